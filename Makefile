@@ -1,0 +1,57 @@
+# Two commands matter: `make demo` shows the product, `make test` proves it. Each sets up what it needs.
+PYTHON ?= python3
+VENV   := .venv
+RUN    := $(VENV)/bin/
+READY  := $(VENV)/.ready
+
+.PHONY: help setup demo test check format lint types schema schema-check soak bench lock clean
+.DEFAULT_GOAL := help
+
+help: ## what there is
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+$(READY): pyproject.toml constraints.txt
+	@echo "==> setting up $(VENV) (once; about half a minute)"
+	@$(PYTHON) -m venv $(VENV)
+	@PIP_CONSTRAINT=constraints.txt $(RUN)python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+setup: $(READY) ## make the virtual environment
+
+demo: $(READY) ## a tour with the built-in model: no key, no network
+	@$(RUN)greenroom demo
+
+test: $(READY) ## the whole test suite
+	@$(RUN)python -m pytest -m 'not soak'
+
+format: $(READY) ## format the code
+	@$(RUN)ruff format . && $(RUN)ruff check --fix --quiet .
+
+lint: $(READY)
+	@echo "==> format and lint" && $(RUN)ruff format --check --quiet . && $(RUN)ruff check .
+
+types: $(READY)
+	@echo "==> types" && $(RUN)mypy
+
+schema: $(READY) ## write the JSON Schema of the vocabulary anew
+	@$(RUN)python -m actors.schema docs/schema/events.json
+
+schema-check: $(READY)
+	@echo "==> schema" && $(RUN)python -m actors.schema --check docs/schema/events.json
+
+check: lint types schema-check test ## everything that must be green: format, lint, types, schema, tests
+
+soak: $(READY) ## the long repetitions of the fault tests
+	@$(RUN)python -m pytest -m soak --timeout 1800
+
+bench: $(READY) ## the figures, next to their floors
+	@for b in bench/[a-z]*.py; do case $$b in *_*) ;; *) echo "==> $$b"; $(RUN)python $$b || exit 1;; esac; done
+
+lock: ## pin the newest versions that fit pyproject.toml
+	@rm -rf .lock-venv && $(PYTHON) -m venv .lock-venv
+	@.lock-venv/bin/python -m pip install --quiet -e '.[dev]' hatchling editables
+	@{ head -1 constraints.txt; .lock-venv/bin/python -m pip freeze --exclude-editable; } > .lock-new && mv .lock-new constraints.txt
+	@rm -rf .lock-venv
+
+clean: ## remove what the commands made
+	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,506 @@
+"""What happens in a conversation: everything that is journalled and everything that is seen on a wire. A leaf.
+
+The names and members are those that Codex clients of August 2025 know; what we add (`item_id`, approvals with an id
+of their own, the model's tool calls as it made them) are further members and further types, which a dialect may leave
+out. Two families:
+
+* **durable** events get a `seq` and are committed before anybody sees them;
+* **deltas** have none: they are the unfinished tail of an item, and its finished event says everything again.
+"""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, Field, TypeAdapter
+
+from actors.ids import ApprovalId, CallId, ConversationId, InputId, ItemId, TurnId
+from actors.items import InputItem
+from actors.settings import FROZEN, AbortReason, BusyPolicy, Decision, Settings
+
+
+class Duration(BaseModel):
+    model_config = FROZEN
+    secs: int = Field(0, description="Whole seconds.")
+    nanos: int = Field(0, description="The rest, in nanoseconds.")
+
+
+class Event(BaseModel):
+    model_config = FROZEN
+
+
+# --- the conversation ----------------------------------------------------------------------------------------------
+
+
+class SessionConfigured(Event):
+    """The first event of every conversation."""
+
+    type: Literal["session_configured"] = "session_configured"
+    session_id: ConversationId = Field(description="The conversation's id.")
+    model: str = Field(description="The effective model.")
+    history_log_id: int = Field(0, description="Kept for clients that expect it; always 0.")
+    history_entry_count: int = Field(0, description="Kept for clients that expect it; always 0.")
+    settings: Settings | None = Field(None, description="How the conversation is run.")
+    name: str | None = Field(None, description="A name given at creation.")
+    forked_from: str | None = Field(None, description="`ID@SEQ` of the conversation this one was forked from.")
+
+
+class SettingsChanged(Event):
+    type: Literal["settings_changed"] = "settings_changed"
+    settings: Settings = Field(description="What turns run with from now on.")
+
+
+class ConversationRenamed(Event):
+    type: Literal["conversation_renamed"] = "conversation_renamed"
+    name: str | None = Field(description="The new name; null takes it away.")
+
+
+class ConversationArchived(Event):
+    type: Literal["conversation_archived"] = "conversation_archived"
+    archived: bool = Field(True, description="False takes it out of the archive again.")
+
+
+class ConversationFailed(Event):
+    """The conversation was given up until somebody restarts it."""
+
+    type: Literal["conversation_failed"] = "conversation_failed"
+    message: str = Field(description="What went wrong, in one line.")
+    traceback: str = Field("", description="Where in our code.")
+
+
+class ConversationRestarted(Event):
+    type: Literal["conversation_restarted"] = "conversation_restarted"
+    by: str = Field("", description="Who cleared the failure.")
+
+
+# --- input ---------------------------------------------------------------------------------------------------------
+
+
+class InputQueued(Event):
+    """Input was accepted while a turn was running; a `user_message` with its id follows when it is taken."""
+
+    type: Literal["input_queued"] = "input_queued"
+    input_id: InputId = Field(description="The input's id.")
+    policy: BusyPolicy = Field(description="steer: joins the running turn. enqueue, interrupt: gets its own.")
+    items: tuple[InputItem, ...] = Field(description="What was said.")
+    settings: Settings | None = Field(None, description="Settings of the turn it will start, if its own.")
+    key: str | None = Field(None, description="Idempotency key of the request.")
+    by: str = Field("", description="Which client sent it.")
+
+
+class InputWithdrawn(Event):
+    type: Literal["input_withdrawn"] = "input_withdrawn"
+    input_id: InputId = Field(description="The input that will not be taken.")
+    reason: str = Field("", description="Why.")
+
+
+class QueuePaused(Event):
+    type: Literal["queue_paused"] = "queue_paused"
+    queued: int = Field(description="How many inputs wait.")
+
+
+class QueueResumed(Event):
+    type: Literal["queue_resumed"] = "queue_resumed"
+    queued: int = Field(description="How many inputs wait.")
+
+
+class MessageKind(StrEnum):
+    PLAIN = "plain"
+    USER_INSTRUCTIONS = "user_instructions"
+    ENVIRONMENT_CONTEXT = "environment_context"
+
+
+class UserMessage(Event):
+    """Input that a turn has taken: from here on it is part of what the model reads."""
+
+    type: Literal["user_message"] = "user_message"
+    message: str = Field(description="The words of the message.")
+    kind: MessageKind = Field(MessageKind.PLAIN, description="plain: somebody said it. Others: we did.")
+    item_id: ItemId = Field(ItemId(""), description="The message's item id.")
+    items: tuple[InputItem, ...] = Field((), description="The message whole, with its pictures.")
+    input_id: InputId | None = Field(None, description="The accepted input this is.")
+    key: str | None = Field(None, description="Idempotency key of the request.")
+    by: str = Field("", description="Which client sent it.")
+
+
+# --- the turn ------------------------------------------------------------------------------------------------------
+
+
+class TaskStarted(Event):
+    type: Literal["task_started"] = "task_started"
+    model_context_window: int | None = Field(None, description="Tokens that fit, where known.")
+    settings: Settings | None = Field(None, description="What this turn runs with, if not the conversation's.")
+
+
+class TaskComplete(Event):
+    type: Literal["task_complete"] = "task_complete"
+    last_agent_message: str | None = Field(None, description="The last thing the model said.")
+
+
+class TurnAborted(Event):
+    type: Literal["turn_aborted"] = "turn_aborted"
+    reason: AbortReason = Field(description="interrupted, replaced by new input, failed in us, lost with the daemon.")
+    message: str = Field("", description="More about it, for people.")
+    by: tuple[str, ...] = Field((), description="Who asked for it.")
+
+
+class ErrorEvent(Event):
+    type: Literal["error"] = "error"
+    message: str = Field(description="What went wrong.")
+
+
+class StreamError(Event):
+    """The model's answer broke and will be asked for again."""
+
+    type: Literal["stream_error"] = "stream_error"
+    message: str = Field(description="What broke, which try comes next and when.")
+    attempt: int = Field(0, description="The number of the next try, from 1.")
+    delay_ms: int = Field(0, description="How long until then.")
+
+
+class BackgroundEvent(Event):
+    type: Literal["background_event"] = "background_event"
+    message: str = Field(description="Something worth telling that is no part of the answer.")
+
+
+class TokenCount(Event):
+    type: Literal["token_count"] = "token_count"
+    input_tokens: int = Field(description="Tokens read by the model in this response.")
+    cached_input_tokens: int | None = Field(None, description="How many of them came from its cache.")
+    output_tokens: int = Field(description="Tokens written.")
+    reasoning_output_tokens: int | None = Field(None, description="How many of them were reasoning.")
+    total_tokens: int = Field(description="Both together.")
+
+
+# --- what the model says -------------------------------------------------------------------------------------------
+
+
+class AgentMessage(Event):
+    type: Literal["agent_message"] = "agent_message"
+    message: str = Field(description="What the model said.")
+    item_id: ItemId = Field(ItemId(""), description="The message's item id.")
+    partial: bool = Field(False, description="True where an interrupt cut it.")
+
+
+class AgentMessageDelta(Event):
+    type: Literal["agent_message_delta"] = "agent_message_delta"
+    delta: str = Field(description="The next words.")
+    item_id: ItemId = Field(ItemId(""), description="The message they belong to.")
+
+
+class AgentReasoning(Event):
+    type: Literal["agent_reasoning"] = "agent_reasoning"
+    text: str = Field(description="One part of the summary.")
+    item_id: ItemId = Field(ItemId(""), description="The reasoning's item id.")
+    partial: bool = Field(False, description="True where an interrupt cut it.")
+
+
+class AgentReasoningDelta(Event):
+    type: Literal["agent_reasoning_delta"] = "agent_reasoning_delta"
+    delta: str = Field(description="The next words.")
+    item_id: ItemId = Field(ItemId(""), description="The reasoning they belong to.")
+
+
+class AgentReasoningSectionBreak(Event):
+    type: Literal["agent_reasoning_section_break"] = "agent_reasoning_section_break"
+    item_id: ItemId = Field(ItemId(""), description="The reasoning that goes on in a new section.")
+
+
+class AgentReasoningRawContent(Event):
+    type: Literal["agent_reasoning_raw_content"] = "agent_reasoning_raw_content"
+    text: str = Field(description="Reasoning as the model wrote it.")
+    item_id: ItemId = Field(ItemId(""), description="The reasoning's item id.")
+    partial: bool = Field(False, description="True where an interrupt cut it.")
+
+
+class AgentReasoningRawContentDelta(Event):
+    type: Literal["agent_reasoning_raw_content_delta"] = "agent_reasoning_raw_content_delta"
+    delta: str = Field(description="The next words.")
+    item_id: ItemId = Field(ItemId(""), description="The reasoning they belong to.")
+
+
+class ModelReasoning(Event):
+    """A reasoning item as the model wants it back with the next request."""
+
+    type: Literal["model_reasoning"] = "model_reasoning"
+    item_id: ItemId = Field(description="The reasoning's item id.")
+    id: str = Field(description="The model's own id of it.")
+    summary: tuple[str, ...] = Field((), description="Its summary parts.")
+    encrypted_content: str | None = Field(None, description="What only the model can read.")
+
+
+class ToolCall(Event):
+    """The model asked for a tool. Exactly one `tool_output` with the same call id follows before the turn ends."""
+
+    type: Literal["tool_call"] = "tool_call"
+    call_id: CallId = Field(description="The model's id of the call.")
+    item_id: ItemId = Field(description="The item that the call becomes.")
+    name: str = Field(description="The tool's name.")
+    arguments: str = Field(description="The arguments as the model wrote them.")
+
+
+class ToolOutput(Event):
+    type: Literal["tool_output"] = "tool_output"
+    call_id: CallId = Field(description="The call that this answers.")
+    item_id: ItemId = Field(description="The call's item.")
+    output: str = Field(description="What the model gets to read.")
+
+
+# --- commands and patches ------------------------------------------------------------------------------------------
+
+
+class ExecApprovalRequest(Event):
+    type: Literal["exec_approval_request"] = "exec_approval_request"
+    call_id: CallId = Field(description="The call that waits.")
+    command: tuple[str, ...] = Field(description="What would run.")
+    cwd: Path = Field(description="Where.")
+    reason: str | None = Field(None, description="Why it is asked: the model's justification, or ours.")
+    approval_id: ApprovalId = Field(ApprovalId(""), description="Answer under this id.")
+    item_id: ItemId = Field(ItemId(""), description="The command's item id.")
+    retry: bool = Field(False, description="It ran in the sandbox and failed; may it run again without?")
+    deadline_s: float | None = Field(None, description="Seconds until it is answered by default.")
+
+
+FileAdd = dict[Literal["add"], dict[Literal["content"], str]]
+
+
+class UpdatedFile(BaseModel):
+    model_config = FROZEN
+    unified_diff: str = Field(description="The change, one line of context, no file header.")
+    move_path: Path | None = Field(None, description="Where the file goes, if it moves.")
+
+
+FileUpdate = dict[Literal["update"], UpdatedFile]
+FileChange = Literal["delete"] | FileAdd | FileUpdate
+
+
+class ApplyPatchApprovalRequest(Event):
+    type: Literal["apply_patch_approval_request"] = "apply_patch_approval_request"
+    call_id: CallId = Field(description="The call that waits.")
+    changes: dict[str, FileChange] = Field(description="Absolute path → what would become of the file.")
+    reason: str | None = Field(None, description="Why it is asked.")
+    grant_root: Path | None = Field(None, description="A directory that would become writable.")
+    approval_id: ApprovalId = Field(ApprovalId(""), description="Answer under this id.")
+    item_id: ItemId = Field(ItemId(""), description="The patch's item id.")
+    deadline_s: float | None = Field(None, description="Seconds until it is answered by default.")
+
+
+class ApprovalResolved(Event):
+    type: Literal["approval_resolved"] = "approval_resolved"
+    approval_id: ApprovalId = Field(description="The question.")
+    decision: Decision = Field(description="The answer; withdrawn when its turn ended first.")
+    by: str = Field("", description="Who answered.")
+    reason: str = Field("", description="Why, if they said.")
+
+
+class ReadCommand(BaseModel):
+    model_config = FROZEN
+    cmd: str = Field(description="The command.")
+    name: str = Field(description="The file's name.")
+
+
+class ListFilesCommand(BaseModel):
+    model_config = FROZEN
+    cmd: str = Field(description="The command.")
+    path: str | None = Field(None, description="Where.")
+
+
+class SearchCommand(BaseModel):
+    model_config = FROZEN
+    cmd: str = Field(description="The command.")
+    query: str | None = Field(None, description="What for.")
+    path: str | None = Field(None, description="Where.")
+
+
+class FormatCommand(BaseModel):
+    model_config = FROZEN
+    cmd: str = Field(description="The command.")
+    tool: str | None = Field(None, description="The formatter.")
+    targets: tuple[str, ...] | None = Field(None, description="What it formats.")
+
+
+class PlainCommand(BaseModel):
+    model_config = FROZEN
+    cmd: str = Field(description="The command.")
+
+
+ParsedCommand = (
+    dict[Literal["Read"], ReadCommand]
+    | dict[Literal["ListFiles"], ListFilesCommand]
+    | dict[Literal["Search"], SearchCommand]
+    | dict[Literal["Format"], FormatCommand]
+    | dict[Literal["Test", "Lint", "Noop", "Unknown"], PlainCommand]
+)
+
+
+class ExecCommandBegin(Event):
+    type: Literal["exec_command_begin"] = "exec_command_begin"
+    call_id: CallId = Field(description="The call that runs.")
+    command: tuple[str, ...] = Field(description="What runs.")
+    cwd: Path = Field(description="Where.")
+    parsed_cmd: tuple[ParsedCommand, ...] = Field((), description="A hint for display.")
+    item_id: ItemId = Field(ItemId(""), description="The command's item id.")
+
+
+def _bytes_of_numbers(value: Any) -> Any:
+    """Codex wrote a chunk as a list of byte numbers until September 2025, and as base64 since."""
+    return bytes(value) if isinstance(value, list) else value
+
+
+class ExecCommandOutputDelta(Event):
+    type: Literal["exec_command_output_delta"] = "exec_command_output_delta"
+    call_id: CallId = Field(description="The call that runs.")
+    stream: Literal["stdout", "stderr"] = Field(description="Which of its streams.")
+    chunk: Annotated[bytes, BeforeValidator(_bytes_of_numbers)] = Field(description="What it wrote, in base64.")
+    item_id: ItemId = Field(ItemId(""), description="The command's item id.")
+
+
+class ExecCommandEnd(Event):
+    type: Literal["exec_command_end"] = "exec_command_end"
+    call_id: CallId = Field(description="The call that ran.")
+    stdout: str = Field("", description="What it wrote, head and tail kept.")
+    stderr: str = Field("", description="What it wrote to stderr, head and tail kept.")
+    exit_code: int = Field(description="Its exit status; -1 where it has none of its own.")
+    duration: Duration = Field(Duration(), description="How long it ran.")
+    item_id: ItemId = Field(ItemId(""), description="The command's item id.")
+
+
+class PatchApplyBegin(Event):
+    type: Literal["patch_apply_begin"] = "patch_apply_begin"
+    call_id: CallId = Field(description="The call that is applied.")
+    auto_approved: bool = Field(description="True when nobody was asked.")
+    changes: dict[str, FileChange] = Field(description="Absolute path → what becomes of the file.")
+    item_id: ItemId = Field(ItemId(""), description="The patch's item id.")
+
+
+class PatchApplyEnd(Event):
+    type: Literal["patch_apply_end"] = "patch_apply_end"
+    call_id: CallId = Field(description="The call that was applied.")
+    stdout: str = Field("", description="What was done.")
+    stderr: str = Field("", description="What went wrong.")
+    success: bool = Field(description="All of it, or nothing.")
+    item_id: ItemId = Field(ItemId(""), description="The patch's item id.")
+
+
+class TurnDiff(Event):
+    type: Literal["turn_diff"] = "turn_diff"
+    unified_diff: str = Field(description="All that patches changed in this turn, git style.")
+
+
+class PlanStep(BaseModel):
+    model_config = FROZEN
+    step: str = Field(description="What is to be done.")
+    status: Literal["pending", "in_progress", "completed"] = Field(description="How far it is.")
+
+
+class PlanUpdate(Event):
+    type: Literal["plan_update"] = "plan_update"
+    explanation: str | None = Field(None, description="Why the plan is what it is.")
+    plan: tuple[PlanStep, ...] = Field(description="The steps in order.")
+    item_id: ItemId = Field(ItemId(""), description="The plan's item id.")
+
+
+# --- kept for clients that know them -------------------------------------------------------------------------------
+
+
+class McpInvocation(BaseModel):
+    model_config = FROZEN
+    server: str = Field(description="The server asked.")
+    tool: str = Field(description="Its tool.")
+    arguments: Any = Field(None, description="The arguments.")
+
+
+class McpToolCallBegin(Event):
+    type: Literal["mcp_tool_call_begin"] = "mcp_tool_call_begin"
+    call_id: CallId = Field(description="The call.")
+    invocation: McpInvocation = Field(description="What is called.")
+    item_id: ItemId = Field(ItemId(""), description="The call's item id.")
+
+
+class McpToolCallEnd(Event):
+    type: Literal["mcp_tool_call_end"] = "mcp_tool_call_end"
+    call_id: CallId = Field(description="The call.")
+    invocation: McpInvocation = Field(description="What was called.")
+    duration: Duration = Field(Duration(), description="How long it took.")
+    result: dict[Literal["Ok"], dict[str, Any]] | dict[Literal["Err"], str] = Field(description="How it went.")
+    item_id: ItemId = Field(ItemId(""), description="The call's item id.")
+
+
+class HistoryEntry(BaseModel):
+    model_config = FROZEN
+    session_id: str = Field(description="Whose.")
+    ts: int = Field(description="When, in seconds.")
+    text: str = Field(description="What.")
+
+
+class GetHistoryEntryResponse(Event):
+    type: Literal["get_history_entry_response"] = "get_history_entry_response"
+    offset: int = Field(description="Which entry.")
+    log_id: int = Field(description="Of which log.")
+    entry: HistoryEntry | None = Field(None, description="The entry, if there is one.")
+
+
+class ShutdownComplete(Event):
+    type: Literal["shutdown_complete"] = "shutdown_complete"
+
+
+ApprovalRequest = ExecApprovalRequest | ApplyPatchApprovalRequest
+
+Delta = AgentMessageDelta | AgentReasoningDelta | AgentReasoningRawContentDelta | ExecCommandOutputDelta
+
+DurableEvent = (
+    SessionConfigured
+    | SettingsChanged
+    | ConversationRenamed
+    | ConversationArchived
+    | ConversationFailed
+    | ConversationRestarted
+    | InputQueued
+    | InputWithdrawn
+    | QueuePaused
+    | QueueResumed
+    | UserMessage
+    | TaskStarted
+    | TaskComplete
+    | TurnAborted
+    | ErrorEvent
+    | StreamError
+    | BackgroundEvent
+    | TokenCount
+    | AgentMessage
+    | AgentReasoning
+    | AgentReasoningSectionBreak
+    | AgentReasoningRawContent
+    | ModelReasoning
+    | ToolCall
+    | ToolOutput
+    | ExecApprovalRequest
+    | ApplyPatchApprovalRequest
+    | ApprovalResolved
+    | ExecCommandBegin
+    | ExecCommandEnd
+    | PatchApplyBegin
+    | PatchApplyEnd
+    | TurnDiff
+    | PlanUpdate
+    | McpToolCallBegin
+    | McpToolCallEnd
+    | GetHistoryEntryResponse
+    | ShutdownComplete
+)
+
+AnyEvent = Annotated[DurableEvent | Delta, Field(discriminator="type")]
+
+event_adapter: TypeAdapter[DurableEvent | Delta] = TypeAdapter(AnyEvent)
+durable_adapter: TypeAdapter[DurableEvent] = TypeAdapter(Annotated[DurableEvent, Field(discriminator="type")])
+
+
+class Envelope(BaseModel):
+    """An event as clients of our own API get it."""
+
+    model_config = FROZEN
+    conversation: ConversationId = Field(description="Whose history this is.")
+    seq: int | None = Field(description="Its place, dense from 1; null for a delta.")
+    ts: float = Field(description="When it happened, in seconds since 1970.")
+    turn: TurnId | None = Field(None, description="The turn it belongs to.")
+    event: AnyEvent = Field(description="What happened.")

@@ -1,0 +1,62 @@
+"""What a user's message is made of, in the three spellings that clients use. A leaf.
+
+Plain (`{"type": "text", "text": …}`, images as `local_image`) is how we journal it; the conversation methods tag
+adjacently (`{"type": "text", "data": {"text": …}}`) and write `localImage`. Reading accepts all of them.
+"""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, Field, TypeAdapter
+
+from actors.settings import FROZEN
+
+
+class TextItem(BaseModel):
+    model_config = FROZEN
+    type: Literal["text"] = Field("text", description="Words.")
+    text: str = Field(description="The words.")
+
+
+class ImageItem(BaseModel):
+    model_config = FROZEN
+    type: Literal["image"] = Field("image", description="A picture by address.")
+    image_url: str = Field(description="https: or data: address of the picture.")
+
+
+class LocalImageItem(BaseModel):
+    model_config = FROZEN
+    type: Literal["local_image"] = Field("local_image", description="A picture in a file.")
+    path: Path = Field(description="The file, read when the input is consumed.")
+
+
+def untag(value: Any) -> Any:
+    """Adjacently tagged → plain. Anything else is left for the model to judge."""
+    if not isinstance(value, dict):
+        return value
+    plain = dict(value)
+    if isinstance(plain.get("data"), dict):
+        plain = {**plain.pop("data"), **plain}
+    if plain.get("type") == "localImage":
+        plain["type"] = "local_image"
+    return plain
+
+
+InputItem = Annotated[
+    Annotated[TextItem | ImageItem | LocalImageItem, Field(discriminator="type")],
+    BeforeValidator(untag),
+]
+
+input_items: TypeAdapter[tuple[InputItem, ...]] = TypeAdapter(tuple[InputItem, ...])
+
+
+def adjacently_tagged(item: InputItem) -> dict[str, Any]:
+    """The spelling of the conversation methods."""
+    plain = item.model_dump(mode="json")
+    kind = plain.pop("type")
+    return {"type": "localImage" if kind == "local_image" else kind, "data": plain}
+
+
+def text_of(items: tuple[InputItem, ...]) -> str:
+    """The words of a message, for previews and for clients that know only text."""
+    return "\n".join(item.text for item in items if isinstance(item, TextItem))

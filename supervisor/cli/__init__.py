@@ -1,0 +1,1 @@
+"""The command line: a module per family of verbs, each importing only what it draws with."""

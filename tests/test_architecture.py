@@ -1,0 +1,79 @@
+"""The directions of the house, checked: who may import whom."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+MAY_IMPORT = {
+    "actors": {"actors"},
+    "transports": {"actors", "transports"},
+    "supervisor": {"actors", "transports", "supervisor"},
+}
+KNOWS_PYKKA = {"actors/base.py", "actors/mailbox.py", "actors/clock.py"}
+PURE = ("actors/conversation", "actors/routing.py")
+IMPURE_MODULES = {
+    "asyncio",
+    "datetime",
+    "logging",
+    "os",
+    "random",
+    "socket",
+    "structlog",
+    "subprocess",
+    "threading",
+    "time",
+    "uuid",
+}
+
+
+def modules(package: str) -> list[Path]:
+    return sorted((ROOT / package).rglob("*.py"))
+
+
+def imports(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are absolute"
+            yield node.module or ""
+
+
+def tops(path: Path) -> set[str]:
+    return {name.partition(".")[0] for name in imports(path)}
+
+
+@pytest.mark.parametrize("package", MAY_IMPORT)
+def test_imports_go_one_way(package: str) -> None:
+    wrong = {
+        f"{path.relative_to(ROOT)} imports {name}"
+        for path in modules(package)
+        for name in tops(path) & set(MAY_IMPORT) - MAY_IMPORT[package]
+    }
+    assert not wrong
+
+
+def test_only_the_actor_base_knows_pykka() -> None:
+    users = {
+        str(path.relative_to(ROOT)) for package in MAY_IMPORT for path in modules(package) if "pykka" in tops(path)
+    }
+    assert users <= KNOWS_PYKKA
+
+
+def test_the_functional_cores_touch_neither_clock_nor_disk_nor_chance() -> None:
+    cores = [path for path in modules("actors") if str(path.relative_to(ROOT)).startswith(PURE)]
+    wrong = {f"{path.relative_to(ROOT)} imports {name}" for path in cores for name in tops(path) & IMPURE_MODULES}
+    assert not wrong
+
+
+def test_every_module_says_what_it_owns() -> None:
+    silent = [
+        str(path.relative_to(ROOT))
+        for package in MAY_IMPORT
+        for path in modules(package)
+        if not ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+    ]
+    assert not silent
