@@ -1,0 +1,25 @@
+"""The functional core of a session: `step(state, input, stamp) -> Step(state, append, effects)`.
+
+No clock, no I/O, no chance, no threads, no logging: they come in as input. `facts` is what the events say, and all
+that survives; `state` adds what lives only as long as the actor; every other room owns one concern of the decision.
+"""
+
+from actors.conversation.facts import Facts, apply
+from actors.conversation.restore import head_of, restore, survivors_of
+from actors.conversation.state import Stamp, State, Step
+from actors.conversation.step import step
+from actors.conversation.summary import condition, summary
+
+__all__ = [
+    "Facts",
+    "Stamp",
+    "State",
+    "Step",
+    "apply",
+    "condition",
+    "head_of",
+    "restore",
+    "step",
+    "summary",
+    "survivors_of",
+]

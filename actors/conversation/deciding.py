@@ -1,0 +1,53 @@
+"""Interrupts and approvals: what people decide while a turn is open."""
+
+from actors import events as ev
+from actors.conversation.draft import Draft
+from actors.conversation.state import Stage, Stopping
+from actors.conversation.turns import resume_turn, stop_turn
+from actors.errors import AlreadyAnswered, InvalidInput, UnknownApproval
+from actors.ids import ApprovalId
+from actors.messages import AnswerAgent, AnswerApproval, Answered, Interrupt, Interrupted
+from actors.settings import AbortReason, Decision
+
+
+def interrupt(draft: Draft, command: Interrupt) -> None:
+    """Answered at the end of the turn it hits, or at once where nothing runs."""
+    if draft.facts.turn is None:
+        draft.reply(command.caller, Interrupted(None, None, len(draft.facts.pending)))
+        return
+    if command.caller is not None:
+        draft.state.interrupts = (*draft.state.interrupts, command.caller)
+    by = (command.by,) if command.by else ()
+    stop_turn(draft, Stopping(AbortReason.INTERRUPTED, by, command.message), kill=command.kill)
+
+
+def answer_approval(draft: Draft, command: AnswerApproval) -> None:
+    """The first valid answer wins; later ones are told who won."""
+    if command.decision is Decision.WITHDRAWN:
+        draft.refuse(command.caller, InvalidInput("only the end of its turn withdraws a question"))
+        return
+    if draft.facts.approval(command.approval) is None:
+        draft.refuse(command.caller, _why_not(draft, command.approval))
+        return
+    resolve(draft, command.approval, command.decision, command.by, command.reason)
+    draft.reply(command.caller, Answered(command.approval, command.decision))
+
+
+def resolve(draft: Draft, approval: ApprovalId, decision: Decision, by: str, reason: str) -> None:
+    draft.emit(ev.ApprovalResolved(approval_id=approval, decision=decision, by=by, reason=reason))
+    turn, run = draft.facts.turn, draft.state.run
+    assert turn is not None, "an open question has an open turn"  # noqa: S101  # it was found in it
+    if decision is Decision.ABORT:
+        stop_turn(draft, Stopping(AbortReason.INTERRUPTED, (by,) if by else (), reason))
+    elif run is not None and run.stage is Stage.RUNNING:
+        draft.when_stored(AnswerAgent(turn.id, approval, decision, reason))
+    elif run is None and not turn.approvals:
+        resume_turn(draft, turn)
+
+
+def _why_not(draft: Draft, approval: ApprovalId) -> AlreadyAnswered | UnknownApproval:
+    for answered, decision, by in draft.facts.answered:
+        if answered == approval:
+            winner = f" by {by}" if by else ""
+            return AlreadyAnswered(f"already {decision.value}{winner}", decision=decision.value, by=by)
+    return UnknownApproval(f"no approval {approval} waits in this conversation")

@@ -1,0 +1,108 @@
+"""One step in the making: what was decided so far. Lives inside one call of `step` and never leaves it."""
+
+from dataclasses import replace
+
+from actors import events as ev
+from actors.conversation.facts import Facts, apply
+from actors.conversation.restore import head_of
+from actors.conversation.state import Held, Stamp, State, Step
+from actors.conversation.tail import without_item
+from actors.ids import Caller, TurnId
+from actors.messages import Answer, Effect, ReplyTo
+from actors.ports import Append, Record
+
+# A power cut must not take these: what somebody said, what somebody decided, how something ended.
+DURABLE = (
+    ev.SessionConfigured,
+    ev.UserMessage,
+    ev.InputQueued,
+    ev.InputWithdrawn,
+    ev.ExecApprovalRequest,
+    ev.ApplyPatchApprovalRequest,
+    ev.ApprovalResolved,
+    ev.TaskComplete,
+    ev.TurnAborted,
+    ev.ConversationFailed,
+    ev.ConversationRestarted,
+    ev.ConversationArchived,
+)
+
+# After these the row that `ls` and a wake-up read is not true any more.
+HEADLINES = (
+    *DURABLE,
+    ev.SettingsChanged,
+    ev.ConversationRenamed,
+    ev.QueuePaused,
+    ev.QueueResumed,
+    ev.TaskStarted,
+)
+
+
+class Draft:
+    """Collects events and effects, and keeps the facts true to the events at every moment."""
+
+    def __init__(self, state: State, stamp: Stamp) -> None:
+        self.state = replace(state)  # the one copy; everything below works on it
+        self.now = stamp.now
+        self._nonce = stamp.nonce
+        self._names = 0
+        self._records: list[Record] = []
+        self._effects: list[Effect] = []
+        self._last: list[Effect] = []
+        self._durable = False
+        self._headline = False
+
+    @property
+    def facts(self) -> Facts:
+        return self.state.facts
+
+    def name(self) -> str:
+        """A name nobody else has."""
+        self._names += 1
+        return self._nonce if self._names == 1 else f"{self._nonce}-{self._names}"
+
+    def emit(self, event: ev.DurableEvent, turn: TurnId | None = None) -> None:
+        """Say it happened. It gets the next seq; nobody sees it before it is on disk."""
+        open_turn = self.facts.turn
+        turn = turn or (open_turn.id if open_turn else None)
+        facts = apply(self.facts, event, self.now, turn)
+        record = Record(facts.seq, self.now, turn, event.type, event.model_dump_json().encode())
+        self._records.append(record)
+        self._durable = self._durable or isinstance(event, DURABLE)
+        self._headline = self._headline or isinstance(event, HEADLINES)
+        self.state.facts = facts
+        self.state.window = (*self.state.window, record)
+        item = getattr(event, "item_id", None)
+        if item and self.state.tails:
+            self.state.tails = without_item(self.state.tails, item)
+
+    def at_once(self, effect: Effect) -> None:
+        self._effects.append(effect)
+
+    def after_the_readers(self, effect: Effect) -> None:
+        """An answer comes behind the events that it is about."""
+        self._last.append(effect)
+
+    def when_stored(self, effect: Effect) -> None:
+        """Carried out when everything said so far is on disk; at once if it is."""
+        if self.facts.seq <= self.state.committed:
+            self._effects.append(effect)
+        else:
+            self.state.held = (*self.state.held, Held(self.facts.seq, effect))
+
+    def reply(self, caller: Caller | None, answer: Answer, *, settles: bool = True) -> None:
+        if caller is not None:
+            self.when_stored(ReplyTo(caller, answer, settles))
+
+    def refuse(self, caller: Caller | None, answer: Answer) -> None:
+        """A refusal says nothing about what is stored, so it need not wait."""
+        if caller is not None:
+            self.at_once(ReplyTo(caller, answer))
+
+    def step(self) -> Step:
+        append = None
+        if self._records:
+            self.state.versions = (*self.state.versions, self.facts)
+            head = head_of(self.state) if self._headline else None
+            append = Append(self.facts.conversation, tuple(self._records), head, self._durable)
+        return Step(self.state, append, (*self._effects, *self._last))

@@ -1,0 +1,221 @@
+"""What the events say: the durable half of a conversation's state, and the one way it changes.
+
+`apply` is used on every new event and on every event read back from the journal, so what is restored is what was.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Literal
+
+from actors import events as ev
+from actors.ids import ApprovalId, CallId, ConversationId, InputId, ItemId, TurnId
+from actors.items import text_of
+from actors.messages import PendingInput
+from actors.settings import BusyPolicy, Decision, ReadOnly, Settings
+
+KEYS_KEPT_S = 24 * 3600.0  # a client may repeat a request for a day
+ANSWERS_KEPT = 64  # enough to name the winner to everyone who was asked
+PREVIEW_LENGTH = 80  # what a line of `ls` has room for
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
+
+ItemKind = Literal["exec", "patch", "mcp"]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenItem:
+    """Begun and not ended."""
+
+    kind: ItemKind
+    call: CallId
+    invocation: ev.McpInvocation | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFacts:
+    """A turn that has no terminal event yet."""
+
+    id: TurnId
+    settings: Settings | None
+    inputs: tuple[InputId, ...] = ()
+    items: tuple[tuple[ItemId, OpenItem], ...] = ()
+    calls: tuple[tuple[CallId, ItemId], ...] = ()
+    approvals: tuple[ev.ApprovalRequest, ...] = ()
+
+    @property
+    def only_waits(self) -> bool:
+        """Nothing of it runs: it is a question on paper, and survives the process."""
+        return bool(self.approvals) and not self.items
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """An idempotency key and the input it stands for."""
+
+    key: str
+    ts: float
+    input: InputId
+    turn: TurnId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    conversation: ConversationId
+    settings: Settings
+    seq: int = 0
+    created: float = 0.0
+    updated: float = 0.0
+    name: str | None = None
+    archived: bool = False
+    failed: str | None = None
+    turn: TurnFacts | None = None
+    pending: tuple[PendingInput, ...] = ()
+    paused: bool = False
+    standing: tuple[tuple[tuple[str, ...], str], ...] = ()
+    answered: tuple[tuple[ApprovalId, Decision, str], ...] = ()
+    keys: tuple[Key, ...] = ()
+    preview: str = ""
+    tokens: int = 0
+
+    @property
+    def steering(self) -> tuple[PendingInput, ...]:
+        return tuple(waiting for waiting in self.pending if waiting.policy is BusyPolicy.STEER)
+
+    @property
+    def queue(self) -> tuple[PendingInput, ...]:
+        return tuple(waiting for waiting in self.pending if waiting.policy is not BusyPolicy.STEER)
+
+    def approval(self, approval: ApprovalId) -> ev.ApprovalRequest | None:
+        asked = self.turn.approvals if self.turn else ()
+        return next((request for request in asked if request.approval_id == approval), None)
+
+    def is_standing(self, request: ev.ApprovalRequest) -> bool:
+        """Approved for the session before: the same argv in the same directory."""
+        return isinstance(request, ev.ExecApprovalRequest) and (request.command, str(request.cwd)) in self.standing
+
+
+def unborn(conversation: ConversationId) -> Facts:
+    """Before the first event; its settings are replaced by it."""
+    return Facts(conversation, Settings(model="", cwd=Path("/"), sandbox=ReadOnly()))
+
+
+def apply(facts: Facts, event: ev.DurableEvent, ts: float, turn: TurnId | None) -> Facts:
+    """The facts after one more event."""
+    facts = replace(facts, seq=facts.seq + 1, updated=ts)
+    match event:
+        case ev.SessionConfigured():
+            return replace(facts, created=ts, name=event.name, settings=event.settings or facts.settings)
+        case ev.SettingsChanged():
+            return replace(facts, settings=event.settings)
+        case ev.ConversationRenamed():
+            return replace(facts, name=event.name)
+        case ev.ConversationArchived():
+            return replace(facts, archived=event.archived)
+        case ev.ConversationFailed():
+            return replace(facts, failed=event.message)
+        case ev.ConversationRestarted():
+            return replace(facts, failed=None)
+        case ev.InputQueued() | ev.InputWithdrawn() | ev.QueuePaused() | ev.QueueResumed() | ev.UserMessage():
+            return _apply_input(facts, event, ts, turn)
+        case ev.TaskStarted() if turn is not None:
+            return replace(facts, turn=TurnFacts(turn, event.settings))
+        case ev.TaskComplete() | ev.TurnAborted():
+            return replace(facts, turn=None)
+        case ev.TokenCount():
+            return replace(facts, tokens=facts.tokens + event.total_tokens)
+        case _ if facts.turn is not None:
+            return _apply_to_turn(facts, facts.turn, event)
+        case _:
+            return facts
+
+
+def _apply_input(
+    facts: Facts,
+    event: ev.InputQueued | ev.InputWithdrawn | ev.QueuePaused | ev.QueueResumed | ev.UserMessage,
+    ts: float,
+    turn: TurnId | None,
+) -> Facts:
+    match event:
+        case ev.InputQueued():
+            waiting = PendingInput(event.input_id, event.items, event.policy, event.settings, event.key, event.by)
+            keys = _remember(facts, event.key, event.input_id, ts, None)
+            return replace(facts, pending=_in_line(facts.pending, waiting), keys=keys)
+        case ev.InputWithdrawn():
+            return replace(facts, pending=_without(facts.pending, event.input_id))
+        case ev.QueuePaused():
+            return replace(facts, paused=True)
+        case ev.QueueResumed():
+            return replace(facts, paused=False)
+        case ev.UserMessage():
+            return _apply_user_message(facts, event, ts, turn)
+
+
+def _apply_user_message(facts: Facts, event: ev.UserMessage, ts: float, turn: TurnId | None) -> Facts:
+    if event.input_id is None:
+        return facts
+    return replace(
+        facts,
+        pending=_without(facts.pending, event.input_id),
+        keys=_remember(facts, event.key, event.input_id, ts, turn),
+        preview=facts.preview or " ".join((event.message or text_of(event.items)).split())[:PREVIEW_LENGTH],
+        turn=replace(facts.turn, inputs=(*facts.turn.inputs, event.input_id)) if facts.turn else None,
+    )
+
+
+def _apply_to_turn(facts: Facts, turn: TurnFacts, event: ev.DurableEvent) -> Facts:
+    match event:
+        case ev.ExecApprovalRequest() | ev.ApplyPatchApprovalRequest():
+            turn = replace(turn, approvals=(*turn.approvals, event))
+        case ev.ApprovalResolved():
+            facts = _remember_answer(facts, event)
+            rest = tuple(asked for asked in turn.approvals if asked.approval_id != event.approval_id)
+            turn = replace(turn, approvals=rest)
+        case ev.ExecCommandBegin():
+            turn = _opened(turn, event.item_id, OpenItem("exec", event.call_id))
+        case ev.PatchApplyBegin():
+            turn = _opened(turn, event.item_id, OpenItem("patch", event.call_id))
+        case ev.McpToolCallBegin():
+            turn = _opened(turn, event.item_id, OpenItem("mcp", event.call_id, event.invocation))
+        case ev.ExecCommandEnd() | ev.PatchApplyEnd() | ev.McpToolCallEnd():
+            turn = replace(turn, items=tuple(item for item in turn.items if item[0] != event.item_id))
+        case ev.ToolCall():
+            turn = replace(turn, calls=(*turn.calls, (event.call_id, event.item_id)))
+        case ev.ToolOutput():
+            turn = replace(turn, calls=tuple(call for call in turn.calls if call[1] != event.item_id))
+        case _:
+            return facts
+    return replace(facts, turn=turn)
+
+
+def _opened(turn: TurnFacts, item: ItemId, opened: OpenItem) -> TurnFacts:
+    return replace(turn, items=(*turn.items, (item, opened)))
+
+
+def _remember_answer(facts: Facts, event: ev.ApprovalResolved) -> Facts:
+    answered = (*facts.answered, (event.approval_id, event.decision, event.by))[-ANSWERS_KEPT:]
+    asked = facts.approval(event.approval_id)
+    standing = facts.standing
+    if event.decision is Decision.APPROVED_FOR_SESSION and isinstance(asked, ev.ExecApprovalRequest):
+        standing = (*standing, (asked.command, str(asked.cwd)))
+    return replace(facts, answered=answered, standing=standing)
+
+
+def _remember(facts: Facts, key: str | None, taken: InputId, ts: float, turn: TurnId | None) -> tuple[Key, ...]:
+    if key is None:
+        return facts.keys
+    kept = (known for known in facts.keys if known.key != key and known.ts > ts - KEYS_KEPT_S)
+    return (*kept, Key(key, ts, taken, turn))
+
+
+def _in_line(pending: tuple[PendingInput, ...], waiting: PendingInput) -> tuple[PendingInput, ...]:
+    """Input that interrupts goes before all that waits, behind others of its kind."""
+    if waiting.policy is not BusyPolicy.INTERRUPT:
+        return (*pending, waiting)
+    urgent = sum(1 for other in pending if other.policy is BusyPolicy.INTERRUPT)
+    return (*pending[:urgent], waiting, *pending[urgent:])
+
+
+def _without(pending: tuple[PendingInput, ...], taken: InputId) -> tuple[PendingInput, ...]:
+    return tuple(waiting for waiting in pending if waiting.id != taken)

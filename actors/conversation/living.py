@@ -1,0 +1,153 @@
+"""The conversation itself: begin, rename, archive, fail, come back, fall idle, leave."""
+
+from dataclasses import replace
+
+from actors import events as ev
+from actors.conversation.deciding import resolve
+from actors.conversation.draft import Draft
+from actors.conversation.restore import adopted
+from actors.conversation.state import Stage
+from actors.conversation.storing import settle_stranded
+from actors.conversation.turns import set_deadline, start_next
+from actors.errors import TurnFailed, WrongState
+from actors.ids import ApprovalId
+from actors.messages import (
+    Archive,
+    Begin,
+    Begun,
+    ChangeSettings,
+    Done,
+    Leave,
+    OfferToPark,
+    Park,
+    Rename,
+    Restart,
+    Revived,
+    SetTimer,
+    Stay,
+    SuspendAgent,
+    TimerFired,
+)
+from actors.settings import AbortReason, Decision
+
+
+def begin(draft: Draft, command: Begin) -> None:
+    facts = draft.facts
+    if facts.seq:
+        draft.refuse(command.caller, WrongState(f"conversation {facts.conversation} exists"))
+        return
+    draft.emit(
+        ev.SessionConfigured(
+            session_id=facts.conversation,
+            model=command.settings.model,
+            settings=command.settings,
+            name=command.name,
+            forked_from=command.forked_from,
+        )
+    )
+    draft.reply(command.caller, Begun(facts.conversation, command.settings))
+
+
+def rename(draft: Draft, command: Rename) -> None:
+    if command.name != draft.facts.name:
+        draft.emit(ev.ConversationRenamed(name=command.name))
+    draft.reply(command.caller, Done())
+
+
+def archive(draft: Draft, command: Archive) -> None:
+    if command.archived and draft.facts.turn is not None:
+        draft.refuse(command.caller, WrongState("a turn is open; interrupt it first"))
+        return
+    if command.archived != draft.facts.archived:
+        draft.emit(ev.ConversationArchived(archived=command.archived))
+    draft.reply(command.caller, Done())
+
+
+def change_settings(draft: Draft, command: ChangeSettings) -> None:
+    if command.settings != draft.facts.settings:
+        draft.emit(ev.SettingsChanged(settings=command.settings))
+    draft.reply(command.caller, Done())
+
+
+def restart(draft: Draft, command: Restart) -> None:
+    if draft.facts.failed is None:
+        draft.refuse(command.caller, WrongState("the conversation has not failed"))
+        return
+    draft.emit(ev.ConversationRestarted(by=command.by))
+    start_next(draft)
+    draft.reply(command.caller, Done())
+
+
+def revive(draft: Draft, news: Revived) -> None:
+    """After a restore: settle what the last life left open, keep what waits for an answer."""
+    if news.survivors is not None:
+        draft.state.subscribers = adopted(draft.state, news.survivors)
+    if news.reason is not None:
+        settle_stranded(draft, news.reason, news.message)
+    if news.gave_up is not None:
+        draft.emit(ev.ConversationFailed(message=news.message, traceback=news.gave_up))
+    for asked in draft.facts.turn.approvals if draft.facts.turn else ():
+        set_deadline(draft, asked)
+    for caller in news.survivors.callers if news.survivors else ():
+        draft.refuse(caller, TurnFailed(f"the conversation's actor failed: {news.message}"))
+    start_next(draft)
+
+
+# --- idleness ----------------------------------------------------------------------------------------------
+
+
+def is_quiet(draft: Draft) -> bool:
+    """Nothing would be lost or noticed if the actor ended now."""
+    state = draft.state
+    return (
+        state.run is None
+        and not state.subscribers
+        and not state.versions
+        and not state.held
+        and not state.claims
+        and (state.facts.turn is None or state.facts.turn.only_waits)
+    )
+
+
+def watch_idleness(draft: Draft) -> None:
+    """One timer at a time: it looks whether enough quiet has passed."""
+    if not draft.state.idle_timer:
+        draft.state.idle_timer = True
+        draft.at_once(SetTimer("idle", draft.state.limits.idle_park_s))
+
+
+def take_timer(draft: Draft, news: TimerFired) -> None:
+    kind, _, rest = news.name.partition(":")
+    match kind:
+        case "idle":
+            _look_at_idleness(draft)
+        case "approval":
+            _deadline(draft, ApprovalId(rest))
+        case "storage":
+            settle_stranded(draft, AbortReason.FAILED, draft.state.storage_error or "")
+        case _:
+            raise ValueError(f"unknown timer {news.name}")
+
+
+def _look_at_idleness(draft: Draft) -> None:
+    draft.state.idle_timer = False
+    state = draft.state
+    waited = draft.now - state.last_command
+    if waited < state.limits.idle_park_s:
+        return
+    if is_quiet(draft):
+        draft.at_once(OfferToPark())
+        return
+    run, turn = state.run, state.facts.turn
+    if run and turn and turn.only_waits and run.stage is Stage.RUNNING and not state.subscribers:
+        draft.state.run = replace(run, suspending=True)
+        draft.at_once(SuspendAgent(turn.id))
+
+
+def _deadline(draft: Draft, approval: ApprovalId) -> None:
+    if draft.facts.approval(approval) is not None:
+        resolve(draft, approval, Decision.DENIED, "deadline", "nobody answered in time")
+
+
+def park(draft: Draft, _: Park) -> None:
+    draft.at_once(Leave() if is_quiet(draft) else Stay())

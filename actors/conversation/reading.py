@@ -1,0 +1,157 @@
+"""Readers: snapshot, then live, by cursor, with one slice in flight. A slow reader costs nothing but its cursor."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from actors.conversation.draft import Draft
+from actors.conversation.state import Limits, State, Subscriber
+from actors.conversation.summary import summary
+from actors.conversation.tail import delta_of
+from actors.errors import InvalidInput, UnknownConversation
+from actors.ids import ConnectionId, SubscriptionId
+from actors.messages import (
+    Attach,
+    Attached,
+    Deliver,
+    Detach,
+    Done,
+    EndSubscription,
+    PageRead,
+    ReadPage,
+    Ready,
+    Slice,
+    Unsubscribed,
+)
+from actors.ports import Record
+
+
+def attach(draft: Draft, command: Attach) -> None:
+    state = draft.state
+    after = state.committed if command.after is None else command.after
+    if state.facts.seq == 0:
+        draft.refuse(command.caller, UnknownConversation(f"no conversation {state.facts.conversation}"))
+        return
+    if not 0 <= after <= state.committed:
+        refusal = InvalidInput(f"cursor {after} is not in 0..{state.committed}", last_seq=state.committed)
+        draft.refuse(command.caller, refusal)
+        return
+    reader = Subscriber(command.subscription, command.connection, after, read_only=command.read_only)
+    draft.state.subscribers = {**state.subscribers, reader.id: reader}
+    if command.caller is not None:
+        draft.refuse(command.caller, Attached(reader.id, summary(draft.state), state.committed))
+
+
+def detach(draft: Draft, command: Detach) -> None:
+    readers = draft.state.subscribers
+    if command.subscription in readers:
+        draft.state.subscribers = {key: one for key, one in readers.items() if key != command.subscription}
+        draft.refuse(command.caller, Done())
+    else:
+        draft.refuse(command.caller, InvalidInput(f"no subscription {command.subscription}"))
+
+
+def drop_connection(draft: Draft, gone: ConnectionId) -> None:
+    readers = draft.state.subscribers
+    draft.state.subscribers = {key: one for key, one in readers.items() if one.connection != gone}
+
+
+def reader_ready(draft: Draft, command: Ready) -> None:
+    reader = draft.state.subscribers.get(command.subscription)
+    if reader is not None:
+        _put(draft, replace(reader, in_flight=False))
+
+
+def take_page(draft: Draft, news: PageRead) -> None:
+    """A piece of history for a reader that was further back than memory goes."""
+    reader = draft.state.subscribers.get(news.subscription)
+    if reader is None:
+        return
+    page = news.page
+    if page is None or not (page.records or page.first_seq > reader.seq + 1):
+        end_subscription(draft, reader.id, "its history is gone")
+        return
+    gap = (reader.seq + 1, page.first_seq - 1) if page.first_seq > reader.seq + 1 else None
+    reached = page.records[-1].seq if page.records else page.first_seq - 1
+    slice_ = Slice(draft.facts.conversation, page.records, lagged=reader.lagging, gap=gap, ts=draft.now)
+    _deliver(draft, replace(reader, seq=reached, lagging=False), slice_)
+
+
+def end_subscription(draft: Draft, subscription: SubscriptionId, reason: str) -> None:
+    reader = draft.state.subscribers[subscription]
+    draft.state.subscribers = {key: one for key, one in draft.state.subscribers.items() if key != subscription}
+    draft.at_once(EndSubscription(reader.connection, Unsubscribed(subscription, reason)))
+
+
+def feed_readers(draft: Draft) -> None:
+    """Everybody who is ready gets what is new. Those who stand at the same place share one slice."""
+    shared: dict[tuple[object, ...], Slice] = {}
+    for reader in draft.state.subscribers.values():
+        if not reader.in_flight:
+            _feed(draft, reader, shared)
+
+
+def _feed(draft: Draft, reader: Subscriber, shared: dict[tuple[object, ...], Slice]) -> None:
+    state = draft.state
+    if reader.seq < min(state.committed, _window_start(state) - 1):
+        limit = state.limits.page_records
+        lagging = reader.lagging or reader.caught_up
+        _put(draft, replace(reader, in_flight=True, caught_up=False, lagging=lagging))
+        draft.at_once(ReadPage(reader.id, reader.seq, limit))
+        return
+    place = (reader.seq, tuple(reader.offsets.items()), reader.caught_up, reader.lagging)
+    slice_ = shared.get(place)
+    if slice_ is None:
+        slice_ = shared[place] = _slice(state, reader, draft.now)
+    if slice_.records or slice_.deltas or not reader.caught_up:
+        offsets = {tail.key: tail.end for tail in state.tails if tail.since <= state.committed}
+        seq = max(reader.seq, state.committed)
+        _deliver(draft, replace(reader, seq=seq, offsets=offsets, caught_up=True, lagging=False), slice_)
+
+
+def _slice(state: State, reader: Subscriber, now: float) -> Slice:
+    records = tuple(record for record in state.window if reader.seq < record.seq <= state.committed)
+    deltas, dropped = [], False
+    for tail in state.tails:
+        if tail.since <= state.committed:
+            content, cut = tail.beyond(reader.offsets.get(tail.key, 0))
+            dropped = dropped or cut
+            if content:
+                deltas.append(delta_of(tail, content))
+    turn = state.facts.turn
+    return Slice(
+        state.facts.conversation,
+        records,
+        tuple(deltas),
+        live=True,
+        lagged=reader.lagging or dropped,
+        pending=None if reader.caught_up or turn is None else turn.approvals,
+        ts=now,
+        turn=turn.id if turn else None,
+    )
+
+
+def _deliver(draft: Draft, reader: Subscriber, slice_: Slice) -> None:
+    _put(draft, replace(reader, in_flight=True))
+    draft.at_once(Deliver(reader.connection, reader.id, slice_))
+
+
+def _put(draft: Draft, reader: Subscriber) -> None:
+    readers: Mapping[SubscriptionId, Subscriber] = draft.state.subscribers
+    draft.state.subscribers = {**readers, reader.id: reader}
+
+
+def _window_start(state: State) -> int:
+    return state.window[0].seq if state.window else state.facts.seq + 1
+
+
+def trimmed(window: tuple[Record, ...], committed: int, limits: Limits) -> tuple[Record, ...]:
+    """What is kept in memory: all that is not on disk, and a little of what is."""
+    size, keep = 0, len(window)
+    while keep > 0:
+        record = window[keep - 1]
+        size += len(record.body)
+        too_much = len(window) - keep >= limits.window_records or size > limits.window_bytes
+        if record.seq <= committed and too_much:
+            break
+        keep -= 1
+    return window[keep:]

@@ -1,0 +1,71 @@
+"""Between a conversation and its row: the checkpoint that is written, and the state that is read back."""
+
+from pydantic import TypeAdapter
+
+from actors.conversation.facts import Facts, apply, unborn
+from actors.conversation.state import Limits, State, Subscriber
+from actors.conversation.summary import condition
+from actors.events import durable_adapter
+from actors.ids import Caller, ConversationId, SubscriptionId
+from actors.messages import ReaderState, ReplyTo, Survivors
+from actors.ports import Head, Record
+
+_checkpoint: TypeAdapter[Facts] = TypeAdapter(Facts)
+
+
+def head_of(state: State) -> Head:
+    facts = state.facts
+    return Head(
+        conversation=facts.conversation,
+        name=facts.name,
+        cwd=str(facts.settings.cwd),
+        model=facts.settings.model,
+        state=condition(state).value,
+        preview=facts.preview,
+        settings=facts.settings.model_dump_json().encode(),
+        checkpoint=_checkpoint.dump_json(facts),
+        checkpoint_seq=facts.seq,
+        created=facts.created,
+        updated=facts.updated,
+        last_seq=facts.seq,
+        generation=0,
+        archived=facts.archived,
+        tokens=facts.tokens,
+    )
+
+
+def restore(
+    conversation: ConversationId, head: Head | None, records: tuple[Record, ...], limits: Limits | None = None
+) -> State:
+    """What the journal says: the checkpoint, and every event after it."""
+    facts = _checkpoint.validate_json(head.checkpoint) if head else unborn(conversation)
+    for record in records:
+        if record.seq > facts.seq:
+            facts = apply(facts, durable_adapter.validate_json(record.body), record.ts, record.turn)
+    return State(facts=facts, committed=facts.seq, durable=facts, limits=limits or Limits())
+
+
+def survivors_of(state: State) -> Survivors:
+    """What a session that failed owes: its readers keep their place, its callers are owed an answer."""
+    held = tuple(one.effect.caller for one in state.held if isinstance(one.effect, ReplyTo))
+    waiting = tuple(claim.caller for claim in state.claims if claim.awaiting)
+    callers: dict[Caller, None] = dict.fromkeys((*held, *waiting, *state.interrupts))
+    readers = tuple(
+        ReaderState(one.id, one.connection, one.seq, one.in_flight, one.read_only)
+        for one in state.subscribers.values()
+    )
+    return Survivors(readers, tuple(callers))
+
+
+def adopted(state: State, survivors: Survivors) -> dict[SubscriptionId, Subscriber]:
+    """The readers of the last life, where they stood. What they saw of an unfinished tail is gone with it."""
+    return {
+        one.subscription: Subscriber(
+            one.subscription,
+            one.connection,
+            min(one.seq, state.facts.seq),
+            in_flight=one.in_flight,
+            read_only=one.read_only,
+        )
+        for one in survivors.readers
+    }

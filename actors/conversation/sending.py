@@ -1,0 +1,184 @@
+"""Input: what becomes of it while a turn runs, while the queue is paused, and when its sender takes it back."""
+
+from dataclasses import replace
+
+from actors import events as ev
+from actors.conversation.draft import Draft
+from actors.conversation.facts import KEYS_KEPT_S, Facts, Key
+from actors.conversation.state import Claim, Stopping
+from actors.conversation.turns import start_next, start_turn, stop_turn
+from actors.errors import Busy, Cancelled, InvalidInput, QueueFull, UnknownConversation, WrongState
+from actors.ids import ConnectionId, InputId
+from actors.messages import Accepted, CancelRequest, Done, PendingInput, ResumeQueue, Send, Settle, WithdrawInput
+from actors.settings import AbortReason, BusyPolicy
+
+EARLY_CANCELS = 64  # cancels that overtook their request; more than a client can have in flight
+
+
+def send(draft: Draft, command: Send) -> None:
+    refusal = _refusal(draft, command)
+    if refusal is not None:
+        draft.refuse(command.caller, refusal)
+        return
+    known = _known_key(draft.facts, command.key, draft.now)
+    if known is not None:
+        _send_again(draft, command, known)
+        return
+    waiting = PendingInput(
+        InputId(draft.name()), command.items, command.policy, command.settings, command.key, command.by
+    )
+    _claim(draft, command, waiting.id)
+    if draft.facts.turn is None:
+        _send_to_idle(draft, waiting)
+    else:
+        _send_to_busy(draft, waiting)
+    _accept(draft, command, waiting.id)
+
+
+def _refusal(
+    draft: Draft, command: Send
+) -> Busy | Cancelled | InvalidInput | QueueFull | UnknownConversation | WrongState | None:
+    facts, early = draft.facts, draft.state.early_cancels
+    if command.caller in early:
+        draft.state.early_cancels = tuple(one for one in early if one != command.caller)
+        return Cancelled("the request was cancelled before it was taken")
+    if facts.seq == 0:
+        return UnknownConversation(f"no conversation {facts.conversation}")
+    if not command.items:
+        return InvalidInput("a message needs at least one item")
+    if facts.failed is not None:
+        return WrongState(f"the conversation was given up: {facts.failed}; restart it first")
+    if facts.archived:
+        return WrongState("the conversation is archived")
+    if facts.turn is not None and command.policy is BusyPolicy.REJECT:
+        return Busy(f"turn {facts.turn.id} is running", turn=facts.turn.id)
+    if len(facts.pending) >= draft.state.limits.queue:
+        return QueueFull(f"{len(facts.pending)} inputs wait already")
+    return None
+
+
+def _send_to_idle(draft: Draft, waiting: PendingInput) -> None:
+    """Somebody is there again: the queue goes on. What steered in vain before an interrupt comes first."""
+    _resume_if_paused(draft)
+    facts = draft.facts
+    if waiting.policy is BusyPolicy.ENQUEUE and facts.pending:
+        _queue(draft, waiting)
+        start_next(draft)
+    else:
+        start_turn(draft, (*facts.steering, waiting))
+
+
+def _send_to_busy(draft: Draft, waiting: PendingInput) -> None:
+    run = draft.state.run
+    stopping = run.stopping if run else None
+    match waiting.policy:
+        case BusyPolicy.STEER | BusyPolicy.REJECT if stopping is not None or waiting.settings is not None:
+            # Said after the stop, or for other settings than the turn has: it gets a turn of its own, next.
+            policy = BusyPolicy.INTERRUPT if stopping is not None else BusyPolicy.ENQUEUE
+            _queue(draft, replace(waiting, policy=policy))
+        case BusyPolicy.STEER | BusyPolicy.REJECT:
+            _queue(draft, waiting)
+        case BusyPolicy.ENQUEUE:
+            _queue(draft, waiting)
+        case BusyPolicy.INTERRUPT:
+            _queue(draft, waiting)
+            if stopping is None:
+                by = (waiting.by,) if waiting.by else ()
+                stop_turn(draft, Stopping(AbortReason.REPLACED, by, pause=False))
+
+
+def _queue(draft: Draft, waiting: PendingInput) -> None:
+    draft.emit(
+        ev.InputQueued(
+            input_id=waiting.id,
+            policy=waiting.policy,
+            items=waiting.items,
+            settings=waiting.settings,
+            key=waiting.key,
+            by=waiting.by,
+        )
+    )
+
+
+def _resume_if_paused(draft: Draft) -> None:
+    if draft.facts.paused:
+        draft.emit(ev.QueueResumed(queued=len(draft.facts.pending)))
+
+
+def _claim(draft: Draft, command: Send, taken: InputId) -> None:
+    if command.caller is not None:
+        draft.state.claims = (*draft.state.claims, Claim(command.caller, taken, command.await_end))
+
+
+def _accept(draft: Draft, command: Send, taken: InputId, *, duplicate: bool = False) -> None:
+    if command.await_end:
+        return
+    facts = draft.facts
+    turn = facts.turn.id if facts.turn and taken in facts.turn.inputs else None
+    accepted = Accepted(taken, turn, facts.seq, len(facts.pending), duplicate)
+    draft.reply(command.caller, accepted, settles=False)
+
+
+def _known_key(facts: Facts, key: str | None, now: float) -> Key | None:
+    return next((one for one in facts.keys if one.key == key and one.ts > now - KEYS_KEPT_S), None) if key else None
+
+
+def _send_again(draft: Draft, command: Send, known: Key) -> None:
+    """The same request once more: it shares the fate of the first."""
+    facts = draft.facts
+    open_inputs = {waiting.id for waiting in facts.pending} | set(facts.turn.inputs if facts.turn else ())
+    if known.input in open_inputs:
+        _claim(draft, command, known.input)
+        _accept(draft, command, known.input, duplicate=True)
+    else:
+        accepted = Accepted(known.input, known.turn, facts.seq, len(facts.pending), duplicate=True)
+        draft.reply(command.caller, accepted)
+
+
+# --- taking back -------------------------------------------------------------------------------------------
+
+
+def cancel_request(draft: Draft, command: CancelRequest) -> None:
+    """Not taken yet: withdrawn. Taken: the turn is interrupted. Not even here yet: remembered."""
+    claim = next((one for one in draft.state.claims if one.caller == command.caller), None)
+    turn = draft.facts.turn
+    if claim is None:
+        early = (*draft.state.early_cancels, command.caller)[-EARLY_CANCELS:]
+        draft.state.early_cancels = early
+    elif turn is not None and claim.input in turn.inputs:
+        stop_turn(draft, Stopping(AbortReason.INTERRUPTED, (command.by,) if command.by else ()))
+    else:
+        _withdraw(draft, claim.input, "cancelled by its sender")
+
+
+def withdraw_input(draft: Draft, command: WithdrawInput) -> None:
+    if all(waiting.id != command.input for waiting in draft.facts.pending):
+        draft.refuse(command.caller, InvalidInput(f"no waiting input {command.input}"))
+        return
+    _withdraw(draft, command.input, command.reason)
+    draft.reply(command.caller, Done())
+
+
+def _withdraw(draft: Draft, taken: InputId, reason: str) -> None:
+    draft.emit(ev.InputWithdrawn(input_id=taken, reason=reason))
+    for claim in draft.state.claims:
+        if claim.input == taken:
+            if claim.awaiting:
+                draft.reply(claim.caller, Cancelled(f"the input was withdrawn: {reason}"))
+            else:
+                draft.when_stored(Settle(claim.caller))
+    draft.state.claims = tuple(claim for claim in draft.state.claims if claim.input != taken)
+
+
+def resume_queue(draft: Draft, command: ResumeQueue) -> None:
+    _resume_if_paused(draft)
+    start_next(draft)
+    draft.reply(command.caller, Done())
+
+
+def forget_connection(draft: Draft, gone: ConnectionId) -> None:
+    """Nobody is there to be answered; the work goes on."""
+    state = draft.state
+    state.claims = tuple(claim for claim in state.claims if claim.caller.connection != gone)
+    state.interrupts = tuple(caller for caller in state.interrupts if caller.connection != gone)
+    state.early_cancels = tuple(caller for caller in state.early_cancels if caller.connection != gone)

@@ -1,0 +1,120 @@
+"""What a live conversation knows beyond its facts: who reads, who waits, what runs, what is not on disk yet."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from actors.conversation.facts import Facts
+from actors.conversation.tail import Tail
+from actors.ids import Caller, ConnectionId, InputId, SubscriptionId, TurnId
+from actors.messages import Effect
+from actors.ports import Append, Record
+from actors.settings import AbortReason
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What the core may not get by itself: the time, and a name that nobody else has."""
+
+    now: float
+    nonce: str
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds, each with its reason."""
+
+    queue: int = 100  # more than a person queues by hand; a script that does is told
+    window_records: int = 64  # what a reader that keeps up may be behind by; more comes from the journal
+    window_bytes: int = 32 * 1024  # a live session stays under 60 KiB, thread included
+    page_records: int = 256  # one slice from the journal; a control message never waits longer than this takes
+    idle_park_s: float = 600.0  # long enough that a person who thinks does not meet a cold start
+
+
+class Stage(StrEnum):
+    HELD = "held"  # decided, not on disk yet: the agent has not been told
+    RUNNING = "running"
+    STOPPING = "stopping"
+
+
+@dataclass(frozen=True, slots=True)
+class Stopping:
+    """A stop was decided; the turn ends when its processes are gone."""
+
+    reason: AbortReason
+    by: tuple[str, ...] = ()
+    message: str = ""
+    pause: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The agent's side of the open turn. None in the state when the turn waits on paper."""
+
+    turn: TurnId
+    stage: Stage = Stage.HELD
+    stopping: Stopping | None = None
+    suspending: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A request whose input is not settled. `awaiting`: its one answer is how the turn ended."""
+
+    caller: Caller
+    input: InputId
+    awaiting: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Subscriber:
+    """A cursor, not a queue: where one reader stands, and whether it still has a slice in its hands."""
+
+    id: SubscriptionId
+    connection: ConnectionId
+    seq: int
+    offsets: Mapping[str, int] = field(default_factory=dict)
+    in_flight: bool = False
+    read_only: bool = False
+    caught_up: bool = False
+    lagging: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """An effect that waits until everything up to `seq` is on disk."""
+
+    seq: int
+    effect: Effect
+
+
+@dataclass(slots=True)
+class State:
+    """A value: `step` copies it once and nobody else writes to it. Everything inside is frozen."""
+
+    facts: Facts
+    committed: int = 0
+    epoch: int = 0
+    versions: tuple[Facts, ...] = ()  # after each append that is under way, oldest first
+    durable: Facts | None = None  # as of `committed`; what a refused append falls back to
+    window: tuple[Record, ...] = ()
+    tails: tuple[Tail, ...] = ()
+    run: Run | None = None
+    held: tuple[Held, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    interrupts: tuple[Caller, ...] = ()
+    early_cancels: tuple[Caller, ...] = ()
+    subscribers: Mapping[SubscriptionId, Subscriber] = field(default_factory=dict)
+    storage_error: str | None = None
+    idle_timer: bool = False
+    last_command: float = 0.0
+    limits: Limits = Limits()
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What a decision comes to. The append is to be stored, the effects carried out in order."""
+
+    state: State
+    append: Append | None = None
+    effects: tuple[Effect, ...] = ()

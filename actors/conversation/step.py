@@ -1,0 +1,106 @@
+"""The one door: every input comes in here, every decision goes out."""
+
+from typing import assert_never
+
+from actors.conversation import deciding, living, reading, sending, storing, turns
+from actors.conversation.draft import Draft
+from actors.conversation.state import Stamp, State, Step
+from actors.conversation.summary import summary
+from actors.messages import (
+    AgentOutput,
+    AnswerApproval,
+    AppendRefused,
+    Archive,
+    Attach,
+    Begin,
+    CancelRequest,
+    ChangeSettings,
+    Committed,
+    ConnectionClosed,
+    Detach,
+    Input,
+    Inspect,
+    Interrupt,
+    PageRead,
+    Park,
+    Ready,
+    Rename,
+    Restart,
+    ResumeQueue,
+    Revived,
+    Send,
+    TimerFired,
+    TurnEnded,
+    WithdrawInput,
+)
+from actors.settings import AbortReason
+
+LOOKS_AT_THE_DISK_AGAIN = (Send, Interrupt, CancelRequest, AnswerApproval, ResumeQueue, Archive, Restart)
+
+
+def step(state: State, message: Input, stamp: Stamp) -> Step:
+    """What the conversation decides on one input. Never waits, never fails but by a bug."""
+    draft = Draft(state, stamp)
+    if state.storage_error is not None and isinstance(message, LOOKS_AT_THE_DISK_AGAIN):
+        storing.settle_stranded(draft, AbortReason.FAILED, state.storage_error)
+    _decide(draft, message)
+    if not isinstance(message, Ready | Committed | PageRead | TimerFired | Park):
+        draft.state.last_command = stamp.now
+    reading.feed_readers(draft)
+    living.watch_idleness(draft)
+    return draft.step()
+
+
+def _decide(draft: Draft, message: Input) -> None:
+    match message:
+        case AgentOutput():
+            turns.take_output(draft, message)
+        case Ready():
+            reading.reader_ready(draft, message)
+        case Committed():
+            storing.take_commit(draft, message)
+        case AppendRefused():
+            storing.take_refusal(draft, message)
+        case TurnEnded():
+            turns.end_turn(draft, message)
+        case Send():
+            sending.send(draft, message)
+        case Interrupt():
+            deciding.interrupt(draft, message)
+        case CancelRequest():
+            sending.cancel_request(draft, message)
+        case AnswerApproval():
+            deciding.answer_approval(draft, message)
+        case Attach():
+            reading.attach(draft, message)
+        case Detach():
+            reading.detach(draft, message)
+        case PageRead():
+            reading.take_page(draft, message)
+        case ConnectionClosed():
+            reading.drop_connection(draft, message.connection)
+            sending.forget_connection(draft, message.connection)
+        case Begin():
+            living.begin(draft, message)
+        case Rename():
+            living.rename(draft, message)
+        case Archive():
+            living.archive(draft, message)
+        case ChangeSettings():
+            living.change_settings(draft, message)
+        case ResumeQueue():
+            sending.resume_queue(draft, message)
+        case WithdrawInput():
+            sending.withdraw_input(draft, message)
+        case Restart():
+            living.restart(draft, message)
+        case Inspect():
+            draft.refuse(message.caller, summary(draft.state))
+        case TimerFired():
+            living.take_timer(draft, message)
+        case Park():
+            living.park(draft, message)
+        case Revived():
+            living.revive(draft, message)
+        case _:
+            assert_never(message)

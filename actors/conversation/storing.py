@@ -1,0 +1,91 @@
+"""What the journal answers: what may be shown now, and what is to be taken back."""
+
+from actors.conversation.draft import Draft
+from actors.conversation.reading import trimmed
+from actors.conversation.state import Held, Run, Stage, Stopping
+from actors.conversation.turns import close_turn, fail_claims, stop_turn
+from actors.errors import GreenroomError
+from actors.messages import AppendRefused, Committed, Interrupted, ReplyTo, RunAgent, SetTimer, Settle, Stopped
+from actors.settings import AbortReason
+
+RETRY_STORAGE_S = 5.0  # a full disk is looked at again this often; any command looks at once
+
+
+def take_commit(draft: Draft, news: Committed) -> None:
+    state = draft.state
+    if news.epoch != state.epoch or news.seq <= state.committed:
+        return
+    stored = tuple(facts for facts in state.versions if facts.seq <= news.seq)
+    state.committed = news.seq
+    state.durable = stored[-1] if stored else state.durable
+    state.versions = state.versions[len(stored) :]
+    state.window = trimmed(state.window, news.seq, state.limits)
+    state.storage_error = None
+    _release(draft)
+
+
+def _release(draft: Draft) -> None:
+    """What was decided is on disk now: do it."""
+    due = tuple(held for held in draft.state.held if held.seq <= draft.state.committed)
+    draft.state.held = draft.state.held[len(due) :]
+    for held in due:
+        if isinstance(held.effect, RunAgent):
+            draft.state.run = Run(held.effect.turn, Stage.RUNNING)
+        draft.after_the_readers(held.effect)
+
+
+def take_refusal(draft: Draft, news: AppendRefused) -> None:
+    """Nothing since the last commit was kept. Nobody has seen any of it, so it never was."""
+    state = draft.state
+    if news.epoch != state.epoch or state.durable is None:
+        return
+    taken_back = state.held
+    state.facts = state.durable
+    state.epoch += 1
+    state.versions = state.held = state.tails = ()
+    state.window = tuple(record for record in state.window if record.seq <= state.committed)
+    state.storage_error = news.error.message
+    for held in taken_back:
+        _take_back(draft, held, news.error)
+    _fail_lost_claims(draft, news.error)
+    _stop_what_runs(draft, news.error)
+    draft.at_once(SetTimer("storage", RETRY_STORAGE_S))
+
+
+def _take_back(draft: Draft, held: Held, error: GreenroomError) -> None:
+    match held.effect:
+        case ReplyTo(caller, Interrupted() as answer):
+            draft.at_once(ReplyTo(caller, answer))  # what it says is true: nothing runs any more
+        case ReplyTo(caller, _):
+            draft.refuse(caller, error)
+        case Settle() as settle:
+            draft.at_once(settle)
+        case RunAgent():
+            draft.state.run = None
+        case _:
+            pass  # addressed to the agent, which is stopped below
+
+
+def _fail_lost_claims(draft: Draft, error: GreenroomError) -> None:
+    facts = draft.facts
+    known = {waiting.id for waiting in facts.pending} | set(facts.turn.inputs if facts.turn else ())
+    fail_claims(draft, tuple(claim.input for claim in draft.state.claims if claim.input not in known), error)
+
+
+def _stop_what_runs(draft: Draft, error: GreenroomError) -> None:
+    run = draft.state.run
+    if run is None or run.stage is Stage.STOPPING:
+        return
+    stopping = Stopping(AbortReason.FAILED, message=f"{error.code}: {error.message}")
+    stop_turn(draft, stopping)
+
+
+def is_stranded(draft: Draft) -> bool:
+    """A turn is open and nobody works on it: the last life lost it, or the disk refused its end."""
+    turn = draft.facts.turn
+    return turn is not None and draft.state.run is None and not turn.only_waits
+
+
+def settle_stranded(draft: Draft, reason: AbortReason, message: str) -> None:
+    if is_stranded(draft):
+        close_turn(draft, Stopped(), Stopping(reason, message=message))

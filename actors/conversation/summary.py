@@ -1,0 +1,45 @@
+"""A conversation in one word and in one row."""
+
+from actors.conversation.state import Stage, State
+from actors.messages import Condition, Reader, Summary
+
+
+def condition(state: State) -> Condition:
+    facts, run = state.facts, state.run
+    match run, facts.turn:
+        case _, _ if facts.failed is not None:
+            return Condition.FAILED
+        case None, None:
+            return Condition.ARCHIVED if facts.archived else Condition.IDLE
+        case _ if run is not None and run.stage is Stage.STOPPING:
+            return Condition.INTERRUPTING
+        case _, turn if turn is not None and turn.only_waits:
+            return Condition.WAITING
+        case _ if run is not None and run.stage is Stage.HELD:
+            return Condition.STARTING
+        case _:
+            return Condition.RUNNING
+
+
+def summary(state: State) -> Summary:
+    facts = state.facts
+    return Summary(
+        conversation=facts.conversation,
+        condition=condition(state),
+        name=facts.name,
+        settings=facts.settings,
+        seq=state.committed,
+        turn=facts.turn.id if facts.turn else None,
+        queued=len(facts.pending),
+        paused=facts.paused,
+        pending=facts.turn.approvals if facts.turn else (),
+        readers=tuple(
+            Reader(one.connection, one.id, one.seq, max(0, state.committed - one.seq), one.read_only)
+            for one in state.subscribers.values()
+        ),
+        tokens=facts.tokens,
+        created=facts.created,
+        updated=facts.updated,
+        preview=facts.preview,
+        failed=facts.failed,
+    )

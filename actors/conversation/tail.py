@@ -1,0 +1,100 @@
+"""The unfinished tail of an item: deltas, coalesced, until its finished event says everything again."""
+
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from actors import events as ev
+from actors.ids import ItemId
+
+PIECES = 64  # joined beyond this, so that adding stays cheap and slicing too
+TAIL_LIMIT = 1 << 20  # characters or bytes kept of one unfinished item; a reader further behind gets what is left
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """`start` is how much was dropped in front, `end` how much there ever was; offsets count from the beginning."""
+
+    key: str
+    sample: ev.Delta
+    pieces: tuple[str | bytes, ...]
+    start: int
+    end: int
+    since: int
+
+    @property
+    def item(self) -> ItemId:
+        return self.sample.item_id
+
+    def whole(self) -> str:
+        """Everything that is kept, as text."""
+        return "".join(_as_text(piece) for piece in self.pieces)
+
+    def beyond(self, offset: int) -> tuple[str | bytes, bool]:
+        """What comes after an offset, and whether something before it was dropped."""
+        if offset >= self.end:
+            return self.pieces[0][:0], False
+        missing, wanted = self.end, []
+        for piece in reversed(self.pieces):
+            missing -= len(piece)
+            wanted.append(piece[max(0, offset - missing) :])
+            if missing <= offset:
+                break
+        return _join(tuple(reversed(wanted))), offset < self.start
+
+
+def key_of(delta: ev.Delta) -> str:
+    """Which tail a delta belongs to."""
+    match delta:
+        case ev.ExecCommandOutputDelta():
+            return f"{delta.item_id}/{delta.stream}"
+        case ev.AgentMessageDelta() | ev.AgentReasoningDelta() | ev.AgentReasoningRawContentDelta():
+            return f"{delta.item_id}/{delta.type}"
+        case _:
+            assert_never(delta)
+
+
+def content_of(delta: ev.Delta) -> str | bytes:
+    return delta.chunk if isinstance(delta, ev.ExecCommandOutputDelta) else delta.delta
+
+
+def grown(tails: tuple[Tail, ...], delta: ev.Delta, since: int) -> tuple[Tail, ...]:
+    """The tails with one more delta. `since`: the last event before a new tail begins."""
+    key, content = key_of(delta), content_of(delta)
+    for place, tail in enumerate(tails):
+        if tail.key == key:
+            return (*tails[:place], _longer(tail, content), *tails[place + 1 :])
+    return (*tails, Tail(key, delta, (content,), 0, len(content), since))
+
+
+def without_item(tails: tuple[Tail, ...], item: ItemId) -> tuple[Tail, ...]:
+    return tuple(tail for tail in tails if tail.item != item)
+
+
+def delta_of(tail: Tail, content: str | bytes) -> ev.Delta:
+    """One delta that says what several said."""
+    if isinstance(content, bytes):
+        return tail.sample.model_copy(update={"chunk": content})
+    return tail.sample.model_copy(update={"delta": content})
+
+
+def _longer(tail: Tail, content: str | bytes) -> Tail:
+    pieces = (*tail.pieces, content)
+    if len(pieces) > PIECES:
+        pieces = (_join(pieces),)
+    start, end = tail.start, tail.end + len(content)
+    if end - start > TAIL_LIMIT:
+        kept = _join(pieces)[-TAIL_LIMIT // 2 :]
+        pieces, start = (kept,), end - len(kept)
+    return replace(tail, pieces=pieces, start=start, end=end)
+
+
+def _join(pieces: tuple[str | bytes, ...]) -> str | bytes:
+    if len(pieces) == 1:
+        return pieces[0]
+    if isinstance(pieces[0], bytes):
+        return b"".join(piece for piece in pieces if isinstance(piece, bytes))
+    return "".join(piece for piece in pieces if isinstance(piece, str))
+
+
+def _as_text(piece: str | bytes) -> str:
+    return piece.decode(errors="replace") if isinstance(piece, bytes) else piece
