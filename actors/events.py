@@ -29,7 +29,7 @@ class Event(BaseModel):
     model_config = FROZEN
 
 
-# --- the conversation ------------------------------------------------------------------------
+# --- the conversation ------------------------------------------------------------------
 
 
 class SessionConfigured(Event):
@@ -73,7 +73,7 @@ class ConversationRestarted(Event):
     by: str = Field("", description="Who cleared the failure.")
 
 
-# --- input -----------------------------------------------------------------------------------
+# --- input -----------------------------------------------------------------------------
 
 
 class InputQueued(Event):
@@ -123,7 +123,7 @@ class UserMessage(Event):
     by: str = Field("", description="Which client sent it.")
 
 
-# --- the turn --------------------------------------------------------------------------------
+# --- the turn --------------------------------------------------------------------------
 
 
 class TaskStarted(Event):
@@ -172,7 +172,7 @@ class TokenCount(Event):
     total_tokens: int = Field(description="Both together.")
 
 
-# --- what the model says ---------------------------------------------------------------------
+# --- what the model says ---------------------------------------------------------------
 
 
 class AgentMessage(Event):
@@ -246,7 +246,7 @@ class ToolOutput(Event):
     output: str = Field(description="What the model gets to read.")
 
 
-# --- commands and patches --------------------------------------------------------------------
+# --- commands and patches --------------------------------------------------------------
 
 
 class ExecApprovalRequest(Event):
@@ -400,7 +400,7 @@ class PlanUpdate(Event):
     item_id: ItemId = Field(ItemId(""), description="The plan's item id.")
 
 
-# --- kept for clients that know them ---------------------------------------------------------
+# --- kept for clients that know them ---------------------------------------------------
 
 
 class McpInvocation(BaseModel):

@@ -5,21 +5,14 @@ message that this somebody gets: the core returns it, the shell delivers it.
 """
 
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Protocol
 
-from actors.errors import GreenroomError, Refusal
-from actors.events import ApprovalRequest, Delta, DurableEvent
-from actors.ids import (
-    ApprovalId,
-    Caller,
-    ConnectionId,
-    ConversationId,
-    InputId,
-    SubscriptionId,
-    TurnId,
-)
+from actors.answers import Answer
+from actors.errors import GreenroomError
+from actors.events import ApprovalRequest, Delta
+from actors.ids import ApprovalId, Caller, ConnectionId, ConversationId, InputId, SubscriptionId, TurnId
 from actors.items import InputItem
+from actors.orders import AbandonAgent, AgentAbandoned, AgentOrder, AgentOutput, TurnEnded
 from actors.ports import Append, Head, Page, Record
 from actors.settings import AbortReason, BusyPolicy, Decision, Settings
 
@@ -28,19 +21,6 @@ class Address(Protocol):
     """Where a message can be left. Telling never waits; a full mailbox raises MailboxFull in the sender."""
 
     def tell(self, message: object) -> None: ...
-
-
-class Condition(StrEnum):
-    """The one word that `ls` shows."""
-
-    STARTING = "starting"
-    IDLE = "idle"
-    RUNNING = "running"
-    WAITING = "waiting"
-    INTERRUPTING = "interrupting"
-    PARKED = "parked"
-    FAILED = "failed"
-    ARCHIVED = "archived"
 
 
 # --- commands to a conversation; `by` names the client for people, `caller` gets the reply -----
@@ -186,61 +166,7 @@ Command = (
 )
 
 
-# --- news to a conversation --------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class InputWanted:
-    """The agent is about to ask the model and takes what was said meanwhile."""
-
-
-AgentNews = DurableEvent | Delta | InputWanted
-
-
-@dataclass(frozen=True, slots=True)
-class AgentOutput:
-    turn: TurnId
-    batch: tuple[AgentNews, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Completed:
-    last_message: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ModelFailed:
-    """The model, or the way to it, gave up; the agent itself is well."""
-
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
-class Stopped:
-    """Cancelled as asked; nothing of it runs any more."""
-
-
-@dataclass(frozen=True, slots=True)
-class Suspended:
-    """Ended while it waited for answers; an answer starts it again from the journal."""
-
-
-@dataclass(frozen=True, slots=True)
-class Crashed:
-    """A bug in the agent."""
-
-    message: str
-
-
-Outcome = Completed | ModelFailed | Stopped | Suspended | Crashed
-
-
-@dataclass(frozen=True, slots=True)
-class TurnEnded:
-    """Sent once per RunAgent, when the last process of the turn is gone. Nothing of the turn follows it."""
-
-    turn: TurnId
-    outcome: Outcome
+# --- news to a conversation --------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,10 +205,10 @@ class Park:
 
 @dataclass(frozen=True, slots=True)
 class Revived:
-    """The first input after a restore: what the last life left open is to be settled."""
+    """The first input after a restore: what the last life left open is to be settled. Parked in order: nothing is."""
 
-    reason: AbortReason | None = None  # None: it was parked in order
-    message: str = ""
+    reason: AbortReason = AbortReason.LOST
+    message: str = "the daemon was stopped while the turn ran"
     gave_up: str | None = None  # the traceback, when it failed too often to be tried again
     survivors: "Survivors | None" = None
 
@@ -292,173 +218,7 @@ News = AgentOutput | TurnEnded | Committed | AppendRefused | PageRead | TimerFir
 Input = Command | News
 
 
-# --- what a conversation hands out -------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class PendingInput:
-    """Accepted, stored, not taken by a turn yet."""
-
-    id: InputId
-    items: tuple[InputItem, ...]
-    policy: BusyPolicy
-    settings: Settings | None = None
-    key: str | None = None
-    by: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class RunAgent:
-    """Start a turn, or go on with one in the middle when `resume` is set. All of it is on disk up to `seq`."""
-
-    conversation: ConversationId
-    turn: TurnId
-    settings: Settings
-    seq: int
-    resume: bool = False
-    inputs: tuple[PendingInput, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class StopAgent:
-    turn: TurnId
-    kill: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class SuspendAgent:
-    """Nothing but an answer is awaited: end without an outcome, an answer will start it again."""
-
-    turn: TurnId
-
-
-@dataclass(frozen=True, slots=True)
-class GiveInput:
-    """What was said meanwhile; empty if nothing was."""
-
-    turn: TurnId
-    inputs: tuple[PendingInput, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerAgent:
-    turn: TurnId
-    approval: ApprovalId
-    decision: Decision
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class TakeMore:
-    """The last batch was taken; the next may come."""
-
-    turn: TurnId
-
-
-@dataclass(frozen=True, slots=True)
-class AbandonAgent:
-    """The conversation's actor is gone: end the turn's processes and tell nobody."""
-
-    conversation: ConversationId
-
-
-AgentOrder = RunAgent | StopAgent | SuspendAgent | GiveInput | AnswerAgent | TakeMore | AbandonAgent
-
-
-@dataclass(frozen=True, slots=True)
-class Begun:
-    conversation: ConversationId
-    settings: Settings
-
-
-@dataclass(frozen=True, slots=True)
-class Accepted:
-    """Input is stored. `turn` is the one that took it, or None while it waits."""
-
-    input: InputId
-    turn: TurnId | None
-    seq: int
-    queued: int = 0
-    duplicate: bool = False
-
-
-class Ending(StrEnum):
-    COMPLETED = "completed"
-    ERROR = "error"
-    INTERRUPTED = "interrupted"
-    REPLACED = "replaced"
-    FAILED = "failed"
-    LOST = "lost"
-
-
-@dataclass(frozen=True, slots=True)
-class TurnResult:
-    """How the turn ended that took the caller's input. `message` is the answer, or what went wrong."""
-
-    turn: TurnId
-    ending: Ending
-    message: str | None
-    seq: int
-
-
-@dataclass(frozen=True, slots=True)
-class Interrupted:
-    """Everything of the turn is gone. `turn` is None where nothing was running."""
-
-    turn: TurnId | None
-    ending: Ending | None
-    queued: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    approval: ApprovalId
-    decision: Decision
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    conversation: ConversationId
-    condition: Condition
-    name: str | None
-    settings: Settings
-    seq: int
-    turn: TurnId | None
-    queued: int
-    paused: bool
-    pending: tuple[ApprovalRequest, ...]
-    readers: tuple["Reader", ...]
-    tokens: int
-    created: float
-    updated: float
-    preview: str
-    failed: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Reader:
-    connection: ConnectionId
-    subscription: SubscriptionId
-    seq: int
-    behind: int
-    read_only: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Attached:
-    """The subscription stands; slices follow. `seq` is the last stored event at this moment."""
-
-    subscription: SubscriptionId
-    summary: Summary
-    seq: int
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """Nothing more to say than that it was done."""
-
-
-Answer = Begun | Accepted | TurnResult | Interrupted | Answered | Summary | Attached | Done | Refusal | GreenroomError
+# --- what a conversation has done ------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -566,7 +326,7 @@ class ReaderState:
     read_only: bool
 
 
-# --- between a conversation, the journal's actors and the registry -----------------------------
+# --- between a conversation, the journal's actors and the registry -----------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -597,3 +357,152 @@ class FetchPage:
     conversation: ConversationId
     read: ReadPage
     reply_to: Address
+
+
+# --- to and from the registry ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ToConversation:
+    """A command for whoever owns the conversation now; wakes it if it is parked."""
+
+    conversation: ConversationId
+    command: Command
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    """A new conversation under a fresh id that its creator made up."""
+
+    conversation: ConversationId
+    begin: Begin
+
+
+@dataclass(frozen=True, slots=True)
+class ListConversations:
+    caller: Caller
+    archived: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ListApprovals:
+    caller: Caller
+    conversation: ConversationId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Resolve:
+    """Which conversation is meant by an id, a unique prefix of at least two characters, or a name?"""
+
+    caller: Caller
+    reference: str
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The index of what there is, at start: one head per conversation, and the one process that serves them is us."""
+
+    heads: tuple[Head, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HeadChanged:
+    """What `ls` and `approvals` show of a conversation is different now."""
+
+    head: Head
+    pending: tuple[ApprovalRequest, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ParkOffered:
+    conversation: ConversationId
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    conversation: ConversationId
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stayed:
+    conversation: ConversationId
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFailed:
+    """A bug or a poison message ended a session. `leftovers` is what nobody has handled yet."""
+
+    conversation: ConversationId
+    generation: int
+    message: str
+    traceback: str
+    survivors: Survivors
+    leftovers: tuple[Input, ...]
+
+
+RegistryInput = (
+    ToConversation
+    | Create
+    | CancelRequest
+    | ConnectionClosed
+    | ListConversations
+    | ListApprovals
+    | Resolve
+    | Known
+    | HeadChanged
+    | Settle
+    | ParkOffered
+    | Left
+    | Stayed
+    | SessionFailed
+    | AgentAbandoned
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StartSession:
+    """Give a conversation a live owner. `first` are the messages that waited for it, in order."""
+
+    conversation: ConversationId
+    generation: int
+    revived: Revived
+    first: tuple[Input, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Forward:
+    conversation: ConversationId
+    message: Input
+
+
+RoutingEffect = StartSession | Forward | AbandonAgent | ReplyTo
+
+
+# --- the lanes of a mailbox ------------------------------------------------------------------------------------
+
+# What people say goes before what the machinery reports, in the order they said it: an interrupt does not wait behind
+# output, and never overtakes the message it is meant for.
+COMMANDS = (
+    Begin,
+    Send,
+    Interrupt,
+    CancelRequest,
+    AnswerApproval,
+    Attach,
+    Detach,
+    ConnectionClosed,
+    Rename,
+    Archive,
+    ChangeSettings,
+    ResumeQueue,
+    WithdrawInput,
+    Inspect,
+    Restart,
+)
+SAID_BY_CLIENTS = (*COMMANDS, ToConversation, Create, ListConversations, ListApprovals, Resolve)
+
+# Of those, what a full mailbox takes all the same: each makes work less.
+MAKES_WORK_LESS = (Interrupt, CancelRequest, AnswerApproval, Detach, ConnectionClosed, WithdrawInput)

@@ -2,10 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from actors.errors import JournalError
-from actors.ids import ConversationId, TurnId
+from actors.ids import ConnectionId, ConversationId, TurnId
+
+if TYPE_CHECKING:  # messages carry records, so this one arrow would go both ways at run time
+    from actors.messages import Address, Deliver, EndSubscription, ReplyTo
+    from actors.orders import AgentOrder
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,3 +92,19 @@ class Journal(Protocol):
     def delete(self, conversation: ConversationId) -> None: ...
 
     def close(self) -> None: ...
+
+
+class AgentRunner(Protocol):
+    """Carries out turns, elsewhere. Called from actor threads, never waits; news goes to `session` by tell."""
+
+    def order(self, order: "AgentOrder", session: "Address") -> None: ...
+
+
+class Outbox(Protocol):
+    """Finds the connection a message is for. One that has closed meanwhile swallows it: nobody is there to care."""
+
+    def post(
+        self, connection: ConnectionId, message: "ReplyTo | Deliver | EndSubscription", sender: "Address"
+    ) -> None:
+        """`sender` is where the reader's Ready goes."""
+        ...

@@ -1,12 +1,15 @@
 """Interrupts and approvals: what people decide while a turn is open."""
 
 from actors import events as ev
+from actors.answers import Answered, Interrupted
 from actors.conversation.draft import Draft
+from actors.conversation.starting import resume_turn
 from actors.conversation.state import Stage, Stopping
-from actors.conversation.turns import resume_turn, stop_turn
+from actors.conversation.turns import stop_turn
 from actors.errors import AlreadyAnswered, InvalidInput, UnknownApproval
 from actors.ids import ApprovalId
-from actors.messages import AnswerAgent, AnswerApproval, Answered, Interrupt, Interrupted
+from actors.messages import AnswerApproval, Interrupt
+from actors.orders import AnswerAgent
 from actors.settings import AbortReason, Decision
 
 

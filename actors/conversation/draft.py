@@ -3,12 +3,13 @@
 from dataclasses import replace
 
 from actors import events as ev
+from actors.answers import Answer
 from actors.conversation.facts import Facts, apply
 from actors.conversation.restore import head_of
 from actors.conversation.state import Held, Stamp, State, Step
 from actors.conversation.tail import without_item
 from actors.ids import Caller, TurnId
-from actors.messages import Answer, Effect, ReplyTo
+from actors.messages import Effect, ReplyTo
 from actors.ports import Append, Record
 
 # A power cut must not take these: what somebody said, what somebody decided, how something ended.

@@ -12,7 +12,7 @@ from typing import Literal
 from actors import events as ev
 from actors.ids import ApprovalId, CallId, ConversationId, InputId, ItemId, TurnId
 from actors.items import text_of
-from actors.messages import PendingInput
+from actors.orders import PendingInput
 from actors.settings import BusyPolicy, Decision, ReadOnly, Settings
 
 KEYS_KEPT_S = 24 * 3600.0  # a client may repeat a request for a day

@@ -3,20 +3,20 @@
 from dataclasses import replace
 
 from actors import events as ev
+from actors.answers import Begun, Done
 from actors.conversation.deciding import resolve
 from actors.conversation.draft import Draft
 from actors.conversation.restore import adopted
+from actors.conversation.starting import start_next
 from actors.conversation.state import Stage
 from actors.conversation.storing import settle_stranded
-from actors.conversation.turns import set_deadline, start_next
+from actors.conversation.turns import set_deadline
 from actors.errors import TurnFailed, WrongState
 from actors.ids import ApprovalId
 from actors.messages import (
     Archive,
     Begin,
-    Begun,
     ChangeSettings,
-    Done,
     Leave,
     OfferToPark,
     Park,
@@ -25,9 +25,9 @@ from actors.messages import (
     Revived,
     SetTimer,
     Stay,
-    SuspendAgent,
     TimerFired,
 )
+from actors.orders import SuspendAgent
 from actors.settings import AbortReason, Decision
 
 
@@ -82,8 +82,7 @@ def revive(draft: Draft, news: Revived) -> None:
     """After a restore: settle what the last life left open, keep what waits for an answer."""
     if news.survivors is not None:
         draft.state.subscribers = adopted(draft.state, news.survivors)
-    if news.reason is not None:
-        settle_stranded(draft, news.reason, news.message)
+    settle_stranded(draft, news.reason, news.message)
     if news.gave_up is not None:
         draft.emit(ev.ConversationFailed(message=news.message, traceback=news.gave_up))
     for asked in draft.facts.turn.approvals if draft.facts.turn else ():
@@ -93,7 +92,7 @@ def revive(draft: Draft, news: Revived) -> None:
     start_next(draft)
 
 
-# --- idleness ----------------------------------------------------------------------------------------------
+# --- idleness ----------------------------------------------------------------------------------------
 
 
 def is_quiet(draft: Draft) -> bool:

@@ -3,25 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+from actors.answers import Attached, Done
 from actors.conversation.draft import Draft
 from actors.conversation.state import Limits, State, Subscriber
 from actors.conversation.summary import summary
 from actors.conversation.tail import delta_of
 from actors.errors import InvalidInput, UnknownConversation
 from actors.ids import ConnectionId, SubscriptionId
-from actors.messages import (
-    Attach,
-    Attached,
-    Deliver,
-    Detach,
-    Done,
-    EndSubscription,
-    PageRead,
-    ReadPage,
-    Ready,
-    Slice,
-    Unsubscribed,
-)
+from actors.messages import Attach, Deliver, Detach, EndSubscription, PageRead, ReadPage, Ready, Slice, Unsubscribed
 from actors.ports import Record
 
 

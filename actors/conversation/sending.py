@@ -3,13 +3,16 @@
 from dataclasses import replace
 
 from actors import events as ev
+from actors.answers import Accepted, Done
 from actors.conversation.draft import Draft
 from actors.conversation.facts import KEYS_KEPT_S, Facts, Key
+from actors.conversation.starting import start_next, start_turn
 from actors.conversation.state import Claim, Stopping
-from actors.conversation.turns import start_next, start_turn, stop_turn
+from actors.conversation.turns import stop_turn
 from actors.errors import Busy, Cancelled, InvalidInput, QueueFull, UnknownConversation, WrongState
 from actors.ids import ConnectionId, InputId
-from actors.messages import Accepted, CancelRequest, Done, PendingInput, ResumeQueue, Send, Settle, WithdrawInput
+from actors.messages import CancelRequest, ResumeQueue, Send, Settle, WithdrawInput
+from actors.orders import PendingInput
 from actors.settings import AbortReason, BusyPolicy
 
 EARLY_CANCELS = 64  # cancels that overtook their request; more than a client can have in flight
@@ -135,7 +138,7 @@ def _send_again(draft: Draft, command: Send, known: Key) -> None:
         draft.reply(command.caller, accepted)
 
 
-# --- taking back -------------------------------------------------------------------------------------------
+# --- taking back -------------------------------------------------------------------------------------
 
 
 def cancel_request(draft: Draft, command: CancelRequest) -> None:

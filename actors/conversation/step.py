@@ -7,7 +7,6 @@ from actors.conversation.draft import Draft
 from actors.conversation.state import Stamp, State, Step
 from actors.conversation.summary import summary
 from actors.messages import (
-    AgentOutput,
     AnswerApproval,
     AppendRefused,
     Archive,
@@ -30,9 +29,9 @@ from actors.messages import (
     Revived,
     Send,
     TimerFired,
-    TurnEnded,
     WithdrawInput,
 )
+from actors.orders import AgentOutput, TurnEnded
 from actors.settings import AbortReason
 
 LOOKS_AT_THE_DISK_AGAIN = (Send, Interrupt, CancelRequest, AnswerApproval, ResumeQueue, Archive, Restart)

@@ -1,11 +1,14 @@
 """What the journal answers: what may be shown now, and what is to be taken back."""
 
+from actors.answers import Interrupted
+from actors.conversation.closing import close_turn
 from actors.conversation.draft import Draft
 from actors.conversation.reading import trimmed
 from actors.conversation.state import Held, Run, Stage, Stopping
-from actors.conversation.turns import close_turn, fail_claims, stop_turn
+from actors.conversation.turns import stop_turn
 from actors.errors import GreenroomError
-from actors.messages import AppendRefused, Committed, Interrupted, ReplyTo, RunAgent, SetTimer, Settle, Stopped
+from actors.messages import AppendRefused, Committed, ReplyTo, SetTimer, Settle
+from actors.orders import RunAgent, Stopped
 from actors.settings import AbortReason
 
 RETRY_STORAGE_S = 5.0  # a full disk is looked at again this often; any command looks at once
@@ -67,9 +70,13 @@ def _take_back(draft: Draft, held: Held, error: GreenroomError) -> None:
 
 
 def _fail_lost_claims(draft: Draft, error: GreenroomError) -> None:
-    facts = draft.facts
+    """Inputs that the disk refused: whoever sent them is told."""
+    facts, claims = draft.facts, draft.state.claims
     known = {waiting.id for waiting in facts.pending} | set(facts.turn.inputs if facts.turn else ())
-    fail_claims(draft, tuple(claim.input for claim in draft.state.claims if claim.input not in known), error)
+    for claim in claims:
+        if claim.awaiting and claim.input not in known:
+            draft.refuse(claim.caller, error)
+    draft.state.claims = tuple(claim for claim in claims if claim.input in known)
 
 
 def _stop_what_runs(draft: Draft, error: GreenroomError) -> None:

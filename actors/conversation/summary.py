@@ -1,7 +1,7 @@
 """A conversation in one word and in one row."""
 
+from actors.answers import Condition, Reader, Summary
 from actors.conversation.state import Stage, State
-from actors.messages import Condition, Reader, Summary
 
 
 def condition(state: State) -> Condition:

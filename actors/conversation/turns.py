@@ -1,103 +1,48 @@
-"""The life of a turn: start, news, and the one end that balances everything it began."""
+"""A turn while it is open: what its agent says, and the decision that it stops."""
 
 from dataclasses import replace
-from typing import assert_never
 
 from actors import events as ev
+from actors.conversation.closing import close_turn
 from actors.conversation.draft import Draft
-from actors.conversation.facts import OpenItem, TurnFacts
-from actors.conversation.state import Run, Stage, Stopping
-from actors.conversation.tail import Tail, grown
-from actors.errors import GreenroomError
-from actors.ids import ItemId, TurnId
-from actors.items import text_of
-from actors.messages import (
+from actors.conversation.starting import emit_user_message, resume_turn, start_next
+from actors.conversation.state import Stage, Stopping
+from actors.conversation.tail import grown
+from actors.ids import TurnId
+from actors.messages import SetTimer
+from actors.orders import (
     AgentNews,
     AgentOutput,
     AnswerAgent,
-    Completed,
-    Crashed,
-    Ending,
     GiveInput,
     InputWanted,
-    Interrupted,
-    ModelFailed,
-    Outcome,
-    PendingInput,
     RunAgent,
-    SetTimer,
-    Settle,
     StopAgent,
     Stopped,
     Suspended,
     TakeMore,
     TurnEnded,
-    TurnResult,
 )
-from actors.settings import AbortReason, BusyPolicy, Decision, Settings
+from actors.settings import Decision
 
-ABORTED_OUTPUT = {
-    AbortReason.INTERRUPTED: "aborted by user",
-    AbortReason.REPLACED: "aborted by user",
-    AbortReason.FAILED: "aborted: the supervisor failed",
-    AbortReason.LOST: "aborted: the supervisor was stopped",
-}
-
-
-# --- start -------------------------------------------------------------------------------------------------
-
-
-def start_turn(draft: Draft, inputs: tuple[PendingInput, ...]) -> None:
-    """A turn begins with what was said. The agent is told when that is on disk."""
-    own = next((waiting.settings for waiting in inputs if waiting.settings), None)
-    turn = TurnId(draft.name())
-    draft.emit(ev.TaskStarted(settings=own), turn)
-    for waiting in inputs:
-        emit_user_message(draft, waiting)
-    run_agent(draft, turn, own or draft.facts.settings, inputs)
-
-
-def resume_turn(draft: Draft, turn: TurnFacts) -> None:
-    """Go on in the middle: everything that is needed is in the journal."""
-    run_agent(draft, turn.id, turn.settings or draft.facts.settings, (), resume=True)
-
-
-def run_agent(
-    draft: Draft, turn: TurnId, settings: Settings, inputs: tuple[PendingInput, ...], *, resume: bool = False
-) -> None:
-    facts = draft.facts
-    draft.state.run = Run(turn)
-    draft.when_stored(RunAgent(facts.conversation, turn, settings, facts.seq, resume, inputs))
-
-
-def emit_user_message(draft: Draft, waiting: PendingInput) -> None:
-    draft.emit(
-        ev.UserMessage(
-            message=text_of(waiting.items),
-            item_id=ItemId(waiting.id),
-            items=waiting.items,
-            input_id=waiting.id,
-            key=waiting.key,
-            by=waiting.by,
-        )
-    )
-
-
-def start_next(draft: Draft) -> None:
-    """After a turn: what interrupted it, else what came too late for it, else the queue unless it is paused."""
-    facts = draft.facts
-    if facts.turn is not None or facts.failed is not None:
-        return
-    urgent = next((waiting for waiting in facts.pending if waiting.policy is BusyPolicy.INTERRUPT), None)
-    if urgent is not None:
-        start_turn(draft, (urgent,))
-    elif facts.steering and not facts.paused:
-        start_turn(draft, facts.steering)
-    elif facts.queue and not facts.paused:
-        start_turn(draft, facts.queue[:1])
-
-
-# --- news from the agent -----------------------------------------------------------------------------------
+AGENT_EVENTS = (
+    ev.UserMessage,
+    ev.ErrorEvent,
+    ev.StreamError,
+    ev.BackgroundEvent,
+    ev.TokenCount,
+    ev.AgentMessage,
+    ev.AgentReasoning,
+    ev.AgentReasoningSectionBreak,
+    ev.AgentReasoningRawContent,
+    ev.ModelReasoning,
+    ev.ToolCall,
+    ev.ExecCommandBegin,
+    ev.PatchApplyBegin,
+    ev.McpToolCallBegin,
+    ev.TurnDiff,
+    ev.PlanUpdate,
+)
 
 
 def take_output(draft: Draft, output: AgentOutput) -> None:
@@ -138,26 +83,6 @@ def _take(draft: Draft, news: AgentNews) -> None:
             raise ValueError(f"an agent may not say {news.type}")
 
 
-AGENT_EVENTS = (
-    ev.UserMessage,
-    ev.ErrorEvent,
-    ev.StreamError,
-    ev.BackgroundEvent,
-    ev.TokenCount,
-    ev.AgentMessage,
-    ev.AgentReasoning,
-    ev.AgentReasoningSectionBreak,
-    ev.AgentReasoningRawContent,
-    ev.ModelReasoning,
-    ev.ToolCall,
-    ev.ExecCommandBegin,
-    ev.PatchApplyBegin,
-    ev.McpToolCallBegin,
-    ev.TurnDiff,
-    ev.PlanUpdate,
-)
-
-
 def _give_input(draft: Draft, turn: TurnId) -> None:
     inputs = draft.facts.steering
     for waiting in inputs:
@@ -177,9 +102,6 @@ def _ask(draft: Draft, turn: TurnId, request: ev.ApprovalRequest) -> None:
 def set_deadline(draft: Draft, request: ev.ApprovalRequest) -> None:
     if request.deadline_s is not None:
         draft.at_once(SetTimer(f"approval:{request.approval_id}", request.deadline_s))
-
-
-# --- stopping ----------------------------------------------------------------------------------------------
 
 
 def stop_turn(draft: Draft, stopping: Stopping, *, kill: bool = False) -> None:
@@ -221,139 +143,3 @@ def end_turn(draft: Draft, news: TurnEnded) -> None:
             resume_turn(draft, turn)
     else:
         close_turn(draft, news.outcome, run.stopping)
-
-
-def close_turn(draft: Draft, outcome: Outcome, stopping: Stopping | None) -> None:
-    """Balance what is open, say the one terminal event, answer everybody who waited for it, go on."""
-    turn = draft.facts.turn
-    assert turn is not None, "only an open turn can be closed"  # noqa: S101  # callers have looked
-    draft.state.run = None
-    terminal, error = _terminal(outcome, stopping)
-    reason = terminal.reason if isinstance(terminal, ev.TurnAborted) else AbortReason.FAILED
-    _balance(draft, turn, reason)
-    if error is not None:
-        draft.emit(ev.ErrorEvent(message=error))
-    draft.emit(terminal, turn.id)
-    draft.state.tails = ()
-    ending = Ending.ERROR if error is not None else _ending(terminal)
-    message = error if error is not None else _message(terminal)
-    if ending is not Ending.COMPLETED or stopping is not None:
-        _settle_the_queue(draft, stopping, turn.id, ending)
-    answer_waiters(draft, turn, TurnResult(turn.id, ending, message, draft.facts.seq))
-    start_next(draft)
-
-
-def _terminal(outcome: Outcome, stopping: Stopping | None) -> tuple[ev.TaskComplete | ev.TurnAborted, str | None]:
-    match outcome:
-        case Completed(last_message):
-            return ev.TaskComplete(last_agent_message=last_message), None
-        case ModelFailed(message) if stopping is None:
-            return ev.TaskComplete(), message
-        case Crashed(message) if stopping is None:
-            return ev.TurnAborted(reason=AbortReason.FAILED, message=message), None
-        case Stopped() | Suspended() | ModelFailed() | Crashed():
-            why = stopping or Stopping(AbortReason.FAILED, message="the agent stopped without being asked to")
-            return ev.TurnAborted(reason=why.reason, message=why.message, by=why.by), None
-        case _:
-            assert_never(outcome)
-
-
-def _balance(draft: Draft, turn: TurnFacts, reason: AbortReason) -> None:
-    """Every begin gets its end, every call its output, every question its withdrawal, partial text is kept once."""
-    tails = draft.state.tails
-    for tail in tails:
-        _keep_partial(draft, tail)
-    for asked in turn.approvals:
-        resolved = ev.ApprovalResolved(approval_id=asked.approval_id, decision=Decision.WITHDRAWN, reason=reason)
-        draft.emit(resolved)
-    for item, opened in turn.items:
-        _end_item(draft, item, opened, tails)
-    for call, item in turn.calls:
-        draft.emit(ev.ToolOutput(call_id=call, item_id=item, output=ABORTED_OUTPUT[reason]))
-
-
-def _keep_partial(draft: Draft, tail: Tail) -> None:
-    match tail.sample:
-        case ev.AgentMessageDelta():
-            draft.emit(ev.AgentMessage(message=tail.whole(), item_id=tail.item, partial=True))
-        case ev.AgentReasoningDelta():
-            draft.emit(ev.AgentReasoning(text=tail.whole(), item_id=tail.item, partial=True))
-        case ev.AgentReasoningRawContentDelta():
-            draft.emit(ev.AgentReasoningRawContent(text=tail.whole(), item_id=tail.item, partial=True))
-        case ev.ExecCommandOutputDelta():
-            pass  # said by the end of its command
-        case _:
-            assert_never(tail.sample)
-
-
-def _end_item(draft: Draft, item: ItemId, opened: OpenItem, tails: tuple[Tail, ...]) -> None:
-    match opened.kind:
-        case "exec":
-            written = {tail.key.rpartition("/")[2]: tail.whole() for tail in tails if tail.item == item}
-            draft.emit(
-                ev.ExecCommandEnd(
-                    call_id=opened.call,
-                    item_id=item,
-                    exit_code=-1,
-                    stdout=written.get("stdout", ""),
-                    stderr=written.get("stderr", ""),
-                )
-            )
-        case "patch":
-            draft.emit(ev.PatchApplyEnd(call_id=opened.call, item_id=item, success=False, stderr="aborted"))
-        case "mcp":
-            invocation = opened.invocation or ev.McpInvocation(server="", tool="", arguments=None)
-            aborted = ev.McpToolCallEnd(
-                call_id=opened.call, item_id=item, invocation=invocation, result={"Err": "aborted"}
-            )
-            draft.emit(aborted)
-        case _:
-            assert_never(opened.kind)
-
-
-def _ending(terminal: ev.TaskComplete | ev.TurnAborted) -> Ending:
-    return Ending.COMPLETED if isinstance(terminal, ev.TaskComplete) else Ending(terminal.reason.value)
-
-
-def _message(terminal: ev.TaskComplete | ev.TurnAborted) -> str | None:
-    return terminal.last_agent_message if isinstance(terminal, ev.TaskComplete) else (terminal.message or None)
-
-
-def _settle_the_queue(draft: Draft, stopping: Stopping | None, turn: TurnId, ending: Ending) -> None:
-    """A turn that did not end well pauses what waits behind it. Calls that steered it in vain are told so."""
-    if stopping is not None and not stopping.pause:
-        return
-    result = TurnResult(turn, ending, "the turn ended before it took this input", draft.facts.seq)
-    for waiting in draft.facts.steering:
-        claims = tuple(claim for claim in draft.state.claims if claim.input == waiting.id)
-        if any(claim.awaiting for claim in claims):
-            draft.emit(ev.InputWithdrawn(input_id=waiting.id, reason=f"turn {ending}"))
-            for claim in claims:
-                draft.reply(claim.caller, result)
-            draft.state.claims = tuple(claim for claim in draft.state.claims if claim.input != waiting.id)
-    kept = tuple(one for one in draft.facts.pending if one.policy is not BusyPolicy.INTERRUPT)
-    if kept and not draft.facts.paused:
-        draft.emit(ev.QueuePaused(queued=len(kept)))
-
-
-def answer_waiters(draft: Draft, turn: TurnFacts, result: TurnResult) -> None:
-    """Everybody whose input the turn took, and everybody who asked it to stop."""
-    for claim in draft.state.claims:
-        if claim.input in turn.inputs:
-            if claim.awaiting:
-                draft.reply(claim.caller, result)
-            else:
-                draft.when_stored(Settle(claim.caller))
-    for caller in draft.state.interrupts:
-        draft.reply(caller, Interrupted(turn.id, result.ending, len(draft.facts.pending)))
-    claims = tuple(claim for claim in draft.state.claims if claim.input not in turn.inputs)
-    draft.state.claims = claims
-    draft.state.interrupts = ()
-
-
-def fail_claims(draft: Draft, gone: tuple[str, ...], error: GreenroomError) -> None:
-    """Inputs that the disk refused: whoever sent them is told."""
-    for claim in draft.state.claims:
-        if claim.input in gone:
-            draft.refuse(claim.caller, error)
-    draft.state.claims = tuple(claim for claim in draft.state.claims if claim.input not in gone)

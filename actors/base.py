@@ -1,0 +1,206 @@
+"""What an actor is, and the one thread it runs on. The only place that knows how pykka runs an actor.
+
+Ours are plain objects with `receive`; a host runs each on a thread of its own. Whatever pykka would do silently is
+made loud or harmless here: a raise in `receive` is logged with its traceback and handed to `on_failure` together with
+what was left in the mailbox; a thread that can't be started leaves nothing behind; an ask always has a bound.
+"""
+
+import contextlib
+import threading
+import time
+import traceback
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import pykka
+import structlog
+from pykka.messages import ProxyCall, ProxyGetAttr, ProxySetAttr
+
+from actors.errors import ActorGone, DeadlineExceeded, TooManySessions
+from actors.mailbox import Mailbox
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """How an actor ended that should not have. `leftovers` is what nobody has handled, oldest first."""
+
+    error: BaseException
+    message: object  # what was being handled; None while starting
+    traceback: str
+    leftovers: tuple[object, ...]
+
+
+class Actor:
+    """One owner of state. `receive` runs on one thread, never waits, and a raise in it is a bug."""
+
+    fatal: ClassVar[bool] = True  # False: survives a bad message, for actors that the whole daemon hangs on
+    name: str = "actor"
+    mailbox: Mailbox
+    address: "Ref"
+
+    def on_start(self) -> None:
+        """Acquire; runs on the actor's thread."""
+
+    def receive(self, message: Any) -> object:
+        raise NotImplementedError
+
+    def on_stop(self) -> None:
+        """Release; runs on the actor's thread after the last message."""
+
+    def on_failure(self, failure: Failure) -> None:
+        """Tell whoever supervises. The actor is gone already."""
+
+    def stop(self) -> None:
+        """End after what is being handled now; what waits is dropped, so stop being routed to first."""
+        self.address.stop_soon()
+
+    def statistics(self) -> dict[str, object]:
+        return {"waiting": len(self.mailbox)}
+
+
+class Ref:
+    """An actor's address. Telling never waits."""
+
+    __slots__ = ("_host", "name")
+
+    def __init__(self, host: "_Host", name: str) -> None:
+        self._host = host.actor_ref
+        self.name = name
+
+    def tell(self, message: object) -> None:
+        """Leave a message. ActorGone and MailboxFull are raised here, in the sender."""
+        try:
+            self._host.tell(message)
+        except pykka.ActorDeadError as error:
+            raise ActorGone(f"{self.name} has ended") from error
+
+    def ask(self, message: object, timeout_s: float) -> Any:
+        """For the outside edge only: a test, a main thread. Actors tell."""
+        try:
+            return self._host.ask(message, timeout=timeout_s)
+        except pykka.Timeout as error:
+            raise DeadlineExceeded(f"{self.name} did not answer in {timeout_s} s") from error
+        except pykka.ActorDeadError as error:
+            raise ActorGone(f"{self.name} has ended") from error
+
+    def stop_soon(self) -> None:
+        with contextlib.suppress(pykka.ActorDeadError, ActorGone):
+            self._host.stop(block=False)
+
+    def stop(self, timeout_s: float) -> bool:
+        """Ask it to end and wait. False if it has not ended in time: that is a bug of the actor."""
+        self.stop_soon()
+        return self.ended(timeout_s)
+
+    def ended(self, timeout_s: float) -> bool:
+        return self._host.actor_stopped.wait(timeout_s)
+
+    @property
+    def alive(self) -> bool:
+        return self._host.is_alive()
+
+    def __repr__(self) -> str:
+        return f"<{self.name}{'' if self.alive else ' (ended)'}>"
+
+
+def start(actor: Actor, **context: str) -> Ref:
+    """Run an actor on a thread of its own. `context` is bound to everything it logs."""
+    host = _Host(actor, context)
+    ref = actor.address
+    pykka.ActorRegistry.register(host.actor_ref)
+    try:
+        host.run()
+    except RuntimeError as error:  # "can't start new thread" leaves pykka with an actor that answers nobody
+        pykka.ActorRegistry.unregister(host.actor_ref)
+        actor.mailbox.close()
+        raise TooManySessions(f"no thread for {actor.name}: {error}") from error
+    return ref
+
+
+def stop_all(refs: Iterable[Ref], timeout_s: float) -> list[Ref]:
+    """End a group in parallel, with one deadline for all. Returns those that did not: each is a bug to be logged."""
+    group = list(refs)
+    for ref in group:
+        ref.stop_soon()
+    deadline = time.monotonic() + timeout_s
+    return [ref for ref in group if not ref.ended(max(0.0, deadline - time.monotonic()))]
+
+
+class _Host(pykka.ThreadingActor):
+    """pykka's side of an actor: the thread, and the catch-all round every call."""
+
+    use_daemon_thread = True  # an orderly stop is our own; a forgotten thread must not keep the process
+
+    def __init__(self, actor: Actor, context: dict[str, str]) -> None:
+        super().__init__()
+        self._actor = actor
+        self._context = context
+        self._failed = False
+        actor.mailbox = self.mailbox
+        actor.address = Ref(self, actor.name)
+
+    @staticmethod
+    def _create_actor_inbox() -> Any:
+        return Mailbox()
+
+    @property
+    def mailbox(self) -> Mailbox:
+        inbox: Any = self.actor_inbox
+        assert isinstance(inbox, Mailbox)  # noqa: S101  # we made it two methods above
+        return inbox
+
+    def run(self) -> None:
+        self._start_actor_loop()
+
+    def on_start(self) -> None:
+        threading.current_thread().name = self._actor.name
+        structlog.contextvars.bind_contextvars(actor=self._actor.name, **self._context)
+        try:
+            self._actor.on_start()
+        except BaseException as error:  # noqa: BLE001  # whatever it is, it is reported and ends this actor only
+            self._fail(error, None)
+
+    def on_receive(self, message: Any) -> object:
+        if self._failed:
+            return None
+        try:
+            return self._actor.receive(message)
+        except BaseException as error:  # noqa: BLE001  # pykka would stop every actor on SystemExit
+            self._survive_or_fail(error, message)
+            return None
+
+    def _handle_receive(self, message: Any) -> Any:
+        if isinstance(message, ProxyCall | ProxyGetAttr | ProxySetAttr):
+            raise TypeError("actors are told messages, not called by attribute")
+        return super()._handle_receive(message)
+
+    def on_stop(self) -> None:
+        left = self.mailbox.close()
+        if left and not self._failed:
+            log.warning("actor.stopped_with_messages", kinds=sorted({type(one).__name__ for one in left}))
+        if self._failed:
+            return
+        try:
+            self._actor.on_stop()
+        except BaseException:  # an ending actor ends
+            log.exception("actor.stop_failed")
+
+    def _survive_or_fail(self, error: BaseException, message: object) -> None:
+        if self._actor.fatal:
+            self._fail(error, message)
+        else:
+            log.error("actor.message_failed", kind=type(message).__name__, exc_info=error)
+
+    def _fail(self, error: BaseException, message: object) -> None:
+        self._failed = True
+        log.error("actor.failed", during=type(message).__name__, exc_info=error)
+        text = "".join(traceback.format_exception(error))
+        failure = Failure(error, message, text, self.mailbox.close())
+        try:
+            self._actor.on_failure(failure)
+        except BaseException:  # nothing further up could do anything
+            log.exception("actor.failure_unreported")
+        self._stop()

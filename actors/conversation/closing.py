@@ -1,0 +1,157 @@
+"""The one end of a turn: it balances everything that was begun, and answers everybody who waited for it."""
+
+from typing import assert_never
+
+from actors import events as ev
+from actors.answers import Ending, Interrupted, TurnResult
+from actors.conversation.draft import Draft
+from actors.conversation.facts import OpenItem, TurnFacts
+from actors.conversation.starting import start_next
+from actors.conversation.state import Stopping
+from actors.conversation.tail import Tail
+from actors.ids import ItemId, TurnId
+from actors.messages import Settle
+from actors.orders import (
+    Completed,
+    Crashed,
+    ModelFailed,
+    Outcome,
+    Stopped,
+    Suspended,
+)
+from actors.settings import AbortReason, BusyPolicy, Decision
+
+ABORTED_OUTPUT = {
+    AbortReason.INTERRUPTED: "aborted by user",
+    AbortReason.REPLACED: "aborted by user",
+    AbortReason.FAILED: "aborted: the supervisor failed",
+    AbortReason.LOST: "aborted: the supervisor was stopped",
+}
+
+
+def close_turn(draft: Draft, outcome: Outcome, stopping: Stopping | None) -> None:
+    """Balance what is open, say the one terminal event, answer everybody who waited for it, go on."""
+    turn = draft.facts.turn
+    assert turn is not None, "only an open turn can be closed"  # noqa: S101  # callers have looked
+    draft.state.run = None
+    terminal, error = _terminal(outcome, stopping)
+    reason = terminal.reason if isinstance(terminal, ev.TurnAborted) else AbortReason.FAILED
+    _balance(draft, turn, reason)
+    if error is not None:
+        draft.emit(ev.ErrorEvent(message=error))
+    draft.emit(terminal, turn.id)
+    draft.state.tails = ()
+    ending = Ending.ERROR if error is not None else _ending(terminal)
+    message = error if error is not None else _message(terminal)
+    if ending is not Ending.COMPLETED or stopping is not None:
+        _settle_the_queue(draft, stopping, turn.id, ending)
+    answer_waiters(draft, turn, TurnResult(turn.id, ending, message, draft.facts.seq))
+    start_next(draft)
+
+
+def _terminal(outcome: Outcome, stopping: Stopping | None) -> tuple[ev.TaskComplete | ev.TurnAborted, str | None]:
+    match outcome:
+        case Completed(last_message):
+            return ev.TaskComplete(last_agent_message=last_message), None
+        case ModelFailed(message) if stopping is None:
+            return ev.TaskComplete(), message
+        case Crashed(message) if stopping is None:
+            return ev.TurnAborted(reason=AbortReason.FAILED, message=message), None
+        case Stopped() | Suspended() | ModelFailed() | Crashed():
+            why = stopping or Stopping(AbortReason.FAILED, message="the agent stopped without being asked to")
+            return ev.TurnAborted(reason=why.reason, message=why.message, by=why.by), None
+        case _:
+            assert_never(outcome)
+
+
+def _balance(draft: Draft, turn: TurnFacts, reason: AbortReason) -> None:
+    """Every begin gets its end, every call its output, every question its withdrawal, partial text is kept once."""
+    tails = draft.state.tails
+    for tail in tails:
+        _keep_partial(draft, tail)
+    for asked in turn.approvals:
+        resolved = ev.ApprovalResolved(approval_id=asked.approval_id, decision=Decision.WITHDRAWN, reason=reason)
+        draft.emit(resolved)
+    for item, opened in turn.items:
+        _end_item(draft, item, opened, tails)
+    for call, item in turn.calls:
+        draft.emit(ev.ToolOutput(call_id=call, item_id=item, output=ABORTED_OUTPUT[reason]))
+
+
+def _keep_partial(draft: Draft, tail: Tail) -> None:
+    match tail.sample:
+        case ev.AgentMessageDelta():
+            draft.emit(ev.AgentMessage(message=tail.whole(), item_id=tail.item, partial=True))
+        case ev.AgentReasoningDelta():
+            draft.emit(ev.AgentReasoning(text=tail.whole(), item_id=tail.item, partial=True))
+        case ev.AgentReasoningRawContentDelta():
+            draft.emit(ev.AgentReasoningRawContent(text=tail.whole(), item_id=tail.item, partial=True))
+        case ev.ExecCommandOutputDelta():
+            pass  # said by the end of its command
+        case _:
+            assert_never(tail.sample)
+
+
+def _end_item(draft: Draft, item: ItemId, opened: OpenItem, tails: tuple[Tail, ...]) -> None:
+    match opened.kind:
+        case "exec":
+            written = {tail.key.rpartition("/")[2]: tail.whole() for tail in tails if tail.item == item}
+            draft.emit(
+                ev.ExecCommandEnd(
+                    call_id=opened.call,
+                    item_id=item,
+                    exit_code=-1,
+                    stdout=written.get("stdout", ""),
+                    stderr=written.get("stderr", ""),
+                )
+            )
+        case "patch":
+            draft.emit(ev.PatchApplyEnd(call_id=opened.call, item_id=item, success=False, stderr="aborted"))
+        case "mcp":
+            invocation = opened.invocation or ev.McpInvocation(server="", tool="", arguments=None)
+            aborted = ev.McpToolCallEnd(
+                call_id=opened.call, item_id=item, invocation=invocation, result={"Err": "aborted"}
+            )
+            draft.emit(aborted)
+        case _:
+            assert_never(opened.kind)
+
+
+def _ending(terminal: ev.TaskComplete | ev.TurnAborted) -> Ending:
+    return Ending.COMPLETED if isinstance(terminal, ev.TaskComplete) else Ending(terminal.reason.value)
+
+
+def _message(terminal: ev.TaskComplete | ev.TurnAborted) -> str | None:
+    return terminal.last_agent_message if isinstance(terminal, ev.TaskComplete) else (terminal.message or None)
+
+
+def _settle_the_queue(draft: Draft, stopping: Stopping | None, turn: TurnId, ending: Ending) -> None:
+    """A turn that did not end well pauses what waits behind it. Calls that steered it in vain are told so."""
+    if stopping is not None and not stopping.pause:
+        return
+    result = TurnResult(turn, ending, "the turn ended before it took this input", draft.facts.seq)
+    for waiting in draft.facts.steering:
+        claims = tuple(claim for claim in draft.state.claims if claim.input == waiting.id)
+        if any(claim.awaiting for claim in claims):
+            draft.emit(ev.InputWithdrawn(input_id=waiting.id, reason=f"turn {ending}"))
+            for claim in claims:
+                draft.reply(claim.caller, result)
+            draft.state.claims = tuple(claim for claim in draft.state.claims if claim.input != waiting.id)
+    kept = tuple(one for one in draft.facts.pending if one.policy is not BusyPolicy.INTERRUPT)
+    if kept and not draft.facts.paused:
+        draft.emit(ev.QueuePaused(queued=len(kept)))
+
+
+def answer_waiters(draft: Draft, turn: TurnFacts, result: TurnResult) -> None:
+    """Everybody whose input the turn took, and everybody who asked it to stop."""
+    for claim in draft.state.claims:
+        if claim.input in turn.inputs:
+            if claim.awaiting:
+                draft.reply(claim.caller, result)
+            else:
+                draft.when_stored(Settle(claim.caller))
+    for caller in draft.state.interrupts:
+        draft.reply(caller, Interrupted(turn.id, result.ending, len(draft.facts.pending)))
+    claims = tuple(claim for claim in draft.state.claims if claim.input not in turn.inputs)
+    draft.state.claims = claims
+    draft.state.interrupts = ()

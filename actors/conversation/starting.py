@@ -1,0 +1,63 @@
+"""How a turn begins: with what was said, after what was said is on disk."""
+
+from actors import events as ev
+from actors.conversation.draft import Draft
+from actors.conversation.facts import TurnFacts
+from actors.conversation.state import Run
+from actors.ids import ItemId, TurnId
+from actors.items import text_of
+from actors.orders import (
+    PendingInput,
+    RunAgent,
+)
+from actors.settings import BusyPolicy, Settings
+
+
+def start_turn(draft: Draft, inputs: tuple[PendingInput, ...]) -> None:
+    """A turn begins with what was said. The agent is told when that is on disk."""
+    own = next((waiting.settings for waiting in inputs if waiting.settings), None)
+    turn = TurnId(draft.name())
+    draft.emit(ev.TaskStarted(settings=own), turn)
+    for waiting in inputs:
+        emit_user_message(draft, waiting)
+    run_agent(draft, turn, own or draft.facts.settings, inputs)
+
+
+def resume_turn(draft: Draft, turn: TurnFacts) -> None:
+    """Go on in the middle: everything that is needed is in the journal."""
+    run_agent(draft, turn.id, turn.settings or draft.facts.settings, (), resume=True)
+
+
+def run_agent(
+    draft: Draft, turn: TurnId, settings: Settings, inputs: tuple[PendingInput, ...], *, resume: bool = False
+) -> None:
+    facts = draft.facts
+    draft.state.run = Run(turn)
+    draft.when_stored(RunAgent(facts.conversation, turn, settings, facts.seq, resume, inputs))
+
+
+def emit_user_message(draft: Draft, waiting: PendingInput) -> None:
+    draft.emit(
+        ev.UserMessage(
+            message=text_of(waiting.items),
+            item_id=ItemId(waiting.id),
+            items=waiting.items,
+            input_id=waiting.id,
+            key=waiting.key,
+            by=waiting.by,
+        )
+    )
+
+
+def start_next(draft: Draft) -> None:
+    """After a turn: what interrupted it, else what came too late for it, else the queue unless it is paused."""
+    facts = draft.facts
+    if facts.turn is not None or facts.failed is not None:
+        return
+    urgent = next((waiting for waiting in facts.pending if waiting.policy is BusyPolicy.INTERRUPT), None)
+    if urgent is not None:
+        start_turn(draft, (urgent,))
+    elif facts.steering and not facts.paused:
+        start_turn(draft, facts.steering)
+    elif facts.queue and not facts.paused:
+        start_turn(draft, facts.queue[:1])

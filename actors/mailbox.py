@@ -1,0 +1,93 @@
+"""Where messages wait for an actor: two lanes, bounded, and closed for good when the actor ends.
+
+pykka's own inbox is an unbounded queue without priorities that swallows what is told to a dying actor. Here the first
+lane goes before the second, a full first lane refuses its sender, and `close` hands back what was never handled.
+"""
+
+import threading
+from collections import deque
+
+from pykka import Future
+from pykka._envelope import Envelope  # the inbox is pykka's own hook, and this is what passes through it
+
+from actors.errors import ActorGone, MailboxFull
+from actors.messages import MAKES_WORK_LESS, SAID_BY_CLIENTS
+
+CAPACITY = 1024  # commands that may wait; each client has far fewer in flight
+IN_A_ROW = 32  # so many of the first lane, then one of the second, so that a busy client starves nobody
+
+
+class Mailbox:
+    """Any thread puts, one thread gets."""
+
+    def __init__(self, capacity: int = CAPACITY) -> None:
+        self._first: deque[Envelope[object]] = deque()
+        self._second: deque[Envelope[object]] = deque()
+        self._filled = threading.Condition(threading.Lock())
+        self._capacity = capacity
+        self._closed = False
+        self._in_a_row = 0
+        self._last: Envelope[object] | None = None
+
+    def put(self, envelope: Envelope[object]) -> None:
+        message = envelope.message
+        with self._filled:
+            if self._closed:
+                raise ActorGone("the actor has ended")
+            if not isinstance(message, SAID_BY_CLIENTS):
+                self._second.append(envelope)
+            elif len(self._first) < self._capacity or isinstance(message, MAKES_WORK_LESS):
+                self._first.append(envelope)
+            else:
+                raise MailboxFull(f"{self._capacity} commands wait already")
+            self._filled.notify()
+
+    def get(self) -> Envelope[object]:
+        if self._last is not None:
+            self._last.message = None  # an idle actor would keep its last message alive
+        with self._filled:
+            while not (self._first or self._second):
+                self._filled.wait()
+            self._last = self._next()
+            return self._last
+
+    def take(self, kind: type, limit: int) -> list[object]:
+        """What waits next, without waiting for more, as long as it is of one kind and nobody asked for a reply."""
+        taken: list[object] = []
+        with self._filled:
+            while len(taken) < limit and not self._first and self._second:
+                envelope = self._second[0]
+                if not isinstance(envelope.message, kind) or envelope.reply_to is not None:
+                    break
+                taken.append(self._second.popleft().message)
+        return taken
+
+    def empty(self) -> bool:
+        return not (self._first or self._second)
+
+    def close(self) -> tuple[object, ...]:
+        """No more comes in. Returns what was never handled; those who asked are told now."""
+        with self._filled:
+            self._closed = True
+            left = (*self._first, *self._second)
+            self._first.clear()
+            self._second.clear()
+        for envelope in left:
+            _tell_gone(envelope.reply_to)
+        return tuple(envelope.message for envelope in left if envelope.reply_to is None)
+
+    def __len__(self) -> int:
+        return len(self._first) + len(self._second)
+
+    def _next(self) -> Envelope[object]:
+        if self._first and (self._in_a_row < IN_A_ROW or not self._second):
+            self._in_a_row += 1
+            return self._first.popleft()
+        self._in_a_row = 0
+        return self._second.popleft()
+
+
+def _tell_gone(reply_to: "Future[object] | None") -> None:
+    if reply_to is not None:
+        error = ActorGone("the actor ended before it came to this")
+        reply_to.set_exception((ActorGone, error, None))

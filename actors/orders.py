@@ -1,0 +1,142 @@
+"""What a conversation and its agent tell each other: orders down, news up. A leaf.
+
+An agent has one batch of news under way; the next is sent when TakeMore says that the first was taken.
+"""
+
+from dataclasses import dataclass
+
+from actors.events import Delta, DurableEvent
+from actors.ids import ApprovalId, ConversationId, InputId, TurnId
+from actors.items import InputItem
+from actors.settings import BusyPolicy, Decision, Settings
+
+
+@dataclass(frozen=True, slots=True)
+class PendingInput:
+    """Accepted, stored, not taken by a turn yet."""
+
+    id: InputId
+    items: tuple[InputItem, ...]
+    policy: BusyPolicy
+    settings: Settings | None = None
+    key: str | None = None
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunAgent:
+    """Start a turn, or go on with one in the middle when `resume` is set. All of it is on disk up to `seq`."""
+
+    conversation: ConversationId
+    turn: TurnId
+    settings: Settings
+    seq: int
+    resume: bool = False
+    inputs: tuple[PendingInput, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StopAgent:
+    turn: TurnId
+    kill: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SuspendAgent:
+    """Nothing but an answer is awaited: end without an outcome, an answer will start it again."""
+
+    turn: TurnId
+
+
+@dataclass(frozen=True, slots=True)
+class GiveInput:
+    """What was said meanwhile; empty if nothing was."""
+
+    turn: TurnId
+    inputs: tuple[PendingInput, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerAgent:
+    turn: TurnId
+    approval: ApprovalId
+    decision: Decision
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TakeMore:
+    """The last batch was taken; the next may come."""
+
+    turn: TurnId
+
+
+@dataclass(frozen=True, slots=True)
+class AbandonAgent:
+    """The conversation's actor is gone: end the turn's processes and tell nobody."""
+
+    conversation: ConversationId
+
+
+AgentOrder = RunAgent | StopAgent | SuspendAgent | GiveInput | AnswerAgent | TakeMore | AbandonAgent
+
+
+@dataclass(frozen=True, slots=True)
+class InputWanted:
+    """The agent is about to ask the model and takes what was said meanwhile."""
+
+
+AgentNews = DurableEvent | Delta | InputWanted
+
+
+@dataclass(frozen=True, slots=True)
+class AgentOutput:
+    turn: TurnId
+    batch: tuple[AgentNews, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    last_message: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFailed:
+    """The model, or the way to it, gave up; the agent itself is well."""
+
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """Cancelled as asked; nothing of it runs any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suspended:
+    """Ended while it waited for answers; an answer starts it again from the journal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crashed:
+    """A bug in the agent."""
+
+    message: str
+
+
+Outcome = Completed | ModelFailed | Stopped | Suspended | Crashed
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnded:
+    """Sent once per RunAgent, when the last process of the turn is gone. Nothing of the turn follows it."""
+
+    turn: TurnId
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class AgentAbandoned:
+    """Nothing of the conversation's turn runs any more."""
+
+    conversation: ConversationId

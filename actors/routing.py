@@ -1,0 +1,360 @@
+"""The functional core of the registry: which conversation is live, who is owed what, how often one may fail.
+
+Pure in that it touches nothing outside: messages in, effects out. It keeps its maps in place, because a copy of ten
+thousand entries for every message would not be simpler, only slower. An entry is in one of these conditions:
+
+    parked      only rows in the journal; a message wakes it
+    live        a session actor owns it; messages are forwarded
+    parking     the session was asked to leave; messages wait for its answer
+    recovering  the session failed; messages wait until its processes are gone
+    broken      it failed even while recovering; refused until the daemon is restarted
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import assert_never
+
+from actors.answers import Listing, PendingApprovals, Resolved
+from actors.errors import (
+    AmbiguousConversation,
+    GreenroomError,
+    NameTaken,
+    Overloaded,
+    TurnFailed,
+    UnknownConversation,
+    WrongState,
+)
+from actors.events import ApprovalRequest
+from actors.ids import Caller, ConversationId
+from actors.messages import (
+    CancelRequest,
+    Command,
+    ConnectionClosed,
+    Create,
+    Forward,
+    HeadChanged,
+    Input,
+    Known,
+    Left,
+    ListApprovals,
+    ListConversations,
+    Park,
+    ParkOffered,
+    RegistryInput,
+    Rename,
+    ReplyTo,
+    Resolve,
+    Revived,
+    RoutingEffect,
+    Send,
+    SessionFailed,
+    Settle,
+    StartSession,
+    Stayed,
+    ToConversation,
+)
+from actors.orders import AbandonAgent, AgentAbandoned
+from actors.ports import Head
+from actors.settings import AbortReason
+
+FAILURES_ALLOWED = 3  # in a row; a bug that strikes on every message is given up after these
+FAILURE_WINDOW_S = 60.0
+STASH_LIMIT = 256  # messages for one conversation that is between two owners
+PREFIX_LENGTH = 2  # the shortest prefix that names a conversation
+ENDED = frozenset({"idle", "archived", "failed"})  # states that a restart of the daemon leaves as they are
+
+
+class Status(StrEnum):
+    PARKED = "parked"
+    LIVE = "live"
+    PARKING = "parking"
+    RECOVERING = "recovering"
+    BROKEN = "broken"
+
+
+@dataclass(slots=True)
+class Entry:
+    """One conversation. A parked one costs its head and nothing else."""
+
+    status: Status = Status.PARKED
+    head: Head | None = None
+    generation: int = 0
+    stash: list[Input] = field(default_factory=list)
+    failures: list[float] = field(default_factory=list)
+    failed: SessionFailed | None = None
+    pending: tuple[ApprovalRequest, ...] = ()
+
+
+class Routing:
+    def __init__(self, max_live: int = 1000) -> None:
+        self._entries: dict[ConversationId, Entry] = {}
+        self._names: dict[str, ConversationId] = {}
+        self._requests: dict[Caller, ConversationId] = {}
+        self._live = 0
+        self._max_live = max_live
+
+    def step(self, message: RegistryInput, now: float) -> list[RoutingEffect]:
+        match message:
+            case ToConversation():
+                return self._route(message)
+            case Create():
+                return self._create(message)
+            case CancelRequest():
+                return self._cancel(message)
+            case ConnectionClosed():
+                return self._close_connection(message)
+            case ListConversations() | ListApprovals() | Resolve():
+                return [self._look_up(message)]
+            case Known():
+                return self._know(message)
+            case HeadChanged():
+                return self._head_changed(message)
+            case Settle():
+                self._requests.pop(message.caller, None)
+                return []
+            case ParkOffered() | Left() | Stayed():
+                return self._park(message)
+            case SessionFailed():
+                return self._session_failed(message, now)
+            case AgentAbandoned():
+                return self._recover(message.conversation)
+            case _:
+                assert_never(message)
+
+    def statistics(self) -> dict[str, int]:
+        return {"conversations": len(self._entries), "live": self._live, "requests": len(self._requests)}
+
+    # --- commands -------------------------------------------------------------------------------------------------
+
+    def _route(self, message: ToConversation) -> list[RoutingEffect]:
+        entry = self._entries.get(message.conversation)
+        command = message.command
+        caller = caller_of(command)
+        if entry is None or (entry.head is None and entry.status is Status.PARKED):
+            return _refused(caller, UnknownConversation(f"no conversation {message.conversation}"))
+        if (
+            isinstance(command, Rename)
+            and command.name
+            and self._names.get(command.name)
+            not in {
+                None,
+                message.conversation,
+            }
+        ):
+            return _refused(caller, NameTaken(f"another conversation is called {command.name!r}"))
+        if isinstance(command, Send) and caller is not None:
+            self._requests[caller] = message.conversation
+        effects = self._hand_over(message.conversation, entry, command)
+        if any(isinstance(effect, ReplyTo) for effect in effects) and caller is not None:
+            self._requests.pop(caller, None)
+        return effects
+
+    def _hand_over(self, conversation: ConversationId, entry: Entry, message: Input) -> list[RoutingEffect]:
+        match entry.status:
+            case Status.LIVE:
+                return [Forward(conversation, message)]
+            case Status.PARKED:
+                return self._wake(conversation, entry, message)
+            case Status.PARKING | Status.RECOVERING:
+                if len(entry.stash) >= STASH_LIMIT:
+                    return _refused(caller_of(message), Overloaded("the conversation is changing hands; try again"))
+                entry.stash.append(message)
+                return []
+            case Status.BROKEN:
+                why = entry.failed.message if entry.failed else "unknown"
+                text = f"the conversation can't be brought back in this daemon: {why}"
+                return _refused(caller_of(message), WrongState(text))
+            case _:
+                assert_never(entry.status)
+
+    def _wake(self, conversation: ConversationId, entry: Entry, message: Input) -> list[RoutingEffect]:
+        if self._live >= self._max_live:
+            return _refused(caller_of(message), Overloaded(f"{self._live} conversations are live already"))
+        return [self._start(conversation, entry, Revived(), (message,))]
+
+    def _start(
+        self, conversation: ConversationId, entry: Entry, revived: Revived, first: tuple[Input, ...]
+    ) -> StartSession:
+        if entry.status is not Status.RECOVERING:
+            self._live += 1
+        entry.status = Status.LIVE
+        entry.generation += 1
+        return StartSession(conversation, entry.generation, revived, first)
+
+    def _create(self, message: Create) -> list[RoutingEffect]:
+        name, caller = message.begin.name, message.begin.caller
+        if message.conversation in self._entries:
+            return _refused(caller, WrongState(f"conversation {message.conversation} exists"))
+        if name and name in self._names:
+            return _refused(caller, NameTaken(f"another conversation is called {name!r}"))
+        entry = Entry()
+        effects = self._wake(message.conversation, entry, message.begin)
+        if entry.status is Status.LIVE:
+            self._entries[message.conversation] = entry
+            if name:
+                self._names[name] = message.conversation
+        return effects
+
+    def _cancel(self, message: CancelRequest) -> list[RoutingEffect]:
+        conversation = self._requests.get(message.caller)
+        entry = self._entries.get(conversation) if conversation else None
+        if conversation is None or entry is None:
+            return []  # settled already: what it did is done
+        return self._hand_over(conversation, entry, message)
+
+    def _close_connection(self, message: ConnectionClosed) -> list[RoutingEffect]:
+        for caller in [one for one in self._requests if one.connection == message.connection]:
+            del self._requests[caller]
+        effects: list[RoutingEffect] = []
+        for conversation, entry in self._entries.items():
+            if entry.status is Status.LIVE:
+                effects.append(Forward(conversation, message))
+            elif entry.status in {Status.PARKING, Status.RECOVERING}:
+                entry.stash.append(message)
+        return effects
+
+    # --- the index ------------------------------------------------------------------------------------------------
+
+    def _know(self, message: Known) -> list[RoutingEffect]:
+        """At start. What the last daemon left running is settled at once, what only waits is loaded to be listed."""
+        effects: list[RoutingEffect] = []
+        for head in message.heads:
+            entry = self._entries[head.conversation] = Entry(head=head, generation=head.generation)
+            if head.name:
+                self._names[head.name] = head.conversation
+            if head.state not in ENDED and self._live < self._max_live:
+                effects.append(self._start(head.conversation, entry, Revived(), ()))
+        return effects
+
+    def _head_changed(self, message: HeadChanged) -> list[RoutingEffect]:
+        head = message.head
+        entry = self._entries.get(head.conversation)
+        if entry is None:
+            return []
+        old = entry.head.name if entry.head else None
+        if old != head.name:
+            if old and self._names.get(old) == head.conversation:
+                del self._names[old]
+            if head.name:
+                self._names[head.name] = head.conversation
+        entry.head = head
+        entry.pending = message.pending
+        return []
+
+    def _look_up(self, message: ListConversations | ListApprovals | Resolve) -> ReplyTo:
+        match message:
+            case ListConversations(caller, archived):
+                heads = (self._shown(entry) for entry in self._entries.values() if entry.head)
+                wanted = (head for head in heads if archived or not head.archived)
+                return ReplyTo(caller, Listing(tuple(sorted(wanted, key=lambda head: -head.updated))))
+            case ListApprovals(caller, conversation):
+                requests = (
+                    (one, request)
+                    for one, entry in self._entries.items()
+                    if conversation in {None, one}
+                    for request in entry.pending
+                )
+                return ReplyTo(caller, PendingApprovals(tuple(requests)))
+            case Resolve(caller, reference):
+                return ReplyTo(caller, self._resolve(reference))
+            case _:
+                assert_never(message)
+
+    def _shown(self, entry: Entry) -> Head:
+        head = entry.head
+        assert head is not None  # noqa: S101  # the caller has looked
+        if entry.status is Status.PARKED and head.state == "idle":
+            return replace(head, state="parked")
+        return replace(head, state="failed") if entry.status is Status.BROKEN else head
+
+    def _resolve(self, reference: str) -> Resolved | GreenroomError:
+        exact = ConversationId(reference)
+        if exact in self._entries:
+            return Resolved(exact)
+        if reference in self._names:
+            return Resolved(self._names[reference])
+        if len(reference) < PREFIX_LENGTH:
+            return UnknownConversation(f"{reference!r} is too short for a prefix and is no name")
+        candidates = [one for one in self._entries if one.startswith(reference)]
+        if len(candidates) == 1:
+            return Resolved(candidates[0])
+        if candidates:
+            return AmbiguousConversation(f"{reference!r} is {len(candidates)} conversations", candidates=candidates)
+        return UnknownConversation(f"no conversation {reference!r}")
+
+    # --- parking and failing --------------------------------------------------------------------------------------
+
+    def _park(self, message: ParkOffered | Left | Stayed) -> list[RoutingEffect]:
+        entry = self._entries.get(message.conversation)
+        if entry is None or entry.generation != message.generation:
+            return []  # said by an owner that is not the owner any more
+        match message, entry.status:
+            case ParkOffered(), Status.LIVE:
+                entry.status = Status.PARKING
+                return [Forward(message.conversation, Park())]
+            case Stayed(), Status.PARKING:
+                entry.status = Status.LIVE
+                return [Forward(message.conversation, waiting) for waiting in _emptied(entry)]
+            case Left(), Status.PARKING | Status.LIVE:
+                self._live -= 1
+                entry.status = Status.PARKED
+                waiting = tuple(_emptied(entry))
+                if entry.head is None and not waiting:
+                    self._forget(message.conversation)
+                return [self._start(message.conversation, entry, Revived(), waiting)] if waiting else []
+            case _:
+                return []
+
+    def _forget(self, conversation: ConversationId) -> None:
+        """It never was: the disk refused its first event."""
+        del self._entries[conversation]
+        for name in [name for name, one in self._names.items() if one == conversation]:
+            del self._names[name]
+
+    def _session_failed(self, message: SessionFailed, now: float) -> list[RoutingEffect]:
+        entry = self._entries.get(message.conversation)
+        if entry is None or entry.generation != message.generation:
+            return []
+        entry.failures = [*(one for one in entry.failures if one > now - FAILURE_WINDOW_S), now]
+        entry.status = Status.RECOVERING
+        entry.stash[:0] = message.leftovers
+        entry.failed = message
+        return [AbandonAgent(message.conversation)]
+
+    def _recover(self, conversation: ConversationId) -> list[RoutingEffect]:
+        """Its processes are gone: the next owner closes the turn as failed, and serves who was attached."""
+        entry = self._entries.get(conversation)
+        if entry is None or entry.status is not Status.RECOVERING or entry.failed is None:
+            return []
+        failed, times = entry.failed, len(entry.failures)
+        if times > FAILURES_ALLOWED:
+            return self._break(entry, failed)
+        revived = Revived(
+            AbortReason.FAILED,
+            failed.message,
+            failed.traceback if times == FAILURES_ALLOWED else None,
+            failed.survivors,
+        )
+        return [self._start(conversation, entry, revived, tuple(_emptied(entry)))]
+
+    def _break(self, entry: Entry, failed: SessionFailed) -> list[RoutingEffect]:
+        self._live -= 1
+        entry.status = Status.BROKEN
+        error = TurnFailed(f"the conversation can't be brought back: {failed.message}")
+        callers = [*failed.survivors.callers, *(caller_of(message) for message in _emptied(entry))]
+        return [ReplyTo(caller, error) for caller in callers if caller is not None]
+
+
+def caller_of(message: Input | Command) -> Caller | None:
+    caller = getattr(message, "caller", None)
+    return caller if isinstance(caller, Caller) and not isinstance(message, CancelRequest) else None
+
+
+def _emptied(entry: Entry) -> Iterable[Input]:
+    waiting, entry.stash = entry.stash, []
+    return waiting
+
+
+def _refused(caller: Caller | None, refusal: GreenroomError) -> list[RoutingEffect]:
+    return [ReplyTo(caller, refusal)] if caller is not None else []
