@@ -1,0 +1,98 @@
+"""What a dialect is: the functional core of a connection. Wire lines and actor messages in, actions out.
+
+A dialect translates and remembers what its client has open (request ids, subscriptions, questions asked of it). It
+owns no conversation state, does no I/O and runs on its connection's actor thread; the connection carries out what it
+returns, in order.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from actors.ids import ConnectionId, SubscriptionId
+from actors.messages import Deliver, EndSubscription, RegistryInput, ReplyTo
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """Who is at the other end, as its hello said and as the kernel knows."""
+
+    connection: ConnectionId
+    name: str = ""
+    version: str = ""
+    pid: int | None = None  # from the kernel, not from the hello
+    uid: int | None = None
+    cwd: str = "/"
+    env: Mapping[str, str] = field(default_factory=dict)  # kept in memory only, never logged
+
+    @property
+    def label(self) -> str:
+        """What `by` says in histories."""
+        return f"{self.name or 'client'}[{self.pid}]" if self.pid else self.name or "client"
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """Bytes for the client, whole lines with their newline.
+
+    `ready`: the reader of this subscription has its slice once these bytes have left; the connection then says Ready.
+    """
+
+    data: bytes
+    ready: SubscriptionId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Tell:
+    """A message for the registry."""
+
+    message: RegistryInput
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """Something only the supervisor can do (status, reload, down, export …). The answer comes back as `served`."""
+
+    request: object
+
+
+@dataclass(frozen=True, slots=True)
+class Wake:
+    """Call `woken(name)` after a while."""
+
+    name: str
+    delay_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Hangup:
+    """Close the connection after everything written so far has left."""
+
+    reason: str = ""
+
+
+Action = Write | Tell | Ask | Wake | Hangup
+
+
+class Dialect(Protocol):
+    def opened(self) -> Iterable[Action]: ...
+
+    def arrived(self, line: bytes) -> Iterable[Action]:
+        """One line from the client, without its newline. Never raises for what a client can send."""
+        ...
+
+    def too_long(self, size: int) -> Iterable[Action]:
+        """A line over the limit was skipped."""
+        ...
+
+    def replied(self, reply: ReplyTo) -> Iterable[Action]: ...
+
+    def delivered(self, deliver: Deliver) -> Iterable[Action]:
+        """A slice for one of our subscriptions. Exactly one returned Write carries `ready`."""
+        ...
+
+    def ended(self, end: EndSubscription) -> Iterable[Action]: ...
+
+    def served(self, answer: object) -> Iterable[Action]: ...
+
+    def woken(self, name: str) -> Iterable[Action]: ...
