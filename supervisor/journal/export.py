@@ -97,7 +97,7 @@ def _records(journal: Journal, head: Head, page: Page) -> Iterator[Record]:
 
 
 def _line(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def _parsed(model: type[Model], number: int, line: str) -> Model:
@@ -115,8 +115,11 @@ def _record(number: int, line: str) -> Record:
         raise InvalidInput(
             f"line {number}: type is {event.type}, the body says {event.body.get('type')}", line=number
         )
-    turn = None if event.turn is None else TurnId(event.turn)
-    return Record(event.seq, event.ts, turn, event.type, _line(event.body).encode())
+    try:
+        body = _line(event.body).encode()
+    except ValueError as error:  # NaN and its like: Python reads them, JSON doesn't have them
+        raise InvalidInput(f"line {number}: body: {error}", line=number) from None
+    return Record(event.seq, event.ts, None if event.turn is None else TurnId(event.turn), event.type, body)
 
 
 def _head(exported: ExportedHead) -> Head:

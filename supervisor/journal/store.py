@@ -9,7 +9,6 @@ from actors.errors import JournalError, SequenceConflict, StorageFailed
 from actors.ids import ConversationId
 from actors.ports import Append, Head, Page, Record
 from supervisor.journal import retention
-from supervisor.journal.crashpoints import CrashPoint, reached
 from supervisor.journal.failures import is_damage, mapped, typed
 from supervisor.journal.lock import Lock
 from supervisor.journal.opening import open_file
