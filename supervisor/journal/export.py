@@ -1,0 +1,132 @@
+"""One conversation as JSON lines, out and in. Out of any journal; on the way in, lines are strangers."""
+
+import base64
+import binascii
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, replace
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
+
+from actors.errors import InvalidInput, UnknownConversation
+from actors.ids import ConversationId, TurnId
+from actors.ports import Head, Journal, Page, Record
+from supervisor.journal.store import SqliteJournal
+
+FORMAT = 1
+PAGE = 500  # events read at once on the way out
+Model = TypeVar("Model", bound=BaseModel)
+Seq = Annotated[int, Field(ge=1, lt=1 << 62)]
+Count = Annotated[int, Field(ge=0, lt=1 << 62)]
+
+
+class Line(BaseModel):
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+
+class ExportedHead(Line):
+    """Head as it stands in a file: settings and checkpoint are bytes, so base64."""
+
+    conversation: str = Field(min_length=1)
+    name: str | None
+    cwd: str
+    model: str
+    state: str
+    preview: str
+    settings: str
+    checkpoint: str
+    checkpoint_seq: Count
+    created: FiniteFloat
+    updated: FiniteFloat
+    last_seq: Count
+    generation: Count
+    archived: bool
+    tokens: Count
+
+
+class Header(Line):
+    greenroom_export: Literal[1]
+    first_seq: Seq
+    head: ExportedHead
+
+
+class ExportedEvent(Line):
+    seq: Seq
+    ts: FiniteFloat
+    turn: str | None
+    type: str
+    body: dict[str, Any]
+
+
+def export(journal: Journal, conversation: ConversationId) -> Iterator[str]:
+    """Up to the last event at this moment; what is appended meanwhile is not in it."""
+    head, page = journal.head(conversation), journal.read(conversation, 0, PAGE)
+    if head is None or page is None:
+        raise UnknownConversation(f"no conversation {conversation}")
+    fields = asdict(head)
+    for name in ("settings", "checkpoint"):
+        fields[name] = base64.b64encode(fields[name]).decode()
+    yield _line({"greenroom_export": FORMAT, "first_seq": page.first_seq, "head": fields})
+    for record in _records(journal, head, page):
+        yield _line({**asdict(record), "body": json.loads(record.body)})
+
+
+def import_(journal: SqliteJournal, lines: Iterable[str], new_id: ConversationId | None = None) -> ConversationId:
+    """All lines or nothing. An id that is here already is refused; `new_id` gives the conversation another one."""
+    numbered = enumerate(lines, 1)
+    header = _parsed(Header, *next(numbered, (1, "")))
+    head = _head(header.head)
+    if new_id is not None:
+        head = replace(head, conversation=new_id)
+    if journal.head(head.conversation) is not None:
+        raise InvalidInput(f"conversation {head.conversation} is here already; import it under a new id")
+    journal.adopt(head, header.first_seq, (_record(number, line) for number, line in numbered))
+    return head.conversation
+
+
+def _records(journal: Journal, head: Head, page: Page) -> Iterator[Record]:
+    after = page.first_seq - 1
+    while after < head.last_seq:
+        following = journal.read(head.conversation, after, PAGE)
+        if following is None or following.first_seq > after + 1:
+            raise UnknownConversation(f"{head.conversation} was removed or pruned while it was exported")
+        wanted = [record for record in following.records if record.seq <= head.last_seq]
+        yield from wanted
+        after = wanted[-1].seq
+
+
+def _line(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def _parsed(model: type[Model], number: int, line: str) -> Model:
+    try:
+        return model.model_validate_json(line)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise InvalidInput(f"line {number}: {where}: {first['msg']}", line=number) from None
+
+
+def _record(number: int, line: str) -> Record:
+    event = _parsed(ExportedEvent, number, line)
+    if event.body.get("type") != event.type:
+        raise InvalidInput(
+            f"line {number}: type is {event.type}, the body says {event.body.get('type')}", line=number
+        )
+    try:
+        body = _line(event.body).encode()
+    except ValueError as error:  # NaN and its like: Python reads them, JSON doesn't have them
+        raise InvalidInput(f"line {number}: body: {error}", line=number) from None
+    return Record(event.seq, event.ts, None if event.turn is None else TurnId(event.turn), event.type, body)
+
+
+def _head(exported: ExportedHead) -> Head:
+    fields = exported.model_dump()
+    for name in ("settings", "checkpoint"):
+        try:
+            fields[name] = base64.b64decode(fields[name], validate=True)
+        except binascii.Error as error:
+            raise InvalidInput(f"line 1: head.{name}: {error}", line=1) from None
+    return Head(**fields)

@@ -1,0 +1,54 @@
+"""What SQLite and the system call their errors, told as ours. The only place that knows their numbers."""
+
+import errno
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from actors.errors import JournalError, StorageFailed, StorageFull, StorageReadOnly
+
+FULL = {errno.ENOSPC, errno.EDQUOT}
+READ_ONLY = {errno.EROFS, errno.EACCES, errno.EPERM}
+DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+# The shared memory beside the WAL only ever fails to grow for want of space.
+FULL_CODES = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE}
+PRIMARY = 0xFF  # the low byte of an extended result code
+
+
+def is_damage(error: sqlite3.Error) -> bool:
+    return getattr(error, "sqlite_errorcode", 0) & PRIMARY in DAMAGE
+
+
+def typed(error: sqlite3.Error | OSError, path: Path) -> JournalError:
+    if isinstance(error, OSError):
+        return _kind(error.errno in FULL, error.errno in READ_ONLY)(f"{path}: {error.strerror}")
+    code = getattr(error, "sqlite_errorcode", 0)
+    full = code in FULL_CODES
+    read_only = code & PRIMARY == sqlite3.SQLITE_READONLY or (
+        # A file system that was remounted read-only under us shows as a plain write error.
+        code & PRIMARY in {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN} and _mounted_read_only(path)
+    )
+    return _kind(full, read_only)(f"{path}: {error}")
+
+
+@contextmanager
+def mapped(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (sqlite3.Error, OSError) as error:
+        raise typed(error, path) from error
+
+
+def _kind(full: bool, read_only: bool) -> type[JournalError]:
+    if full:
+        return StorageFull
+    return StorageReadOnly if read_only else StorageFailed
+
+
+def _mounted_read_only(path: Path) -> bool:
+    try:
+        return bool(os.statvfs(path.parent).f_flag & os.ST_RDONLY)
+    except OSError:
+        return False

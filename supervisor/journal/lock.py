@@ -1,0 +1,71 @@
+"""The lock file beside the journal: who owns it, and whether the last owner left it in order.
+
+It holds one word: CLOSED, SUSPECT, or the boot id of a life that is open or ended without closing.
+"""
+
+import fcntl
+import os
+from pathlib import Path
+
+from actors.errors import JournalLocked
+from supervisor.journal.failures import mapped
+
+CLOSED = b"closed"
+SUSPECT = b"suspect"
+UNKNOWN_BOOT = b"unknown"
+WIDTH = 64  # always written whole and in place, which works on a full disk too
+BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+
+
+def this_boot() -> bytes:
+    """Tells a power cut from the end of a process; where the system has no such id, the two look alike."""
+    try:
+        return BOOT_ID.read_bytes().strip()
+    except OSError:
+        return UNKNOWN_BOOT
+
+
+class Lock:
+    """Taken at creation. A lock of the kernel, so it goes with the process however that ends."""
+
+    def __init__(self, path: Path) -> None:
+        with mapped(path):
+            self._fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            self._take(path)
+            with mapped(path):
+                self._look()
+        except BaseException:
+            os.close(self._fd)
+            raise
+
+    def suspect_damage(self) -> None:
+        """The next opening shall look at everything. From any thread."""
+        self.suspect = True
+        self._write(SUSPECT)
+
+    def open_and_sound(self) -> None:
+        self.suspect = False
+        self._write(this_boot())
+
+    def release(self) -> None:
+        os.close(self._fd)
+
+    def release_in_order(self) -> None:
+        if not self.suspect:
+            self._write(CLOSED)
+        self.release()
+
+    def _take(self, path: Path) -> None:
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise JournalLocked(f"{path} is held by another process") from None
+
+    def _look(self) -> None:
+        word, boot = os.pread(self._fd, WIDTH, 0).strip(), this_boot()
+        self.suspect = word == SUSPECT
+        self.power_cut = word not in {b"", CLOSED, boot} or word == UNKNOWN_BOOT
+
+    def _write(self, word: bytes) -> None:
+        os.pwrite(self._fd, word.ljust(WIDTH), 0)

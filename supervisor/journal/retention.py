@@ -1,0 +1,131 @@
+"""What old conversations may lose, in steps that are short enough to come between two commits.
+
+Works inside a transaction of the committing thread. Never takes a head, nor an event that is still to be replayed.
+"""
+
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from actors.ids import ConversationId
+from supervisor.journal.crashpoints import CrashPoint, reached
+
+STEP_EVENTS = 500  # deleted in one step: a few milliseconds
+STEP_CONVERSATIONS = 200  # looked at in one step
+STEP_PAGES = 64  # given back in one step; each is moved, so each is a write
+SLACK_PAGES = 256  # free pages that may stay: the next events fill them
+
+NEXT = """
+    SELECT c.key, c.id, c.archived, c.checkpoint_seq, t.first_seq, t.last_seq, t.updated
+    FROM conversations c JOIN tails t ON t.key = c.key WHERE c.key > ? ORDER BY c.key LIMIT ?"""
+OLDEST = "SELECT ts FROM events WHERE conversation = ? ORDER BY seq LIMIT ?"
+ERASE = """
+    DELETE FROM events WHERE rowid IN (SELECT rowid FROM events WHERE conversation = ? ORDER BY seq LIMIT ?)"""
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """None keeps for ever. `max_events` is per conversation; an archived one older than `max_age_s` goes whole."""
+
+    max_age_s: float | None = None
+    max_events: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """`after` is the key from which the next step goes on; `gone` are conversations that no longer exist."""
+
+    after: int
+    more: bool
+    gone: tuple[ConversationId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    key: int
+    id: ConversationId
+    archived: int
+    checkpoint_seq: int
+    first_seq: int
+    last_seq: int
+    updated: float
+
+
+def step(db: sqlite3.Connection, after: int, now: float, policy: Retention) -> Step:
+    doomed = db.execute("SELECT key FROM doomed LIMIT 1").fetchone()
+    if doomed is not None:
+        erase(db, doomed[0])
+        return Step(after, more=True)
+    candidates = [Candidate(*row) for row in db.execute(NEXT, (after, STEP_CONVERSATIONS))]
+    if candidates:
+        return _thin_out(db, after, candidates, now, policy)
+    return Step(after, more=True) if _give_back(db) else Step(0, more=False)
+
+
+def doom(db: sqlite3.Connection, key: int) -> None:
+    """The conversation is gone for every reader; its events wait for `erase`."""
+    for table in ("conversations", "tails", "snapshots"):
+        db.execute(f"DELETE FROM {table} WHERE key = ?", (key,))  # noqa: S608 - names from the line above
+    db.execute("INSERT INTO doomed (key) VALUES (?)", (key,))
+
+
+def erase(db: sqlite3.Connection, key: int) -> bool:
+    """One step of what `doom` left. True if there is more."""
+    if db.execute(ERASE, (key, STEP_EVENTS)).rowcount == STEP_EVENTS:
+        return True
+    db.execute("DELETE FROM doomed WHERE key = ?", (key,))
+    return False
+
+
+def _thin_out(
+    db: sqlite3.Connection, after: int, candidates: Iterable[Candidate], now: float, policy: Retention
+) -> Step:
+    cutoff = None if policy.max_age_s is None else now - policy.max_age_s
+    budget = STEP_EVENTS
+    gone = []
+    for one in candidates:
+        if one.archived and cutoff is not None and one.updated < cutoff:
+            doom(db, one.key)
+            gone.append(one.id)
+        else:
+            count = min(_surplus(db, one, cutoff, policy.max_events), budget)
+            _forget(db, one, count)
+            budget -= count
+        if budget == 0:  # this one may have more: the next step begins with it
+            break
+        after = one.key
+    return Step(after, more=True, gone=tuple(gone))
+
+
+def _surplus(db: sqlite3.Connection, one: Candidate, cutoff: float | None, max_events: int | None) -> int:
+    """How many of the oldest events may go."""
+    by_count = 0 if max_events is None else one.last_seq - max_events - one.first_seq + 1
+    by_age = 0 if cutoff is None else _older(db, one.key, cutoff)
+    replayed_from = one.checkpoint_seq + 1
+    return max(0, min(max(by_count, by_age), replayed_from - one.first_seq))
+
+
+def _older(db: sqlite3.Connection, key: int, cutoff: float) -> int:
+    count = 0
+    for (ts,) in db.execute(OLDEST, (key, STEP_EVENTS)).fetchall():
+        if ts >= cutoff:
+            break
+        count += 1
+    return count
+
+
+def _forget(db: sqlite3.Connection, one: Candidate, count: int) -> None:
+    if count == 0:
+        return
+    first = one.first_seq + count
+    db.execute("DELETE FROM events WHERE conversation = ? AND seq < ?", (one.key, first))
+    reached(CrashPoint.IN_RETENTION)
+    db.execute("UPDATE tails SET first_seq = ? WHERE key = ?", (first, one.key))
+
+
+def _give_back(db: sqlite3.Connection) -> bool:
+    free = int(db.execute("PRAGMA freelist_count").fetchone()[0])
+    if free <= SLACK_PAGES:
+        return False
+    db.execute(f"PRAGMA incremental_vacuum({STEP_PAGES})").fetchall()  # a page for each row that is fetched
+    return True

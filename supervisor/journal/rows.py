@@ -1,0 +1,72 @@
+"""Heads and records as rows, and back. Statements that write take rows in exactly this order."""
+
+import sqlite3
+
+from actors.ids import ConversationId
+from actors.ports import Head, Record
+
+Row = tuple[str | int | float | bytes | None, ...]
+
+PUT_HEAD = """
+    INSERT INTO conversations (key, id, name, cwd, model, state, preview, checkpoint_seq, created, generation,
+        archived, tokens) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (key) DO UPDATE SET name = excluded.name, cwd = excluded.cwd, model = excluded.model,
+        state = excluded.state, preview = excluded.preview, checkpoint_seq = excluded.checkpoint_seq,
+        created = excluded.created, generation = excluded.generation, archived = excluded.archived,
+        tokens = excluded.tokens"""
+PUT_SNAPSHOT = "INSERT OR REPLACE INTO snapshots (key, settings, checkpoint) VALUES (?, ?, ?)"
+PUT_EVENT = "INSERT INTO events (conversation, seq, ts, turn, type, body) VALUES (?, ?, ?, ?, ?, ?)"
+PUT_END = """
+    INSERT INTO tails (key, first_seq, last_seq, updated) VALUES (?, 1, ?, ?)
+    ON CONFLICT (key) DO UPDATE SET last_seq = excluded.last_seq, updated = excluded.updated"""
+PUT_TAIL = "INSERT INTO tails (key, first_seq, last_seq, updated) VALUES (?, ?, ?, ?)"
+
+HEAD_COLUMNS = """c.id, c.name, c.cwd, c.model, c.state, c.preview, {settings}, {checkpoint}, c.checkpoint_seq,
+    c.created, t.updated, t.last_seq, c.generation, c.archived, c.tokens"""
+GET_HEAD = f"""
+    SELECT {HEAD_COLUMNS.format(settings="s.settings", checkpoint="s.checkpoint")}
+    FROM conversations c JOIN tails t ON t.key = c.key JOIN snapshots s ON s.key = c.key
+    WHERE c.id = ?"""  # noqa: S608 - joined from constants above
+GET_HEADS = f"""
+    SELECT {HEAD_COLUMNS.format(settings="x''", checkpoint="x''")}
+    FROM conversations c JOIN tails t ON t.key = c.key
+    ORDER BY t.updated DESC, c.key DESC"""  # noqa: S608 - joined from constants above
+GET_TAILS = "SELECT c.id, c.key, t.last_seq FROM conversations c JOIN tails t ON t.key = c.key"
+GET_RANGE = """
+    SELECT c.key, t.first_seq, t.last_seq FROM conversations c JOIN tails t ON t.key = c.key WHERE c.id = ?"""
+GET_EVENTS = """
+    SELECT seq, ts, turn, type, body FROM events WHERE conversation = ? AND seq > ? ORDER BY seq LIMIT ?"""
+
+
+def event_row(key: int, record: Record) -> Row:
+    return (key, record.seq, record.ts, record.turn, record.type, record.body)
+
+
+def head_row(key: int, head: Head) -> Row:
+    return (
+        key,
+        head.conversation,
+        head.name,
+        head.cwd,
+        head.model,
+        head.state,
+        head.preview,
+        head.checkpoint_seq,
+        head.created,
+        head.generation,
+        int(head.archived),
+        head.tokens,
+    )
+
+
+def get_head(db: sqlite3.Connection, conversation: ConversationId) -> Head | None:
+    row = db.execute(GET_HEAD, (conversation,)).fetchone()
+    return None if row is None else _head(row)
+
+
+def get_heads(db: sqlite3.Connection) -> list[Head]:
+    return [_head(row) for row in db.execute(GET_HEADS)]
+
+
+def _head(row: tuple[object, ...]) -> Head:
+    return Head(*row[:13], bool(row[13]), row[14])  # type: ignore[arg-type,call-arg] # STRICT tables answer for them

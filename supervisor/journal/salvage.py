@@ -1,0 +1,171 @@
+"""Copies what can be read of a damaged file into a new one, row by row, and keeps each conversation dense.
+
+The damaged file is opened read-only and stays as it is. Knows tables and columns only from the schema's own steps.
+"""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from supervisor.journal.failures import is_damage
+from supervisor.journal.schema import Migration, connect, migrate, version
+
+TABLES = ("conversations", "tails", "snapshots", "events", "doomed")
+CAREFUL = 256  # rows stepped over one at a time where nothing can be read: a page holds fewer
+STRIDE = 64  # after that the hole is a whole subtree
+BEYOND = 100_000  # how far to look for rows when even the last one's number cannot be read
+
+WITHOUT_TAIL = """
+    INSERT INTO tails SELECT c.key, min(e.seq), max(e.seq), c.created
+    FROM conversations c JOIN events e ON e.conversation = c.key
+    WHERE c.key NOT IN (SELECT key FROM tails) GROUP BY c.key"""
+BEHIND_A_HOLE = """
+    DELETE FROM events WHERE rowid IN (
+        SELECT place FROM (
+            SELECT e.rowid AS place, t.first_seq AS first,
+                e.seq - row_number() OVER (PARTITION BY e.conversation ORDER BY e.seq) + 1 AS begin
+            FROM events e LEFT JOIN tails t ON t.key = e.conversation
+                AND t.key IN (SELECT key FROM conversations)
+        ) WHERE first IS NULL OR begin <> first OR begin IS NULL
+    )"""
+LAST_KEPT = """
+    UPDATE tails SET last_seq = coalesce(
+        (SELECT max(seq) FROM events WHERE conversation = tails.key), tails.first_seq - 1)"""
+
+AHEAD = """
+    UPDATE conversations SET checkpoint_seq = 0
+    WHERE checkpoint_seq > (SELECT last_seq FROM tails t WHERE t.key = conversations.key)
+        OR (SELECT length(checkpoint) FROM snapshots s WHERE s.key = conversations.key) = 0"""
+FORGOTTEN = """
+    UPDATE snapshots SET checkpoint = x'' WHERE key IN (SELECT key FROM conversations WHERE checkpoint_seq = 0)"""
+NO_TAIL = """
+    INSERT INTO tails SELECT key, 1, 0, created FROM conversations WHERE key NOT IN (SELECT key FROM tails)"""
+NO_SNAPSHOT = """
+    INSERT INTO snapshots SELECT key, x'', x'' FROM conversations WHERE key NOT IN (SELECT key FROM snapshots)"""
+
+
+@dataclass(frozen=True, slots=True)
+class Salvage:
+    events: int
+    conversations: int
+    lost_events: int
+    lost_conversations: int
+
+    def report(self) -> str:
+        return (
+            f"journal repaired: kept {self.events} events of {self.conversations} conversations, "
+            f"lost {self.lost_events} events and {self.lost_conversations} conversations that can be told"
+        )
+
+
+def salvage(damaged: Path, into: Path, steps: Sequence[Migration]) -> Salvage:
+    with closing(connect(into, read_only=False)) as target, closing(_source(damaged)) as source:
+        target.execute("PRAGMA auto_vacuum=INCREMENTAL")
+        migrate(target, steps[: _version(source, len(steps))])
+        target.execute("BEGIN")
+        for table in TABLES:
+            _copy(source, target, table)
+        found = _settle(target)
+        target.execute("COMMIT")
+        return found
+
+
+def _source(damaged: Path) -> sqlite3.Connection:
+    if not damaged.exists() or damaged.stat().st_size == 0:
+        return sqlite3.connect(":memory:")  # SQLite would throw away the WAL beside an empty file
+    source = connect(damaged, read_only=True)
+    # Lets SQLite read on in a file that is shorter than it says, and with a schema it finds odd.
+    source.execute("PRAGMA writable_schema=ON")
+    source.text_factory = lambda raw: raw.decode("utf-8", "replace")
+    return source
+
+
+def _version(source: sqlite3.Connection, newest: int) -> int:
+    try:
+        found = version(source)
+    except sqlite3.Error as error:
+        if not is_damage(error):
+            raise
+        return newest
+    return found if 0 < found <= newest else newest
+
+
+def _copy(source: sqlite3.Connection, target: sqlite3.Connection, table: str) -> None:
+    columns = [row[1] for row in target.execute(f"PRAGMA table_info({table})")]
+    put = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"  # noqa: S608 - our names
+    for row in _readable(source, table, columns):
+        try:
+            target.execute(put, row)
+        except (sqlite3.IntegrityError, OverflowError):
+            continue  # not a row we wrote: its types or its key don't fit. What it leaves is counted as a hole
+
+
+def _readable(source: sqlite3.Connection, table: str, columns: Sequence[str]) -> Iterator[tuple[object, ...]]:
+    """The table in the order of its rows, stepping over what cannot be read. No index: it may be damaged too."""
+    get = f"SELECT rowid, {', '.join(columns)} FROM {table} NOT INDEXED WHERE rowid > ? ORDER BY rowid"  # noqa: S608 - our names
+    at, tries, last = 0, 0, _last(source, table)
+    while at < last:
+        try:
+            for place, *row in source.execute(get, (at,)):
+                at, tries = place, 0
+                yield tuple(row)
+        except sqlite3.Error as error:
+            if not (is_damage(error) or _unreadable_table(error)):
+                raise
+            tries += 1
+            at += 1 if tries < CAREFUL else STRIDE
+        else:
+            return
+
+
+def _last(source: sqlite3.Connection, table: str) -> int:
+    try:
+        return int(source.execute(f"SELECT max(rowid) FROM {table} NOT INDEXED").fetchone()[0] or 0)  # noqa: S608 - our names
+    except sqlite3.Error as error:
+        if _unreadable_table(error):
+            return 0
+        if is_damage(error):
+            return BEYOND
+        raise
+
+
+def _unreadable_table(error: sqlite3.Error) -> bool:
+    """The schema that was read doesn't have it: a plain SQL error."""
+    return getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_ERROR
+
+
+def _settle(db: sqlite3.Connection) -> Salvage:
+    """Make what was copied a journal again: every conversation has its rows, and is dense."""
+
+    def count(what: str) -> int:
+        return int(db.execute(f"SELECT {what}").fetchone()[0] or 0)
+
+    db.execute(WITHOUT_TAIL)
+    promised = count("sum(last_seq - first_seq + 1) FROM tails")
+    headless = count(
+        "count(*) FROM (SELECT conversation FROM events UNION SELECT key FROM tails"
+        " EXCEPT SELECT key FROM conversations EXCEPT SELECT key FROM doomed)"
+    )
+    db.execute("DELETE FROM events WHERE conversation IN (SELECT key FROM doomed)")
+    db.execute("DELETE FROM doomed")
+    db.execute(BEHIND_A_HOLE)
+    for table in ("tails", "snapshots"):
+        db.execute(f"DELETE FROM {table} WHERE key NOT IN (SELECT key FROM conversations)")  # noqa: S608 - our names
+    db.execute(
+        "INSERT INTO tails SELECT key, 1, 0, created FROM conversations WHERE key NOT IN (SELECT key FROM tails)"
+    )
+    db.execute(LAST_KEPT)
+    db.execute(
+        "INSERT INTO snapshots SELECT key, x'', x'' FROM conversations WHERE key NOT IN (SELECT key FROM snapshots)"
+    )
+    _drop_checkpoints(db)
+    kept = count("count(*) FROM events")
+    return Salvage(kept, count("count(*) FROM conversations"), max(0, promised - kept), headless)
+
+
+def _drop_checkpoints(db: sqlite3.Connection) -> None:
+    """A checkpoint ahead of the events that remain, or one that is lost, is none: all is replayed."""
+    db.execute(AHEAD)
+    db.execute(FORGOTTEN)

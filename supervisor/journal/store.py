@@ -1,0 +1,166 @@
+"""The journal itself: commits of the one writing thread, reads of any. Events are bytes to it."""
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from actors.errors import JournalError, SequenceConflict, StorageFailed
+from actors.ids import ConversationId
+from actors.ports import Append, Head, Page, Record
+from supervisor.journal import retention
+from supervisor.journal.failures import is_damage, mapped, typed
+from supervisor.journal.lock import Lock
+from supervisor.journal.opening import open_file
+from supervisor.journal.plan import Plan, Tail, dense
+from supervisor.journal.readers import Hole, Readers, read_page
+from supervisor.journal.rows import (
+    PUT_END,
+    PUT_EVENT,
+    PUT_HEAD,
+    PUT_SNAPSHOT,
+    PUT_TAIL,
+    event_row,
+    get_head,
+    get_heads,
+    head_row,
+)
+from supervisor.journal.schema import MIGRATIONS, Migration
+from supervisor.journal.transaction import Writer
+
+# What a value that cannot be stored at all raises: a broken constraint, a lone surrogate, a number too large.
+UNFIT = (sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.DataError, ValueError, TypeError, OverflowError)
+
+
+class Unfit(JournalError):
+    """The values themselves cannot be stored. A bug of the caller: trying again does not help."""
+
+
+class SqliteJournal:
+    """Implements ports.Journal. `repaired` is what a repair at opening had to say, once; None if there was none."""
+
+    def __init__(self, path: Path, migrations: Sequence[Migration] = MIGRATIONS) -> None:
+        self._path = path
+        self._lock = Lock(path.with_name(path.name + ".lock"))
+        try:
+            with mapped(path):
+                opened = open_file(path, migrations, suspect=self._lock.suspect, power_cut=self._lock.power_cut)
+                self._lock.open_and_sound()
+        except BaseException:
+            self._lock.release()
+            raise
+        self.repaired = opened.repaired
+        self._writer = Writer(opened.db)
+        self._known = opened.known
+        self._next_key = opened.next_key
+        self._readers = Readers(path)
+        self._pruned = 0  # the key that the current pass of `prune` has come to
+        self._closed = False
+
+    def __repr__(self) -> str:
+        return f"<SqliteJournal {self._path} conversations={len(self._known)}>"
+
+    # --- the committing thread ---------------------------------------------------------------------------------
+
+    def commit(self, appends: Sequence[Append]) -> list[JournalError | None]:
+        plan = Plan(self._known, self._next_key)
+        answers: list[JournalError | None] = [plan.add(append) for append in appends]
+        if not plan.tails:
+            return answers
+        try:
+            self._store(plan)
+        except Unfit as unfit:
+            if len(appends) == 1:
+                return [unfit]
+            return [self.commit([append])[0] for append in appends]
+        except JournalError as error:
+            return [answer or error for answer in answers]
+        return answers
+
+    def delete(self, conversation: ConversationId) -> None:
+        """The row goes at once, the events behind it in steps; if that is cut off, `prune` goes on with it."""
+        tail = self._known.get(conversation)
+        if tail is None:
+            return
+        with self._writing(durable=True) as db:
+            retention.doom(db, tail.key)
+        del self._known[conversation]
+        more = True
+        while more:
+            with self._writing(durable=False) as db:
+                more = retention.erase(db, tail.key)
+
+    def prune(self, now: float, policy: retention.Retention) -> bool:
+        """One bounded step. True if there is more to do."""
+        with self._writing(durable=False) as db:
+            step = retention.step(db, self._pruned, now, policy)
+        self._pruned = step.after
+        for conversation in step.gone:
+            del self._known[conversation]
+        return step.more
+
+    def adopt(self, head: Head, first_seq: int, records: Iterable[Record]) -> None:
+        """Take in a conversation from elsewhere, whole or not at all. What `records` raises undoes it and goes on."""
+        if head.conversation in self._known:
+            raise SequenceConflict(f"{head.conversation}: is here already")
+        key = self._next_key
+        with self._writing(durable=True) as db:
+            db.execute(PUT_HEAD, head_row(key, head))
+            db.execute(PUT_SNAPSHOT, (key, head.settings, head.checkpoint))
+            db.execute(PUT_TAIL, (key, first_seq, head.last_seq, head.updated))
+            db.executemany(PUT_EVENT, (event_row(key, record) for record in dense(records, first_seq, head.last_seq)))
+        self._next_key += 1
+        self._known[head.conversation] = Tail(key, head.last_seq)
+
+    def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        self._readers.close()
+        self._writer.close()  # the last connection: SQLite moves the WAL into the file and removes it
+        self._lock.release_in_order()
+
+    def _store(self, plan: Plan) -> None:
+        with self._writing(durable=plan.durable) as db:
+            db.executemany(PUT_HEAD, plan.heads)
+            db.executemany(PUT_SNAPSHOT, plan.snapshots)
+            db.executemany(PUT_EVENT, plan.events)
+            db.executemany(PUT_END, plan.ends)
+        self._known.update(plan.tails)
+        self._next_key = plan.next_key
+
+    @contextmanager
+    def _writing(self, *, durable: bool) -> Iterator[sqlite3.Connection]:
+        if self._closed:
+            raise StorageFailed(f"{self._path}: the journal is closed")
+        with self._watched(), self._writer.transaction(durable=durable) as db:
+            yield db
+
+    # --- any thread --------------------------------------------------------------------------------------------
+
+    def read(self, conversation: ConversationId, after: int, limit: int, max_bytes: int = 1 << 20) -> Page | None:
+        with self._watched(), self._readers.snapshot() as db:
+            return read_page(db, conversation, after, limit, max_bytes)
+
+    def head(self, conversation: ConversationId) -> Head | None:
+        with self._watched(), self._readers.snapshot() as db:
+            return get_head(db, conversation)
+
+    def heads(self) -> list[Head]:
+        with self._watched(), self._readers.snapshot() as db:
+            return get_heads(db)
+
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        """Maps what SQLite raises, and remembers damage for the next opening."""
+        try:
+            yield
+        except UNFIT as error:
+            raise Unfit(str(error)) from error
+        except Hole as hole:
+            self._lock.suspect_damage()
+            raise StorageFailed(f"{self._path}: {hole}") from hole
+        except sqlite3.Error as error:
+            if is_damage(error):
+                self._lock.suspect_damage()
+            raise typed(error, self._path) from error

@@ -1,0 +1,42 @@
+"""The one writing connection and its transactions. Belongs to the committing thread."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from supervisor.journal.crashpoints import CrashPoint, reached
+
+
+class Writer:
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+        self._level = ""
+
+    @contextmanager
+    def transaction(self, *, durable: bool) -> Iterator[sqlite3.Connection]:
+        """Whatever is raised inside undoes everything. `durable`: on its return a power cut does no harm."""
+        self._undo()
+        self._sync("FULL" if durable else "NORMAL")
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield self._db
+            reached(CrashPoint.BEFORE_COMMIT)
+            self._db.execute("COMMIT")
+        except BaseException:
+            # A disk that fails may fail the rollback too; the next transaction begins with another try.
+            with suppress(sqlite3.Error):
+                self._undo()
+            raise
+        reached(CrashPoint.AFTER_COMMIT)
+
+    def close(self) -> None:
+        self._db.close()
+
+    def _sync(self, level: str) -> None:
+        if level != self._level:  # SQLite takes the change between transactions only
+            self._db.execute(f"PRAGMA synchronous={level}")
+            self._level = level
+
+    def _undo(self) -> None:
+        if self._db.in_transaction:
+            self._db.execute("ROLLBACK")

@@ -1,0 +1,90 @@
+"""A journal in memory, for tests of those who use one. Passes the same contract tests as the real thing."""
+
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+
+from actors.errors import JournalError, SequenceConflict, StorageFailed
+from actors.ids import ConversationId
+from actors.ports import Append, Head, Page, Record
+
+
+class FakeJournal:
+    """`failing` refuses every append as a broken disk would, until it is None again; reads go on."""
+
+    def __init__(self) -> None:
+        self.failing: JournalError | None = None
+        self.commits = 0
+        self._lock = threading.Lock()
+        self._heads: dict[ConversationId, Head] = {}
+        self._records: dict[ConversationId, list[Record]] = {}
+        self._closed = False
+
+    def commit(self, appends: Sequence[Append]) -> list[JournalError | None]:
+        with self._lock:
+            self.commits += 1
+            return [self._append(append) for append in appends]
+
+    def read(self, conversation: ConversationId, after: int, limit: int, max_bytes: int = 1 << 20) -> Page | None:
+        with self._lock:
+            self._insist_on_being_open()
+            if conversation not in self._heads:
+                return None
+            last = self._heads[conversation].last_seq
+            taken: list[Record] = []
+            size = 0
+            for record in self._records[conversation][max(after, 0) :][: max(limit, 1)]:
+                size += len(record.body)
+                if taken and size > max_bytes:
+                    break
+                taken.append(record)
+            return Page(tuple(taken), 1, last)
+
+    def head(self, conversation: ConversationId) -> Head | None:
+        with self._lock:
+            self._insist_on_being_open()
+            return self._heads.get(conversation)
+
+    def heads(self) -> list[Head]:
+        with self._lock:
+            self._insist_on_being_open()
+            bare = [replace(head, settings=b"", checkpoint=b"") for head in self._heads.values()]
+        return sorted(bare, key=lambda head: head.updated, reverse=True)
+
+    def delete(self, conversation: ConversationId) -> None:
+        with self._lock:
+            self._insist_on_being_open()
+            self._heads.pop(conversation, None)
+            self._records.pop(conversation, None)
+
+    def close(self) -> None:
+        self._closed = True
+
+    def _append(self, append: Append) -> JournalError | None:
+        there = self._heads.get(append.conversation)
+        last = there.last_seq if there else 0
+        seqs = [record.seq for record in append.records]
+        end = last + len(seqs)
+        fits = seqs == list(range(last + 1, end + 1)) and (append.head or there) is not None
+        if append.head is not None:
+            fits = fits and (append.head.conversation, append.head.last_seq) == (append.conversation, end)
+        if not fits:
+            return SequenceConflict(f"{append.conversation}: {seqs} after {last}")
+        if self._closed:
+            return StorageFailed("the journal is closed")
+        if self.failing is not None:
+            return self.failing
+        self._store(append, there, end)
+        return None
+
+    def _store(self, append: Append, there: Head | None, end: int) -> None:
+        head = append.head or there
+        assert head is not None
+        if append.head is None and append.records:
+            head = replace(head, last_seq=end, updated=append.records[-1].ts)
+        self._heads[append.conversation] = head
+        self._records.setdefault(append.conversation, []).extend(append.records)
+
+    def _insist_on_being_open(self) -> None:
+        if self._closed:
+            raise StorageFailed("the journal is closed")

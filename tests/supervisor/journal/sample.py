@@ -1,0 +1,88 @@
+"""Heads, records and appends for the journal's tests, and a look at everything a journal holds."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
+from actors.errors import JournalError
+from actors.ids import ConversationId, TurnId
+from actors.ports import Append, Head, Journal, Record
+
+EVENT = "agent_message"
+
+
+def conversation(number: int) -> ConversationId:
+    return ConversationId(f"00000000-0000-4000-8000-{number:012d}")
+
+
+A, B, C = conversation(1), conversation(2), conversation(3)
+
+
+def record(seq: int, text: str = "", ts: float | None = None) -> Record:
+    body = json.dumps({"type": EVENT, "n": seq, "message": text}, separators=(",", ":"), ensure_ascii=False)
+    return Record(seq, 1000.0 + seq if ts is None else ts, TurnId(f"turn-{seq}"), EVENT, body.encode())
+
+
+def records(first: int, last: int, text: str = "") -> tuple[Record, ...]:
+    return tuple(record(seq, text) for seq in range(first, last + 1))
+
+
+def head(
+    of: ConversationId,
+    last_seq: int,
+    *,
+    updated: float | None = None,
+    checkpoint_seq: int = 0,
+    archived: bool = False,
+) -> Head:
+    return Head(
+        conversation=of,
+        name=None,
+        cwd="/tmp/ünder way",
+        model="m",
+        state="idle",
+        preview="what was said",
+        settings=b'{"model":"m"}',
+        checkpoint=b'{"seq":%d}' % checkpoint_seq if checkpoint_seq else b"",
+        checkpoint_seq=checkpoint_seq,
+        created=1000.0,
+        updated=1000.0 + last_seq if updated is None else updated,
+        last_seq=last_seq,
+        generation=1,
+        archived=archived,
+        tokens=17,
+    )
+
+
+def begin(of: ConversationId, count: int = 1, text: str = "", *, checkpoint_seq: int = 0) -> Append:
+    return Append(of, records(1, count, text), head(of, count, checkpoint_seq=checkpoint_seq), durable=True)
+
+
+def follow(of: ConversationId, first: int, last: int, text: str = "", *, durable: bool = False) -> Append:
+    return Append(of, records(first, last, text), durable=durable)
+
+
+def stored(journal: Journal, appends: Sequence[Append]) -> None:
+    assert journal.commit(appends) == [None] * len(appends)
+
+
+def kinds(answers: Sequence[JournalError | None]) -> list[str | None]:
+    return [answer and answer.code for answer in answers]
+
+
+Contents = dict[ConversationId, tuple[Head, tuple[Record, ...]]]
+
+
+def contents(journal: Journal) -> Contents:
+    """Everything, read the long way; insists that each conversation is dense."""
+    found: Contents = {}
+    for bare in journal.heads():
+        whole = journal.head(bare.conversation)
+        page = journal.read(bare.conversation, 0, 1_000_000, 1 << 40)
+        assert whole is not None
+        assert page is not None
+        assert page.last_seq == whole.last_seq
+        assert [r.seq for r in page.records] == list(range(page.first_seq, page.last_seq + 1))
+        assert bare == replace(whole, settings=b"", checkpoint=b"")
+        found[bare.conversation] = (whole, page.records)
+    return found

@@ -1,0 +1,203 @@
+"""What every journal promises: the real one and the fake that others test with."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from actors.errors import StorageFailed
+from actors.ids import ConversationId
+from actors.ports import Append, Journal
+from supervisor.journal import SqliteJournal
+from tests.fakes.journal import FakeJournal
+from tests.supervisor.journal.sample import A, B, C, begin, contents, follow, head, kinds, record, records, stored
+
+CONFLICT = "sequence_conflict"
+
+
+@pytest.fixture(params=["sqlite", "fake"])
+def journal(request: pytest.FixtureRequest, path: Path) -> Iterator[Journal]:
+    made: Journal = SqliteJournal(path) if request.param == "sqlite" else FakeJournal()
+    yield made
+    made.close()
+
+
+def test_what_was_appended_is_read_back_as_it_was(journal: Journal) -> None:
+    stored(journal, [begin(A, 3, "wörds \x00 \u2028 and 🦀")])
+    page = journal.read(A, 0, 10)
+    assert page is not None
+    assert page.records == records(1, 3, "wörds \x00 \u2028 and 🦀")
+    assert (page.first_seq, page.last_seq, page.complete) == (1, 3, True)
+    assert journal.head(A) == head(A, 3)
+
+
+def test_a_record_without_a_turn_has_none_when_read(journal: Journal) -> None:
+    bare = replace(record(1), turn=None)
+    stored(journal, [Append(A, (bare,), head(A, 1))])
+    page = journal.read(A, 0, 1)
+    assert page is not None
+    assert page.records == (bare,)
+
+
+def test_an_append_that_leaves_a_gap_is_refused_alone(journal: Journal) -> None:
+    stored(journal, [begin(A), begin(B)])
+    answers = journal.commit([follow(A, 2, 2), follow(B, 3, 3), begin(C)])
+    assert kinds(answers) == [None, CONFLICT, None]
+    assert {of: h.last_seq for of, (h, _) in contents(journal).items()} == {A: 2, B: 1, C: 1}
+
+
+def test_an_append_that_repeats_a_number_is_refused_alone(journal: Journal) -> None:
+    stored(journal, [begin(A, 2), begin(B, 2)])
+    assert kinds(journal.commit([follow(A, 2, 3), follow(B, 3, 3)])) == [CONFLICT, None]
+    assert contents(journal)[A][1] == records(1, 2)
+
+
+def test_a_gap_inside_an_append_refuses_all_of_it(journal: Journal) -> None:
+    stored(journal, [begin(A)])
+    assert kinds(journal.commit([Append(A, (record(2), record(4)))])) == [CONFLICT]
+    assert contents(journal)[A][1] == records(1, 1)
+
+
+def test_appends_of_one_conversation_in_one_group_follow_each_other(journal: Journal) -> None:
+    answers = journal.commit([begin(A, 2), follow(A, 3, 3), follow(A, 5, 5), follow(A, 4, 4)])
+    assert kinds(answers) == [None, None, CONFLICT, None]
+    assert contents(journal)[A][1] == records(1, 4)
+
+
+def test_what_follows_a_refused_append_in_its_group_is_refused_too(journal: Journal) -> None:
+    stored(journal, [begin(A)])
+    assert kinds(journal.commit([follow(A, 3, 3), follow(A, 4, 4)])) == [CONFLICT, CONFLICT]
+
+
+def test_the_first_append_of_a_conversation_brings_its_head(journal: Journal) -> None:
+    assert kinds(journal.commit([follow(A, 1, 1)])) == [CONFLICT]
+    assert journal.head(A) is None
+    assert journal.read(A, 0, 1) is None
+
+
+@pytest.mark.parametrize("wrong", [head(A, 1), head(A, 3), head(B, 2)], ids=["behind", "ahead", "a stranger's"])
+def test_a_head_that_does_not_belong_to_the_records_is_refused(journal: Journal, wrong: object) -> None:
+    append = replace(begin(A, 2), head=wrong)
+    assert kinds(journal.commit([append])) == [CONFLICT]
+    assert journal.heads() == []
+
+
+def test_a_conversation_may_begin_without_events(journal: Journal) -> None:
+    stored(journal, [Append(A, (), head(A, 0))])
+    page = journal.read(A, 0, 10)
+    assert page is not None
+    assert (page.records, page.first_seq, page.last_seq, page.complete) == ((), 1, 0, True)
+    stored(journal, [follow(A, 1, 1)])
+
+
+def test_records_without_a_head_move_last_seq_and_updated_only(journal: Journal) -> None:
+    stored(journal, [begin(A, 2, checkpoint_seq=2)])
+    stored(journal, [Append(A, (record(3, ts=5000.0), record(4, ts=5001.5)))])
+    assert journal.head(A) == replace(head(A, 2, checkpoint_seq=2), last_seq=4, updated=5001.5)
+
+
+def test_a_head_without_records_replaces_every_field(journal: Journal) -> None:
+    stored(journal, [begin(A, 2)])
+    changed = replace(
+        head(A, 2, checkpoint_seq=1, archived=True, updated=9.0),
+        name="a name",
+        cwd="/",
+        model="n",
+        state="failed",
+        preview="",
+        settings=b"\x00\xff",
+        created=2.0,
+        generation=7,
+        tokens=1 << 40,
+    )
+    stored(journal, [Append(A, (), changed)])
+    assert journal.head(A) == changed
+    assert contents(journal)[A][1] == records(1, 2)
+
+
+def test_an_append_that_says_nothing_changes_nothing(journal: Journal) -> None:
+    stored(journal, [begin(A, 2)])
+    before = contents(journal)
+    stored(journal, [Append(A, ())])
+    assert contents(journal) == before
+    assert journal.commit([]) == []
+
+
+def test_pages_follow_the_cursor_until_they_are_complete(journal: Journal) -> None:
+    stored(journal, [begin(A, 7)])
+    seen: list[int] = []
+    complete = False
+    while not complete:
+        page = journal.read(A, seen[-1] if seen else 0, 3)
+        assert page is not None
+        assert len(page.records) <= 3
+        seen += [r.seq for r in page.records]
+        complete = page.complete
+    assert seen == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_a_page_ends_before_it_outgrows_its_bytes_but_has_one_record(journal: Journal) -> None:
+    stored(journal, [begin(A, 4, "x" * 1000)])
+    size = len(record(1, "x" * 1000).body)
+    for max_bytes, count in ((0, 1), (size, 1), (2 * size - 1, 1), (2 * size, 2), (1 << 20, 4)):
+        page = journal.read(A, 0, 10, max_bytes)
+        assert page is not None
+        assert len(page.records) == count
+
+
+@pytest.mark.parametrize("after", [-1, -(1 << 70)])
+def test_a_cursor_before_the_beginning_reads_from_the_beginning(journal: Journal, after: int) -> None:
+    stored(journal, [begin(A, 2)])
+    page = journal.read(A, after, 10)
+    assert page is not None
+    assert page.records == records(1, 2)
+
+
+@pytest.mark.parametrize("after", [2, 3, 1 << 70])
+def test_a_cursor_at_or_behind_the_end_reads_nothing(journal: Journal, after: int) -> None:
+    stored(journal, [begin(A, 2)])
+    page = journal.read(A, after, 10)
+    assert page is not None
+    assert (page.records, page.last_seq, page.complete) == ((), 2, True)
+
+
+def test_a_limit_below_one_still_gives_one_record(journal: Journal) -> None:
+    stored(journal, [begin(A, 2)])
+    for limit in (0, -1):
+        page = journal.read(A, 0, limit)
+        assert page is not None
+        assert page.records == records(1, 1)
+
+
+def test_heads_come_most_recently_updated_first_without_what_is_large(journal: Journal) -> None:
+    stored(journal, [begin(A, 1, checkpoint_seq=1), begin(B, 2), begin(C, 3)])
+    stored(journal, [Append(A, (record(2, ts=9000.0),))])
+    assert [h.conversation for h in journal.heads()] == [A, C, B]
+    assert {(h.settings, h.checkpoint) for h in journal.heads()} == {(b"", b"")}
+
+
+def test_a_deleted_conversation_is_gone_and_its_id_is_free_again(journal: Journal) -> None:
+    stored(journal, [begin(A, 1200), begin(B)])
+    journal.delete(A)
+    assert journal.head(A) is None
+    assert journal.read(A, 0, 10) is None
+    assert list(contents(journal)) == [B]
+    stored(journal, [begin(A, 2, "another")])
+    assert contents(journal)[A][1] == records(1, 2, "another")
+
+
+def test_deleting_what_is_not_there_does_nothing(journal: Journal) -> None:
+    journal.delete(ConversationId("nobody"))
+    assert journal.heads() == []
+
+
+def test_a_closed_journal_refuses_appends_and_reads(journal: Journal) -> None:
+    stored(journal, [begin(A)])
+    journal.close()
+    journal.close()
+    assert kinds(journal.commit([follow(A, 2, 2)])) == ["storage_failed"]
+    with pytest.raises(StorageFailed):
+        journal.read(A, 0, 1)
+    with pytest.raises(StorageFailed):
+        journal.heads()

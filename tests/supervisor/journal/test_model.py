@@ -1,0 +1,81 @@
+"""Random histories: the file and the fake never tell them differently, also across reopening and pruning."""
+
+import shutil
+import tempfile
+from pathlib import Path
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from actors.ids import ConversationId
+from actors.ports import Append
+from supervisor.journal import Retention, SqliteJournal
+from tests.fakes.journal import FakeJournal
+from tests.supervisor.journal.sample import contents, conversation, head, kinds, record
+
+ids = st.integers(1, 4).map(conversation)
+# Mostly what fits; now and then a gap, a repeat, or a head that is wrong or missing.
+shapes = st.tuples(
+    ids,
+    st.integers(0, 4),
+    st.sampled_from([0, 0, 0, 0, 1, -1]),
+    st.sampled_from([0, 0, 1, None, None]),
+    st.booleans(),
+)
+texts = st.sampled_from(["", "x", "ü" * 300, "y" * 5000])
+
+
+class SameStory(RuleBasedStateMachine):
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp(prefix="journal-model-"))
+        self.real = SqliteJournal(self.folder / "journal.db")
+        self.fake = FakeJournal()
+        self.clock = 1000.0
+
+    def teardown(self) -> None:
+        self.real.close()
+        shutil.rmtree(self.folder)
+
+    @rule(shapes=st.lists(shapes, max_size=5), text=texts)
+    def commit(self, shapes: list[tuple[ConversationId, int, int, int | None, bool]], text: str) -> None:
+        group = []
+        lasts = {h.conversation: h.last_seq for h in self.fake.heads()}
+        for of, count, shift, head_off, durable in shapes:
+            last = lasts.get(of, 0)
+            self.clock += 1  # distinct times, so that the order of heads is told
+            new = tuple(record(last + 1 + i + shift, text, self.clock) for i in range(count))
+            with_head = None if head_off is None else head(of, last + count + head_off, updated=self.clock)
+            group.append(Append(of, new, with_head, durable))
+            lasts[of] = last + count
+        assert kinds(self.real.commit(group)) == kinds(self.fake.commit(group))
+
+    @rule(of=ids)
+    def delete(self, of: ConversationId) -> None:
+        self.real.delete(of)
+        self.fake.delete(of)
+
+    @rule(of=ids, after=st.integers(-1, 20), limit=st.integers(0, 5), max_bytes=st.integers(0, 3000))
+    def read(self, of: ConversationId, after: int, limit: int, max_bytes: int) -> None:
+        assert self.real.read(of, after, limit, max_bytes) == self.fake.read(of, after, limit, max_bytes)
+
+    @rule()
+    def reopen(self) -> None:
+        self.real.close()
+        self.real = SqliteJournal(self.folder / "journal.db")
+        assert self.real.repaired is None
+
+    @rule()
+    def prune_for_nothing(self) -> None:
+        while self.real.prune(self.clock, Retention(max_age_s=1e9, max_events=10_000)):
+            pass
+
+    @invariant()
+    def both_tell_the_same(self) -> None:
+        assert contents(self.real) == contents(self.fake)
+        assert self.real.heads() == self.fake.heads()
+
+
+TestSameStory = SameStory.TestCase
+TestSameStory.settings = settings(max_examples=25, stateful_step_count=20, deadline=None)
