@@ -5,12 +5,12 @@ from typing import Literal
 from pydantic import Field
 
 from supervisor.config.table import (
-    DECADE_SECONDS,
     Flag,
     Integer,
     Milliseconds,
     Number,
     Positive,
+    PositiveSeconds,
     Seconds,
     Table,
     Whole,
@@ -136,10 +136,8 @@ class Greenroom(Table):
     drain_seconds: Seconds = Field(
         30, description="How long running turns may go on when the daemon stops. Service managers allow 90 s."
     )
-    approval_deadline_seconds: Number | None = Field(
+    approval_deadline_seconds: PositiveSeconds | None = Field(
         None,
-        gt=0,
-        le=DECADE_SECONDS,
         description="An approval nobody answered is answered so long after it was asked. Unset: never.",
     )
     approval_default: Literal["denied", "abort"] = Field(

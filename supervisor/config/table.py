@@ -62,10 +62,11 @@ def _url(text: str) -> str:
 Flag = Annotated[bool, Strict()]
 Integer = Annotated[int, Strict()]
 Number = Annotated[float, Strict()]
-Whole = Annotated[int, Strict(), Field(ge=0, le=2**53)]
-Positive = Annotated[int, Strict(), Field(ge=1, le=2**53)]
-Seconds = Annotated[float, Strict(), Field(ge=0, le=DECADE_SECONDS)]
-Milliseconds = Annotated[int, Strict(), Field(ge=1, le=DECADE_SECONDS * 1000)]
+Whole = Annotated[int, Strict(), Field(ge=0, le=2**53), Expect("a whole number, at least 0")]
+Positive = Annotated[int, Strict(), Field(ge=1, le=2**53), Expect("a whole number, at least 1")]
+Seconds = Annotated[float, Strict(), Field(ge=0, le=DECADE_SECONDS), Expect("a number, at least 0")]
+PositiveSeconds = Annotated[float, Strict(), Field(gt=0, le=DECADE_SECONDS), Expect("a number, more than 0")]
+Milliseconds = Annotated[int, Strict(), Field(ge=1, le=DECADE_SECONDS * 1000), Expect("a whole number, at least 1")]
 AbsolutePath = Annotated[Path, AfterValidator(_home_expanded), Expect("an absolute path (~ is allowed)")]
 VariableName = Annotated[
     str, AfterValidator(_variable), Expect("the name of an environment variable, never the secret itself")
