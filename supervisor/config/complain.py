@@ -1,0 +1,134 @@
+"""What is wrong with a tree of configuration, in words: where it stands, what was found, what was expected.
+
+Secrets are never quoted. Pure; safe from any thread.
+"""
+
+import difflib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pydantic import ValidationError
+
+from supervisor.config.models import Config
+from supervisor.config.shape import KeyPath, Place, place_at, unknown_keys
+from supervisor.config.shared import WITHOUT_EFFECT
+from supervisor.redaction import names_a_secret, scrub
+
+BUILT_IN_PROVIDERS = ("openai", "oss", "demo")
+# Tables of free names, whose values are for somebody else's eyes.
+_VALUES_HIDDEN = frozenset({"http_headers", "query_params", "set", "env"})
+_SHOWN_CHARACTERS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """`text` follows on the name of the key."""
+
+    path: KeyPath
+    text: str
+
+
+def problems(tree: Mapping[str, object]) -> list[Problem]:
+    """Why the tree is not a configuration; empty when it is one."""
+    found = [
+        Problem(
+            ("model_providers", name),
+            "the built-in provider can't be redefined; expected a name other than "
+            f"{', '.join(BUILT_IN_PROVIDERS)} (OPENAI_BASE_URL, CODEX_OSS_BASE_URL say where the built-in ones are)",
+        )
+        for name in BUILT_IN_PROVIDERS
+        if name in _table(tree.get("model_providers"))
+    ]
+    try:
+        Config.model_validate(tree)
+    except ValidationError as error:
+        details = error.errors(include_url=False, include_context=False)
+        found += [_mismatch(tree, tuple(detail["loc"])) for detail in details]
+    return found
+
+
+def strangers(tree: Mapping[str, object]) -> list[Problem]:
+    """Keys that nobody reads, with the one that was probably meant."""
+    found = []
+    for path, known in unknown_keys(Place.of(Config), tree):
+        name = str(path[-1])
+        if name in WITHOUT_EFFECT and (len(path) == 1 or path[0] == "profiles"):
+            found.append(Problem(path, f"has no effect here: {WITHOUT_EFFECT[name]}"))
+            continue
+        near = difflib.get_close_matches(name, known, n=1)
+        found.append(Problem(path, f"unknown key, ignored{f'; did you mean `{near[0]}`?' if near else ''}"))
+    return found
+
+
+def dotted(path: KeyPath) -> str:
+    """As TOML writes it, list elements in brackets."""
+    text = ""
+    for key in path:
+        if isinstance(key, int):
+            text += f"[{key}]"
+            continue
+        plain = key.isascii() and key.replace("-", "_").isidentifier()
+        text += ("." if text else "") + (key if plain else json.dumps(key))
+    return text
+
+
+def shown(path: KeyPath, value: object) -> str:
+    """The value for a person, shortened; not a secret."""
+    if is_secret(path) and value is not None:
+        return "(not shown)"
+    text = json.dumps(value, default=str, skipkeys=True) if value is not None else "unset"
+    clean = scrub(text)
+    return clean if len(clean) <= _SHOWN_CHARACTERS else f"{clean[: _SHOWN_CHARACTERS - 1]}…"
+
+
+def is_secret(path: KeyPath) -> bool:
+    *above, last = path
+    return names_a_secret(str(last)) or (bool(above) and above[-1] in _VALUES_HIDDEN)
+
+
+def _mismatch(tree: Mapping[str, object], path: KeyPath) -> Problem:
+    place = place_at(Config, path)
+    expected = place.expected if place is not None else "a name"
+    return Problem(path, f"expected {expected}, found {_found(path, _value_at(tree, path))}")
+
+
+def _found(path: KeyPath, value: object) -> str:
+    match value:
+        case bool() | int() | float():
+            return "a number (not shown)" if is_secret(path) else _number(value)
+        case str():
+            if is_secret(path) or str(path[-1]) == "env_key":
+                return "a string (not shown)"
+            return f"the string {shown(path, value)}"
+        case Mapping():
+            return "a table"
+        case list() | tuple():
+            return "a list"
+        case _:
+            return f"a {type(value).__name__}"
+
+
+def _number(value: int | float) -> str:  # noqa: PYI041 - mypy narrows an int out of a bare float
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    # Python refuses to write out an integer of thousands of digits.
+    if isinstance(value, int) and value.bit_length() > 100:
+        return "a number with very many digits"
+    return str(value)
+
+
+def _value_at(tree: object, path: KeyPath) -> object:
+    for key in path:
+        match tree, key:
+            case Mapping(), str():
+                tree = tree.get(key)
+            case list(), int():
+                tree = tree[key]
+            case _:
+                return tree
+    return tree
+
+
+def _table(value: object) -> Mapping[str, object]:
+    return value if isinstance(value, Mapping) else {}

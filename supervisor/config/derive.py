@@ -1,0 +1,131 @@
+"""From the configuration and what one request asked for to the settings of a conversation.
+
+Looks at the file system: the working directory must exist, and an instructions file is read. Blocks for that long.
+"""
+
+import stat
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TypeVar
+
+from actors.errors import ConfigError
+from actors.settings import (
+    ApprovalPolicy,
+    DangerFullAccess,
+    ReadOnly,
+    SandboxMode,
+    SandboxPolicy,
+    Settings,
+    WorkspaceWrite,
+)
+from supervisor.config.models import Config
+from supervisor.config.providers import choose_provider, default_model, provider_named
+
+INSTRUCTIONS_BYTES = 1 << 20  # longer ones would leave no room in any model's context
+
+Choice = TypeVar("Choice", bound=StrEnum)
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """What a request or a command line says by name. It goes before everything else; None says nothing."""
+
+    model: str | None = None
+    model_provider: str | None = None
+    cwd: str | None = None
+    approval_policy: str | None = None
+    sandbox: str | None = None
+    base_instructions: str | None = None
+    include_plan_tool: bool | None = None
+    include_apply_patch_tool: bool | None = None
+
+
+def settings_for(config: Config, arguments: Arguments, base: Path, environ: Mapping[str, str]) -> Settings:
+    """`base` is the client's directory, `environ` its environment: a relative path and a key mean the client's."""
+    cwd = working_directory(arguments.cwd, base)
+    if arguments.model_provider is not None:
+        provider = provider_named(arguments.model_provider, config, environ).id
+    else:
+        provider = choose_provider(config, environ).provider.id
+    mode = _one_of(SandboxMode, "sandbox", arguments.sandbox)
+    return Settings(
+        model=arguments.model or config.model or default_model(provider),
+        provider=provider,
+        cwd=cwd,
+        approval_policy=_one_of(ApprovalPolicy, "approval policy", arguments.approval_policy)
+        or config.approval_policy,
+        sandbox=sandbox_policy(mode or config.sandbox_mode, config),
+        effort=config.model_reasoning_effort,
+        summary=config.model_reasoning_summary,
+        base_instructions=_instructions(config, arguments, cwd),
+        include_plan_tool=bool(arguments.include_plan_tool),
+        include_apply_patch_tool=bool(arguments.include_apply_patch_tool),
+    )
+
+
+def sandbox_policy(mode: SandboxMode, config: Config) -> SandboxPolicy:
+    match mode:
+        case SandboxMode.DANGER_FULL_ACCESS:
+            return DangerFullAccess()
+        case SandboxMode.READ_ONLY:
+            return ReadOnly()
+        case SandboxMode.WORKSPACE_WRITE:
+            opened = config.sandbox_workspace_write
+            return WorkspaceWrite(
+                writable_roots=opened.writable_roots,
+                network_access=opened.network_access,
+                exclude_tmpdir_env_var=opened.exclude_tmpdir_env_var,
+                exclude_slash_tmp=opened.exclude_slash_tmp,
+            )
+
+
+def working_directory(cwd: str | None, base: Path) -> Path:
+    """Absolute; a symbolic link stays the name it was given, unless `..` has to be followed through it."""
+    path = base / (cwd or "")
+    if not path.is_absolute():
+        raise ConfigError(f"working directory {str(path)!a} is relative, and to no known directory", key="cwd")
+    try:
+        path = path.resolve() if ".." in path.parts else path
+        found = path.stat()
+    except FileNotFoundError:
+        raise ConfigError(f"working directory {str(path)!a} does not exist", key="cwd") from None
+    except (OSError, ValueError, RuntimeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise ConfigError(f"working directory {str(path)!a} can't be used: {reason}", key="cwd") from error
+    if not stat.S_ISDIR(found.st_mode):
+        raise ConfigError(f"working directory {str(path)!a} is not a directory", key="cwd")
+    return path
+
+
+def _instructions(config: Config, arguments: Arguments, cwd: Path) -> str | None:
+    if arguments.base_instructions is not None:
+        return arguments.base_instructions
+    name = config.experimental_instructions_file
+    if name is None:
+        return None
+    try:
+        path = (cwd / name).expanduser() if not name.startswith("~") else Path(name).expanduser()
+        with path.open("rb") as stream:
+            text = stream.read(INSTRUCTIONS_BYTES + 1).decode()
+    except (OSError, ValueError, RuntimeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
+        raise ConfigError(f"instructions file {name!a} can't be read: {reason}", key=_INSTRUCTIONS) from error
+    if len(text) > INSTRUCTIONS_BYTES or not text.strip():
+        what = "empty" if not text.strip() else f"larger than {INSTRUCTIONS_BYTES} bytes"
+        raise ConfigError(f"instructions file {name!a} is {what}", key=_INSTRUCTIONS)
+    return text.strip()
+
+
+_INSTRUCTIONS = "experimental_instructions_file"
+
+
+def _one_of(choices: type[Choice], what: str, word: str | None) -> Choice | None:
+    if word is None:
+        return None
+    try:
+        return choices(word)
+    except ValueError:
+        known = ", ".join(choices)
+        raise ConfigError(f"{what}: expected one of {known}, found {word!a}", key=what) from None

@@ -1,0 +1,235 @@
+"""Finds the file, reads it, and lays the layers over each other: overrides > profile > file > default.
+
+Typed arguments come on top, in `derive`. Nothing but ConfigError is raised. Reads one file at start and reload,
+on whatever thread asks; layering alone does no I/O.
+"""
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from actors.errors import ConfigError
+from supervisor.config.complain import BUILT_IN_PROVIDERS, Problem, dotted, problems, strangers
+from supervisor.config.lines import key_lines
+from supervisor.config.models import Config
+from supervisor.config.overrides import Tree, merge
+from supervisor.config.shape import KeyPath
+from supervisor.paths import UnsafePath, codex_config_file, config_files
+
+# Ten thousand times what anybody writes by hand; guards against `--config /dev/zero`.
+FILE_BYTES = 16 << 20
+_POSITION = re.compile(r"^(.*) \(at (?:line (\d+), column \d+|end of document)\)$", re.DOTALL)
+# A policy on secrets that we can't read must not turn into one that lets all pass.
+_INSTEAD: Mapping[str, object] = {"shell_environment_policy": {"inherit": "core"}}
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigFile:
+    """A file that was read and makes sense. `shared` means it is Codex's, and Codex is the one who judges it.
+
+    `tree` is what is left of it after what makes no sense was dropped, which happens to shared files only.
+    """
+
+    path: str | None = None
+    text: str = ""
+    tree: Mapping[str, object] = field(default_factory=dict)
+    shared: bool = False
+    warnings: tuple[str, ...] = ()
+
+    def where(self, path: KeyPath) -> str:
+        line = key_lines(self.text).get(path)
+        return f"{self.path}:{line}" if line is not None else str(self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """The configuration in force, and where it came from. `warnings` are lines for a person."""
+
+    config: Config
+    file: ConfigFile = ConfigFile()
+    overrides: Mapping[str, object] = field(default_factory=dict)
+    profile: str | None = None
+    warnings: tuple[str, ...] = ()
+
+    def editable(self, environ: Mapping[str, str]) -> str:
+        """The file in which a line would change something."""
+        return self.file.path or config_files(environ)[0]
+
+    def relayered(self, overrides: Mapping[str, object], profile: str | None = None) -> "Loaded":
+        """For one conversation: its own overrides over those that the program was started with."""
+        if not overrides and profile is None:
+            return self
+        return layer(self.file, merge(self.overrides, overrides), profile or self.profile)
+
+
+def load(
+    explicit: str | None = None,
+    overrides: Mapping[str, object] | None = None,
+    profile: str | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> Loaded:
+    environ = os.environ if environ is None else environ
+    return layer(read_file(*find_file(explicit, environ)), overrides or {}, profile)
+
+
+def find_file(explicit: str | None, environ: Mapping[str, str]) -> tuple[str | None, bool]:
+    """The file that counts, and whether it is Codex's. Only one is read."""
+    if explicit is not None:
+        return explicit, False
+    try:
+        ours = config_files(environ)
+    except UnsafePath as error:
+        raise ConfigError(str(error)) from error
+    for path in ours:
+        if _exists(path):
+            return path, False
+    codex = codex_config_file(environ)
+    return (codex, True) if _exists(codex) else (None, False)
+
+
+def read_file(path: str | None, shared: bool = False) -> ConfigFile:
+    if path is None:
+        return ConfigFile()
+    text = _text(path)
+    tree = _parsed(path, text)
+    file = ConfigFile(path, text, tree, shared)
+    if shared:
+        return _tolerated(file)
+    wrong = problems(tree)
+    if wrong:
+        raise _error(wrong, file)
+    return ConfigFile(path, text, tree, shared, tuple(_line(file, problem) for problem in strangers(tree)))
+
+
+def layer(file: ConfigFile, overrides: Mapping[str, object], profile: str | None = None) -> Loaded:
+    overridden = merge(file.tree, overrides)
+    wrong = problems(overridden)  # the file alone is sound, so it is an override that is not
+    if wrong:
+        raise _error(wrong, file, in_overrides=True)
+    warnings = [*file.warnings, *(f"override: {_text_of(each)}" for each in strangers(overrides))]
+    base = Config.model_validate(overridden)
+    name = profile or base.profile
+    if name is not None and name not in base.profiles:
+        asked = profile is not None or "profile" in overrides
+        warnings += _missing(file, asked, ("profile",), f"config profile `{name}` not found", list(base.profiles))
+        name = None
+    chosen = base.profiles[name].model_dump(mode="json", exclude_none=True) if name is not None else {}
+    final = merge(merge(merge(overridden, chosen), overrides), {"profile": name or ""})
+    config = Config.model_validate(final)
+    warnings += _provider_warnings(file, overrides, config, chosen)
+    return Loaded(config, file, dict(overrides), profile, tuple(warnings))
+
+
+def _provider_warnings(file: ConfigFile, overrides: Mapping[str, object], config: Config, chosen: Tree) -> list[str]:
+    name = config.model_provider
+    known = [*BUILT_IN_PROVIDERS, *config.model_providers]
+    if name is None or name in known:
+        return []
+    asked = "model_provider" in overrides
+    in_profile = "model_provider" in chosen and config.profile is not None
+    path: KeyPath = ("profiles", str(config.profile), "model_provider") if in_profile else ("model_provider",)
+    # In a shared file this waits until the provider is needed: no other one may get the prompts instead.
+    return _missing(file, asked, path, f"Model provider `{name}` not found", known)
+
+
+def _missing(file: ConfigFile, asked: bool, path: KeyPath, text: str, known: list[str]) -> list[str]:
+    """Asked for by name: the sentence that Codex's clients know. Said by our file: an error that points there."""
+    if asked or file.path is None:
+        raise ConfigError(text, key=dotted(path), known=known)
+    there = f"expected one of {', '.join(known)}" if known else "there are none"
+    problem = Problem(path, f"{text}; {there}")
+    if file.shared:
+        return [_line(file, problem)]
+    raise _error([problem], file)
+
+
+def _tolerated(file: ConfigFile) -> ConfigFile:
+    """Without what makes no sense to us. A Codex user is never locked out by what Codex may well understand."""
+    tree, warnings = merge(file.tree, {}), []
+    if tree.pop("greenroom", None) is not None:
+        ours = Problem(("greenroom",), "only read from a file of our own, ignored")
+        warnings.append(_line(file, ours))
+    while wrong := problems(tree):
+        for problem in wrong:
+            path = _drop(tree, problem.path)
+            warnings.append(_line(file, Problem(path, f"{problem.text}; ignored")))
+    return ConfigFile(file.path, file.text, tree, True, tuple(dict.fromkeys(warnings)))
+
+
+def _drop(tree: Tree, path: KeyPath) -> KeyPath:
+    """Take out the smallest thing with a name that contains the path, and tell which it was."""
+    top = str(path[0])
+    if top in _INSTEAD:
+        tree[top] = _INSTEAD[top]
+        return (top,)
+    names = list(path[: next((at for at, key in enumerate(path) if isinstance(key, int)), len(path))])
+    table: object = tree
+    for at, name in enumerate(names):
+        if not isinstance(table, dict):
+            break
+        below = table.get(name)
+        if at == len(names) - 1 or not isinstance(below, dict):
+            table.pop(name, None)
+            return tuple(names[: at + 1])
+        table = below
+    tree.pop(top, None)
+    return (top,)
+
+
+def _text(path: str) -> str:
+    try:
+        with Path(path).open("rb") as stream:
+            data = stream.read(FILE_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise ConfigError(f"{path}: can't be read: {reason}", file=path) from error
+    if len(data) > FILE_BYTES:
+        raise ConfigError(f"{path}: larger than {FILE_BYTES} bytes, which no configuration is", file=path)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ConfigError(f"{path}:{line}: not UTF-8", file=path, line=line) from error
+
+
+def _parsed(path: str, text: str) -> Tree:
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ConfigError(f"{path}: nested too deeply", file=path) from None
+    except ValueError as error:
+        found = _POSITION.match(str(error))
+        if found is None:  # not from the grammar: an integer with thousands of digits
+            raise ConfigError(f"{path}: {str(error).partition(';')[0]}", file=path) from error
+        line = int(found[2]) if found[2] else text.count("\n") + 1
+        raise ConfigError(f"{path}:{line}: not TOML: {found[1]}", file=path, line=line) from error
+
+
+def _exists(path: str) -> bool:
+    try:
+        Path(path).stat()
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return False
+    except OSError:
+        return True  # there is something, and reading it will say what is wrong with it
+    return True
+
+
+def _text_of(problem: Problem) -> str:
+    return f"`{dotted(problem.path)}`: {problem.text}"
+
+
+def _line(file: ConfigFile, problem: Problem) -> str:
+    return f"{file.where(problem.path)}: {_text_of(problem)}"
+
+
+def _error(problems: list[Problem], file: ConfigFile, *, in_overrides: bool = False) -> ConfigError:
+    """All of them, in the order of the file; the details are those of the first."""
+    lines = {} if in_overrides else key_lines(file.text)
+    placed = sorted(problems, key=lambda problem: lines.get(problem.path, 0))
+    texts = [f"{'override' if in_overrides else file.where(each.path)}: {_text_of(each)}" for each in placed]
+    first = placed[0].path
+    return ConfigError("\n".join(texts), file=file.path, line=lines.get(first), key=dotted(first))

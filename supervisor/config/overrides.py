@@ -1,0 +1,104 @@
+"""Overrides: `a.b.c=value` from a command line, and the `config` map of a client. Both become a tree like the file's.
+
+Pure. Doesn't know any key; whether the tree makes sense is said when it is laid over the file.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from datetime import date, time
+
+from actors.errors import ConfigError
+
+Tree = dict[str, object]
+
+_SEGMENT = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([^."'\s]+(?:\s+[^."'\s]+)*))\s*(\.|$)""")
+_INTEGERS = range(-(2**63), 2**63)
+
+
+def parse_overrides(words: Iterable[str]) -> Tree:
+    """Of `key=value` words, later ones winning. A value that is not TOML is a string whose quotes were left out."""
+    tree: Tree = {}
+    for word in words:
+        key, equals, raw = word.partition("=")
+        if not equals:
+            raise ConfigError(f"override {key!a} has no `=`; expected key=value", key=key)
+        _put(tree, split_key(key), _toml_value(raw.strip()))
+    return tree
+
+
+def overrides_from_json(members: Mapping[str, object]) -> Tree:
+    """Of a JSON object whose keys are dotted paths."""
+    tree: Tree = {}
+    for key, value in members.items():
+        try:
+            _put(tree, split_key(key), _json_value(value))
+        except RecursionError:
+            raise ConfigError(f"override {key!a} is nested too deeply", key=key) from None
+    return tree
+
+
+def merge(below: Mapping[str, object], above: Mapping[str, object]) -> Tree:
+    """Tables are joined, anything else is replaced. The arguments stay as they are, the result's tables are new."""
+    merged: Tree = {key: merge(value, {}) if isinstance(value, Mapping) else value for key, value in below.items()}
+    for key, value in above.items():
+        before = merged.get(key)
+        if isinstance(value, Mapping):
+            merged[key] = merge(before if isinstance(before, Mapping) else {}, value)
+        else:
+            merged[key] = value
+    return merged
+
+
+def split_key(key: str) -> list[str]:
+    """`a."b.c".d` → a, b.c, d."""
+    parts: list[str] = []
+    at, more = 0, True
+    while more:
+        found = _SEGMENT.match(key, at)
+        if found is None:
+            raise ConfigError(f"override key {key!a} is not a dotted path like `a.b.c`", key=key)
+        parts.append(next(part for part in found.groups() if part is not None))
+        at, more = found.end(), found[4] == "."
+    return parts
+
+
+def _put(tree: Tree, path: list[str], value: object) -> None:
+    *tables, last = path
+    for name in tables:
+        below = tree.get(name)
+        if not isinstance(below, dict):
+            below = tree[name] = {}
+        tree = below
+    tree[last] = value
+
+
+def _toml_value(raw: str) -> object:
+    try:
+        parsed = tomllib.loads(f"value = {raw}")
+    except (ValueError, RecursionError):
+        return raw.strip("\"'")
+    value = parsed.pop("value")
+    # More than one key: the text went on after a line break. A date: no key is one, but a name may look like one.
+    return raw.strip("\"'") if parsed or isinstance(value, (date, time)) else value
+
+
+def _json_value(value: object) -> object:
+    match value:
+        case None:
+            return ""
+        case bool() | str():
+            return value
+        case int() if value in _INTEGERS:
+            return value
+        case int() | float():
+            try:
+                return float(value)
+            except OverflowError:
+                raise ConfigError("an override has a number that is too large") from None
+        case Mapping():
+            return {str(key): _json_value(each) for key, each in value.items()}
+        case list() | tuple():
+            return [_json_value(each) for each in value]
+        case _:
+            raise ConfigError(f"an override has a value of type {type(value).__name__}, which JSON doesn't have")

@@ -1,0 +1,110 @@
+"""Which model provider a conversation uses, and what its requests need: address, key, headers.
+
+Reads the environment it is given, never the process's own. Pure; safe from any thread.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from actors.errors import ConfigError
+from supervisor.config.models import Config
+from supervisor.config.shared import ModelProvider, WireApi
+
+DEMO = "demo"
+OPENAI_URL = "https://api.openai.com/v1"
+OSS_PORT = 11_434  # Ollama's
+DEFAULT_MODELS = {DEMO: "demo", "oss": "gpt-oss:20b"}
+DEFAULT_MODEL = "gpt-5"
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """A provider whose address is known. `demo` has none: it needs no network."""
+
+    id: str
+    definition: ModelProvider
+    base_url: str
+
+    def api_key(self, environ: Mapping[str, str]) -> str | None:
+        """The key, or None where none is needed. A missing one is an error that says how to get it."""
+        variable = self.definition.env_key
+        if variable is None and self.definition.requires_openai_auth:
+            variable = "OPENAI_API_KEY"
+        if variable is None:
+            return None
+        key = environ.get(variable, "").strip()
+        if not key:
+            instructions = self.definition.env_key_instructions
+            text = f"Missing environment variable: `{variable}`."
+            raise ConfigError(f"{text} {instructions}" if instructions else text, key=variable)
+        return key
+
+    def headers(self, environ: Mapping[str, str]) -> dict[str, str]:
+        """Those the config asks for; authorization is the caller's."""
+        found = dict(self.definition.http_headers)
+        for header, variable in self.definition.env_http_headers.items():
+            if value := environ.get(variable, "").strip():
+                found[header] = value
+        return found
+
+    def __repr__(self) -> str:
+        return f"Provider({self.id!r}, {self.base_url!r})"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """`notice` is one line for a person, when nobody named the provider."""
+
+    provider: Provider
+    notice: str | None = None
+
+
+def choose_provider(config: Config, environ: Mapping[str, str], file: str | None = None) -> Choice:
+    """The one the config names; else openai if there is a key for it; else demo. `file` is where a line can go."""
+    if config.model_provider is not None:
+        return Choice(provider_named(config.model_provider, config, environ))
+    where = file or "config.toml"
+    if environ.get("OPENAI_API_KEY", "").strip():
+        # Not "demo": the file may be Codex's, which doesn't know it.
+        notice = f'using OpenAI, because OPENAI_API_KEY is set; to change that: model_provider = "oss" in {where}'
+        return Choice(provider_named("openai", config, environ), notice)
+    notice = (
+        "using the built-in demo model, because no provider is named and OPENAI_API_KEY is not set; "
+        f'to change that: model_provider = "openai" in {where}'
+    )
+    return Choice(provider_named(DEMO, config, environ), notice)
+
+
+def provider_named(name: str, config: Config, environ: Mapping[str, str]) -> Provider:
+    if name == "openai":
+        return Provider(name, _OPENAI, environ.get("OPENAI_BASE_URL", "").strip() or OPENAI_URL)
+    if name == "oss":
+        return Provider(name, _OSS, environ.get("CODEX_OSS_BASE_URL", "").strip() or _oss_url(environ))
+    if name == DEMO:
+        return Provider(name, _DEMO, "")
+    definition = config.model_providers.get(name)
+    if definition is None:
+        raise ConfigError(f"Model provider `{name}` not found", key="model_provider")
+    return Provider(name, definition, definition.base_url or OPENAI_URL)
+
+
+def default_model(provider: str) -> str:
+    return DEFAULT_MODELS.get(provider, DEFAULT_MODEL)
+
+
+def _oss_url(environ: Mapping[str, str]) -> str:
+    port = environ.get("CODEX_OSS_PORT", "").strip() or str(OSS_PORT)
+    if not (port.isascii() and port.isdigit() and len(port) <= 5 and 0 < int(port) < 65_536):
+        raise ConfigError("environment variable `CODEX_OSS_PORT`: expected a port number, 1 to 65535")
+    return f"http://localhost:{port}/v1"
+
+
+_OPENAI = ModelProvider(
+    name="OpenAI",
+    env_key="OPENAI_API_KEY",
+    env_key_instructions="Create a key at https://platform.openai.com/api-keys and export it.",
+    wire_api=WireApi.RESPONSES,
+    env_http_headers={"OpenAI-Organization": "OPENAI_ORGANIZATION", "OpenAI-Project": "OPENAI_PROJECT"},
+)
+_OSS = ModelProvider(name="Open models on this machine")
+_DEMO = ModelProvider(name="Built-in demo model")

@@ -1,0 +1,117 @@
+"""Reads the config models' annotations: which keys there are, and in words what each expects.
+
+Knows pydantic's fields and nothing about any one key. Pure; safe from any thread.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from annotated_types import Ge, Gt, Le
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+_WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a string", Path: "a path"}
+
+KeyPath = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Expect:
+    """Put into an annotation: what a value must be, where the type alone doesn't say it."""
+
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One key, or one element: its bare type and what narrows it."""
+
+    bare: Any
+    limits: tuple[object, ...] = ()
+
+    @staticmethod
+    def of(annotation: Any, limits: Sequence[object] = ()) -> "Place":
+        bare, found = annotation, list(limits)
+        while True:
+            if get_origin(bare) is Annotated:
+                bare, *more = get_args(bare)
+                for item in more:
+                    found.extend(item.metadata if isinstance(item, FieldInfo) else [item])
+            elif get_origin(bare) in (Union, UnionType):
+                (bare,) = (each for each in get_args(bare) if each is not NoneType)
+            else:
+                return Place(bare, tuple(found))
+
+    def __getitem__(self, key: str | int) -> "Place | None":
+        """What is expected below this key; None when there is no such key."""
+        if (table := self.table) is not None:
+            field = table.model_fields.get(str(key))
+            return Place.of(field.annotation, field.metadata) if field else None
+        inner = get_args(self.bare)
+        if get_origin(self.bare) is tuple:
+            return Place.of(inner[0])
+        return Place.of(inner[1]) if self.is_free else None
+
+    @property
+    def table(self) -> type[BaseModel] | None:
+        return self.bare if isinstance(self.bare, type) and issubclass(self.bare, BaseModel) else None
+
+    @property
+    def is_free(self) -> bool:
+        """A table whose keys are the user's own."""
+        origin: object = get_origin(self.bare)
+        return origin is Mapping
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        if get_origin(self.bare) is Literal:
+            return tuple(str(value) for value in get_args(self.bare))
+        if isinstance(self.bare, type) and issubclass(self.bare, Enum):
+            return tuple(str(member.value) for member in self.bare)
+        return ()
+
+    @property
+    def expected(self) -> str:
+        """For a sentence that goes `expected …`."""
+        for limit in self.limits:
+            if isinstance(limit, Expect):
+                return limit.words
+        if self.choices:
+            return f"one of {', '.join(self.choices)}"
+        if self.table is not None:
+            return "a table"
+        item = self[0]
+        if item is not None:
+            return f"{'a list' if get_origin(self.bare) is tuple else 'a table'}, each value {item.expected}"
+        return f"{_WORDS[self.bare]}{self._bounds()}"
+
+    def _bounds(self) -> str:
+        words = [
+            f"more than {limit.gt}" if isinstance(limit, Gt) else f"at least {limit.ge}"
+            for limit in self.limits
+            if isinstance(limit, (Gt, Ge))
+        ]
+        words += [f"at most {limit.le}" for limit in self.limits if isinstance(limit, Le)]
+        return f", {' and '.join(words)}" if words else ""
+
+
+def place_at(model: type[BaseModel], path: KeyPath) -> Place | None:
+    place: Place | None = Place.of(model)
+    for key in path:
+        place = place[key] if place is not None else None
+    return place
+
+
+def unknown_keys(place: Place, tree: Mapping[str, object], path: KeyPath = ()) -> Iterator[tuple[KeyPath, list[str]]]:
+    """Each key that no model knows, with the keys that are known beside it."""
+    for key, value in tree.items():
+        below = place[key]
+        if below is None:
+            table = place.table
+            yield (*path, key), list(table.model_fields) if table else []
+        elif isinstance(value, Mapping) and (below.table is not None or below.is_free):
+            yield from unknown_keys(below, value, (*path, key))

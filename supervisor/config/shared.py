@@ -1,0 +1,168 @@
+"""The keys that Codex has too: model, providers, policies, profiles, the environment of commands.
+
+Names, types and defaults are Codex's, so that its users have nothing to write.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from pydantic import Field
+
+from actors.settings import ApprovalPolicy, ReasoningEffort, ReasoningSummary, SandboxMode
+from supervisor.config.table import AbsolutePath, Flag, HttpUrl, Integer, Milliseconds, Positive, Table, VariableName
+
+# Codex's own affairs. Accepted, so that one file can serve both programs.
+WITHOUT_EFFECT = {
+    "chatgpt_base_url": "there is no ChatGPT login",
+    "experimental_resume": "every conversation can be resumed",
+    "features": "Codex's switches",
+    "file_opener": "belongs to Codex's terminal",
+    "history": "the journal has `[greenroom.retention]`",
+    "internal_originator": "no such header is sent",
+    "mcp_servers": "conversations have no tools from MCP servers",
+    "projects": "directories are not trusted one by one",
+    "tools": "Codex's switches",
+    "tui": "belongs to Codex's terminal",
+}
+
+
+class WireApi(StrEnum):
+    CHAT = "chat"
+    RESPONSES = "responses"
+
+
+class Inherit(StrEnum):
+    ALL = "all"
+    CORE = "core"
+    NONE = "none"
+
+
+class ModelProvider(Table):
+    """A place where models are served."""
+
+    name: str = Field("", description="What people call it. Empty: its key.")
+    base_url: HttpUrl | None = Field(
+        None, description="Where its API is, without `/chat/completions` or `/responses`. Unset: OpenAI's own."
+    )
+    env_key: VariableName | None = Field(
+        None, description="The environment variable that holds the API key. Set but empty counts as missing."
+    )
+    env_key_instructions: str | None = Field(
+        None, description="Said when that variable is missing: how to get a key."
+    )
+    wire_api: WireApi = Field(WireApi.CHAT, description="Which of OpenAI's two APIs it speaks.")
+    query_params: Mapping[str, str] = Field({}, repr=False, description="Appended to every request's URL.")
+    http_headers: Mapping[str, str] = Field({}, repr=False, description="Sent with every request.")
+    env_http_headers: Mapping[str, VariableName] = Field(
+        {}, description="Headers whose value is in an environment variable; left out when that is unset or empty."
+    )
+    request_max_retries: Integer = Field(
+        4, ge=0, le=100, description="How often a request is repeated that got no answer or a 5xx."
+    )
+    stream_max_retries: Integer = Field(
+        5, ge=0, le=100, description="How often an answer is asked for again whose stream broke."
+    )
+    stream_idle_timeout_ms: Milliseconds = Field(
+        300_000,
+        description="A stream that is silent for so long is broken. Reasoning models do think for minutes.",
+    )
+    requires_openai_auth: Flag = Field(
+        False, description="Without `env_key`: whether the key in `OPENAI_API_KEY` is meant for this provider too."
+    )
+
+
+class Profile(Table):
+    """Values that go before the top level's while the profile is selected. Unset ones don't."""
+
+    model: str | None = Field(None, description="As at the top level.")
+    model_provider: str | None = Field(None, description="As at the top level.")
+    approval_policy: ApprovalPolicy | None = Field(None, description="As at the top level.")
+    sandbox_mode: SandboxMode | None = Field(None, description="As at the top level.")
+    disable_response_storage: Flag | None = Field(None, description="As at the top level.")
+    model_reasoning_effort: ReasoningEffort | None = Field(None, description="As at the top level.")
+    model_reasoning_summary: ReasoningSummary | None = Field(None, description="As at the top level.")
+    experimental_instructions_file: str | None = Field(None, description="As at the top level.")
+
+
+class SandboxWorkspaceWrite(Table):
+    """What `sandbox_mode = "workspace-write"` opens beside the working directory."""
+
+    writable_roots: tuple[AbsolutePath, ...] = Field((), description="Further directories that may be written.")
+    network_access: Flag = Field(False, description="Whether commands may use the network.")
+    exclude_tmpdir_env_var: Flag = Field(False, description="Keep `$TMPDIR` read-only.")
+    exclude_slash_tmp: Flag = Field(False, description="Keep `/tmp` read-only.")
+
+
+class ShellEnvironmentPolicy(Table):
+    """Which environment a conversation's commands get, in this order: inherit, exclude, set, include_only.
+
+    Patterns know `*` and `?`, and upper and lower case are the same to them.
+    """
+
+    inherit: Inherit = Field(
+        Inherit.ALL,
+        description="Begin with all of the client's variables, the core ones "
+        "(HOME LOGNAME PATH SHELL USER USERNAME TMPDIR TEMP TMP), or none.",
+    )
+    ignore_default_excludes: Flag = Field(
+        False, description="Keep names with KEY, SECRET or TOKEN in them, which are dropped otherwise."
+    )
+    exclude: tuple[str, ...] = Field((), description="Names to drop.")
+    set: Mapping[str, str] = Field({}, repr=False, description="Variables to set, whatever was inherited.")
+    include_only: tuple[str, ...] = Field((), description="If not empty: the only names that are kept.")
+    experimental_use_profile: Flag = Field(
+        False, description="Without effect: commands never read a shell's profile."
+    )
+
+
+class SharedKeys(Table):
+    """The top level of the file, as far as Codex knows it."""
+
+    model: str | None = Field(
+        None, description="The model's name. Unset: `gpt-5`; `gpt-oss:20b` at provider `oss`, `demo` at `demo`."
+    )
+    model_provider: str | None = Field(
+        None,
+        description="Key into `model_providers`, or one of the built-in `openai`, `oss` (a model server on this "
+        "machine), `demo` (no network, no key). Unset: `openai` if `OPENAI_API_KEY` is set, else `demo`.",
+    )
+    model_providers: Mapping[str, ModelProvider] = Field(
+        {}, description="Further providers by key. The built-in ones can't be redefined."
+    )
+    approval_policy: ApprovalPolicy = Field(ApprovalPolicy.ON_REQUEST, description="When a person is asked.")
+    sandbox_mode: SandboxMode = Field(SandboxMode.READ_ONLY, description="What commands may touch.")
+    sandbox_workspace_write: SandboxWorkspaceWrite = Field(
+        SandboxWorkspaceWrite(), description="What workspace-write opens."
+    )
+    shell_environment_policy: ShellEnvironmentPolicy = Field(
+        ShellEnvironmentPolicy(), description="Which environment commands get."
+    )
+    profile: str | None = Field(None, description="The profile that is selected when nobody names another.")
+    profiles: Mapping[str, Profile] = Field({}, description="Named sets of values.")
+    model_reasoning_effort: ReasoningEffort = Field(
+        ReasoningEffort.MEDIUM, description="How hard a reasoning model thinks."
+    )
+    model_reasoning_summary: ReasoningSummary = Field(
+        ReasoningSummary.AUTO, description="How reasoning is summarised."
+    )
+    model_supports_reasoning_summaries: Flag | None = Field(
+        None, description="For models whose name doesn't tell. Unset: judged by the name."
+    )
+    model_context_window: Positive | None = Field(
+        None, description="Tokens that fit. Unset: known by the model's name, or not limited by us."
+    )
+    model_max_output_tokens: Positive | None = Field(
+        None, description="Tokens of one answer. Unset: known by the model's name, or left to the provider."
+    )
+    disable_response_storage: Flag = Field(False, description="Ask the provider not to keep the answers.")
+    show_raw_agent_reasoning: Flag = Field(False, description="Show reasoning that the model gives unsummarised.")
+    hide_agent_reasoning: Flag = Field(False, description="Show no reasoning at all.")
+    notify: tuple[str, ...] = Field(
+        (), description="A program and its arguments, run after each turn with one JSON argument more."
+    )
+    project_doc_max_bytes: Integer = Field(
+        32_768, ge=0, le=2**30, description="How much of AGENTS.md is read. 0: nothing."
+    )
+    experimental_instructions_file: str | None = Field(
+        None, description="A file that replaces the built-in instructions; relative to the working directory."
+    )

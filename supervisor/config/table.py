@@ -1,0 +1,74 @@
+"""What every table of the configuration has in common, and the types its keys are written in.
+
+No key lives here. Values must have TOML's own type: "4" is not 4, and 1 is not true.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic.types import Strict
+
+from supervisor.config.shape import Expect
+
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+DECADE_SECONDS = 10 * 365 * 24 * 3600  # beyond any use, and still within what timers accept
+
+
+class Table(BaseModel):
+    """Unknown keys are left out here and warned about by `shape.unknown_keys`."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _empty_means_unset(cls, tree: Any) -> Any:
+        # TOML has no null, and a null in a client's override map becomes an empty string.
+        if not isinstance(tree, Mapping):
+            return tree
+        fields = cls.model_fields
+        return {
+            key: value
+            for key, value in tree.items()
+            if value != "" or key not in fields or fields[key].default is not None
+        }
+
+
+def _home_expanded(path: Path) -> Path:
+    try:
+        path = path.expanduser()
+    except RuntimeError as error:
+        raise ValueError("unknown home") from error
+    if not path.is_absolute():
+        raise ValueError("relative")
+    return path
+
+
+def _variable(name: str) -> str:
+    if not _VARIABLE.fullmatch(name):
+        raise ValueError("not a name")
+    return name
+
+
+def _url(text: str) -> str:
+    if not text.startswith(("http://", "https://")):
+        raise ValueError("not a URL")
+    return text
+
+
+# Bounds are either here or in the field, never in both: of two, pydantic takes the wider one without a word.
+Flag = Annotated[bool, Strict()]
+Integer = Annotated[int, Strict()]
+Number = Annotated[float, Strict()]
+Whole = Annotated[int, Strict(), Field(ge=0, le=2**53), Expect("a whole number, at least 0")]
+Positive = Annotated[int, Strict(), Field(ge=1, le=2**53), Expect("a whole number, at least 1")]
+Seconds = Annotated[float, Strict(), Field(ge=0, le=DECADE_SECONDS), Expect("a number, at least 0")]
+PositiveSeconds = Annotated[float, Strict(), Field(gt=0, le=DECADE_SECONDS), Expect("a number, more than 0")]
+Milliseconds = Annotated[int, Strict(), Field(ge=1, le=DECADE_SECONDS * 1000), Expect("a whole number, at least 1")]
+AbsolutePath = Annotated[Path, AfterValidator(_home_expanded), Expect("an absolute path (~ is allowed)")]
+VariableName = Annotated[
+    str, AfterValidator(_variable), Expect("the name of an environment variable, never the secret itself")
+]
+HttpUrl = Annotated[str, AfterValidator(_url), Expect("a URL that starts with http:// or https://")]

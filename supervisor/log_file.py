@@ -1,0 +1,91 @@
+"""A log file that can't grow without bound and can't hurt whoever logs.
+
+One process writes it. Any thread may; logging's own lock makes them take turns. A write is one system call and
+waits for nothing but the disk.
+"""
+
+import contextlib
+import logging
+import os
+import stat
+from pathlib import Path
+
+_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+_LINE_BYTES = 256 << 10  # fields are cut one by one, but there may be very many of them
+
+
+class LogFile(logging.Handler):
+    """Rotates by size: `x.log`, `x.log.1` (newer) … `x.log.N`. Mode 0600.
+
+    A failure is counted and forgotten: a full disk must not stop the turn that had something to say. The next record
+    tries again, on a line of its own.
+    """
+
+    def __init__(self, path: Path, max_bytes: int, backups: int) -> None:
+        super().__init__()
+        self._path = path
+        self._max_bytes = max_bytes
+        self._backups = backups
+        self._handle: int | None = None
+        self._size = 0
+        self._torn = False
+        self.failures = 0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            line = self.format(record).encode("utf-8", "backslashreplace") + b"\n"
+            if len(line) > _LINE_BYTES:
+                line = b'{"event": "log.record_too_long", "bytes": %d}\n' % len(line)
+            handle = self._handle if self._handle is not None else self._open()
+            if self._size and self._size + len(line) > self._max_bytes:
+                handle = self._rotate()
+            self._write(handle, line)
+        except Exception:  # noqa: BLE001 - whatever it is, the caller has a turn to run; it is counted
+            self.failures += 1
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: ARG002, N802 - logging's own name for it
+        self.failures += 1
+
+    def close(self) -> None:
+        self.acquire()
+        try:
+            if self._handle is not None:
+                os.close(self._handle)
+                self._handle = None
+        finally:
+            self.release()
+        super().close()
+
+    def _open(self) -> int:
+        handle = os.open(self._path, _FLAGS, 0o600)
+        found = os.fstat(handle)
+        if stat.S_ISREG(found.st_mode):
+            os.fchmod(handle, 0o600)
+        self._handle, self._size = handle, found.st_size
+        return handle
+
+    def _rotate(self) -> int:
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
+        for index in range(self._backups - 1, 0, -1):
+            with contextlib.suppress(FileNotFoundError):
+                self._aside(index).replace(self._aside(index + 1))
+        if self._backups:
+            self._path.replace(self._aside(1))
+        else:
+            self._path.unlink()
+        return self._open()
+
+    def _write(self, handle: int, line: bytes) -> None:
+        if self._torn:
+            line = b"\n" + line
+        written = os.write(handle, line)
+        self._size += written
+        # A disk that is nearly full takes a part; the next record must not continue that line.
+        self._torn = written < len(line)
+        if self._torn:
+            self.failures += 1
+
+    def _aside(self, index: int) -> Path:
+        return self._path.with_name(f"{self._path.name}.{index}")
