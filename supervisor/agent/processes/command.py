@@ -1,0 +1,51 @@
+"""What is to be run, what came of it, and the marks by which its processes are known. A leaf, no logic."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from actors.ids import ConversationId, TurnId
+
+INSTANCE = "GREENROOM_INSTANCE"  # which daemon home; the same in its next life
+CONVERSATION = "GREENROOM_CONVERSATION"
+TURN = "GREENROOM_TURN"
+COMMAND = "GREENROOM_COMMAND"  # one run; unique across daemon lives
+MARKS = (INSTANCE, CONVERSATION, TURN, COMMAND)
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One argv to execute, without a shell of ours.
+
+    `env` is complete: nothing is inherited, only the marks are added. `keeper` says that the first process is a
+    sandbox's keeper, which does not pass signals on: TERM goes past it to what it keeps.
+    """
+
+    argv: tuple[str, ...]
+    cwd: Path
+    env: Mapping[str, str]
+    conversation: ConversationId
+    turn: TurnId
+    timeout_s: float | None = None
+    keeper: bool = False
+    pass_fds: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """`exit_code` is 128+n after signal n, as shells and bubblewrap have it; -1 if we ended it for its timeout."""
+
+    exit_code: int
+    timed_out: bool
+    duration_s: float
+    survivors: tuple[int, ...] = ()  # what could not be ended, which is logged as a fault
+
+
+@dataclass(frozen=True, slots=True)
+class NotStarted:
+    """The command never ran: no such program, no such directory, no process or descriptor left."""
+
+    reason: str
+
+    def __str__(self) -> str:
+        return f"execution error: {self.reason}"

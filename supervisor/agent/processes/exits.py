@@ -1,0 +1,84 @@
+"""Hearing that processes have ended, without asking again and again: a descriptor each, readable at the exit.
+
+Linux has pidfd (5.3 and later), macOS kqueue. Neither takes the exit status away from whoever waits for it.
+"""
+
+import asyncio
+import contextlib
+import errno
+import os
+import select
+import sys
+from collections.abc import Sequence
+
+WATCHED = 64  # descriptors spent on one wait; of a larger tree the rest is found by the next look
+LOOK_AGAIN_S = 0.001  # when there is nothing to wait on: all gone already, or no descriptor left to wait with
+
+
+def exit_fd(pid: int) -> int:
+    """Readable once the process has ended. ProcessLookupError if it is gone altogether."""
+    if sys.platform == "darwin":
+        with contextlib.closing(select.kqueue()) as queue:
+            watch = select.kevent(pid, select.KQ_FILTER_PROC, select.KQ_EV_ADD, select.KQ_NOTE_EXIT)
+            queue.control([watch], 0)
+            return os.dup(queue.fileno())
+    else:
+        return os.pidfd_open(pid)
+
+
+class Exit:
+    """The end of one process as a future. Whoever made it closes it."""
+
+    def __init__(self, pid: int) -> None:
+        self._fd = exit_fd(pid)
+        self._loop = asyncio.get_running_loop()
+        self.future: asyncio.Future[None] = self._loop.create_future()
+        self._loop.add_reader(self._fd, self._ended)
+
+    def _ended(self) -> None:
+        self._loop.remove_reader(self._fd)
+        settle(self.future)
+
+    def close(self) -> None:
+        self._loop.remove_reader(self._fd)
+        os.close(self._fd)
+
+
+def settle(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
+
+
+async def all_gone(pids: Sequence[int], timeout_s: float, hurry: asyncio.Future[None] | None = None) -> None:
+    """Until all of them have ended, the time is up, or somebody hurries: whichever is first."""
+    watched = _watch(pids)
+    if not watched:
+        await asyncio.sleep(LOOK_AGAIN_S)
+        return
+    everybody: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def one_gone(_: asyncio.Future[None]) -> None:
+        if all(end.future.done() for end in watched):
+            settle(everybody)
+
+    for end in watched:
+        end.future.add_done_callback(one_gone)
+    try:
+        waits = {everybody} if hurry is None else {everybody, hurry}
+        await asyncio.wait(waits, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for end in watched:
+            end.close()
+
+
+def _watch(pids: Sequence[int]) -> list[Exit]:
+    """As many as there are descriptors for."""
+    watched = []
+    try:
+        for pid in pids[:WATCHED]:
+            with contextlib.suppress(ProcessLookupError):
+                watched.append(Exit(pid))
+    except OSError as error:
+        if error.errno not in {errno.EMFILE, errno.ENFILE}:
+            raise
+    return watched

@@ -1,0 +1,93 @@
+"""Ending what a killed daemon left running. Before anything of this life is spawned.
+
+Certain are a process of the ledger whose start time and marks are still the same, one that carries the marks of our
+instance, and what descends from either. A number that somebody else has now is never touched.
+"""
+
+import asyncio
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from supervisor.agent.processes.command import INSTANCE, TURN
+from supervisor.agent.processes.ending import end
+from supervisor.agent.processes.ledger import Entry, Ledger
+from supervisor.agent.processes.platform import table_of_this_system
+from supervisor.agent.processes.table import Process, Table
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """What was found. `turns` are those that had a process running."""
+
+    ended: int
+    turns: frozenset[str]
+    reused: int  # entries whose number is somebody else's by now, or of an earlier boot
+    survivors: tuple[int, ...] = ()
+
+
+async def sweep_last_life(ledger_path: Path, instance: str, grace_s: float = 1.0) -> Swept:
+    ledger, remains = Ledger(ledger_path), _Remains(table_of_this_system(), instance)
+    entries = ledger.entries()
+    remains.expect(entries)
+    never: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    survivors = await end(remains.find, list, grace_s, never)
+    for entry in entries:
+        ledger.remove(entry)
+    return Swept(
+        ended=len(remains.seen) - len(survivors),
+        turns=frozenset(remains.turns),
+        reused=remains.reused,
+        survivors=tuple(process.pid for process in survivors),
+    )
+
+
+class _Remains:
+    def __init__(self, table: Table, instance: str) -> None:
+        self._table = table
+        self._instance = instance
+        self._spared = self._ourselves()
+        self.seen: set[tuple[int, int]] = set()
+        self.turns: set[str] = set()
+        self.reused = 0
+
+    def _ourselves(self) -> set[int]:
+        """A daemon started from within a command carries its marks, and so does whoever started it."""
+        self._table.refresh()
+        spared = {pid := os.getpid()}
+        while (process := self._table.look(pid)) is not None and process.ppid > 0:
+            spared.add(pid := process.ppid)
+        return spared
+
+    def expect(self, entries: list[Entry]) -> None:
+        """Counts the entries that mean nobody who lives now."""
+        for entry in entries:
+            process = self._table.look(entry.pid)
+            if process is not None and not self._same(entry, process):
+                self.reused += 1
+
+    def _same(self, entry: Entry, process: Process) -> bool:
+        return (entry.boot, entry.start) == (self._table.boot, process.start) and self._marked(process.pid)
+
+    def _marked(self, pid: int) -> bool:
+        return self._table.marks(pid).get(INSTANCE) == self._instance
+
+    def find(self) -> list[Process]:
+        self._table.refresh()
+        found: dict[int, Process] = {}
+        ahead = [pid for pid in self._table.everybody() if self._marked(pid)]
+        while ahead:
+            pid = ahead.pop()
+            process = self._table.look(pid)
+            if process is None or process.dead or pid in found or pid in self._spared:
+                continue
+            found[pid] = process
+            ahead.extend(self._table.children(pid))
+        self._note(found)
+        return list(found.values())
+
+    def _note(self, found: dict[int, Process]) -> None:
+        for pid, process in found.items():
+            self.seen.add(process.name)
+            if turn := self._table.marks(pid).get(TURN):
+                self.turns.add(turn)

@@ -1,0 +1,41 @@
+"""The processes that run, on disk: an empty file each, whose name says it all. So there is nothing to tear or repair.
+
+Nothing is synced: a killed daemon leaves its page cache to the kernel, and after a power cut nothing runs any more.
+"""
+
+import contextlib
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    boot: str
+    pid: int
+    start: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.pid}.{self.start}.{self.boot}"
+
+
+class Ledger:
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def add(self, entry: Entry) -> None:
+        (self._directory / entry.name).touch()
+
+    def remove(self, entry: Entry) -> None:
+        (self._directory / entry.name).unlink(missing_ok=True)
+
+    def entries(self) -> list[Entry]:
+        """What doesn't look like an entry is not ours to judge, and is left."""
+        found = []
+        for path in self._directory.iterdir():
+            pid, _, rest = path.name.partition(".")
+            start, _, boot = rest.partition(".")
+            with contextlib.suppress(ValueError):
+                found.append(Entry(boot, int(pid), int(start)))
+        return found

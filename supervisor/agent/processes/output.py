@@ -1,0 +1,72 @@
+"""What a command wrote, bounded: head and tail kept, the middle counted. Doesn't know where bytes come from."""
+
+from collections.abc import Awaitable, Callable
+from typing import Literal
+
+Stream = Literal["stdout", "stderr"]
+Take = Callable[[Stream, bytes], Awaitable[None]]
+
+KEEP_BYTES = 128 * 1024  # per stream, for history and model: more than either wants to read
+LIVE_BYTES = 1024 * 1024  # per stream, shown while it runs; a watcher learns nothing from more of it
+
+
+class Capture:
+    """The first and the last half of `keep` bytes. Costs the same for ten lines and for ten gigabytes."""
+
+    def __init__(self, keep: int = KEEP_BYTES) -> None:
+        self._head_room = keep - keep // 2
+        self._tail_room = keep // 2
+        self._head = bytearray()
+        self._tail = bytearray()
+        self.total = 0
+
+    def add(self, data: bytes) -> None:
+        self.total += len(data)
+        if room := self._head_room - len(self._head):
+            self._head += data[:room]
+            data = data[room:]
+        self._tail += data
+        if len(self._tail) > 2 * self._tail_room:  # twice, so that most pieces are appended without moving the rest
+            del self._tail[: len(self._tail) - self._tail_room]
+
+    @property
+    def cut(self) -> int:
+        """How many bytes of the middle are gone."""
+        return max(0, self.total - self._head_room - self._tail_room)
+
+    def text(self) -> str:
+        """What isn't UTF-8 is replaced, no character is cut in two, and a gap says its size."""
+        if not self.cut:
+            return (self._head + self._tail).decode("utf-8", "replace")
+        head = self._head[: whole(self._head)]
+        tail = self._tail[len(self._tail) - self._tail_room :]
+        while tail and tail[0] & 0xC0 == 0x80 and len(tail) > self._tail_room - 3:
+            del tail[0]
+        left_out = self.total - len(head) - len(tail)
+        return (
+            f"{head.decode('utf-8', 'replace')}\n[… {left_out} bytes left out …]\n{tail.decode('utf-8', 'replace')}"
+        )
+
+
+class Output:
+    """Where a command's output goes: pieces to `take` while it runs, one at a time, and the captures for afterwards.
+
+    It belongs to the caller, so that what was written before an interrupt is still there after it.
+    """
+
+    def __init__(self, take: Take, *, keep_bytes: int = KEEP_BYTES, live_bytes: int = LIVE_BYTES) -> None:
+        self.take = take
+        self.live_bytes = live_bytes
+        self.stdout = Capture(keep_bytes)
+        self.stderr = Capture(keep_bytes)
+
+
+def whole(data: bytes | bytearray) -> int:
+    """How many bytes of it do not begin a character that the end cuts. Binary data counts as whole."""
+    for back in range(1, min(3, len(data)) + 1):
+        byte = data[-back]
+        if byte & 0xC0 == 0x80:
+            continue
+        needs = 4 if byte >= 0xF0 else 3 if byte >= 0xE0 else 2 if byte >= 0xC0 else 1
+        return len(data) - back if needs > back else len(data)
+    return len(data)

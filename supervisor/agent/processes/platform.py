@@ -1,0 +1,19 @@
+"""Which process table this system has."""
+
+import sys
+
+from supervisor.agent.processes.procfs import ProcTable, become_subreaper
+from supervisor.agent.processes.ps import PsTable
+from supervisor.agent.processes.table import Table
+
+LINUX = sys.platform == "linux"
+
+
+def table_of_this_system() -> Table:
+    return ProcTable() if LINUX else PsTable()
+
+
+def gather_orphans(on: bool) -> None:
+    """Where the system can: what a command leaves behind becomes a child of this process."""
+    if LINUX:
+        become_subreaper(on)

@@ -1,0 +1,208 @@
+"""Owns every process of every turn: starts commands, reads them, and ends whatever is left of them.
+
+One per daemon, on the loop thread. Cancelling a run is interrupting its turn: nothing of the turn is alive when the
+cancellation comes out again. Nobody else in the daemon may spawn into a session of its own.
+"""
+
+import asyncio
+import itertools
+import os
+import time
+from pathlib import Path
+from typing import Self
+
+import structlog
+
+from actors.ids import TurnId
+from supervisor.agent.processes.command import COMMAND, CONVERSATION, INSTANCE, TURN, Command, Finished, NotStarted
+from supervisor.agent.processes.ending import end
+from supervisor.agent.processes.exits import settle
+from supervisor.agent.processes.ledger import Entry, Ledger
+from supervisor.agent.processes.output import Output
+from supervisor.agent.processes.pipes import Pipe, Pump
+from supervisor.agent.processes.platform import gather_orphans, table_of_this_system
+from supervisor.agent.processes.spawn import Child, reason, spawn
+from supervisor.agent.processes.tree import Scope, Tree
+
+GRACE_S = 1.0  # from TERM to KILL
+DRAIN_S = 0.05  # after a command's end, for a pipeline's last words; who keeps the pipe longer is in the background
+REAP_S = 5.0  # dead orphans cost an entry in the process table; in a long turn they are cleared away so often
+
+log = structlog.get_logger()
+
+
+class _Turn:
+    """What is kept of a turn from its first command to its end."""
+
+    def __init__(self) -> None:
+        loop = asyncio.get_running_loop()
+        self.hurry: asyncio.Future[None] = loop.create_future()
+        self.ending: asyncio.Task[tuple[int, ...]] | None = None
+        self.background: list[Pipe] = []  # held open by what its commands left running
+
+
+class Processes:
+    def __init__(self, ledger_path: Path, instance: str, grace_s: float = GRACE_S) -> None:
+        self._ledger = Ledger(ledger_path)
+        self._instance = instance
+        self._grace_s = grace_s
+        self._table = table_of_this_system()
+        self._tree = Tree(self._table, instance)
+        self._turns: dict[TurnId, _Turn] = {}
+        self._runs = itertools.count(1)
+        self._life = f"{os.getpid()}-{self._table.now()}"
+        self._reaping: asyncio.TimerHandle | None = None
+        self._survivors = 0
+
+    async def __aenter__(self) -> Self:
+        gather_orphans(on=True)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await asyncio.gather(*(self.end_turn(turn) for turn in list(self._turns)))
+        gather_orphans(on=False)
+
+    def __repr__(self) -> str:
+        return f"<Processes {self.statistics()}>"
+
+    def statistics(self) -> dict[str, int]:
+        return {
+            "running": len(self._tree.children),
+            "turns": len(self._turns),
+            "background_pipes": sum(len(turn.background) for turn in self._turns.values()),
+            "survivors": self._survivors,
+        }
+
+    async def run(self, command: Command, output: Output) -> Finished | NotStarted:
+        """Runs it to its end. When this returns, its own process is gone; after a timeout, its whole tree.
+
+        What it left in the background on purpose lives on until `end_turn`.
+        """
+        turn = self._open(command.turn)
+        run = f"{self._life}-{next(self._runs)}"
+        try:
+            child = spawn(command, run, self._marks(command, run))
+        except (OSError, ValueError) as error:
+            return NotStarted(reason(error))
+        self._tree.children[child.pid] = child
+        pump = Pump(child.stdout, child.stderr, output)
+        entry = self._enter(child)
+        try:
+            return await self._to_the_end(child, pump, command.timeout_s)
+        except BaseException:
+            await self._interrupt(command.turn, turn)
+            raise
+        finally:
+            self._put_away(turn, child, pump)
+            self._ledger.remove(entry)
+
+    def kill_now(self, turn: TurnId) -> None:
+        """No more grace for what is being ended in this turn, nor for what will be."""
+        if turn in self._turns:
+            settle(self._turns[turn].hurry)
+
+    async def end_turn(self, turn: TurnId) -> tuple[int, ...]:
+        """Ends what the turn's commands have left; the pids of what could not be ended, which is hardly ever any."""
+        ending = self._turns.get(turn)
+        if ending is None:
+            return ()
+        try:
+            return await self._interrupt(turn, ending)
+        finally:
+            self._close(turn)
+
+    def _open(self, turn: TurnId) -> _Turn:
+        if turn not in self._turns:
+            self._turns[turn] = _Turn()
+            self._tree.since[turn] = self._table.now()
+        if self._reaping is None:
+            self._reaping = asyncio.get_running_loop().call_later(REAP_S, self._reap)
+        return self._turns[turn]
+
+    def _close(self, turn: TurnId) -> None:
+        if (closed := self._turns.pop(turn, None)) is not None:
+            for pipe in closed.background:
+                pipe.close()
+            self._tree.reap()
+            del self._tree.since[turn]
+        if not self._turns and self._reaping is not None:
+            self._reaping.cancel()
+            self._reaping = None
+
+    def _reap(self) -> None:
+        self._tree.reap()
+        self._reaping = asyncio.get_running_loop().call_later(REAP_S, self._reap)
+
+    def _marks(self, command: Command, run: str) -> dict[str, str]:
+        return {INSTANCE: self._instance, CONVERSATION: command.conversation, TURN: command.turn, COMMAND: run}
+
+    def _enter(self, child: Child) -> Entry:
+        self._table.refresh()
+        process = self._table.look(child.pid)
+        entry = Entry(self._table.boot, child.pid, process.start if process is not None else 0)
+        try:
+            self._ledger.add(entry)
+        except OSError as error:  # a full disk: the marks still tell the next life whose it is
+            log.warning("ledger.failed", pid=child.pid, error=str(error))
+        return entry
+
+    async def _to_the_end(self, child: Child, pump: Pump, timeout_s: float | None) -> Finished:
+        began = time.monotonic()
+        ends: set[asyncio.Future[None]] = {child.exit.future, pump.task}
+        await asyncio.wait(ends, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
+        if pump.task.done():
+            await pump.task  # it only ends by itself when its taker raised
+        duration_s = time.monotonic() - began
+        survivors: tuple[int, ...] = ()
+        if timed_out := not child.exit.future.done():
+            scope, never = Scope(child.turn, child.run), asyncio.get_running_loop().create_future()
+            survivors = await _through(asyncio.create_task(self._end(scope, never)))
+        await pump.ended(DRAIN_S)
+        await pump.finish()
+        status = child.status()
+        exit_code = -1 if timed_out or status is None else status
+        return Finished(exit_code, timed_out, duration_s, survivors)
+
+    async def _interrupt(self, turn_id: TurnId, turn: _Turn) -> tuple[int, ...]:
+        """Whoever waits for the end of the turn waits for the same one; who is cancelled meanwhile, hurries."""
+        if turn.ending is None or turn.ending.done():
+            turn.ending = asyncio.create_task(self._end(Scope(turn_id), turn.hurry))
+        return await _through(turn.ending, turn.hurry)
+
+    async def _end(self, scope: Scope, hurry: asyncio.Future[None]) -> tuple[int, ...]:
+        tree = self._tree
+        left = await end(lambda: tree.find(scope), lambda: tree.leaders(scope), self._grace_s, hurry)
+        tree.reap()
+        if left:
+            self._survivors += len(left)
+            log.error("processes.survived", turn=scope.turn, pids=[process.pid for process in left])
+        return tuple(process.pid for process in left)
+
+    def _put_away(self, turn: _Turn, child: Child, pump: Pump) -> None:
+        for pipe in pump.stop():
+            if self._turns.get(child.turn) is turn:
+                turn.background.append(pipe)
+                pipe.sink()
+            else:
+                pipe.close()
+        turn.background = [pipe for pipe in turn.background if not pipe.ended.done()]
+        child.status()
+        child.close()
+        del self._tree.children[child.pid]
+
+
+async def _through(task: asyncio.Task[tuple[int, ...]], hurry: asyncio.Future[None] | None = None) -> tuple[int, ...]:
+    """The task's result, however often the waiter is cancelled; the cancellation comes out when the task is done."""
+    cancelled = False
+    while not task.done():
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            if task.cancelled():
+                raise
+            cancelled = True
+            if hurry is not None:
+                settle(hurry)
+    if cancelled:
+        raise asyncio.CancelledError
+    return task.result()

@@ -1,0 +1,67 @@
+"""Starting one process: session and group of its own, stdin null, nothing inherited but what the command names.
+
+Never `preexec_fn`, which would copy the daemon's memory maps. Loop thread only: a sandbox's keeper dies with the
+thread that spawned it.
+"""
+
+import os
+import subprocess
+from collections.abc import Mapping
+from io import FileIO
+from typing import cast
+
+from supervisor.agent.processes.command import Command
+from supervisor.agent.processes.exits import Exit
+
+
+class Child:
+    """A process of ours. Until `status` is read its pid, and with it group and session, belong to nobody else."""
+
+    def __init__(self, popen: subprocess.Popen[bytes], command: Command, run: str) -> None:
+        self._popen = popen
+        self.pid = popen.pid
+        self.run = run  # the mark of this one run
+        self.turn = command.turn
+        self.keeper = command.keeper
+        self.stdout = cast("FileIO", popen.stdout)  # unbuffered, so it is the file itself
+        self.stderr = cast("FileIO", popen.stderr)
+        self.exit = Exit(popen.pid)
+
+    def status(self) -> int | None:
+        """The exit status as a shell has it, or None if somebody keeps the process alive whom we can't end."""
+        code = self._popen.poll()
+        if code is None:
+            self._popen.returncode = -1  # or its collection would wait for it once more and warn
+            return None
+        return 128 - code if code < 0 else code
+
+    def close(self) -> None:
+        self.exit.close()
+
+
+def spawn(command: Command, run: str, marks: Mapping[str, str]) -> Child:
+    """OSError or ValueError if it can't be started; nothing is left of it then."""
+    popen = subprocess.Popen(  # noqa: S603 - running what was asked for is the purpose; safety is judged before
+        command.argv,
+        bufsize=0,
+        cwd=command.cwd,
+        env={**command.env, **marks},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        pass_fds=command.pass_fds,
+        start_new_session=True,
+    )
+    try:
+        return Child(popen, command, run)
+    except BaseException:
+        os.killpg(popen.pid, 9)
+        popen.communicate()
+        raise
+
+
+def reason(error: OSError | ValueError) -> str:
+    """In the words of the system: `No such file or directory: 'x'`."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.strerror}: {error.filename!r}" if error.filename else error.strerror
+    return str(error)

@@ -1,0 +1,98 @@
+"""Whose process is it? Finds everything that is alive of a command or of a turn, wherever it has gone.
+
+A root is a child of ours: one we spawned, or an orphan that came to us. What descends from a root belongs with it.
+An orphan is known by its marks; by the session or group of a command still running; by having been seen below one;
+and if it shows none of these, it belongs to the only turn that can have started it, or else to the last of those.
+"""
+
+import contextlib
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from actors.ids import TurnId
+from supervisor.agent.processes.command import COMMAND, INSTANCE, TURN
+from supervisor.agent.processes.spawn import Child
+from supervisor.agent.processes.table import Process, Table
+
+SETTLING_LOOKS = 100  # while others' orphans arrive without end, an empty answer is believed after so many
+
+
+@dataclass(slots=True)
+class Scope:
+    """What is meant: a turn, or one run of it. `seen` is what has been found of it so far."""
+
+    turn: TurnId
+    run: str | None = None
+    seen: set[tuple[int, int]] = field(default_factory=set)
+
+
+class Tree:
+    def __init__(self, table: Table, instance: str) -> None:
+        self._table = table
+        self._instance = instance
+        self._session = os.getsid(0)
+        self.children: dict[int, Child] = {}
+        self.since: dict[TurnId, int] = {}  # open turns, and the time before their first process
+
+    def leaders(self, scope: Scope) -> list[Child]:
+        return [child for child in self.children.values() if _within(scope, child)]
+
+    def find(self, scope: Scope) -> list[Process]:
+        """All that is alive. Empty means gone: no parent died during the look and passed its children on to us."""
+        for _ in range(SETTLING_LOOKS):
+            self._table.refresh()
+            before = self._table.candidates()
+            found = self._below(pid for pid in before if self._owns(scope, pid))
+            if found or before == self._table.candidates():
+                break
+        scope.seen.update(process.name for process in found)
+        return found
+
+    def _below(self, roots: Iterable[int]) -> list[Process]:
+        found: dict[int, Process] = {}
+        ahead = list(roots)
+        while ahead:
+            pid = ahead.pop()
+            if pid in found or (process := self._table.look(pid)) is None:
+                continue
+            if not process.dead:
+                found[pid] = process
+            ahead.extend(self._table.children(pid))
+        return list(found.values())
+
+    def _owns(self, scope: Scope, pid: int) -> bool:
+        if (child := self.children.get(pid)) is not None:
+            return _within(scope, child)
+        process = self._table.look(pid)
+        if process is None or process.dead:
+            return False
+        if process.name in scope.seen:
+            return True
+        marks = self._table.marks(pid)
+        if marks.get(INSTANCE) == self._instance:
+            return marks.get(TURN) == scope.turn and scope.run in {None, marks.get(COMMAND)}
+        return self._orphan(process) and self._unmarked(scope, process)
+
+    def _orphan(self, process: Process) -> bool:
+        """Ours, though not spawned as a command. What other code of the daemon spawns stays in our session."""
+        return process.ppid == os.getpid() and process.sid != self._session
+
+    def _unmarked(self, scope: Scope, process: Process) -> bool:
+        if child := self.children.get(process.sid) or self.children.get(process.pgid):
+            return _within(scope, child)
+        if scope.run is not None or process.start < self.since[scope.turn]:
+            return False
+        return not any(since <= process.start for turn, since in self.since.items() if turn != scope.turn)
+
+    def reap(self) -> None:
+        """Reads the status of dead orphans. The children we spawned are left to whoever waits for them."""
+        for pid in self._table.candidates():
+            process = None if pid in self.children else self._table.look(pid)
+            if process is not None and process.dead and self._orphan(process):
+                with contextlib.suppress(ChildProcessError):
+                    os.waitpid(pid, os.WNOHANG)
+
+
+def _within(scope: Scope, child: Child) -> bool:
+    return child.turn == scope.turn and scope.run in {None, child.run}

@@ -1,0 +1,10 @@
+"""What a command may touch, enforced by the system: bubblewrap on Linux, seatbelt on macOS.
+
+Turns a policy into the argv that runs inside it. Knows nothing of approvals, and starts nothing but its own probe.
+"""
+
+from supervisor.agent.sandbox.confined import Availability, Confined
+from supervisor.agent.sandbox.roots import Roots, roots_of
+from supervisor.agent.sandbox.sandbox import Sandbox
+
+__all__ = ["Availability", "Confined", "Roots", "Sandbox", "roots_of"]

@@ -1,0 +1,26 @@
+"""What the sandboxes say to those who use them. A leaf, no logic."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Availability:
+    """Whether commands can be confined here; if not, why, and what the user can do about it."""
+
+    ok: bool
+    reason: str = ""
+    how_to_get: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Confined:
+    """What to run in place of a command, and with what."""
+
+    argv: tuple[str, ...]
+    cwd: Path
+    env: Mapping[str, str] = field(default_factory=dict)
+    keeper: bool = False  # the first process is the sandbox's own and passes no signal on
+    pass_fds: tuple[int, ...] = ()
+    notices: tuple[str, ...] = ()
