@@ -105,6 +105,12 @@ class _Lines:
     def skip(self) -> None:
         self._next += 1
 
+    def take(self, line: str) -> bool:
+        if self.peek() != line:
+            return False
+        self.skip()
+        return True
+
     def take_after(self, prefix: str) -> str | None:
         """The rest of the next line if it begins so; then it is read."""
         line = self.peek()
@@ -159,9 +165,7 @@ def _update(path: str, lines: _Lines) -> UpdateFile:
 
 def _chunk(lines: _Lines, *, first: bool) -> Chunk:
     context = lines.take_after("@@ ")
-    if context is None and lines.peek() == "@@":
-        lines.skip()
-    elif context is None and not first:
+    if context is None and not lines.take("@@") and not first:
         raise lines.wrong(f"Expected update hunk to start with a @@ context marker, got: '{lines.peek()}'")
     body: list[Line] = []
     while (text := lines.peek()) is not None and text != END_OF_FILE:
@@ -177,7 +181,7 @@ def _chunk(lines: _Lines, *, first: bool) -> Chunk:
         lines.skip()
     if not body:
         raise lines.wrong("Update hunk does not contain any lines")
-    return Chunk(context, tuple(body), at_end=lines.take_after(END_OF_FILE) is not None)
+    return Chunk(context or None, tuple(body), at_end=lines.take(END_OF_FILE))
 
 
 def _line(text: str) -> Line | None:

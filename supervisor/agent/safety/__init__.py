@@ -1,1 +1,1 @@
-"""Whether a command or patch runs, asks or is refused. Decides from arguments alone; runs nothing, touches no file."""
+"""Whether a command or a patch runs, asks or is refused. Pure decisions: runs nothing, opens no file."""
