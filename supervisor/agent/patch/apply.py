@@ -1,13 +1,14 @@
 """A verified plan written to disk: all of it, or nothing. Blocking, for a worker thread; one call, no state.
 
-Between plan and apply an hour may have passed. Every file is compared again, by the inode that the backup holds on to,
-and a file is only replaced while its name still leads to that inode.
+Between plan and apply an hour may have passed. Every file is compared again, by the inode that its backup holds on
+to, and a file is only replaced while its name still leads to that inode.
 """
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 from supervisor.agent.patch.edits import FileEdit
 from supervisor.agent.patch.errors import PatchError, PatchFailed, PatchStale, os_error_text
@@ -38,7 +39,7 @@ class _Step:
 
 
 def apply_plan(plan: PatchPlan) -> str:
-    """The success text. Raises PatchStale or PatchFailed; then every file is as it was, unless the text says otherwise."""
+    """The success text. After PatchStale or PatchFailed every file is as it was, or the text says which is not."""
     transaction = Transaction()
     try:
         with transaction:
@@ -87,16 +88,16 @@ def _commit(transaction: Transaction, step: _Step) -> None:
     if old is None:
         if fresh is not None:
             put(folder, fresh, name)
-            transaction.on_failure(f"remove {name}", lambda: os.unlink(name, dir_fd=folder))
+            transaction.on_failure(f"remove {name}", partial(os.unlink, name, dir_fd=folder))
         return
     if _identity(folder, name) != old.identity:
         raise _stale(step.edit)
     if fresh is not None:
         os.replace(fresh, name, src_dir_fd=folder, dst_dir_fd=folder)
-        undo = lambda: os.replace(old.backup, name, src_dir_fd=folder, dst_dir_fd=folder)  # noqa: E731 - one of two
+        undo = partial(os.replace, old.backup, name, src_dir_fd=folder, dst_dir_fd=folder)
     else:
         os.unlink(name, dir_fd=folder)
-        undo = lambda: put(folder, old.backup, name)  # noqa: E731 - the other
+        undo = partial(put, folder, old.backup, name)
     transaction.on_failure(f"put back {name}", undo)
     # Somebody who had the old file open may have written to it after it was compared; the backup is that very file.
     if look(folder, old.backup) != old.state:

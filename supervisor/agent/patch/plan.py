@@ -1,6 +1,7 @@
 """Every operation verified against the files before anything is asked or written.
 
-Reads only; blocking, for a worker thread. A plan is what each file was and what it becomes: operations on one path are folded into one edit.
+Reads only; blocking, for a worker thread. A plan is what each file was and what it becomes: operations on one path
+are folded into one edit.
 """
 
 from dataclasses import dataclass, field

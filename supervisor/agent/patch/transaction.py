@@ -6,6 +6,7 @@ Owns open folders, temporary files and backups for the time of one `with` block.
 import os
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -78,7 +79,7 @@ class Transaction:
             return open_subfolder(parent, name)
         except FileNotFoundError:
             os.mkdir(name, dir_fd=parent)
-            self.on_failure(f"remove {name}", lambda: os.rmdir(name, dir_fd=parent))
+            self.on_failure(f"remove {name}", partial(os.rmdir, name, dir_fd=parent))
             return open_subfolder(parent, name)
 
     def _undo(self, what: str, undo: Undo) -> None:

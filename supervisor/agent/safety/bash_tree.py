@@ -26,7 +26,7 @@ def text_of(node: Node) -> str:
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """The node and all below it in the order of the text, without recursion: `a && b && …` is as deep as it is long."""
+    """The node and all below it, in order. Without recursion: `a && b && …` is as deep as it is long."""
     waiting = [node]
     while waiting:
         current = waiting.pop()
