@@ -1,1 +1,1 @@
-"""One turn's work: the model, its tools, their safety, their processes. Everything here runs on the loop thread."""
+"""One turn's work: models, tools, approvals, processes, sandbox; on the loop thread."""

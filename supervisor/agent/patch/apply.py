@@ -1,0 +1,128 @@
+"""A verified plan written to disk: all of it, or nothing. Blocking, for a worker thread; one call, no state.
+
+Between plan and apply an hour may have passed. Every file is compared again, by the inode that its backup holds on
+to, and a file is only replaced while its name still leads to that inode.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+
+from supervisor.agent.patch.edits import FileEdit
+from supervisor.agent.patch.errors import PatchError, PatchFailed, PatchStale, os_error_text
+from supervisor.agent.patch.files import TEMPORARY_PREFIX, FileState, Unfit, look
+from supervisor.agent.patch.plan import PatchPlan
+from supervisor.agent.patch.transaction import Transaction, put
+
+
+@dataclass(frozen=True, slots=True)
+class _Old:
+    """The file that stands in the way of the new one."""
+
+    state: FileState
+    identity: tuple[int, ...]
+    backup: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    edit: FileEdit
+    folder: int
+    old: _Old | None
+    fresh: str | None  # the temporary file with the new content
+
+    @property
+    def name(self) -> str:
+        return self.edit.place.real.name
+
+
+def apply_plan(plan: PatchPlan) -> str:
+    """The success text. After PatchStale or PatchFailed every file is as it was, or the text says which is not."""
+    transaction = Transaction()
+    try:
+        with transaction:
+            for step in [_prepared(transaction, edit) for edit in plan.edits]:
+                with _told(step.edit):
+                    _commit(transaction, step)
+    except PatchError as error:
+        if transaction.not_undone:
+            left = "; ".join(transaction.not_undone)
+            raise PatchFailed(
+                f"{error.message}. Could not {left}; see the files {TEMPORARY_PREFIX}* there"
+            ) from error
+        raise
+    return plan.summary
+
+
+def _prepared(transaction: Transaction, edit: FileEdit) -> _Step:
+    """All that needs space or permission happens here, while the files themselves are still untouched."""
+    with _told(edit):
+        real = edit.place.real
+        folder = transaction.folder(real.parent)
+        old = None
+        if edit.before is not None:
+            old = _secured(transaction, folder, edit, edit.before)
+        elif look(folder, real.name) is not None:
+            raise _stale(edit)
+        fresh = None
+        if edit.after is not None:
+            mode = old.state.mode if old else edit.after.mode
+            fresh = transaction.write_new(folder, edit.after.data, mode)
+        return _Step(edit, folder, old, fresh)
+
+
+def _secured(transaction: Transaction, folder: int, edit: FileEdit, expected: FileState) -> _Old:
+    name = edit.place.real.name
+    backup = transaction.link_backup(folder, name)
+    identity = _identity(folder, backup or name)
+    state = look(folder, backup or name)
+    if state is None or state.data != expected.data:
+        raise _stale(edit)
+    return _Old(state, identity, backup or transaction.write_new(folder, state.data, state.mode))
+
+
+def _commit(transaction: Transaction, step: _Step) -> None:
+    folder, name, old, fresh = step.folder, step.name, step.old, step.fresh
+    if old is None:
+        if fresh is not None:
+            put(folder, fresh, name)
+            transaction.on_failure(f"remove {name}", partial(os.unlink, name, dir_fd=folder))
+        return
+    if _identity(folder, name) != old.identity:
+        raise _stale(step.edit)
+    if fresh is not None:
+        os.replace(fresh, name, src_dir_fd=folder, dst_dir_fd=folder)
+        undo = partial(os.replace, old.backup, name, src_dir_fd=folder, dst_dir_fd=folder)
+    else:
+        os.unlink(name, dir_fd=folder)
+        undo = partial(put, folder, old.backup, name)
+    transaction.on_failure(f"put back {name}", undo)
+    # Somebody who had the old file open may have written to it after it was compared; the backup is that very file.
+    if look(folder, old.backup) != old.state:
+        raise _stale(step.edit)
+
+
+def _identity(folder: int, name: str) -> tuple[int, ...]:
+    found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _stale(edit: FileEdit) -> PatchStale:
+    return PatchStale(
+        f"{edit.place.shown} has changed since the patch was verified; nothing was written. "
+        "Read the file again and make a new patch"
+    )
+
+
+@contextmanager
+def _told(edit: FileEdit) -> Iterator[None]:
+    verb = "delete" if edit.after is None else "write"
+    failure = f"Failed to {verb} file {edit.place.written}"
+    try:
+        yield
+    except (FileNotFoundError, FileExistsError, Unfit) as error:
+        raise _stale(edit) from error
+    except OSError as error:
+        raise PatchFailed(f"{failure}: {os_error_text(error)}; nothing was written") from error

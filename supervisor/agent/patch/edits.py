@@ -1,0 +1,76 @@
+"""What becomes of each file, and how that is told to people, clients and the model. Pure."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from actors.events import FileAdd, FileChange, FileUpdate, UpdatedFile
+from supervisor.agent.patch.diff import unified_diff
+from supervisor.agent.patch.files import FileState
+from supervisor.agent.patch.places import Place
+
+DIFF_CONTEXT_LINES = 1
+
+
+@dataclass(frozen=True, slots=True)
+class FileEdit:
+    """One file before and after the whole patch; None: it isn't there. A move is two of these."""
+
+    place: Place
+    before: FileState | None
+    after: FileState | None
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    source: Place
+    target: Place
+
+
+def told_changes(edits: Sequence[FileEdit], moves: Sequence[Move]) -> Iterator[tuple[str, FileChange]]:
+    """Absolute path and change, in the order of the patch. A move is told at its source."""
+    moved_from = {move.source.real: move.target for move in moves}
+    moved_to = {move.target.real for move in moves}
+    by_path = {edit.place.real: edit for edit in edits}
+    for edit in edits:
+        target = moved_from.get(edit.place.real)
+        if target is not None:
+            arrival = by_path[target.real]
+            yield str(edit.place.shown), _update(edit.before, arrival.after, target.shown)
+        elif edit.place.real not in moved_to:
+            yield str(edit.place.shown), _change(edit)
+
+
+def summary(edits: Sequence[FileEdit], moves: Sequence[Move]) -> str:
+    """The success text: what was added, modified and deleted, as the patch wrote it. A move counts at its target."""
+    gone = {move.source.real for move in moves}
+    arrived = {move.target.real for move in moves}
+    lines: dict[str, list[str]] = {"A": [], "M": [], "D": []}
+    for edit in edits:
+        if edit.place.real not in gone:
+            letter = _letter(edit, moved_here=edit.place.real in arrived)
+            lines[letter].append(f"{letter} {edit.place.written}\n")
+    return "Success. Updated the following files:\n" + "".join(line for group in lines.values() for line in group)
+
+
+def _letter(edit: FileEdit, *, moved_here: bool) -> str:
+    if edit.after is None:
+        return "D"
+    return "A" if edit.before is None and not moved_here else "M"
+
+
+def _change(edit: FileEdit) -> FileChange:
+    if edit.after is None:
+        return "delete"
+    if edit.before is None:
+        added: FileAdd = {"add": {"content": edit.after.data.decode()}}
+        return added
+    return _update(edit.before, edit.after, None)
+
+
+def _update(before: FileState | None, after: FileState | None, move_path: Path | None) -> FileChange:
+    # A file that is deleted and added again need not have been text before.
+    old, new = (state.data.decode(errors="replace") if state else "" for state in (before, after))
+    diff = unified_diff(old, new, DIFF_CONTEXT_LINES)
+    update: FileUpdate = {"update": UpdatedFile(unified_diff=diff, move_path=move_path)}
+    return update

@@ -1,0 +1,34 @@
+"""Why a patch was refused. The text is for the model; nothing was written when one of these is raised.
+
+PatchError
+├── PatchSyntax      the text is not a patch
+├── PatchMismatch    it does not fit the files as they are
+├── PatchStale       a file changed between verification and applying
+└── PatchFailed      the disk refused; everything was put back, or the text says what was not
+"""
+
+from actors.errors import GreenroomError
+
+
+class PatchError(GreenroomError):
+    code = "patch"
+
+
+class PatchSyntax(PatchError):
+    code = "patch_syntax"
+
+
+class PatchMismatch(PatchError):
+    code = "patch_mismatch"
+
+
+class PatchStale(PatchError):
+    code = "patch_stale"
+
+
+class PatchFailed(PatchError):
+    code = "patch_failed"
+
+
+def os_error_text(error: OSError) -> str:
+    return f"{error.strerror} (os error {error.errno})"

@@ -1,0 +1,35 @@
+"""What a path in a patch means: which file it is, and how it is shown. Reads links, opens nothing."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from supervisor.agent.patch.errors import PatchMismatch
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    written: str  # as in the patch
+    shown: Path  # absolute, for people and events
+    real: Path  # with its folder resolved, for everything else
+
+
+def place(written: str, cwd: Path) -> Place:
+    """`..` is taken as text before any link is resolved, so that what is shown is what is meant."""
+    try:
+        os.fsencode(written)
+    except UnicodeEncodeError:
+        raise PatchMismatch(f"{written!r} is not a path") from None
+    if "\0" in written:
+        raise PatchMismatch(f"{written!r} is not a path")
+    plain = Path("/", os.path.normpath(cwd / written).lstrip("/"))  # POSIX keeps a leading double slash
+    if not plain.name or written.endswith("/"):
+        raise PatchMismatch(f"{written} is a directory, not a file")
+    real = Path(os.path.realpath(plain.parent)) / plain.name
+    return Place(written, _shown(real, cwd), real)
+
+
+def _shown(real: Path, cwd: Path) -> Path:
+    """In the working directory's own spelling where it lies below it; else where it really is, links or not."""
+    base = Path(os.path.realpath(cwd))
+    return cwd / real.relative_to(base) if real.is_relative_to(base) else real

@@ -1,0 +1,133 @@
+"""Every operation verified against the files before anything is asked or written.
+
+Reads only; blocking, for a worker thread. A plan is what each file was and what it becomes: operations on one path
+are folded into one edit.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from actors.events import FileChange
+from supervisor.agent.patch.edits import FileEdit, Move, summary, told_changes
+from supervisor.agent.patch.errors import PatchMismatch, os_error_text
+from supervisor.agent.patch.files import FileState, Unfit, is_writable, look_at
+from supervisor.agent.patch.grammar import AddFile, DeleteFile, Patch, UpdateFile
+from supervisor.agent.patch.locate import updated
+from supervisor.agent.patch.places import Place, place
+
+
+@dataclass(frozen=True, slots=True)
+class PatchPlan:
+    edits: tuple[FileEdit, ...]
+    told: tuple[tuple[str, FileChange], ...]
+    summary: str
+    empty: bool  # the patch has no operations
+
+    @property
+    def touched(self) -> tuple[Path, ...]:
+        """Every file that is written, moved or deleted, by its real path."""
+        return tuple(edit.place.real for edit in self.edits)
+
+    @property
+    def changes(self) -> dict[str, FileChange]:
+        """For the events: absolute path -> what becomes of the file."""
+        return dict(self.told)
+
+
+def plan_patch(patch: Patch, cwd: Path) -> PatchPlan:
+    """Raises PatchMismatch; then nothing was, and nothing would be, changed."""
+    draft = _Draft(cwd)
+    for operation in patch.operations:
+        match operation:
+            case AddFile():
+                draft.add(operation)
+            case DeleteFile():
+                draft.delete(operation)
+            case UpdateFile():
+                draft.update(operation)
+    edits = tuple(edit for edit in draft.edits.values() if edit.before is not None or edit.after is not None)
+    told = tuple(told_changes(edits, draft.moves))
+    return PatchPlan(edits, told, summary(edits, draft.moves), empty=not patch.operations)
+
+
+@dataclass(slots=True)
+class _Draft:
+    """The files as they would be after the operations so far."""
+
+    cwd: Path
+    edits: dict[Path, FileEdit] = field(default_factory=dict)
+    moves: list[Move] = field(default_factory=list)
+
+    def add(self, operation: AddFile) -> None:
+        spot = self._spot(operation.path)
+        self._require_absent(spot)
+        self._set(spot, FileState(operation.content.encode(), None))
+
+    def delete(self, operation: DeleteFile) -> None:
+        spot = self._spot(operation.path)
+        self._existing(spot, "Failed to delete file")
+        self._set(spot, None)
+
+    def update(self, operation: UpdateFile) -> None:
+        spot = self._spot(operation.path)
+        failure = "Failed to read file to update"
+        old = self._existing(spot, failure)
+        text = updated(_decoded(old.data, f"{failure} {spot.shown}"), operation.chunks, str(spot.shown))
+        new = FileState(text.encode(), old.mode)
+        if operation.move_to is None:
+            self._set(spot, new)
+        else:
+            self._move(spot, self._spot(operation.move_to), new)
+
+    def _move(self, source: Place, target: Place, new: FileState) -> None:
+        if source.real in self.edits or target.real in self.edits:
+            raise PatchMismatch(f"{source.shown} is moved and named again in one patch; use a patch for each step")
+        self._require_absent(target)
+        self._set(source, None)
+        self._set(target, new)
+        self.moves.append(Move(source, target))
+
+    def _spot(self, written: str) -> Place:
+        spot = place(written, self.cwd)
+        if any(spot.real in (move.source.real, move.target.real) for move in self.moves):
+            raise PatchMismatch(f"{spot.shown} is moved and named again in one patch; use a patch for each step")
+        return spot
+
+    def _set(self, spot: Place, after: FileState | None) -> None:
+        before = self._state(spot, "Failed to read file")
+        known = self.edits.get(spot.real)
+        if known is not None:
+            before = known.before
+        if before is not None and after is not None:
+            after = FileState(after.data, before.mode)  # delete and add again is an update
+        self.edits[spot.real] = FileEdit(known.place if known else spot, before, after)
+
+    def _state(self, spot: Place, failure: str) -> FileState | None:
+        if spot.real in self.edits:
+            return self.edits[spot.real].after
+        try:
+            return look_at(spot.real)
+        except OSError as error:
+            raise PatchMismatch(f"{failure} {spot.shown}: {os_error_text(error)}") from None
+        except Unfit as error:
+            raise PatchMismatch(f"{failure} {spot.shown}: {error}") from None
+
+    def _existing(self, spot: Place, failure: str) -> FileState:
+        state = self._state(spot, failure)
+        if state is None:
+            raise PatchMismatch(f"{failure} {spot.shown}: No such file or directory (os error 2)")
+        if state.mode is not None and not is_writable(spot.real, state.mode):
+            raise PatchMismatch(f"{failure} {spot.shown}: it is write-protected")
+        return state
+
+    def _require_absent(self, spot: Place) -> None:
+        failure = "Failed to write file"
+        if self._state(spot, failure) is not None:
+            raise PatchMismatch(f"{failure} {spot.shown}: it exists already; update it, or delete it first")
+
+
+def _decoded(data: bytes, failure: str) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise PatchMismatch(f"{failure}: it is not valid UTF-8 text") from None

@@ -1,0 +1,69 @@
+"""A text file as lines that each keep their own ending. Pure; knows nothing of patches."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Self
+
+BYTE_ORDER_MARK = "\N{ZERO WIDTH NO-BREAK SPACE}"
+
+
+def split_lines(text: str) -> list[str]:
+    """Lines with their line feed; unlike `str.splitlines`, nothing else ends a line."""
+    lines = text.split("\n")
+    last = lines.pop()
+    return [line + "\n" for line in lines] + ([last] if last else [])
+
+
+@dataclass(frozen=True, slots=True)
+class TextLine:
+    text: str
+    ending: str
+
+
+@dataclass(frozen=True, slots=True)
+class Splice:
+    """`count` lines from `start` give way to `lines`."""
+
+    start: int
+    count: int
+    lines: tuple[TextLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """The last line always has an ending here, whether the file had one or not."""
+
+    mark: str
+    lines: tuple[TextLine, ...]
+
+    @classmethod
+    def of(cls, content: str) -> Self:
+        mark = BYTE_ORDER_MARK if content.startswith(BYTE_ORDER_MARK) else ""
+        return cls(mark, tuple(_with_endings(split_lines(content.removeprefix(mark)))))
+
+    def ending_at(self, index: int) -> str:
+        """How a new line at `index` ends: as the one it replaces or follows."""
+        if not self.lines:
+            return "\n"
+        return self.lines[max(0, index - 1)].ending
+
+    def spliced(self, splices: Iterable[Splice]) -> str:
+        """The new content. Splices must not overlap; two at one place stay in their order."""
+        result: list[TextLine] = []
+        done = 0
+        for splice in sorted(splices, key=lambda splice: splice.start):
+            result += self.lines[done : splice.start]
+            result += splice.lines
+            done = splice.start + splice.count
+        result += self.lines[done:]
+        return self.mark + "".join(line.text + line.ending for line in result)
+
+
+def _with_endings(lines: list[str]) -> Iterator[TextLine]:
+    ending = "\n"
+    for line in lines:
+        if line.endswith("\r\n"):
+            ending = "\r\n"
+        elif line.endswith("\n"):
+            ending = "\n"
+        yield TextLine(line.removesuffix(ending), ending)

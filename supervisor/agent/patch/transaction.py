@@ -1,0 +1,117 @@
+"""A sequence of changes to disk with their undos: what was begun and not finished is taken back in reverse.
+
+Owns open folders, temporary files and backups for the time of one `with` block. Knows nothing of patches.
+"""
+
+import os
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from supervisor.agent.patch.files import open_root, open_subfolder, temporary_name
+
+Undo = Callable[[], object]
+
+
+class Transaction:
+    def __init__(self) -> None:
+        self.not_undone: list[str] = []
+        self._stack = ExitStack()
+        self._finished = False
+        self._folders: dict[Path, int] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
+        self._finished = kind is None
+        self._stack.close()
+
+    def on_failure(self, what: str, undo: Undo) -> None:
+        """`what` names the undo in `not_undone` if it fails in its turn."""
+        self._stack.callback(self._undo, what, undo)
+
+    def folder(self, path: Path) -> int:
+        """A descriptor of this resolved folder, made with its parents if it is missing."""
+        if path not in self._folders:
+            above = path.parent
+            descriptor = open_root() if path == above else self._open_or_make(self.folder(above), path.name)
+            self._stack.callback(os.close, descriptor)
+            self._folders[path] = descriptor
+        return self._folders[path]
+
+    def write_new(self, folder: int, data: bytes, mode: int | None) -> str:
+        """A temporary file beside the one it will become; gone at the end, unless it was renamed."""
+        name = temporary_name()
+        private = 0o600 if mode is not None else 0o666  # the umask is left to the kernel
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        descriptor = os.open(name, flags, private, dir_fd=folder)
+        self._stack.callback(self._discard, folder, name)
+        try:
+            rest = memoryview(data)
+            while rest:
+                rest = rest[os.write(descriptor, rest) :]
+            if mode is not None:
+                os.fchmod(descriptor, mode)
+        finally:
+            os.close(descriptor)
+        return name
+
+    def link_backup(self, folder: int, name: str) -> str | None:
+        """A second name for the file, kept if it can't be put back; None where there can't be one."""
+        backup = temporary_name()
+        try:
+            os.link(name, backup, src_dir_fd=folder, dst_dir_fd=folder)
+        except FileNotFoundError:
+            raise
+        except OSError:  # no hard links here, too many of them, or not for this file
+            return None
+        self._stack.callback(self._discard, folder, backup)
+        return backup
+
+    def _open_or_make(self, parent: int, name: str) -> int:
+        try:
+            return open_subfolder(parent, name)
+        except FileNotFoundError:
+            os.mkdir(name, dir_fd=parent)
+            self.on_failure(f"remove {name}", partial(os.rmdir, name, dir_fd=parent))
+            return open_subfolder(parent, name)
+
+    def _undo(self, what: str, undo: Undo) -> None:
+        if self._finished:
+            return
+        try:
+            undo()
+        except OSError as error:
+            self.not_undone.append(f"{what}: {error.strerror}")
+
+    def _discard(self, folder: int, name: str) -> None:
+        """What is left over is not worth failing for: by now the patch stands, or is taken back."""
+        if not self.not_undone:
+            with suppress(OSError):
+                os.unlink(name, dir_fd=folder)
+
+
+def put(folder: int, temporary: str, name: str) -> None:
+    """Give the file its name, which must be free: a link never overwrites, and there is no moment in between."""
+    try:
+        os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links
+        if _exists(folder, name):
+            raise FileExistsError from None
+        os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+
+
+def _exists(folder: int, name: str) -> bool:
+    try:
+        os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True

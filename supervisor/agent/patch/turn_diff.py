@@ -1,0 +1,107 @@
+"""What the patches of one turn changed altogether, as git would show it.
+
+Remembers the first state of each file and reads the last.
+"""
+
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from supervisor.agent.patch.diff import unified_diff
+from supervisor.agent.patch.files import FileState, Unfit, look_at
+from supervisor.agent.patch.plan import PatchPlan
+
+CONTEXT_LINES = 3
+NO_BLOB = "0" * 40
+
+
+class TurnChanges:
+    """One turn's files. `diff` blocks on the disk, for a worker thread; `remember` doesn't."""
+
+    def __init__(self, cwd: Path) -> None:
+        self._base = git_root(cwd) or Path(os.path.realpath(cwd))
+        self._before: dict[Path, FileState | None] = {}
+
+    def remember(self, plan: PatchPlan) -> None:
+        """Of a plan that was applied. What a file was before the first of them is kept."""
+        for edit in plan.edits:
+            self._before.setdefault(edit.place.real, edit.before)
+
+    def diff(self) -> str:
+        return "".join(self._diffs())
+
+    def _diffs(self) -> Iterator[str]:
+        for path, before in sorted(self._before.items()):
+            try:
+                now = look_at(path)
+            except (OSError, Unfit):
+                continue  # no longer a file that a patch could have made; there is nothing to show for it
+            yield git_diff(self._name(path), before, now)
+
+    def _name(self, path: Path) -> str:
+        """Relative to the repository or the working directory; outside of it, absolute without the slash."""
+        base = self._base if path.is_relative_to(self._base) else Path("/")
+        return str(path.relative_to(base))
+
+
+def git_root(cwd: Path) -> Path | None:
+    real = Path(os.path.realpath(cwd))
+    return next((folder for folder in (real, *real.parents) if (folder / ".git").exists()), None)
+
+
+def git_diff(name: str, old: FileState | None, new: FileState | None) -> str:
+    """Empty where nothing changed."""
+    return "".join(_git_diff(name, old, new))
+
+
+def _git_diff(name: str, old: FileState | None, new: FileState | None) -> Iterator[str]:
+    same_bytes = old is not None and new is not None and old.data == new.data
+    if (old is None and new is None) or (same_bytes and _mode(old) == _mode(new)):
+        return
+    yield f"diff --git {_quoted('a/' + name)} {_quoted('b/' + name)}\n"
+    if old is None:
+        yield f"new file mode {_mode(new)}\n"
+    elif new is None:
+        yield f"deleted file mode {_mode(old)}\n"
+    elif _mode(old) != _mode(new):
+        yield f"old mode {_mode(old)}\nnew mode {_mode(new)}\n"
+    if not same_bytes:
+        yield f"index {blob_id(old)}..{blob_id(new)}\n"
+        left = "/dev/null" if old is None else _quoted("a/" + name)
+        right = "/dev/null" if new is None else _quoted("b/" + name)
+        yield _content_diff(left, right, old, new)
+
+
+def _content_diff(left: str, right: str, old: FileState | None, new: FileState | None) -> str:
+    try:
+        before, after = (state.data.decode() if state else "" for state in (old, new))
+    except UnicodeDecodeError:
+        return f"Binary files {left} and {right} differ\n"
+    hunks = unified_diff(before, after, CONTEXT_LINES)
+    return f"--- {_ended(left)}\n+++ {_ended(right)}\n{hunks}" if hunks else ""
+
+
+def blob_id(state: FileState | None) -> str:
+    if state is None:
+        return NO_BLOB
+    # SHA-1 is how git names a blob; nothing is secured by it.
+    return hashlib.sha1(b"blob %d\0" % len(state.data) + state.data, usedforsecurity=False).hexdigest()
+
+
+def _mode(state: FileState | None) -> str:
+    return "100755" if state is not None and state.mode is not None and state.mode & 0o100 else "100644"
+
+
+def _quoted(name: str) -> str:
+    """Git's C style, for names that would break the header's line."""
+    if all(character.isprintable() and character not in '"\\' for character in name):
+        return name
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    octal = "".join(c if c.isprintable() else "".join(f"\\{byte:03o}" for byte in os.fsencode(c)) for c in escaped)
+    return f'"{octal}"'
+
+
+def _ended(name: str) -> str:
+    """A tab after a name with blanks, as git writes it, so that readers know where it ends."""
+    return name + "\t" if " " in name and not name.startswith('"') else name

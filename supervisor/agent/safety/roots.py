@@ -1,0 +1,52 @@
+"""Where a sandbox policy lets patches write. Resolves the roots when it is made; judges resolved paths."""
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import assert_never
+
+from actors.settings import DangerFullAccess, ReadOnly, SandboxPolicy, WorkspaceWrite
+
+REPOSITORY = ".git"
+
+
+@dataclass(frozen=True, slots=True)
+class Roots:
+    writable: tuple[Path, ...]
+    closed: tuple[Path, ...] = ()
+    everywhere: bool = False
+
+    def cover(self, paths: Iterable[Path]) -> bool:
+        """Whether each of these paths, resolved, may be written."""
+        return self.everywhere or all(self._covers(path) for path in paths)
+
+    def _covers(self, path: Path) -> bool:
+        if any(path.is_relative_to(folder) for folder in self.closed):
+            return False
+        return any(path.is_relative_to(root) and not _in_repository(path.relative_to(root)) for root in self.writable)
+
+
+def writable_roots(policy: SandboxPolicy, cwd: Path, tmpdir: Path | None) -> Roots:
+    """`tmpdir` is the client's TMPDIR, if it has one."""
+    match policy:
+        case DangerFullAccess():
+            return Roots((), everywhere=True)
+        case ReadOnly():
+            return Roots(())
+        case WorkspaceWrite():
+            roots = [cwd, *(cwd / root for root in policy.writable_roots)]
+            if not policy.exclude_slash_tmp:
+                roots.append(Path("/tmp"))  # noqa: S108 - a writable root by definition, not a place of ours
+            if tmpdir is not None and not policy.exclude_tmpdir_env_var:
+                roots.append(tmpdir)
+            real = tuple(dict.fromkeys(Path(os.path.realpath(root)) for root in roots))
+            # A root's .git may itself be a link to somewhere in another root.
+            return Roots(real, closed=tuple(Path(os.path.realpath(root / REPOSITORY)) for root in real))
+        case _:
+            assert_never(policy)
+
+
+def _in_repository(below_root: Path) -> bool:
+    """Nested repositories too, and as file systems without case would read it."""
+    return any(part.casefold() == REPOSITORY for part in below_root.parts)

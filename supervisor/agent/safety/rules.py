@@ -1,0 +1,119 @@
+"""The tables: what each policy does in each sandbox, and which programs only read.
+
+Data alone; `judge` and `known_safe` apply it.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from actors.settings import ApprovalPolicy
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    sandboxed: bool = False
+    retry_unsandboxed_on_failure: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reject:
+    text: str
+
+
+Verdict = Ask | Run | Reject
+
+
+class Sandboxing(Enum):
+    """The columns of the tables."""
+
+    UNWANTED = "danger-full-access"
+    AVAILABLE = "wanted, and there is one"
+    MISSING = "wanted, and there is none"
+
+
+NOT_TRUSTED = "exec command rejected: auto-rejected because command is not on trusted list"
+OUTSIDE = "writing outside of the project; rejected by user approval settings"
+EMPTY_PATCH = "empty patch"
+RETRY_REASON = "command failed; retry without sandbox?"
+OUTSIDE_REASON = "writes outside of the project"
+
+_UNTRUSTED, _ON_FAILURE = ApprovalPolicy.UNTRUSTED, ApprovalPolicy.ON_FAILURE
+_ON_REQUEST, _NEVER = ApprovalPolicy.ON_REQUEST, ApprovalPolicy.NEVER
+_UNWANTED, _AVAILABLE, _MISSING = Sandboxing.UNWANTED, Sandboxing.AVAILABLE, Sandboxing.MISSING
+
+COMMANDS: dict[tuple[ApprovalPolicy, Sandboxing], Verdict] = {
+    (_UNTRUSTED, _UNWANTED): Ask(),
+    (_UNTRUSTED, _AVAILABLE): Ask(),
+    (_UNTRUSTED, _MISSING): Ask(),
+    (_ON_FAILURE, _UNWANTED): Run(),
+    (_ON_FAILURE, _AVAILABLE): Run(sandboxed=True, retry_unsandboxed_on_failure=True),
+    (_ON_FAILURE, _MISSING): Ask(),
+    (_ON_REQUEST, _UNWANTED): Run(),
+    (_ON_REQUEST, _AVAILABLE): Run(sandboxed=True),
+    (_ON_REQUEST, _MISSING): Ask(),
+    (_NEVER, _UNWANTED): Run(),
+    (_NEVER, _AVAILABLE): Run(sandboxed=True),
+    (_NEVER, _MISSING): Reject(NOT_TRUSTED),
+}
+
+# Where the model may ask to leave the sandbox, by `with_escalated_permissions`.
+ESCALATED: dict[tuple[ApprovalPolicy, Sandboxing], Verdict] = {(_ON_REQUEST, _AVAILABLE): Ask()}
+
+PATCHES_INSIDE: dict[tuple[ApprovalPolicy, Sandboxing], Verdict] = {
+    (_UNTRUSTED, _UNWANTED): Ask(),
+    (_UNTRUSTED, _AVAILABLE): Ask(),
+    (_UNTRUSTED, _MISSING): Ask(),
+    (_ON_FAILURE, _UNWANTED): Run(),
+    (_ON_FAILURE, _AVAILABLE): Run(),
+    (_ON_FAILURE, _MISSING): Ask(),
+    (_ON_REQUEST, _UNWANTED): Run(),
+    (_ON_REQUEST, _AVAILABLE): Run(),
+    (_ON_REQUEST, _MISSING): Ask(),
+    (_NEVER, _UNWANTED): Run(),
+    (_NEVER, _AVAILABLE): Run(),
+    (_NEVER, _MISSING): Run(),
+}
+
+# The same in every column: a sandbox does not hold a patch back, the roots do.
+PATCHES_OUTSIDE: dict[ApprovalPolicy, Verdict] = {
+    _UNTRUSTED: Ask(),
+    _ON_FAILURE: Ask(OUTSIDE_REASON),
+    _ON_REQUEST: Ask(OUTSIDE_REASON),
+    _NEVER: Reject(OUTSIDE),
+}
+
+# --- programs that only read ---------------------------------------------------------------------------------------
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+READERS = _words("cat cd echo false grep head ls nl pwd tail true wc which")
+
+FIND_ACTS = _words("-exec -execdir -ok -okdir -delete -fls -fprint -fprint0 -fprintf")
+
+RG_STARTS_PROGRAMS = frozenset({"--pre", "--hostname-bin", "--search-zip"})
+RG_SEARCH_ZIP_LETTER = "z"  # may hide in a cluster, as in -nz
+
+GIT_READS = _words("branch status log diff show")
+# Git takes any unambiguous beginning of a long option.
+GIT_WRITES_OR_STARTS = frozenset({"--output", "--ext-diff", "--textconv", "--show-signature", "--help"})
+GIT_SIGNATURE_FORMAT = "%G"  # runs gpg
+GIT_BRANCH_LISTS = _words(
+    "-a --all -r --remotes -v -vv --verbose -i --ignore-case --show-current --list --color --no-color --column "
+    "--no-column --contains --no-contains --merged --no-merged --points-at --sort --format"
+)
+# With one of these, a bare word is a pattern or a commit and not the name of a new branch.
+GIT_BRANCH_LISTS_SURELY = _words("--list --contains --no-contains --merged --no-merged --points-at")
+
+CARGO_CHECK_OPTIONS = _words(
+    "--workspace --all --all-targets --all-features --no-default-features --lib --bins --bin --tests --test "
+    "--examples --example --benches --release -r --locked --offline --frozen -q --quiet -v --verbose "
+    "--message-format --package -p --features -F --keep-going"
+)
