@@ -1,0 +1,1 @@
+"""One turn's work: models, tools, approvals, processes, sandbox; on the loop thread."""
