@@ -1,0 +1,208 @@
+"""The chat completions wire: a request's body, and the news in a stream's events. No I/O.
+
+No item is finished before the finish_reason. Reasoning items are left out of requests, as the wire has none.
+"""
+
+from typing import Any
+
+from pydantic_core import to_json
+
+from actors.ids import CallId
+from supervisor.agent.model.decoding import Decoder, Object, a_count, a_list, a_text, an_object, mended
+from supervisor.agent.model.errors import AnswerCut
+from supervisor.agent.model.history import (
+    Answered,
+    Called,
+    HistoryItem,
+    Image,
+    ModelRequest,
+    Part,
+    Reasoned,
+    Said,
+    Text,
+)
+from supervisor.agent.model.news import CallDone, Delta, RawReasoningDelta, ReasoningDone, TextDelta, TextDone, Usage
+from supervisor.agent.model.refusals import in_stream
+
+CUT = frozenset({"length", "content_filter"})  # finish reasons of an answer that isn't whole
+
+
+def body(request: ModelRequest, *, include_usage: bool = False) -> Object:
+    whole: Object = {"model": request.model, "stream": True}
+    if include_usage:
+        whole["stream_options"] = {"include_usage": True}
+    whole["messages"] = [{"role": "system", "content": request.instructions}, *messages(request.items)]
+    if request.tools:
+        whole["tools"] = [
+            {"type": "function", "function": {"name": tool.name, "description": tool.description, "strict": False,
+                                              "parameters": tool.parameters}}
+            for tool in request.tools
+        ]  # fmt: skip  # laid out as the wire nests it
+    return whole
+
+
+def messages(items: tuple[HistoryItem, ...]) -> list[Object]:
+    """Calls that follow each other are one message, together with the words that the model said before them."""
+    result: list[Object] = []
+    for item in items:
+        match item:
+            case Said():
+                result.append({"role": item.role, "content": _content(item)})
+            case Called():
+                if not result or result[-1]["role"] != "assistant":
+                    result.append({"role": "assistant", "content": None})
+                result[-1].setdefault("tool_calls", []).append(_call(item))
+            case Answered():
+                result.append({"role": "tool", "tool_call_id": item.call_id, "content": item.output})
+            case Reasoned():
+                pass
+    return result
+
+
+def _content(item: Said) -> str | list[Object]:
+    return [_part(part) for part in item.parts] if any(isinstance(part, Image) for part in item.parts) else item.text
+
+
+def _part(part: Part) -> Object:
+    match part:
+        case Text():
+            return {"type": "text", "text": part.text}
+        case Image():
+            return {"type": "image_url", "image_url": {"url": part.url}}
+
+
+def _call(item: Called) -> Object:
+    return {"id": item.call_id, "type": "function", "function": {"name": item.name, "arguments": item.arguments}}
+
+
+class CallInPieces:
+    """A tool call as it comes. `index` orders the calls of a response."""
+
+    __slots__ = ("arguments", "id", "index", "name")
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+        self.id = ""
+        self.name = ""
+        self.arguments: list[str] = []
+
+    def add(self, call_id: str, name: str, arguments: str) -> None:
+        """The first id counts. A name may come in pieces or be repeated; once arguments came it is whole."""
+        self.id = self.id or call_id
+        if name != self.name and not self.arguments:
+            self.name += name
+        if arguments:
+            self.arguments.append(arguments)
+
+
+class CallGatherer:
+    """Puts calls together by index, and for servers that send no index, or always 0, by what begins a call."""
+
+    __slots__ = ("_by_index", "_calls")
+
+    def __init__(self) -> None:
+        self._calls: list[CallInPieces] = []
+        self._by_index: dict[int | None, CallInPieces] = {}
+
+    def add(self, piece: Object) -> None:
+        function = an_object(piece.get("function"))
+        index, call_id, name = a_count(piece.get("index")), a_text(piece.get("id")), a_text(function.get("name"))
+        arguments = function.get("arguments")
+        if arguments is not None and not isinstance(arguments, str):
+            arguments = to_json(arguments).decode()  # some servers send them decoded
+        call = self._by_index.get(index)
+        if call is None or _begins(call, index, call_id, name):
+            call = CallInPieces(len(self._calls) if index is None else index)
+            self._calls.append(call)
+            self._by_index[index] = call
+        call.add(call_id, name, arguments or "")
+
+    def calls(self, response_id: str) -> list[CallDone]:
+        return [
+            CallDone(CallId(call.id or f"call_{response_id}_{number}"), call.name, mended("".join(call.arguments)))
+            for number, call in enumerate(sorted(self._calls, key=lambda call: call.index))
+        ]
+
+
+def _begins(call: CallInPieces, index: int | None, call_id: str, name: str) -> bool:
+    """With an index, a new id alone isn't enough: some servers invent an id for every piece."""
+    other = bool(call_id and call.id and call_id != call.id)
+    return (other and bool(name)) if index is not None else (other or bool(name and not call_id))
+
+
+class ChatDecoder(Decoder):
+    __slots__ = ("_calls", "_raw", "_text")
+    _closed_early = "stream closed before a finish_reason"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._text: list[str] = []
+        self._raw: list[str] = []
+        self._calls = CallGatherer()
+
+    def _event(self, data: bytes) -> None:
+        if data == b"[DONE]":
+            self._answer("")
+            if not self.failure:
+                self._finish()
+            return
+        event = self._object(data)
+        if event is None:
+            return
+        if event.get("usage"):
+            self.usage = _usage(an_object(event["usage"]))
+        choices = event.get("choices")
+        if choices and not self.answered:
+            self.response_id = self.response_id or a_text(event.get("id"))
+            self._choice(an_object(a_list(choices)[0]))
+        elif event.get("error") and not self.answered:
+            self._fail(in_stream(event["error"]))
+
+    def _choice(self, choice: Object) -> None:
+        delta = an_object(choice.get("delta"))
+        if raw := delta.get("reasoning") or delta.get("reasoning_content"):
+            self._hear(RawReasoningDelta, self._raw, raw)
+        if words := delta.get("content") or delta.get("refusal"):
+            self._hear(TextDelta, self._text, words)
+        if pieces := delta.get("tool_calls"):
+            for piece in a_list(pieces):
+                self._calls.add(an_object(piece))
+        if reason := choice.get("finish_reason"):
+            self._answer(a_text(reason))
+
+    def _hear(self, kind: type[Delta], whole: list[str], said: Any) -> None:
+        words = said if isinstance(said, str) else _words(said)
+        whole.append(words)
+        self._say(kind, words)
+
+    def _answer(self, reason: str) -> None:
+        if self.answered:
+            return
+        if reason in CUT:
+            self._fail(AnswerCut(reason))
+            return
+        if self._raw:
+            self._tell(ReasoningDone(id="", raw=mended("".join(self._raw))))
+        if self._text:
+            self._tell(TextDone(mended("".join(self._text))))
+        self._tell(*self._calls.calls(self.response_id))
+        self.answered = True
+
+
+def _words(said: Any) -> str:
+    """Some servers wrap words in an object, or in a list of parts."""
+    if isinstance(said, list):
+        return "".join(_words(part) for part in said)
+    words = an_object(said)
+    return said if isinstance(said, str) else a_text(words.get("text")) or a_text(words.get("content"))
+
+
+def _usage(counts: Object) -> Usage:
+    read, written = a_count(counts.get("prompt_tokens")) or 0, a_count(counts.get("completion_tokens")) or 0
+    return Usage(
+        input=read,
+        output=written,
+        total=a_count(counts.get("total_tokens")) or read + written,
+        cached=a_count(an_object(counts.get("prompt_tokens_details")).get("cached_tokens")),
+        reasoning=a_count(an_object(counts.get("completion_tokens_details")).get("reasoning_tokens")),
+    )

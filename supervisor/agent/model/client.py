@@ -1,0 +1,166 @@
+"""The shared HTTP client, and one attempt at one response. Runs on the loop thread; one loop for its whole life.
+
+The client is built in a worker thread when the first request needs it: loading the certificates takes tens of
+milliseconds, which would delay every other conversation, and a daemon that only speaks to the demo model never pays.
+"""
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from typing import Self
+
+import httpx
+
+from supervisor.agent.model import wire
+from supervisor.agent.model.decoding import Decoder
+from supervisor.agent.model.endpoint import Endpoint, headers_of, host_of, url_of, without_secrets
+from supervisor.agent.model.errors import ModelError, Rejected, RequestFailed, RetryableModelError, StreamBroken
+from supervisor.agent.model.history import ModelRequest
+from supervisor.agent.model.news import News
+from supervisor.agent.model.refusals import of_status
+from supervisor.agent.model.sse import EventTooLarge, SseParser
+
+CONNECT_TIMEOUT_S = 15.0  # TCP and TLS to the other side of the world, with lost packets
+POOL_TIMEOUT_S = 30.0  # more streams than connections: say so rather than wait in silence
+LIMITS = httpx.Limits(max_connections=512, max_keepalive_connections=32, keepalive_expiry=60.0)
+LINGER_S = 0.1  # for the end of a body whose response is finished, so that the connection can be used again
+USAGE_LINGER_S = 1.0  # for token counts that were asked for and come after the answer
+REFUSAL_TIMEOUT_S = 10.0  # for the body of an error
+REFUSAL_BYTES = 64 * 1024
+LOOPBACK = ("all://localhost", "all://127.0.0.1", "all://[::1]")
+
+Deliver = Callable[[Sequence[News]], Awaitable[None]]
+
+
+def build_http() -> httpx.AsyncClient:
+    logging.getLogger("httpx").setLevel(logging.WARNING)  # it logs URLs at INFO, and a query may hold a key
+    try:
+        return httpx.AsyncClient(limits=LIMITS, mounts=dict.fromkeys(LOOPBACK), follow_redirects=False)
+    except (ImportError, ValueError, httpx.InvalidURL) as error:
+        raise Rejected(f"a proxy that the environment names can't be used: {type(error).__name__}") from error
+
+
+class ModelClient:
+    """`build` is what makes the HTTP client, in a worker thread."""
+
+    def __init__(
+        self, build: Callable[[], httpx.AsyncClient] = build_http, now: Callable[[], float] = time.time
+    ) -> None:
+        self._build = build
+        self._now = now
+        self._http: asyncio.Task[httpx.AsyncClient] | None = None
+        self._attempts = 0
+        self._streaming = 0
+
+    async def attempt(self, endpoint: Endpoint, request: ModelRequest, deliver: Deliver) -> None:
+        """Ask once. Returns when the response is finished; whatever else happens closes the connection and raises."""
+        self._attempts += 1
+        http = await self._ready()
+        with _mapped(endpoint, RequestFailed):
+            outgoing = http.build_request(
+                "POST",
+                url_of(endpoint),
+                headers=headers_of(endpoint, request.session_id),
+                content=wire.encoded(endpoint, request),
+                timeout=httpx.Timeout(endpoint.stream_idle_timeout_s, connect=CONNECT_TIMEOUT_S, pool=POOL_TIMEOUT_S),
+            )
+            response = await http.send(outgoing, stream=True)
+        async with contextlib.aclosing(response):
+            if not response.is_success:
+                raise await self._refusal(endpoint, response)
+            self._streaming += 1
+            try:
+                await _read(endpoint, response, deliver)
+            finally:
+                self._streaming -= 1
+
+    async def _ready(self) -> httpx.AsyncClient:
+        """Shielded: a turn that is cancelled meanwhile doesn't take the client from the others."""
+        if self._http is None or (self._http.done() and self._http.exception()):
+            self._http = asyncio.create_task(asyncio.to_thread(self._build))
+        return await asyncio.shield(self._http)
+
+    async def _refusal(self, endpoint: Endpoint, response: httpx.Response) -> ModelError:
+        body = b""
+        with contextlib.suppress(TimeoutError, httpx.HTTPError):
+            async with asyncio.timeout(REFUSAL_TIMEOUT_S):
+                async for chunk in response.aiter_bytes():
+                    body += chunk
+                    if len(body) > REFUSAL_BYTES:
+                        break
+        shown = without_secrets(endpoint, body[:REFUSAL_BYTES].decode("utf-8", "replace"))
+        return of_status(response.status_code, response.headers, shown.encode(), endpoint.wire, self._now())
+
+    def statistics(self) -> dict[str, int]:
+        return {"attempts": self._attempts, "streaming": self._streaming}
+
+    async def aclose(self) -> None:
+        if self._http is not None:
+            await (await self._http).aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    def __repr__(self) -> str:
+        return f"ModelClient({self._streaming} streaming, {self._attempts} attempts)"
+
+
+async def _read(endpoint: Endpoint, response: httpx.Response, deliver: Deliver) -> None:
+    decoder = wire.decoder(endpoint.wire)
+    parser = SseParser()
+    with _mapped(endpoint, StreamBroken):
+        chunks = response.aiter_bytes()
+        async for chunk in chunks:
+            if batch := decoder.read(parser.feed(chunk)):
+                await deliver(batch)
+            if decoder.failure:
+                raise decoder.failure
+            if decoder.answered:
+                break
+    late = await _linger(endpoint, chunks, parser, decoder) if decoder.answered else []
+    if late := [*late, *decoder.end()]:
+        await deliver(late)
+    if decoder.failure:
+        raise decoder.failure
+
+
+async def _linger(
+    endpoint: Endpoint, chunks: AsyncIterator[bytes], parser: SseParser, decoder: Decoder
+) -> list[News]:
+    """Every item is finished; the rest is worth a short wait and no error."""
+    late: list[News] = []
+    now = asyncio.get_running_loop().time
+    awaits_usage = endpoint.include_usage and not decoder.done
+    with contextlib.suppress(TimeoutError, httpx.HTTPError, EventTooLarge):
+        async with asyncio.timeout(USAGE_LINGER_S if awaits_usage else LINGER_S) as bound:
+            async for chunk in chunks:
+                late += decoder.read(parser.feed(chunk))
+                if awaits_usage and decoder.done:
+                    awaits_usage = False
+                    bound.reschedule(now() + LINGER_S)
+    return late
+
+
+@contextlib.contextmanager
+def _mapped(endpoint: Endpoint, to: type[RequestFailed | StreamBroken]) -> Iterator[None]:
+    """The library's exceptions become ours, here and nowhere else."""
+    try:
+        yield
+    except (httpx.UnsupportedProtocol, httpx.LocalProtocolError, httpx.InvalidURL) as error:
+        raise Rejected(f"a request to {host_of(endpoint)!r} can't be made: {type(error).__name__}") from None
+    except EventTooLarge as error:
+        raise Rejected(str(error)) from error
+    except httpx.ReadTimeout as error:
+        raise to("idle timeout waiting for SSE") from error
+    except httpx.HTTPError as error:
+        raise to(_words(endpoint, error, to)) from error
+
+
+def _words(endpoint: Endpoint, error: httpx.HTTPError, to: type[RetryableModelError]) -> str:
+    words = without_secrets(endpoint, str(error)) or type(error).__name__
+    return words if to is StreamBroken else f"no answer from {host_of(endpoint)}: {words}"

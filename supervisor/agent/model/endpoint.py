@@ -1,0 +1,92 @@
+"""Where a model is asked and how: URL, headers, key, patience. Made from the config; no I/O, no secret in a repr."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
+
+from supervisor.agent.model.errors import MissingKey, Rejected
+
+SECRET_LENGTH = 6  # shorter values (`v1`, `true`) are no secrets, and blotting them out would garble texts
+
+
+class WireApi(StrEnum):
+    CHAT = "chat"
+    RESPONSES = "responses"
+
+
+PATHS = {WireApi.CHAT: "/chat/completions", WireApi.RESPONSES: "/responses"}
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """`key_variable` is set where the config demands a key; then an empty key is an error that names the variable.
+
+    `include_usage` asks a chat server for token counts, which strict ones refuse to be asked for.
+    """
+
+    base_url: str
+    wire: WireApi = WireApi.CHAT
+    key: str | None = field(default=None, repr=False)
+    key_variable: str | None = None
+    key_instructions: str | None = None
+    query: Mapping[str, str] = field(default_factory=dict, repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    request_max_retries: int = 4
+    stream_max_retries: int = 5
+    stream_idle_timeout_s: float = 300.0
+    include_usage: bool = False
+
+
+def url_of(endpoint: Endpoint) -> str:
+    """The base's own query, as some gateways want it, stays in front of the endpoint's."""
+    scheme, netloc, path, query, _ = urlsplit(endpoint.base_url)
+    query = urlencode([*parse_qsl(query, keep_blank_values=True), *endpoint.query.items()], quote_via=quote)
+    return urlunsplit((scheme, netloc, path.rstrip("/") + PATHS[endpoint.wire], query, ""))
+
+
+def headers_of(endpoint: Endpoint, session_id: str) -> dict[str, str]:
+    """By lower-case name. The endpoint's own headers win over ours."""
+    headers = {
+        "accept": "text/event-stream",
+        "accept-encoding": "identity",  # a compressed stream is held back by whoever compresses it
+        "content-type": "application/json",
+        "user-agent": f"greenroom/{our_version()}",
+    }
+    if endpoint.wire is WireApi.RESPONSES:
+        headers |= {"openai-beta": "responses=experimental", "originator": "greenroom"}
+        if session_id:
+            headers["session_id"] = session_id
+    key = (endpoint.key or "").strip()
+    if key:
+        headers["authorization"] = f"Bearer {key}"
+    elif endpoint.key_variable:
+        raise MissingKey(endpoint.key_variable, endpoint.key_instructions)
+    headers |= {name.lower(): value for name, value in endpoint.headers.items()}
+    for name, value in headers.items():
+        if not (value.isascii() and value.isprintable()):  # checked here, because the library's error shows the value
+            raise Rejected(f"the header {name} has characters that HTTP can't carry")
+    return headers
+
+
+def host_of(endpoint: Endpoint) -> str:
+    """What may be shown of the address: no user, no query."""
+    return urlsplit(endpoint.base_url).netloc.rpartition("@")[2]
+
+
+def without_secrets(endpoint: Endpoint, text: str) -> str:
+    """A server's words, which may quote what we sent."""
+    for secret in (endpoint.key or "", *endpoint.headers.values(), *endpoint.query.values()):
+        if len(secret.strip()) >= SECRET_LENGTH:
+            text = text.replace(secret.strip(), "[…]")
+    return text
+
+
+@cache
+def our_version() -> str:
+    try:
+        return version("greenroom")
+    except PackageNotFoundError:  # run from a source tree that nobody installed
+        return "0"

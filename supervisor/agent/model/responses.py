@@ -1,0 +1,193 @@
+"""The responses wire: a request's body, and the news in a stream's events. No I/O.
+
+An item is finished with its `response.output_item.done`, the response with `response.completed`.
+"""
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from actors.ids import CallId
+from actors.settings import ReasoningEffort, ReasoningSummary
+from supervisor.agent.model.decoding import Decoder, Object, a_count, a_list, a_text, an_object
+from supervisor.agent.model.errors import AnswerCut, StreamBroken
+from supervisor.agent.model.history import (
+    Answered,
+    Called,
+    HistoryItem,
+    Image,
+    ModelRequest,
+    Part,
+    Reasoned,
+    Said,
+    Text,
+)
+from supervisor.agent.model.news import (
+    CallDone,
+    Delta,
+    RawReasoningDelta,
+    ReasoningDelta,
+    ReasoningDone,
+    SectionBreak,
+    TextDelta,
+    TextDone,
+    Usage,
+)
+from supervisor.agent.model.refusals import in_stream
+
+
+def body(request: ModelRequest) -> Object:
+    reasoning = _reasoning(request)
+    whole: Object = {
+        "model": request.model,
+        "instructions": request.instructions,
+        "input": [_item(item) for item in request.items],
+        "tools": [
+            {"type": "function", "name": tool.name, "description": tool.description, "strict": False,
+             "parameters": tool.parameters}
+            for tool in request.tools
+        ],
+        "tool_choice": "auto",
+        "parallel_tool_calls": False,
+        "reasoning": reasoning,
+        "store": request.store,
+        "stream": True,
+        "include": ["reasoning.encrypted_content"] if reasoning and not request.store else [],
+    }  # fmt: skip  # laid out as the wire nests it
+    if request.session_id:
+        whole["prompt_cache_key"] = request.session_id
+    return whole
+
+
+def _reasoning(request: ModelRequest) -> Object | None:
+    if request.effort is ReasoningEffort.NONE:
+        return None
+    summary = {} if request.summary is ReasoningSummary.NONE else {"summary": request.summary.value}
+    return {"effort": request.effort.value, **summary}
+
+
+def _item(item: HistoryItem) -> Object:
+    match item:
+        case Said(role, parts):
+            content = [_part(part, "output_text" if role == "assistant" else "input_text") for part in parts]
+            return {"type": "message", "id": None, "role": role, "content": content}
+        case Called(call_id, name, arguments):
+            return {"type": "function_call", "id": None, "name": name, "arguments": arguments, "call_id": call_id}
+        case Answered(call_id, output):
+            return {"type": "function_call_output", "call_id": call_id, "output": output}
+        case Reasoned(reasoning_id, summary, encrypted):
+            parts_of_it = [{"type": "summary_text", "text": text} for text in summary]
+            return {"type": "reasoning", "id": reasoning_id, "summary": parts_of_it, "encrypted_content": encrypted}
+
+
+def _part(part: Part, kind_of_text: str) -> Object:
+    match part:
+        case Text():
+            return {"type": kind_of_text, "text": part.text}
+        case Image():
+            return {"type": "input_image", "image_url": part.url}
+
+
+DELTAS: dict[str, type[Delta]] = {
+    "response.output_text.delta": TextDelta,
+    "response.refusal.delta": TextDelta,
+    "response.reasoning_summary_text.delta": ReasoningDelta,
+    "response.reasoning_text.delta": RawReasoningDelta,
+}
+
+
+class ResponsesDecoder(Decoder):
+    __slots__ = ("_summarised",)
+    _closed_early = "stream closed before response.completed"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._summarised = False  # the open reasoning item has said something of its summary
+
+    def _event(self, data: bytes) -> None:
+        event = self._object(data)
+        if event is None:
+            return
+        kind = event.get("type")
+        if delta := DELTAS.get(kind) if isinstance(kind, str) else None:
+            self._say(delta, event.get("delta"))
+            self._summarised = self._summarised or delta is ReasoningDelta
+        elif handle := self._handlers.get(kind) if isinstance(kind, str) else None:
+            handle(self, event)
+        elif kind is None and event.get("error"):
+            self._fail(in_stream(event["error"]))
+
+    def _part_added(self, _event: Object) -> None:
+        if self._summarised:
+            self._tell(SectionBreak())
+
+    def _item_done(self, event: Object) -> None:
+        item = an_object(event.get("item"))
+        match item.get("type"):
+            case "message":
+                self._tell(TextDone(_texts(item.get("content"))))
+            case "function_call":
+                call_id, name, arguments = (a_text(item.get(key)) for key in ("call_id", "name", "arguments"))
+                self._tell(CallDone(CallId(call_id or a_text(item.get("id"))), name, arguments))
+            case "reasoning":
+                self._tell(_reasoning_done(item))
+                self._summarised = False
+            case _:  # an item of a tool that we never offer
+                pass
+
+    def _created(self, event: Object) -> None:
+        self.response_id = a_text(an_object(event.get("response")).get("id"))
+
+    def _completed(self, event: Object) -> None:
+        response = an_object(event.get("response"))
+        self.response_id = a_text(response.get("id")) or self.response_id
+        if counts := an_object(response.get("usage")):
+            self.usage = _usage(counts)
+        self._finish()
+
+    def _incomplete(self, event: Object) -> None:
+        details = an_object(an_object(event.get("response")).get("incomplete_details"))
+        self._fail(AnswerCut(a_text(details.get("reason")) or "incomplete"))
+
+    def _failed(self, event: Object) -> None:
+        error = an_object(event.get("response")).get("error")
+        self._fail(in_stream(error) if error else StreamBroken("response.failed event received"))
+
+    def _error(self, event: Object) -> None:
+        self._fail(in_stream(event.get("error") or event))
+
+    _handlers: ClassVar[dict[str, Callable[["ResponsesDecoder", Object], None]]] = {
+        "response.created": _created,
+        "response.reasoning_summary_part.added": _part_added,
+        "response.output_item.done": _item_done,
+        "response.completed": _completed,
+        "response.incomplete": _incomplete,
+        "response.failed": _failed,
+        "error": _error,
+    }
+
+
+def _texts(parts: object) -> str:
+    return "".join(
+        a_text(an_object(part).get("text")) or a_text(an_object(part).get("refusal")) for part in a_list(parts)
+    )
+
+
+def _reasoning_done(item: Object) -> ReasoningDone:
+    encrypted = item.get("encrypted_content")
+    return ReasoningDone(
+        id=a_text(item.get("id")),
+        summary=tuple(a_text(an_object(part).get("text")) for part in a_list(item.get("summary"))),
+        raw=_texts(item.get("content")),
+        encrypted_content=encrypted if isinstance(encrypted, str) else None,
+    )
+
+
+def _usage(counts: Object) -> Usage:
+    read, written = a_count(counts.get("input_tokens")) or 0, a_count(counts.get("output_tokens")) or 0
+    return Usage(
+        input=read,
+        output=written,
+        total=a_count(counts.get("total_tokens")) or read + written,
+        cached=a_count(an_object(counts.get("input_tokens_details")).get("cached_tokens")),
+        reasoning=a_count(an_object(counts.get("output_tokens_details")).get("reasoning_tokens")),
+    )

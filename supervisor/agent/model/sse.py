@@ -1,0 +1,70 @@
+"""Server-sent events, incrementally: bytes of HTTP chunks in, the data of whole events out.
+
+Works on a whole chunk at a time, and joins each byte at most once however the stream is cut. Only `data` is kept:
+both wires say the type again inside it.
+"""
+
+MAX_EVENT_BYTES = 32 * 1024 * 1024  # a patch or an encrypted reasoning item is long; this is a server gone wrong
+BOM = b"\xef\xbb\xbf"
+
+
+class EventTooLarge(Exception):
+    """An event didn't end within the limit."""
+
+
+class SseParser:
+    """One stream. `feed` gives the data of every event that the chunk completed, in order."""
+
+    __slots__ = ("_after_cr", "_limit", "_open", "_start")
+
+    def __init__(self, limit: int = MAX_EVENT_BYTES) -> None:
+        self._limit = limit
+        self._start: bytes | None = b""  # what may still be a byte order mark; None once that is decided
+        self._after_cr = False  # the last chunk ended in CR: a LF that begins the next belongs to it
+        self._open = bytearray()  # what came of the event that isn't complete
+
+    def feed(self, chunk: bytes) -> list[bytes]:
+        if self._start is not None:
+            chunk = self._past_start(chunk)
+        if self._after_cr or b"\r" in chunk:
+            chunk = self._with_plain_newlines(chunk)
+        if not chunk:
+            return []
+        if b"\n\n" not in chunk and not self._ends_event(chunk):
+            self._keep(chunk)
+            return []
+        *blocks, rest = (bytes(self._open) + chunk).split(b"\n\n")
+        self._open.clear()
+        self._keep(rest)
+        return [data for block in blocks if (data := _data(block))]
+
+    def _past_start(self, chunk: bytes) -> bytes:
+        head = (self._start or b"") + chunk
+        if len(head) < len(BOM) and BOM.startswith(head):
+            self._start = head
+            return b""
+        self._start = None
+        return head.removeprefix(BOM)
+
+    def _with_plain_newlines(self, chunk: bytes) -> bytes:
+        if self._after_cr:
+            if not chunk:
+                return chunk
+            chunk = chunk.removeprefix(b"\n")
+            self._after_cr = False
+        self._after_cr = chunk.endswith(b"\r")
+        return chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+
+    def _ends_event(self, chunk: bytes) -> bool:
+        return chunk.startswith(b"\n") and self._open.endswith(b"\n")
+
+    def _keep(self, piece: bytes) -> None:
+        self._open += piece
+        if len(self._open) > self._limit:
+            raise EventTooLarge(f"an event of more than {self._limit} bytes")
+
+
+def _data(block: bytes) -> bytes:
+    if block.startswith(b"data: ") and b"\n" not in block:
+        return block[6:]
+    return b"\n".join(line[5:].removeprefix(b" ") for line in block.split(b"\n") if line.startswith(b"data:"))
