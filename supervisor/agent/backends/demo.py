@@ -1,0 +1,156 @@
+"""The built-in model: no network, no key, always the same answer to the same words.
+
+It understands these, one or several joined by `; then `:
+
+    run COMMAND              run a command, where policy allows it without asking
+    ask COMMAND              run a command outside the sandbox, which needs somebody's approval
+    write FILE: TEXT         create a file by a patch
+    change FILE: OLD => NEW  change one line of a file by a patch
+    plan STEP, STEP, …       show a plan
+    count N                  count to N, aloud and slowly
+    think WORDS              reason, then say so
+    say WORDS                say it
+    anything else            an answer that lists these
+
+It streams word by word, `pace_s` apart, so that there is something to see and to interrupt.
+"""
+
+import asyncio
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from actors.ids import CallId
+from supervisor.agent.backends.model import Build, Deliver, Notify
+from supervisor.agent.model import news
+from supervisor.agent.model.history import Answered, HistoryItem, ModelRequest, Said
+
+PACE_S = 0.02
+HELP = (
+    "I am the built-in demo model. I understand: run COMMAND, ask COMMAND, write FILE: TEXT, "
+    "change FILE: OLD => NEW, plan STEP, STEP, count N, think WORDS, say WORDS; several are joined by '; then '."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing to do: a tool call, or words."""
+
+    words: str = ""
+    thought: str = ""
+    tool: str = ""
+    arguments: str = ""
+
+
+class DemoModel:
+    def __init__(self, pace_s: float = PACE_S) -> None:
+        self._pace_s = pace_s
+
+    async def respond(self, build: Build, deliver: Deliver, notify: Notify) -> None:
+        """Never breaks, so it never has to `notify`."""
+        request = await build()
+        step = next_step(request.items)
+        if step.thought:
+            await self._stream(step.thought, news.ReasoningDelta, deliver)
+            await deliver((news.ReasoningDone("", (step.thought,)),))
+        if step.words:
+            await self._stream(step.words, news.TextDelta, deliver)
+            await deliver((news.TextDone(step.words),))
+        if step.tool:
+            call = CallId(f"demo-{len(request.items)}")
+            await deliver((news.CallDone(call, step.tool, step.arguments),))
+        await deliver((_usage(request, step), news.Finished()))
+
+    async def _stream(
+        self, words: str, kind: type[news.TextDelta] | type[news.ReasoningDelta], deliver: Deliver
+    ) -> None:
+        for word in re.findall(r"\S+\s*|\s+", words):
+            await deliver((kind(word),))
+            await asyncio.sleep(self._pace_s)
+
+
+def next_step(items: Sequence[HistoryItem]) -> Step:
+    """What comes after what was done since the user last spoke."""
+    said, outputs = _since_the_user(items)
+    steps = [_understood(one.strip()) for one in re.split(r";\s*then\s+", said)]
+    if len(outputs) < len(steps):
+        return steps[len(outputs)]
+    last = steps[-1]
+    return Step(words=_report(outputs[-1])) if last.tool else last
+
+
+def _since_the_user(items: Sequence[HistoryItem]) -> tuple[str, list[str]]:
+    outputs: list[str] = []
+    for item in reversed(items):
+        if isinstance(item, Answered):
+            outputs.append(item.output)
+        elif isinstance(item, Said) and item.role == "user":
+            return item.text.strip(), outputs[::-1]
+    return "", outputs[::-1]
+
+
+def _understood(said: str) -> Step:
+    verb, _, rest = said.partition(" ")
+    match verb.lower():
+        case "run" if rest:
+            return _call("shell", command=["bash", "-lc", rest])
+        case "ask" if rest:
+            return _call(
+                "shell",
+                command=["bash", "-lc", rest],
+                with_escalated_permissions=True,
+                justification="You asked me to run it outside the sandbox.",
+            )
+        case "write" if ":" in rest:
+            path, _, text = rest.partition(":")
+            return _patch(f"*** Add File: {path.strip()}\n" + "".join(f"+{line}\n" for line in _lines(text)))
+        case "change" if ":" in rest and "=>" in rest:
+            path, _, change = rest.partition(":")
+            old, _, new = change.partition("=>")
+            return _patch(f"*** Update File: {path.strip()}\n@@\n-{old.strip()}\n+{new.strip()}\n")
+        case "plan" if rest:
+            return _call("update_plan", plan=list(_plan(rest)))
+        case "count" if rest.strip().isdigit():
+            return Step(words=" ".join(str(number) for number in range(1, int(rest) + 1)))
+        case "think" if rest:
+            return Step(thought=rest, words=f"I thought about it: {rest}")
+        case "say" if rest:
+            return Step(words=rest)
+        case _:
+            return Step(words=f"You said: {said}\n\n{HELP}" if said else HELP)
+
+
+def _call(tool: str, **arguments: object) -> Step:
+    return Step(tool=tool, arguments=json.dumps(arguments))
+
+
+def _patch(operation: str) -> Step:
+    return _call("apply_patch", input=f"*** Begin Patch\n{operation}*** End Patch")
+
+
+def _lines(text: str) -> list[str]:
+    return text.strip().split("\\n")
+
+
+def _plan(steps: str) -> Iterator[dict[str, str]]:
+    for place, step in enumerate(steps.split(",")):
+        yield {"step": step.strip(), "status": "in_progress" if place == 0 else "pending"}
+
+
+def _report(output: str) -> str:
+    try:
+        result = json.loads(output)
+        told, code = str(result["output"]).strip(), result["metadata"]["exit_code"]
+    except (ValueError, TypeError, KeyError):
+        return output
+    if code == 0:
+        return told or "Done; it printed nothing."
+    return f"It failed with exit code {code}.\n{told}".strip()
+
+
+def _usage(request: ModelRequest, step: Step) -> news.Usage:
+    """A token is about four characters, here too."""
+    read = sum(len(str(item)) for item in request.items) // 4
+    written = max(1, len(step.words + step.thought + step.arguments) // 4)
+    return news.Usage(input=read, output=written, total=read + written)

@@ -1,0 +1,162 @@
+"""A model with our tools: ask, carry out its calls, ask again, until it only talks. Loop thread.
+
+Whatever the model is, the loop is the same; it can begin in the middle, because open calls come first.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+from actors import events as ev
+from actors.ids import ConversationId
+from actors.orders import RunAgent
+from actors.settings import Settings
+from supervisor.agent.history import Histories, take_inputs
+from supervisor.agent.model.history import HistoryItem, Image, ModelRequest, Part, Said
+from supervisor.agent.model.news import News
+from supervisor.agent.model.retry import Pause
+from supervisor.agent.pictures import readable
+from supervisor.agent.speech import Speech
+from supervisor.agent.surroundings import BASE_INSTRUCTIONS, notices
+from supervisor.agent.tools.specs import tools_for
+from supervisor.agent.tools.toolbox import Toolbox
+from supervisor.agent.tools.work import Work
+from supervisor.agent.turn import Turn
+
+Build = Callable[[], Awaitable[ModelRequest]]
+Deliver = Callable[[Sequence[News]], Awaitable[None]]
+Notify = Callable[[Pause], Awaitable[None]]
+
+
+class Model(Protocol):
+    async def respond(self, build: Build, deliver: Deliver, notify: Notify) -> None:
+        """One response. `build` is called before every attempt, `notify` before every pause."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How a model is dealt with, from the config."""
+
+    home: Path
+    guide_bytes: int = 32 * 1024
+    show_raw_reasoning: bool = False
+    hide_reasoning: bool = False
+    store_responses: bool = True
+    approval_deadline_s: float | None = None
+
+
+class ModelBackend:
+    resumable = True
+
+    def __init__(
+        self,
+        model_for: Callable[[RunAgent], Model],
+        histories: Histories,
+        toolbox: Toolbox,
+        manner: Manner,
+        environment_of: Callable[[ConversationId], Mapping[str, str]],
+    ) -> None:
+        self._model_for = model_for
+        self._histories = histories
+        self._toolbox = toolbox
+        self._manner = manner
+        self._environment_of = environment_of
+
+    async def run(self, turn: Turn) -> str | None:
+        order = turn.order
+        model = self._model_for(order)
+        transcript = await self._histories.open(order)
+        env = self._environment_of(order.conversation)
+        work = Work(turn, transcript, env, self._manner.approval_deadline_s)
+        await self._tell_surroundings(work)
+        while True:
+            await self._respond(model, work)
+            done = not transcript.open_calls
+            await self._carry_out_calls(work)
+            if not await _take_more(work) and done:
+                break
+        self._histories.keep(order.conversation, transcript)
+        return transcript.last_said
+
+    def forget(self, conversation: ConversationId) -> None:
+        self._histories.forget(conversation)
+
+    async def _tell_surroundings(self, work: Work) -> None:
+        """Once, and again when they have changed."""
+        manner, transcript = self._manner, work.transcript
+        wanted = await asyncio.to_thread(lambda: list(notices(work.settings, manner.home, manner.guide_bytes)))
+        for notice in wanted:
+            if transcript.last_context.get(notice.kind) != notice.text:
+                work.say(ev.UserMessage(message=notice.text, kind=notice.kind, item_id=work.turn.new_item()))
+
+    async def _respond(self, model: Model, work: Work) -> None:
+        speech = Speech(
+            work.turn,
+            work.transcript,
+            show_raw=self._manner.show_raw_reasoning,
+            hide_reasoning=self._manner.hide_reasoning,
+        )
+
+        async def build() -> ModelRequest:
+            await self._carry_out_calls(work)
+            return await self._request(work)
+
+        async def notify(pause: Pause) -> None:
+            speech.broke()
+            delay_ms = round(pause.delay_s * 1000)
+            work.say(ev.StreamError(message=pause.text, attempt=pause.attempt, delay_ms=delay_ms))
+
+        await model.respond(build, speech.hear, notify)
+
+    async def _carry_out_calls(self, work: Work) -> None:
+        """In the order the model made them, one after the other: the second may need what the first has done."""
+        for call in work.transcript.open_calls:
+            output = await self._toolbox.carry_out(work, call)
+            work.say(ev.ToolOutput(call_id=call.call, item_id=call.item, output=output))
+
+    async def _request(self, work: Work) -> ModelRequest:
+        settings, order = work.settings, work.turn.order
+        return ModelRequest(
+            model=settings.model,
+            instructions=_instructions(settings),
+            items=await _with_pictures(work.transcript.items),
+            tools=tools_for(settings),
+            effort=settings.effort,
+            summary=settings.summary,
+            session_id=order.conversation,
+            store=self._manner.store_responses,
+        )
+
+
+async def _take_more(work: Work) -> bool:
+    """What was said meanwhile joins the turn before the model is asked again, and before it is over."""
+    inputs = await work.turn.more_input()
+    take_inputs(work.transcript, inputs)
+    return bool(inputs)
+
+
+def _instructions(settings: Settings) -> str:
+    return settings.base_instructions or BASE_INSTRUCTIONS
+
+
+async def _with_pictures(items: Sequence[HistoryItem]) -> tuple[HistoryItem, ...]:
+    if not any(isinstance(item, Said) and _has_files(item) for item in items):
+        return tuple(items)
+    return tuple([await _with_files_read(item) if isinstance(item, Said) else item for item in items])
+
+
+def _has_files(message: Said) -> bool:
+    return any(isinstance(part, Image) and part.url.startswith("file:") for part in message.parts)
+
+
+async def _with_files_read(message: Said) -> Said:
+    parts: list[Part] = []
+    for part in message.parts:
+        if isinstance(part, Image) and part.url.startswith("file:"):
+            parts.append(await asyncio.to_thread(readable, part.url))
+        else:
+            parts.append(part)
+    return replace(message, parts=tuple(parts))

@@ -1,0 +1,163 @@
+"""Carries out turns on the loop thread: one task a turn, stopped when asked, ended only when its processes are gone.
+
+Implements ports.AgentRunner. Owns which turns run; knows nothing of models, tools or policies.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import assert_never
+
+import structlog
+
+from actors.errors import GreenroomError
+from actors.ids import ConversationId, TurnId
+from actors.messages import Address
+from actors.orders import (
+    AbandonAgent,
+    AgentAbandoned,
+    AgentOrder,
+    AnswerAgent,
+    Completed,
+    Crashed,
+    GiveInput,
+    ModelFailed,
+    Outcome,
+    RunAgent,
+    StopAgent,
+    Stopped,
+    SuspendAgent,
+    Suspended,
+    TakeMore,
+)
+from supervisor.agent.backends import Backend
+from supervisor.agent.model.errors import ModelError
+from supervisor.agent.processes import Processes
+from supervisor.agent.turn import Turn, Verdict
+
+log = structlog.get_logger()
+
+BackendFor = Callable[[RunAgent], Backend]
+
+
+class Running:
+    """A turn under way: the backend's task may be cancelled, the keeper that waits for it never is."""
+
+    def __init__(self, turn: Turn, backend: Backend) -> None:
+        self.turn = turn
+        self.backend = backend
+        self.work = asyncio.create_task(backend.run(turn), name=f"turn-{turn.order.turn}")
+        self.keeper: asyncio.Task[None] | None = None
+        self.suspending = False
+        self.stopping = False
+
+
+class Runner:
+    def __init__(self, loop: asyncio.AbstractEventLoop, processes: Processes, backend_for: BackendFor) -> None:
+        self._loop = loop
+        self._processes = processes
+        self._backend_for = backend_for
+        self._running: dict[TurnId, Running] = {}
+        self._chores: set[asyncio.Task[None]] = set()
+
+    def order(self, order: AgentOrder, session: Address) -> None:
+        """From actor threads. From here on the loop thread owns the order."""
+        self._loop.call_soon_threadsafe(self._take, order, session)
+
+    def _take(self, order: AgentOrder, session: Address) -> None:
+        match order:
+            case RunAgent():
+                self._start(order, session)
+            case AbandonAgent():
+                chore = self._loop.create_task(self._abandon(order.conversation, session))
+                self._chores.add(chore)  # the loop itself only keeps a weak reference
+                chore.add_done_callback(self._chores.discard)
+            case StopAgent() | SuspendAgent() | GiveInput() | AnswerAgent() | TakeMore():
+                running = self._running.get(order.turn)
+                if running is not None:  # else it has said its last word, and the session is about to read it
+                    self._tell(running, order)
+            case _:
+                assert_never(order)
+
+    def _start(self, order: RunAgent, session: Address) -> None:
+        turn = Turn(order, session)
+        try:
+            backend = self._backend_for(order)
+        except GreenroomError as error:  # a provider that the config does not know, a key that is missing
+            turn.outflow.finish(ModelFailed(error.message))
+            return
+        running = self._running[order.turn] = Running(turn, backend)
+        running.keeper = asyncio.create_task(self._keep_turn(running))
+
+    def _tell(self, running: Running, order: StopAgent | SuspendAgent | GiveInput | AnswerAgent | TakeMore) -> None:
+        turn = running.turn
+        match order:
+            case TakeMore():
+                turn.outflow.taken()
+            case GiveInput():
+                turn.given(order.inputs)
+            case AnswerAgent():
+                turn.answered(order.approval, Verdict(order.decision, order.reason))
+            case SuspendAgent():
+                if running.backend.resumable and turn.only_waits and not running.stopping:
+                    running.suspending = True
+                    running.work.cancel()
+            case StopAgent():
+                self._stop(running, kill=order.kill)
+            case _:
+                assert_never(order)
+
+    def _stop(self, running: Running, *, kill: bool) -> None:
+        if kill:
+            self._processes.kill_now(running.turn.order.turn)
+        if not running.stopping:
+            running.stopping = True
+            running.work.cancel()
+
+    async def _keep_turn(self, running: Running) -> None:
+        """The one place where a turn ends: its work is over, then its processes are gone, then it is said."""
+        order = running.turn.order
+        await asyncio.wait({running.work})
+        outcome = self._outcome(running)
+        survivors = await self._processes.end_turn(order.turn)
+        if survivors:
+            log.error("turn.processes_survived", conversation=order.conversation, turn=order.turn, pids=survivors)
+        if not isinstance(outcome, Completed):
+            running.backend.forget(order.conversation)
+        del self._running[order.turn]
+        running.turn.outflow.finish(outcome)
+
+    def _outcome(self, running: Running) -> Outcome:
+        work = running.work
+        if work.cancelled():
+            return Suspended() if running.suspending and not running.stopping else Stopped()
+        error = work.exception()
+        match error:
+            case None:
+                return Completed(work.result())
+            case ModelError():
+                return ModelFailed(error.message)
+            case _:
+                order = running.turn.order
+                log.error("turn.crashed", conversation=order.conversation, turn=order.turn, exc_info=error)
+                return Crashed(f"{type(error).__name__}: {error}")
+
+    async def _abandon(self, conversation: ConversationId, registry: Address) -> None:
+        """Its session is gone: end what it had, and say when nothing of it is left."""
+        turns = [one for one in self._running.values() if one.turn.order.conversation == conversation]
+        for running in turns:
+            self._stop(running, kill=True)
+        keepers = [running.keeper for running in turns if running.keeper is not None]
+        if keepers:
+            await asyncio.wait(keepers)
+        registry.tell(AgentAbandoned(conversation))
+
+    async def close(self) -> None:
+        """End every turn, hard, and wait for it."""
+        for running in list(self._running.values()):
+            self._stop(running, kill=True)
+        keepers = [running.keeper for running in self._running.values() if running.keeper is not None]
+        if keepers:
+            await asyncio.wait(keepers)
+
+    def statistics(self) -> dict[str, int]:
+        return {"turns": len(self._running)}

@@ -1,0 +1,11 @@
+"""The plan that a model shows: an event, and a word of thanks."""
+
+from actors.events import PlanUpdate
+from supervisor.agent.tools.arguments import PlanArguments
+from supervisor.agent.tools.work import Work
+from supervisor.agent.transcript import OpenCall
+
+
+def update_plan(work: Work, call: OpenCall, arguments: PlanArguments) -> str:
+    work.say(PlanUpdate(explanation=arguments.explanation, plan=arguments.plan, item_id=call.item))
+    return "Plan updated"

@@ -1,0 +1,243 @@
+"""A command from the model's argv to the text it reads: judged, asked about, sandboxed, run, told. Loop thread."""
+
+import asyncio
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from actors import events as ev
+from actors.settings import DangerFullAccess, SandboxMode
+from supervisor.agent.patch.errors import PatchSyntax
+from supervisor.agent.patch.recognise import patch_in
+from supervisor.agent.processes import Command, Finished, NotStarted, Output, Processes, reason
+from supervisor.agent.processes.output import Stream
+from supervisor.agent.safety.hints import parsed_command
+from supervisor.agent.safety.judge import judge_command
+from supervisor.agent.safety.rules import RETRY_REASON, Ask, Reject, Run
+from supervisor.agent.sandbox import Sandbox
+from supervisor.agent.tools.arguments import ShellArguments
+from supervisor.agent.tools.patching import Patching
+from supervisor.agent.tools.work import Work
+from supervisor.agent.transcript import OpenCall
+
+NOT_FOUND = 127  # a missing program fails outside the sandbox too
+REJECTED = "exec command rejected by user"
+
+
+@dataclass(frozen=True, slots=True)
+class ShellLimits:
+    timeout_s: float = 10.0
+    history_bytes: int = 128 * 1024
+    model_bytes: int = 10 * 1024
+    model_lines: int = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """How a command ended, as told to everybody."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+    duration_s: float
+    timed_out: bool = False
+    not_started: str | None = None
+
+    @property
+    def failed(self) -> bool:
+        return self.exit_code not in {0, NOT_FOUND} and self.not_started is None
+
+
+class Shell:
+    def __init__(self, processes: Processes, sandbox: Sandbox, patching: Patching, limits: ShellLimits) -> None:
+        self._processes = processes
+        self._sandbox = sandbox
+        self._patching = patching
+        self._limits = limits
+
+    async def run(self, work: Work, call: OpenCall, arguments: ShellArguments) -> str:
+        cwd = work.settings.cwd / (arguments.workdir or "")
+        try:
+            patch = patch_in(arguments.command)
+        except PatchSyntax as error:
+            return f"error: {error.message}"
+        if patch is not None:
+            return await self._patching.apply(work, call, patch.text, cwd / (patch.workdir or ""))
+        return await self._judged(work, call, arguments, cwd)
+
+    async def _judged(self, work: Work, call: OpenCall, arguments: ShellArguments, cwd: Path) -> str:
+        settings = work.settings
+        verdict = judge_command(
+            arguments.command,
+            settings.approval_policy,
+            SandboxMode(settings.sandbox.mode),
+            sandbox_available=self._sandbox.availability.ok,
+            escalated=arguments.with_escalated_permissions,
+        )
+        match verdict:
+            case Reject():
+                return verdict.text
+            case Ask():
+                answer = await work.ask(
+                    self._request(work, call, arguments, cwd, arguments.justification or verdict.reason)
+                )
+                if not answer.approved:
+                    return _rejected(answer.reason)
+                return self._told(await self._execute(work, call, arguments, cwd, sandboxed=False), arguments)
+            case Run(sandboxed, retry):
+                return await self._run(work, call, arguments, cwd, sandboxed=sandboxed, retry=retry)
+
+    async def _run(
+        self, work: Work, call: OpenCall, arguments: ShellArguments, cwd: Path, *, sandboxed: bool, retry: bool
+    ) -> str:
+        ran = _already(work, call) if retry else None
+        if ran is None:
+            ran = await self._execute(work, call, arguments, cwd, sandboxed=sandboxed)
+            if not (retry and sandboxed and ran.failed):
+                return self._told(ran, arguments)
+            work.say(ev.BackgroundEvent(message=f"Execution failed: exit code {ran.exit_code}"))
+        request = self._request(work, call, arguments, cwd, RETRY_REASON, retry=True)
+        answer = await work.ask(request)
+        if not answer.approved:
+            return f"{_rejected(answer.reason)}\n{self._told(ran, arguments)}"
+        work.say(ev.BackgroundEvent(message="retrying command without sandbox"))
+        return self._told(await self._execute(work, call, arguments, cwd, sandboxed=False), arguments)
+
+    def _request(
+        self,
+        work: Work,
+        call: OpenCall,
+        arguments: ShellArguments,
+        cwd: Path,
+        why: str | None,
+        *,
+        retry: bool = False,
+    ) -> ev.ExecApprovalRequest:
+        return ev.ExecApprovalRequest(
+            call_id=call.call,
+            command=arguments.command,
+            cwd=cwd,
+            reason=why,
+            approval_id=work.new_approval(),
+            item_id=call.item,
+            retry=retry,
+            deadline_s=work.deadline_s,
+        )
+
+    async def _execute(
+        self, work: Work, call: OpenCall, arguments: ShellArguments, cwd: Path, *, sandboxed: bool
+    ) -> Ran:
+        """Begin and end are said whatever happens in between."""
+        work.say(
+            ev.ExecCommandBegin(
+                call_id=call.call,
+                command=arguments.command,
+                cwd=cwd,
+                parsed_cmd=parsed_command(arguments.command),
+                item_id=call.item,
+            )
+        )
+
+        async def take(stream: Stream, chunk: bytes) -> None:
+            delta = ev.ExecCommandOutputDelta(call_id=call.call, stream=stream, chunk=chunk, item_id=call.item)
+            work.turn.emit(delta)
+            await work.turn.room()
+
+        output = Output(take, keep_bytes=self._limits.history_bytes)
+        try:
+            result = await self._start(work, arguments, cwd, output, sandboxed=sandboxed)
+        except asyncio.CancelledError:
+            _say_ended(work, call, Ran(-1, output.stdout.text(), output.stderr.text(), 0.0))
+            raise
+        ran = _ran(result, output)
+        _say_ended(work, call, ran)
+        return ran
+
+    async def _start(
+        self, work: Work, arguments: ShellArguments, cwd: Path, output: Output, *, sandboxed: bool
+    ) -> Finished | NotStarted:
+        order = work.turn.order
+        policy = work.settings.sandbox if sandboxed else DangerFullAccess()
+        timeout_s = arguments.timeout / 1000 if arguments.timeout else self._limits.timeout_s
+        try:
+            with self._sandbox.confine(policy, cwd, arguments.command, work.env) as confined:
+                for notice in confined.notices:
+                    work.say(ev.BackgroundEvent(message=notice))
+                command = Command(
+                    confined.argv,
+                    confined.cwd,
+                    confined.env,
+                    order.conversation,
+                    order.turn,
+                    timeout_s,
+                    keeper=confined.keeper,
+                    pass_fds=confined.pass_fds,
+                )
+                return await self._processes.run(command, output)
+        except OSError as error:
+            return NotStarted(reason(error))
+
+    def _told(self, ran: Ran, arguments: ShellArguments) -> str:
+        """For the model: both streams whatever the exit code, head and tail, and how much is missing."""
+        if ran.not_started is not None:
+            return ran.not_started
+        output = ran.stdout if not ran.stderr else f"{ran.stdout}\n[stderr]\n{ran.stderr}".lstrip("\n")
+        if ran.timed_out:
+            limit_ms = arguments.timeout or self._limits.timeout_s * 1000
+            output = f"command timed out after {limit_ms:.0f} milliseconds\n{output}"
+        told = shortened(output, self._limits.model_bytes, self._limits.model_lines)
+        metadata = {"exit_code": ran.exit_code, "duration_seconds": round(ran.duration_s, 1)}
+        return json.dumps({"output": told, "metadata": metadata}, ensure_ascii=False)
+
+
+def shortened(text: str, max_bytes: int, max_lines: int) -> str:
+    """The first and the last half of what is allowed, and between them what was left out and why."""
+    lines = text.splitlines(keepends=True)
+    if len(lines) <= max_lines and len(text.encode()) <= max_bytes:
+        return text
+    head = _fitting(lines[: max_lines // 2], max_bytes // 2)
+    tail = _fitting(lines[max(len(lines) - max_lines // 2, 0) :], max_bytes // 2, from_end=True)
+    left_out = len(text.encode()) - len(head.encode()) - len(tail.encode())
+    gap = f"[… {left_out} bytes left out: at most {max_lines} lines and {max_bytes} bytes are shown …]"
+    return f"{head.rstrip(chr(10))}\n{gap}\n{tail}"
+
+
+def _fitting(lines: list[str], max_bytes: int, *, from_end: bool = False) -> str:
+    raw = "".join(lines).encode()
+    part = raw[-max_bytes:] if from_end else raw[:max_bytes]
+    return part.decode("utf-8", "ignore")
+
+
+def _ran(result: Finished | NotStarted, output: Output) -> Ran:
+    if isinstance(result, NotStarted):
+        return Ran(-1, "", str(result), 0.0, not_started=str(result))
+    return Ran(
+        result.exit_code, output.stdout.text(), output.stderr.text(), result.duration_s, timed_out=result.timed_out
+    )
+
+
+def _say_ended(work: Work, call: OpenCall, ran: Ran) -> None:
+    seconds = int(ran.duration_s)
+    work.say(
+        ev.ExecCommandEnd(
+            call_id=call.call,
+            stdout=ran.stdout,
+            stderr=ran.stderr,
+            exit_code=ran.exit_code,
+            duration=ev.Duration(secs=seconds, nanos=int((ran.duration_s - seconds) * 1e9)),
+            item_id=call.item,
+        )
+    )
+
+
+def _already(work: Work, call: OpenCall) -> Ran | None:
+    """A command that ran in an earlier life of this turn is not run again to ask the same question."""
+    ended = work.transcript.ended(call.item)
+    if ended is None:
+        return None
+    duration_s = ended.duration.secs + ended.duration.nanos / 1e9
+    return Ran(ended.exit_code, ended.stdout, ended.stderr, duration_s)
+
+
+def _rejected(why: str) -> str:
+    return f"{REJECTED}: {why}" if why else REJECTED

@@ -1,0 +1,43 @@
+"""What the tools of one turn work with and on. Loop thread; lives as long as the turn's task."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from secrets import token_hex
+
+from actors import events as ev
+from actors.ids import ApprovalId
+from actors.settings import Settings
+from supervisor.agent.patch.turn_diff import TurnChanges
+from supervisor.agent.transcript import Transcript
+from supervisor.agent.turn import Turn, Verdict
+
+
+@dataclass(slots=True)
+class Work:
+    turn: Turn
+    transcript: Transcript
+    env: Mapping[str, str]
+    deadline_s: float | None = None
+    changes: TurnChanges = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.changes = TurnChanges(self.settings.cwd)
+
+    @property
+    def settings(self) -> Settings:
+        return self.turn.order.settings
+
+    def say(self, event: ev.DurableEvent) -> None:
+        self.transcript.take(event)
+        self.turn.emit(event)
+
+    def new_approval(self) -> ApprovalId:
+        """Random, and it names its conversation: whoever gets it knows where it goes."""
+        return ApprovalId(f"{token_hex(6)}@{self.turn.order.conversation}")
+
+    async def ask(self, request: ev.ApprovalRequest) -> Verdict:
+        """The answer, which may have been given in an earlier life of the turn."""
+        known = self.transcript.decided(request.item_id, retry=getattr(request, "retry", False))
+        if known is not None:
+            return Verdict(known.decision, known.reason)
+        return await self.turn.ask(request)

@@ -1,0 +1,134 @@
+"""What the model has read and said so far, as the events tell it. The same projection live and after a restart.
+
+No I/O: pictures in files are named here and read where the request is built.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from actors import events as ev
+from actors.ids import ApprovalId, CallId, ItemId
+from actors.items import ImageItem, LocalImageItem, TextItem
+from actors.settings import Decision
+from supervisor.agent.model.history import Answered, Called, HistoryItem, Image, Part, Reasoned, Said, Text, said
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCall:
+    """A tool call of the model without an output."""
+
+    call: CallId
+    item: ItemId
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A question of this turn that was answered, maybe in an earlier life of the daemon."""
+
+    request: ev.ApprovalRequest
+    decision: Decision
+    reason: str
+
+
+READ_BY_MODELS = frozenset(
+    {"user_message", "agent_message", "model_reasoning", "tool_call", "tool_output"}
+    | {"exec_approval_request", "apply_patch_approval_request", "approval_resolved", "exec_command_end"}
+    | {"task_started"}
+)  # events of other types need not even be parsed
+
+
+class Transcript:
+    def __init__(self) -> None:
+        self.items: list[HistoryItem] = []
+        self.last_context: dict[ev.MessageKind, str] = {}
+        self.last_said: str | None = None
+        self._open: dict[ItemId, OpenCall] = {}
+        self._asked: dict[ApprovalId, ev.ApprovalRequest] = {}
+        self._decided: dict[ItemId, list[Decided]] = {}
+        self._ended: dict[ItemId, ev.ExecCommandEnd] = {}
+
+    def take(self, event: ev.DurableEvent) -> None:
+        match event:
+            case ev.TaskStarted():
+                self._begin_turn()
+            case ev.UserMessage():
+                self._take_user_message(event)
+            case ev.AgentMessage():
+                self.items.append(said("assistant", event.message))
+                self.last_said = event.message
+            case ev.ModelReasoning():
+                self.items.append(Reasoned(event.id, event.summary, event.encrypted_content))
+            case ev.ToolCall():
+                self.items.append(Called(event.call_id, event.name, event.arguments))
+                self._open[event.item_id] = OpenCall(event.call_id, event.item_id, event.name, event.arguments)
+            case ev.ToolOutput():
+                self._answer(event)
+            case ev.ExecApprovalRequest() | ev.ApplyPatchApprovalRequest():
+                self._asked[event.approval_id] = event
+            case ev.ApprovalResolved():
+                self._decide(event)
+            case ev.ExecCommandEnd():
+                self._ended[event.item_id] = event
+            case _:
+                pass
+
+    @property
+    def open_calls(self) -> tuple[OpenCall, ...]:
+        return tuple(self._open.values())
+
+    def decided(self, item: ItemId, *, retry: bool = False) -> Decided | None:
+        """The answer to the question about an item, if there was one."""
+        for one in self._decided.get(item, ()):
+            if getattr(one.request, "retry", False) == retry:
+                return one
+        return None
+
+    def ended(self, item: ItemId) -> ev.ExecCommandEnd | None:
+        """How the item's command ended, if it ran."""
+        return self._ended.get(item)
+
+    def _begin_turn(self) -> None:
+        self._open.clear()
+        self._asked.clear()
+        self._decided.clear()
+        self._ended.clear()
+        self.last_said = None
+
+    def _take_user_message(self, event: ev.UserMessage) -> None:
+        message = Said("user", tuple(_parts(event)) or (Text(event.message),))
+        if event.kind is ev.MessageKind.PLAIN:
+            self.items.append(message)
+            return
+        # What we tell the model about its surroundings goes before what the person has just said.
+        place = len(self.items)
+        while place and _is_from_user(self.items[place - 1]):
+            place -= 1
+        self.items.insert(place, message)
+        self.last_context[event.kind] = event.message
+
+    def _answer(self, event: ev.ToolOutput) -> None:
+        self._open.pop(event.item_id, None)
+        self.items.append(Answered(event.call_id, event.output))
+
+    def _decide(self, event: ev.ApprovalResolved) -> None:
+        request = self._asked.pop(event.approval_id, None)
+        if request is not None:
+            decided = Decided(request, event.decision, event.reason)
+            self._decided.setdefault(request.item_id, []).append(decided)
+
+
+def _parts(event: ev.UserMessage) -> Iterator[Part]:
+    for item in event.items:
+        match item:
+            case TextItem():
+                yield Text(item.text)
+            case ImageItem():
+                yield Image(item.image_url)
+            case LocalImageItem():
+                yield Image(item.path.as_uri())
+
+
+def _is_from_user(item: HistoryItem) -> bool:
+    return isinstance(item, Said) and item.role == "user"

@@ -1,0 +1,72 @@
+"""What a backend may do with the turn it carries out: say, ask, take input. Loop thread."""
+
+import asyncio
+from dataclasses import dataclass
+
+from actors.events import ApprovalRequest
+from actors.ids import ApprovalId, ItemId
+from actors.messages import Address
+from actors.orders import AgentNews, InputWanted, PendingInput, RunAgent
+from actors.settings import Decision
+from supervisor.agent.outflow import Outflow
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    decision: Decision
+    reason: str = ""
+
+    @property
+    def approved(self) -> bool:
+        return self.decision in {Decision.APPROVED, Decision.APPROVED_FOR_SESSION}
+
+
+class Turn:
+    def __init__(self, order: RunAgent, session: Address) -> None:
+        self.order = order
+        self.outflow = Outflow(order.turn, session)
+        self._questions: dict[ApprovalId, asyncio.Future[Verdict]] = {}
+        self._input: asyncio.Future[tuple[PendingInput, ...]] | None = None
+        self._items = 0
+
+    def emit(self, *news: AgentNews) -> None:
+        self.outflow.emit(*news)
+
+    async def room(self) -> None:
+        await self.outflow.room()
+
+    def new_item(self) -> ItemId:
+        """Unique in the conversation: the turn's id is. A resumed turn counts on from what it was resumed at."""
+        self._items += 1
+        return ItemId(f"{self.order.turn}.{self.order.seq}.{self._items}")
+
+    async def ask(self, request: ApprovalRequest) -> Verdict:
+        """Registered before it is asked, so that no answer can be too fast."""
+        answer: asyncio.Future[Verdict] = asyncio.get_running_loop().create_future()
+        self._questions[request.approval_id] = answer
+        try:
+            self.emit(request)
+            return await answer
+        finally:
+            del self._questions[request.approval_id]
+
+    async def more_input(self) -> tuple[PendingInput, ...]:
+        """What was said meanwhile. It is stored as taken when this returns."""
+        self._input = asyncio.get_running_loop().create_future()
+        self.emit(InputWanted())
+        return await self._input
+
+    # --- from the session, through the runner ---------------------------------------------------------------------
+
+    @property
+    def only_waits(self) -> bool:
+        return bool(self._questions)
+
+    def answered(self, approval: ApprovalId, verdict: Verdict) -> None:
+        answer = self._questions.get(approval)
+        if answer is not None and not answer.done():
+            answer.set_result(verdict)
+
+    def given(self, inputs: tuple[PendingInput, ...]) -> None:
+        if self._input is not None and not self._input.done():
+            self._input.set_result(inputs)
