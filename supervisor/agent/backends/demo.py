@@ -47,8 +47,7 @@ class DemoModel:
     def __init__(self, pace_s: float = PACE_S) -> None:
         self._pace_s = pace_s
 
-    async def respond(self, build: Build, deliver: Deliver, notify: Notify) -> None:
-        """Never breaks, so it never has to `notify`."""
+    async def respond(self, build: Build, deliver: Deliver, notify: Notify) -> None:  # noqa: ARG002  # never pauses
         request = await build()
         step = next_step(request.items)
         if step.thought:

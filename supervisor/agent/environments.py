@@ -1,0 +1,38 @@
+"""The environment of each conversation's commands: its client's, by policy, in memory. Safe from any thread.
+
+Nothing here is written to disk: after a restart a conversation has the daemon's own until a client attaches again.
+"""
+
+import threading
+from collections.abc import Mapping
+
+from actors.ids import ConversationId
+from supervisor.config.shared import ShellEnvironmentPolicy
+from supervisor.environment import command_environment
+
+
+class Environments:
+    def __init__(self, own: Mapping[str, str], policy: ShellEnvironmentPolicy) -> None:
+        self._own = dict(own)
+        self._policy = policy
+        self._of: dict[ConversationId, dict[str, str]] = {}
+        self._lock = threading.Lock()
+
+    def remember(self, conversation: ConversationId, env: Mapping[str, str]) -> None:
+        """The newest client wins, as tmux does it."""
+        with self._lock:
+            self._of[conversation] = dict(env)
+
+    def forget(self, conversation: ConversationId) -> None:
+        with self._lock:
+            self._of.pop(conversation, None)
+
+    def of(self, conversation: ConversationId) -> Mapping[str, str]:
+        """Everything the client had. Keys of providers are looked up here, and in our own where it has none."""
+        with self._lock:
+            return {**self._own, **self._of.get(conversation, {})}
+
+    def for_commands(self, conversation: ConversationId) -> Mapping[str, str]:
+        with self._lock:
+            env = self._of.get(conversation, self._own)
+        return command_environment(env, self._policy)

@@ -1,0 +1,169 @@
+"""Everything but the doors: journal, loop, actors, agents, started in order and stopped in the mirror of it.
+
+The daemon puts a socket in front of it; `--embedded` and the demo put themselves there.
+"""
+
+import secrets
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import structlog
+
+from actors.base import Ref, start
+from actors.clock import ThreadClock
+from actors.conversation.state import Limits
+from actors.journalist import Journalist
+from actors.librarian import Librarian
+from actors.messages import Known
+from actors.orders import RunAgent
+from actors.ports import Outbox
+from actors.registry import Registry
+from actors.session import Surroundings
+from supervisor.agent.backends import Backend
+from supervisor.agent.backends.model import Manner, ModelBackend
+from supervisor.agent.environments import Environments
+from supervisor.agent.history import Histories
+from supervisor.agent.model.client import ModelClient
+from supervisor.agent.processes import Processes, sweep_last_life
+from supervisor.agent.runner import Runner
+from supervisor.agent.sandbox import Sandbox
+from supervisor.agent.tools.patching import Patching
+from supervisor.agent.tools.shell import Shell, ShellLimits
+from supervisor.agent.tools.toolbox import Toolbox
+from supervisor.config import Config, Loaded
+from supervisor.journal import SqliteJournal
+from supervisor.loop import LoopThread
+from supervisor.models import Models
+from supervisor.paths import Paths, private_directory
+
+START_S = 30.0  # a repair of a damaged journal may take that long; everything else is milliseconds
+STOP_S = 10.0  # processes get their grace in it
+
+log = structlog.get_logger()
+
+
+class Engine:
+    """Built on the main thread; each step of `start` has its undo in `stop`."""
+
+    def __init__(self, loaded: Loaded, paths: Paths, environ: Mapping[str, str], outbox: Outbox) -> None:
+        self.loaded = loaded
+        self.paths = paths
+        self.loop = LoopThread()
+        self.clock = ThreadClock()
+        self.environments = Environments(environ, loaded.config.shell_environment_policy)
+        self.sandbox = Sandbox(
+            protected=(Path(paths.state), Path(paths.config), Path(paths.run)), hidden=(Path(paths.run),)
+        )
+        self._outbox = outbox
+        self._undo: list[tuple[str, Callable[[], bool | None]]] = []
+
+    @property
+    def config(self) -> Config:
+        return self.loaded.config
+
+    def start(self) -> None:
+        """On a failure everything that was started is stopped again, and the error goes to the caller."""
+        try:
+            self._start()
+        except BaseException:
+            self.stop()
+            raise
+
+    def _start(self) -> None:
+        for directory in (self.paths.state, self.paths.run):
+            private_directory(directory)
+        self.journal = SqliteJournal(Path(self.paths.journal_file))
+        self._undo.append(("journal", self.journal.close))
+        if self.journal.repaired:
+            log.error("journal.repaired", report=self.journal.repaired)
+        self.loop.start()
+        self._undo.append(("loop", lambda: self.loop.stop(STOP_S)))
+        self.loop.call(self._start_agents(), START_S)
+        self._undo.append(("agents", lambda: self.loop.call(self._stop_agents(), STOP_S)))
+        self.librarian = self._actor(Librarian(self.journal))
+        self.journalist = self._actor(Journalist(self.journal, self.librarian))
+        self.clock.start()
+        self._undo.append(("clock", lambda: self.clock.stop(STOP_S)))
+        self.registry = self._actor(Registry(self._surroundings, self.config.greenroom.limits.live_sessions))
+        self.registry.tell(Known(tuple(self.journal.heads())))
+
+    def stop(self) -> None:
+        """The mirror of start. What would not stop is logged as the bug it is."""
+        while self._undo:
+            name, undo = self._undo.pop()
+            try:
+                stopped = undo()
+            except Exception:
+                log.exception("engine.stop_failed", part=name)
+            else:
+                if stopped is False:
+                    log.error("engine.would_not_stop", part=name)
+
+    def _actor(self, actor: Journalist | Librarian | Registry) -> Ref:
+        ref = start(actor)
+        self._undo.append((actor.name, lambda: ref.stop(STOP_S)))
+        return ref
+
+    def _surroundings(self, registry: Ref) -> Surroundings:
+        greenroom = self.config.greenroom
+        limits = Limits(queue=greenroom.limits.queue_length, idle_park_s=greenroom.idle_park_seconds)
+        return Surroundings(
+            registry=registry,
+            journalist=self.journalist,
+            librarian=self.librarian,
+            agents=self.runner,
+            outbox=self._outbox,
+            clock=self.clock,
+            fresh_name=lambda: secrets.token_hex(8),
+            limits=limits,
+        )
+
+    async def _start_agents(self) -> None:
+        """On the loop thread, which spawns every child."""
+        ledger, instance = Path(self.paths.ledger_file), self.paths.state
+        swept = await sweep_last_life(ledger, instance)
+        if swept.ended:
+            log.warning("processes.swept", ended=swept.ended)
+        grace_s = self.config.greenroom.interrupt_grace_ms / 1000
+        self._processes = await Processes(ledger, instance, grace_s).__aenter__()
+        self._client = ModelClient()
+        _ = self.sandbox.availability  # found out by trying, now rather than in the first turn
+        self.histories = Histories(self.journal)
+        self._backend = self._model_backend()
+        self.runner = Runner(self.loop.loop, self._processes, self._backend_for)
+
+    async def _stop_agents(self) -> None:
+        await self.runner.close()
+        await self._processes.__aexit__()
+        await self._client.aclose()
+
+    def _backend_for(self, _: RunAgent) -> Backend:
+        return self._backend
+
+    def _model_backend(self) -> ModelBackend:
+        config = self.config
+        limits = config.greenroom.limits
+        patching = Patching(self.sandbox)
+        shell = Shell(
+            self._processes,
+            self.sandbox,
+            patching,
+            ShellLimits(
+                timeout_s=limits.command_timeout_ms / 1000,
+                model_bytes=limits.model_output_bytes,
+                model_lines=limits.model_output_lines,
+                history_bytes=limits.command_output_bytes,
+            ),
+        )
+        manner = Manner(
+            home=Path(self.paths.config),
+            guide_bytes=config.project_doc_max_bytes,
+            show_raw_reasoning=config.show_raw_agent_reasoning,
+            hide_reasoning=config.hide_agent_reasoning,
+            store_responses=not config.disable_response_storage,
+            approval_deadline_s=config.greenroom.approval_deadline_seconds,
+        )
+        models = Models(self._client, lambda: self.config, self.environments.of)
+        return ModelBackend(
+            models.of, self.histories, Toolbox(shell, patching), manner, self.environments.for_commands
+        )

@@ -1,0 +1,60 @@
+"""The one asyncio loop, on the one long-lived thread that waits and spawns for everybody."""
+
+import asyncio
+import concurrent.futures
+import threading
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+import structlog
+
+from actors.errors import DeadlineExceeded
+
+Result = TypeVar("Result")
+
+log = structlog.get_logger()
+
+
+class LoopThread:
+    """Linux ends the children of a thread that ends, where they ask for it: so this thread lives as long as we do."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._run, name="loop", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def call(self, work: Coroutine[Any, Any, Result], timeout_s: float) -> Result:
+        """Run something on the loop from another thread, and wait for it. For start and stop only."""
+        future = asyncio.run_coroutine_threadsafe(work, self.loop)
+        try:
+            return future.result(timeout_s)
+        except concurrent.futures.TimeoutError as error:
+            if future.done():
+                raise
+            future.cancel()
+            raise DeadlineExceeded(f"the loop did not answer in {timeout_s} s") from error
+
+    def stop(self, timeout_s: float) -> bool:
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self._thread.join(timeout_s)
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self.loop)
+        try:
+            self.loop.run_forever()
+        finally:
+            self._finish()
+
+    def _finish(self) -> None:
+        left = asyncio.all_tasks(self.loop)
+        for task in left:
+            log.warning("loop.task_left", task=task.get_name())
+            task.cancel()
+        if left:
+            self.loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+        self.loop.run_until_complete(self.loop.shutdown_asyncgens())
+        self.loop.run_until_complete(self.loop.shutdown_default_executor())
+        self.loop.close()

@@ -1,0 +1,203 @@
+"""What a dialect asks of the supervisor: everything that is no conversation's own business. A leaf.
+
+Each carries a token of the dialect's choosing, by which the answer finds its request. Answers are values; a refusal is
+one of actors.errors. Whoever serves them runs elsewhere and may take its time: the connection goes on.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from actors.errors import GreenroomError
+from actors.ids import ConnectionId, ConversationId
+from actors.ports import Page
+from actors.settings import SandboxPolicy, Settings
+
+Token = object
+
+
+@dataclass(frozen=True, slots=True)
+class MakeSettings:
+    """Typed arguments over overrides over profile over file over defaults. Relative to the client's directory."""
+
+    token: Token
+    model: str | None = None
+    model_provider: str | None = None
+    profile: str | None = None
+    cwd: str | None = None
+    approval_policy: str | None = None
+    sandbox: str | None = None
+    config: Mapping[str, Any] = field(default_factory=dict)
+    base_instructions: str | None = None
+    include_plan_tool: bool | None = None
+    include_apply_patch_tool: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsMade:
+    """`notice`: one line for a person, said once per client: which model was chosen, and how to choose another."""
+
+    settings: Settings
+    notice: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RememberEnvironment:
+    """The conversation's commands run with this client's environment from now on. No answer."""
+
+    token: Token
+    conversation: ConversationId
+
+
+@dataclass(frozen=True, slots=True)
+class ReadHistory:
+    """Stored events after a cursor. Answer: Page, or a refusal."""
+
+    token: Token
+    conversation: ConversationId
+    after: int = 0
+    limit: int = 256
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryRead:
+    page: Page
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """A new conversation with the history of another up to a seq, which must not lie inside a turn."""
+
+    token: Token
+    conversation: ConversationId
+    fork: ConversationId
+    at: int | None = None
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """Answer: Exported, JSON lines."""
+
+    token: Token
+    conversation: ConversationId
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    token: Token
+    lines: tuple[str, ...]
+    new_id: ConversationId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """For good. Refused while a turn is open."""
+
+    token: Token
+    conversation: ConversationId
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """Fork, import and delete answer with the conversation they made or took away."""
+
+    conversation: ConversationId
+
+
+@dataclass(frozen=True, slots=True)
+class AskStatus:
+    token: Token
+
+
+@dataclass(frozen=True, slots=True)
+class ListClients:
+    token: Token
+
+
+@dataclass(frozen=True, slots=True)
+class KillClient:
+    token: Token
+    connection: ConnectionId
+
+
+@dataclass(frozen=True, slots=True)
+class Reload:
+    """Answer: Plain, with what changed."""
+
+    token: Token
+
+
+@dataclass(frozen=True, slots=True)
+class Down:
+    """Stop the daemon: running turns may go on for so long, then they are interrupted."""
+
+    token: Token
+    drain_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class ReadConfig:
+    """The configuration in force, without secrets. `key` is dotted. Answer: Plain."""
+
+    token: Token
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunOnce:
+    """A command outside of any conversation, under its sandbox. Answer: Plain {exitCode, stdout, stderr}."""
+
+    token: Token
+    command: tuple[str, ...]
+    timeout_ms: float | None = None
+    cwd: str | None = None
+    sandbox: SandboxPolicy | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DiffToRemote:
+    """Answer: Plain {sha, diff} against the closest remote ancestor."""
+
+    token: Token
+    cwd: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """An answer that goes to the wire as it is."""
+
+    value: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """The answer to the request with this token."""
+
+    token: Token
+    answer: SettingsMade | HistoryRead | Exported | Stored | Plain | GreenroomError
+
+
+Request = (
+    MakeSettings
+    | RememberEnvironment
+    | ReadHistory
+    | Fork
+    | Export
+    | Import
+    | Delete
+    | AskStatus
+    | ListClients
+    | KillClient
+    | Reload
+    | Down
+    | ReadConfig
+    | RunOnce
+    | DiffToRemote
+)
