@@ -1,7 +1,7 @@
 """What a dialect asks of the supervisor: everything that is no conversation's own business. A leaf.
 
-Each carries a token of the dialect's choosing, by which the answer finds its request. Answers are values; a refusal is
-one of actors.errors. Whoever serves them runs elsewhere and may take its time: the connection goes on.
+Each carries a token of the dialect's choosing, by which the answer finds its request. Answers are values; a refusal
+is one of actors.errors. Whoever serves them runs elsewhere and may take its time: the connection goes on.
 """
 
 from collections.abc import Mapping
@@ -139,7 +139,7 @@ class Down:
     """Stop the daemon: running turns may go on for so long, then they are interrupted."""
 
     token: Token
-    drain_s: float
+    drain_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,256 @@
+"""What each method of the control API does: parameters to messages, answers to results."""
+
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID, uuid4
+
+from actors import messages as m
+from actors.answers import Listing
+from actors.errors import GreenroomError, InvalidInput, UnknownApproval
+from actors.ids import ApprovalId, ConnectionId, ConversationId, InputId
+from actors.items import TextItem
+from transports import requests as ask
+from transports.dialect import Action, Ask
+from transports.dialects.control import params as p
+from transports.dialects.control.call import Call
+from transports.dialects.control.results import envelope, row, shown
+from transports.dialects.control.schema import api_schema
+from transports.dialects.control.text import Raw
+
+
+def create(call: Call, given: p.Create) -> Iterable[Action]:
+    conversation = ConversationId(str(uuid4()))
+
+    def made(answer: Any) -> Iterable[Action]:
+        if isinstance(answer, GreenroomError):
+            yield from call.finish(answer)
+            return
+
+        def begun(result: Any) -> Iterable[Action]:
+            if isinstance(result, GreenroomError):
+                return call.finish(result)
+            notes = {"notice": answer.notice, "warnings": list(answer.warnings)}
+            return call.finish(ask.Plain({**shown(result), **notes}))
+
+        yield Ask(ask.RememberEnvironment(None, conversation))
+        yield from call.tell(
+            lambda caller: m.Create(conversation, m.Begin(caller, answer.settings, name=given.name)), begun
+        )
+
+    return call.ask(
+        lambda token: ask.MakeSettings(
+            token,
+            model=given.model,
+            model_provider=given.provider,
+            profile=given.profile,
+            cwd=given.cwd,
+            approval_policy=given.approval_policy,
+            sandbox=given.sandbox,
+            config=given.config,
+            base_instructions=given.base_instructions,
+            include_plan_tool=given.include_plan_tool,
+            include_apply_patch_tool=given.include_apply_patch_tool,
+        ),
+        made,
+    )
+
+
+def list_conversations(call: Call, given: p.ListConversations) -> Iterable[Action]:
+    def listed(listing: Listing) -> Iterable[Action]:
+        wanted = [
+            head
+            for head in listing.heads
+            if given.state in {None, head.state} and given.cwd in {None, head.cwd} and given.name in {None, head.name}
+        ]
+        start = int(given.cursor) if given.cursor and given.cursor.isdigit() else 0
+        page = wanted[start : start + given.limit]
+        more = start + given.limit < len(wanted)
+        return call.finish(
+            ask.Plain(
+                {
+                    "conversations": [row(head) for head in page],
+                    "total": len(wanted),
+                    "next_cursor": str(start + given.limit) if more else None,
+                }
+            )
+        )
+
+    return call.tell(lambda caller: m.ListConversations(caller, archived=given.archived), listed)
+
+
+def resolve(call: Call, given: p.Resolve) -> Iterable[Action]:
+    return call.tell(lambda caller: m.Resolve(caller, given.reference))
+
+
+def get(call: Call, given: p.Named) -> Iterable[Action]:
+    return call.with_conversation(given.conversation, lambda one: call.command(one, m.Inspect))
+
+
+def send(call: Call, given: p.Send) -> Iterable[Action]:
+    if bool(given.items) == (given.prompt is not None):
+        return call.finish(InvalidInput("give either a prompt or items"))
+    items = given.items or (TextItem(text=given.prompt or ""),)
+    return call.with_conversation(
+        given.conversation,
+        lambda one: call.command(
+            one,
+            lambda caller: m.Send(
+                caller,
+                items,
+                policy=given.if_busy,
+                key=given.key,
+                await_end=given.wait,
+                by=call.client.label,
+            ),
+        ),
+    )
+
+
+def interrupt(call: Call, given: p.Interrupt) -> Iterable[Action]:
+    return call.with_conversation(
+        given.conversation,
+        lambda one: call.command(
+            one, lambda caller: m.Interrupt(caller, call.client.label, kill=given.kill, message=given.reason)
+        ),
+    )
+
+
+def attach(call: Call, given: p.Attach) -> Iterable[Action]:
+    def attached(one: ConversationId) -> Iterable[Action]:
+        subscription = call.dialect.new_subscription(one)
+        if not given.read_only:
+            yield Ask(ask.RememberEnvironment(None, one))
+        yield from call.command(
+            one,
+            lambda caller: m.Attach(caller, call.client.connection, subscription, given.after, given.read_only),
+        )
+
+    return call.with_conversation(given.conversation, attached)
+
+
+def detach(call: Call, given: p.Detach) -> Iterable[Action]:
+    found = call.dialect.subscription(given.subscription)
+    if found is None:
+        return call.finish(InvalidInput(f"no subscription {given.subscription}"))
+    subscription, conversation = found
+    return call.command(conversation, lambda caller: m.Detach(caller, subscription))
+
+
+def history(call: Call, given: p.History) -> Iterable[Action]:
+    def read(one: ConversationId) -> Iterable[Action]:
+        def answered(answer: Any) -> Iterable[Action]:
+            if isinstance(answer, GreenroomError):
+                return call.finish(answer)
+            events = b",".join(envelope(one, record) for record in answer.page.records)
+            return call.finish(Raw(shown(answer), {"events": b"[" + events + b"]"}))
+
+        return call.ask(lambda token: ask.ReadHistory(token, one, given.after, given.limit), answered)
+
+    return call.with_conversation(given.conversation, read)
+
+
+def rename(call: Call, given: p.Rename) -> Iterable[Action]:
+    return call.with_conversation(
+        given.conversation, lambda one: call.command(one, lambda caller: m.Rename(caller, given.name))
+    )
+
+
+def archive(call: Call, given: p.Archive) -> Iterable[Action]:
+    return call.with_conversation(
+        given.conversation, lambda one: call.command(one, lambda caller: m.Archive(caller, given.archived))
+    )
+
+
+def restart(call: Call, given: p.Named) -> Iterable[Action]:
+    return call.with_conversation(
+        given.conversation, lambda one: call.command(one, lambda caller: m.Restart(caller, call.client.label))
+    )
+
+
+def resume_queue(call: Call, given: p.Named) -> Iterable[Action]:
+    return call.with_conversation(given.conversation, lambda one: call.command(one, m.ResumeQueue))
+
+
+def withdraw(call: Call, given: p.Withdraw) -> Iterable[Action]:
+    return call.with_conversation(
+        given.conversation,
+        lambda one: call.command(one, lambda caller: m.WithdrawInput(caller, InputId(given.input), given.reason)),
+    )
+
+
+def fork(call: Call, given: p.Fork) -> Iterable[Action]:
+    new = ConversationId(str(uuid4()))
+    return call.with_conversation(
+        given.conversation,
+        lambda one: call.ask(lambda token: ask.Fork(token, one, new, given.at, given.name)),
+    )
+
+
+def export(call: Call, given: p.Named) -> Iterable[Action]:
+    return call.with_conversation(given.conversation, lambda one: call.ask(lambda token: ask.Export(token, one)))
+
+
+def import_(call: Call, given: p.Import) -> Iterable[Action]:
+    new = ConversationId(str(uuid4())) if given.new_id else None
+    return call.ask(lambda token: ask.Import(token, given.lines, new))
+
+
+def delete(call: Call, given: p.Named) -> Iterable[Action]:
+    return call.with_conversation(given.conversation, lambda one: call.ask(lambda token: ask.Delete(token, one)))
+
+
+def list_approvals(call: Call, given: p.ListApprovals) -> Iterable[Action]:
+    if given.conversation is None:
+        return call.tell(m.ListApprovals)
+    return call.with_conversation(
+        given.conversation, lambda one: call.tell(lambda caller: m.ListApprovals(caller, one))
+    )
+
+
+def answer_approval(call: Call, given: p.AnswerApproval) -> Iterable[Action]:
+    """An approval's id names its conversation, so it is found whoever has it."""
+    _, _, conversation = given.approval.partition("@")
+    try:
+        one = ConversationId(str(UUID(conversation)))
+    except ValueError:
+        return call.finish(UnknownApproval(f"no approval {given.approval}"))
+    return call.command(
+        one,
+        lambda caller: m.AnswerApproval(
+            caller, ApprovalId(given.approval), given.decision, call.client.label, given.reason
+        ),
+    )
+
+
+def cancel(call: Call, given: p.Cancel) -> Iterable[Action]:
+    for caller in call.dialect.callers_of(given.request):
+        yield from call.dialect.cancel(caller)
+    yield from call.finish(ask.Plain({}))
+
+
+def list_clients(call: Call, _: p.Nothing) -> Iterable[Action]:
+    return call.ask(ask.ListClients)
+
+
+def kill_client(call: Call, given: p.KillClient) -> Iterable[Action]:
+    return call.ask(lambda token: ask.KillClient(token, ConnectionId(given.connection)))
+
+
+def status(call: Call, _: p.Nothing) -> Iterable[Action]:
+    return call.ask(ask.AskStatus)
+
+
+def reload(call: Call, _: p.Nothing) -> Iterable[Action]:
+    return call.ask(ask.Reload)
+
+
+def down(call: Call, given: p.Down) -> Iterable[Action]:
+    return call.ask(lambda token: ask.Down(token, given.drain_s))
+
+
+def config_get(call: Call, given: p.ConfigGet) -> Iterable[Action]:
+    return call.ask(lambda token: ask.ReadConfig(token, given.key))
+
+
+def schema(call: Call, _: p.Nothing) -> Iterable[Action]:
+    return call.finish(ask.Plain(api_schema()))

@@ -1,0 +1,58 @@
+"""The table of the control API: each method's parameters, what it does, and which handler carries it out."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
+
+from transports.dialect import Action
+from transports.dialects.control import handlers, params
+
+if TYPE_CHECKING:
+    from transports.dialects.control.call import Call
+
+Handler = Callable[["Call", Any], Iterable[Action]]
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    params: type[BaseModel]
+    handler: Handler
+    summary: str
+
+
+METHODS: dict[str, Method] = {
+    "conversation/create": Method(params.Create, handlers.create, "A new conversation."),
+    "conversation/list": Method(params.ListConversations, handlers.list_conversations, "What there is."),
+    "conversation/resolve": Method(params.Resolve, handlers.resolve, "The id that a prefix or a name stands for."),
+    "conversation/get": Method(params.Named, handlers.get, "One conversation in full."),
+    "conversation/send": Method(params.Send, handlers.send, "Say something."),
+    "conversation/interrupt": Method(
+        params.Interrupt, handlers.interrupt, "Stop the turn; answered when all of it is gone. Again: kill."
+    ),
+    "conversation/attach": Method(
+        params.Attach, handlers.attach, "Everything after a cursor, then live, as `events` notifications."
+    ),
+    "conversation/detach": Method(params.Detach, handlers.detach, "End a subscription."),
+    "conversation/history": Method(params.History, handlers.history, "A page of stored events."),
+    "conversation/rename": Method(params.Rename, handlers.rename, "Give or take a name."),
+    "conversation/archive": Method(params.Archive, handlers.archive, "Into the archive, or out of it."),
+    "conversation/restart": Method(params.Named, handlers.restart, "A new life for one that failed."),
+    "conversation/resume_queue": Method(params.Named, handlers.resume_queue, "Go on with what waits."),
+    "conversation/withdraw": Method(params.Withdraw, handlers.withdraw, "Take a waiting input back."),
+    "conversation/fork": Method(params.Fork, handlers.fork, "A new conversation with this one's history."),
+    "conversation/export": Method(params.Named, handlers.export, "The history as JSON lines."),
+    "conversation/import": Method(params.Import, handlers.import_, "A conversation from JSON lines."),
+    "conversation/delete": Method(params.Named, handlers.delete, "For good."),
+    "approvals/list": Method(params.ListApprovals, handlers.list_approvals, "What waits for an answer."),
+    "approvals/answer": Method(params.AnswerApproval, handlers.answer_approval, "Answer a question."),
+    "request/cancel": Method(params.Cancel, handlers.cancel, "Take an earlier request back."),
+    "clients/list": Method(params.Nothing, handlers.list_clients, "Who is connected, and to what."),
+    "clients/kill": Method(params.KillClient, handlers.kill_client, "Disconnect a client."),
+    "daemon/status": Method(params.Nothing, handlers.status, "The daemon itself."),
+    "daemon/reload": Method(params.Nothing, handlers.reload, "Read the config again; answers what changed."),
+    "daemon/down": Method(params.Down, handlers.down, "Stop the daemon."),
+    "config/get": Method(params.ConfigGet, handlers.config_get, "The configuration in force, without secrets."),
+    "schema": Method(params.Nothing, handlers.schema, "The JSON Schema of this API."),
+}

@@ -1,0 +1,158 @@
+"""What each method of the control API takes. Unknown members are refused, so that a typing error is not ignored."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from actors.items import InputItem
+from actors.settings import ApprovalPolicy, BusyPolicy, Decision, SandboxMode
+
+STRICT = ConfigDict(frozen=True, extra="forbid")
+Identifier = Annotated[str, Field(min_length=1, max_length=200)]
+Conversation = Annotated[Identifier, Field(description="Id, unique prefix of at least two characters, or name.")]
+PAGE = 256
+
+
+class Nothing(BaseModel):
+    model_config = STRICT
+
+
+class Create(BaseModel):
+    model_config = STRICT
+    name: Identifier | None = Field(None, description="A name to call it by; unique.")
+    cwd: str | None = Field(None, description="Working directory; relative to the client's.")
+    model: str | None = Field(None, description="The model; from the config if absent.")
+    provider: str | None = Field(None, description="The model provider; from the config if absent.")
+    profile: str | None = Field(None, description="A profile of the config.")
+    approval_policy: ApprovalPolicy | None = Field(None, description="When to ask.")
+    sandbox: SandboxMode | None = Field(None, description="What commands may touch.")
+    config: dict[str, Any] = Field(default_factory=dict, description="Overrides of the config, by dotted key.")
+    base_instructions: str | None = Field(None, description="Replaces the built-in instructions.")
+    include_plan_tool: bool | None = Field(None, description="Offer update_plan.")
+    include_apply_patch_tool: bool | None = Field(None, description="Offer apply_patch as a tool.")
+
+
+class ListConversations(BaseModel):
+    model_config = STRICT
+    archived: bool = Field(False, description="Archived ones too.")
+    state: str | None = Field(None, description="Only those in this state.")
+    cwd: str | None = Field(None, description="Only those in this directory.")
+    name: str | None = Field(None, description="Only the one with this name.")
+    limit: Annotated[int, Field(ge=1, le=1000)] = Field(100, description="How many, most recently used first.")
+    cursor: str | None = Field(None, description="`next_cursor` of the page before.")
+
+
+class Named(BaseModel):
+    """Any method that is about one conversation and needs nothing more."""
+
+    model_config = STRICT
+    conversation: Conversation
+
+
+class Send(BaseModel):
+    model_config = STRICT
+    conversation: Conversation
+    prompt: str | None = Field(None, description="Words. Either this or `items`.")
+    items: tuple[InputItem, ...] = Field((), description="Words and pictures.")
+    if_busy: BusyPolicy = Field(BusyPolicy.STEER, description="What becomes of it while a turn runs.")
+    wait: bool = Field(False, description="Answer when the turn that took it has ended, not when it is stored.")
+    key: Identifier | None = Field(None, description="Idempotency key, kept a day: the same key is the same input.")
+
+
+class Interrupt(BaseModel):
+    model_config = STRICT
+    conversation: Conversation
+    kill: bool = Field(False, description="No grace for its processes.")
+    reason: str = Field("", description="For the history.")
+
+
+class AnswerApproval(BaseModel):
+    model_config = STRICT
+    approval: Identifier = Field(description="The question's id.")
+    decision: Decision = Field(description="approved, approved_for_session, denied or abort.")
+    reason: str = Field("", description="Why; the model is told.")
+
+
+class ListApprovals(BaseModel):
+    model_config = STRICT
+    conversation: Conversation | None = Field(None, description="Only of this one.")
+
+
+class Attach(BaseModel):
+    model_config = STRICT
+    conversation: Conversation
+    after: Annotated[int, Field(ge=0)] | None = Field(
+        0, description="The last seq you have; 0 for everything, null for what comes from now on."
+    )
+    read_only: bool = Field(False, description="Shown to others as one who only watches.")
+
+
+class Detach(BaseModel):
+    model_config = STRICT
+    subscription: Identifier
+
+
+class History(BaseModel):
+    model_config = STRICT
+    conversation: Conversation
+    after: Annotated[int, Field(ge=0)] = Field(0, description="Events after this seq.")
+    limit: Annotated[int, Field(ge=1, le=1000)] = Field(PAGE, description="At most so many.")
+
+
+class Rename(BaseModel):
+    model_config = STRICT
+    conversation: Conversation
+    name: Identifier | None = Field(description="The new name; null takes it away.")
+
+
+class Archive(BaseModel):
+    model_config = STRICT
+    conversation: Conversation
+    archived: bool = Field(True, description="False takes it out again.")
+
+
+class Fork(BaseModel):
+    model_config = STRICT
+    conversation: Conversation
+    at: Annotated[int, Field(ge=1)] | None = Field(None, description="Up to this seq; the end if absent.")
+    name: Identifier | None = Field(None, description="A name for the new one.")
+
+
+class Import(BaseModel):
+    model_config = STRICT
+    lines: tuple[str, ...] = Field(description="What `conversation/export` gave.")
+    new_id: bool = Field(False, description="Under a fresh id, for a conversation that is still here.")
+
+
+class Withdraw(BaseModel):
+    model_config = STRICT
+    conversation: Conversation
+    input: Identifier = Field(description="The waiting input's id.")
+    reason: str = Field("", description="For the history.")
+
+
+class Resolve(BaseModel):
+    model_config = STRICT
+    reference: Conversation
+
+
+class Cancel(BaseModel):
+    model_config = STRICT
+    request: int | str = Field(description="The id of an earlier request of this connection, with its JSON type.")
+
+
+class KillClient(BaseModel):
+    model_config = STRICT
+    connection: Identifier
+
+
+class Down(BaseModel):
+    model_config = STRICT
+    drain_s: Annotated[float, Field(ge=0, le=86_400)] | None = Field(
+        None, description="How long running turns may go on; from the config if absent, 0 for none."
+    )
+
+
+class ConfigGet(BaseModel):
+    model_config = STRICT
+    key: str | None = Field(None, description="Dotted; everything if absent.")

@@ -1,0 +1,189 @@
+"""Our answers as the control API writes them: plain JSON values with names that clients may rely on."""
+
+from functools import singledispatch
+from typing import Any
+
+from actors.answers import (
+    Accepted,
+    Answered,
+    Attached,
+    Begun,
+    Done,
+    Interrupted,
+    Listing,
+    PendingApprovals,
+    Resolved,
+    Summary,
+    TurnResult,
+)
+from actors.events import ApprovalRequest
+from actors.ids import ConversationId
+from actors.messages import Slice
+from actors.ports import Head, Record
+from transports import jsonrpc
+from transports.requests import Exported, HistoryRead, Plain, SettingsMade, Stored
+
+
+@singledispatch
+def shown(answer: object) -> dict[str, Any]:
+    raise TypeError(f"the control API has no words for {type(answer).__name__}")
+
+
+@shown.register
+def _(answer: Done) -> dict[str, Any]:  # noqa: ARG001  # it says nothing more
+    return {}
+
+
+@shown.register
+def _(answer: Begun) -> dict[str, Any]:
+    return {"conversation": answer.conversation, "settings": answer.settings.model_dump(mode="json")}
+
+
+@shown.register
+def _(answer: Accepted) -> dict[str, Any]:
+    return {
+        "input": answer.input,
+        "turn": answer.turn,
+        "seq": answer.seq,
+        "queued": answer.queued,
+        "duplicate": answer.duplicate,
+    }
+
+
+@shown.register
+def _(answer: TurnResult) -> dict[str, Any]:
+    return {"turn": answer.turn, "ending": answer.ending.value, "message": answer.message, "seq": answer.seq}
+
+
+@shown.register
+def _(answer: Interrupted) -> dict[str, Any]:
+    ending = answer.ending.value if answer.ending else None
+    return {"turn": answer.turn, "ending": ending, "queued": answer.queued}
+
+
+@shown.register
+def _(answer: Answered) -> dict[str, Any]:
+    return {"approval": answer.approval, "decision": answer.decision.value}
+
+
+@shown.register
+def _(answer: Summary) -> dict[str, Any]:
+    return {
+        "conversation": answer.conversation,
+        "state": answer.condition.value,
+        "name": answer.name,
+        "settings": answer.settings.model_dump(mode="json"),
+        "seq": answer.seq,
+        "turn": answer.turn,
+        "queued": answer.queued,
+        "paused": answer.paused,
+        "pending": [question(answer.conversation, one) for one in answer.pending],
+        "readers": [
+            {
+                "connection": one.connection,
+                "subscription": one.subscription,
+                "seq": one.seq,
+                "behind": one.behind,
+                "read_only": one.read_only,
+            }
+            for one in answer.readers
+        ],
+        "tokens": answer.tokens,
+        "created": answer.created,
+        "updated": answer.updated,
+        "preview": answer.preview,
+        "failed": answer.failed,
+    }
+
+
+@shown.register
+def _(answer: Attached) -> dict[str, Any]:
+    return {"subscription": answer.subscription, "seq": answer.seq, "summary": shown(answer.summary)}
+
+
+@shown.register
+def _(answer: Listing) -> dict[str, Any]:
+    return {"conversations": [row(head) for head in answer.heads]}
+
+
+@shown.register
+def _(answer: PendingApprovals) -> dict[str, Any]:
+    return {"approvals": [question(conversation, request) for conversation, request in answer.requests]}
+
+
+@shown.register
+def _(answer: Resolved) -> dict[str, Any]:
+    return {"conversation": answer.conversation}
+
+
+@shown.register
+def _(answer: SettingsMade) -> dict[str, Any]:
+    return {"settings": answer.settings.model_dump(mode="json"), "notice": answer.notice}
+
+
+@shown.register
+def _(answer: HistoryRead) -> dict[str, Any]:
+    page = answer.page
+    return {"first_seq": page.first_seq, "last_seq": page.last_seq, "complete": page.complete}
+
+
+@shown.register
+def _(answer: Exported) -> dict[str, Any]:
+    return {"lines": list(answer.lines)}
+
+
+@shown.register
+def _(answer: Stored) -> dict[str, Any]:
+    return {"conversation": answer.conversation}
+
+
+@shown.register
+def _(answer: Plain) -> dict[str, Any]:
+    return dict(answer.value)
+
+
+def row(head: Head) -> dict[str, Any]:
+    return {
+        "conversation": head.conversation,
+        "name": head.name,
+        "state": head.state,
+        "cwd": head.cwd,
+        "model": head.model,
+        "preview": head.preview,
+        "created": head.created,
+        "updated": head.updated,
+        "seq": head.last_seq,
+        "tokens": head.tokens,
+        "archived": head.archived,
+    }
+
+
+def question(conversation: ConversationId, request: ApprovalRequest) -> dict[str, Any]:
+    return {"conversation": conversation, **request.model_dump(mode="json")}
+
+
+def events_of(slice_: Slice) -> bytes:
+    """The part of an `events` notification that all readers at the same place share; encoded once."""
+    known = slice_.encoded.get("control")
+    if known is None:
+        known = slice_.encoded["control"] = _encoded(slice_)
+    return known
+
+
+def envelope(conversation: ConversationId, record: Record) -> bytes:
+    """An event as it was stored, in its envelope; the body is not even parsed."""
+    head = {"conversation": conversation, "seq": record.seq, "ts": record.ts, "turn": record.turn}
+    return jsonrpc.line(head)[:-2] + b',"event":' + record.body + b"}"
+
+
+def _encoded(slice_: Slice) -> bytes:
+    events = [envelope(slice_.conversation, record) for record in slice_.records]
+    head = {"conversation": slice_.conversation, "seq": None, "ts": slice_.ts, "turn": slice_.turn}
+    start = jsonrpc.line(head)[:-2] + b',"event":' if slice_.deltas else b""
+    events += [start + delta.model_dump_json().encode() + b"}" for delta in slice_.deltas]
+    rest: dict[str, Any] = {"live": slice_.live, "lagged": slice_.lagged}
+    if slice_.gap:
+        rest["gap"] = slice_.gap
+    if slice_.pending is not None:
+        rest["pending"] = [question(slice_.conversation, one) for one in slice_.pending]
+    return b'"events":[' + b",".join(events) + b"]," + jsonrpc.line(rest)[1:-1]
