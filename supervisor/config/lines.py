@@ -95,6 +95,8 @@ class _Scan:
             self.array(path)
         elif first == "{":
             self.inline_table(path)
+        elif first in _BARE_END:
+            raise ValueError("no value")
         else:
             while self.at < len(self.text) and self.text[self.at] not in _BARE_END:
                 self.at += 1
