@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from actors.errors import ConfigError
-from supervisor.config.complain import BUILT_IN_PROVIDERS, Problem, dotted, problems, strangers
+from supervisor.config.complain import BUILT_IN_PROVIDERS, Problem, dotted, printable, problems, strangers
 from supervisor.config.lines import key_lines
 from supervisor.config.models import Config
 from supervisor.config.overrides import Tree, merge
@@ -114,7 +114,9 @@ def layer(file: ConfigFile, overrides: Mapping[str, object], profile: str | None
     name = profile or base.profile
     if name is not None and name not in base.profiles:
         asked = profile is not None or "profile" in overrides
-        warnings += _missing(file, asked, ("profile",), f"config profile `{name}` not found", list(base.profiles))
+        warnings += _missing(
+            file, asked, ("profile",), f"config profile `{printable(name)}` not found", list(base.profiles)
+        )
         name = None
     chosen = base.profiles[name].model_dump(mode="json", exclude_none=True) if name is not None else {}
     final = merge(merge(merge(overridden, chosen), overrides), {"profile": name or ""})
@@ -132,7 +134,7 @@ def _provider_warnings(file: ConfigFile, overrides: Mapping[str, object], config
     in_profile = "model_provider" in chosen and config.profile is not None
     path: KeyPath = ("profiles", str(config.profile), "model_provider") if in_profile else ("model_provider",)
     # In a shared file this waits until the provider is needed: no other one may get the prompts instead.
-    return _missing(file, asked, path, f"Model provider `{name}` not found", known)
+    return _missing(file, asked, path, f"Model provider `{printable(name)}` not found", known)
 
 
 def _missing(file: ConfigFile, asked: bool, path: KeyPath, text: str, known: list[str]) -> list[str]:

@@ -252,7 +252,7 @@ def test_an_environment_policy_of_codex_that_we_misunderstand_gives_no_secret_aw
     assert "shell_environment_policy" in file.warnings[0]
 
 
-NAMES = ["model", "model_provider", "profile", "profiles", "x", "greenroom", "limits", "notify", "", "ü", "0"]
+NAMES = ["model", "model_provider", "profile", "profiles", "x", "greenroom", "limits", "notify", "", "ü", "\ud800"]
 NAMES += ["sandbox_workspace_write", "writable_roots", "shell_environment_policy", "set", "model_providers", "openai"]
 json_values = st.recursive(
     st.none()
@@ -260,7 +260,7 @@ json_values = st.recursive(
     | st.integers()
     | st.floats()
     | st.text(max_size=4)
-    | st.sampled_from(["~nobody/x", ""]),
+    | st.sampled_from(["~nobody/x", "", "\ud800", "a\0b"]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=3),
     max_leaves=8,
 )
@@ -286,7 +286,7 @@ def test_no_override_whatever_gets_anything_but_a_configuration_or_its_error(
 
 toml_words = st.sampled_from(
     [
-        *NAMES[:-3],
+        *NAMES[:8],
         *'=[]{}."\n,',
         "\n[",
         "]\n",
