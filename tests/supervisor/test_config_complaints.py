@@ -35,6 +35,11 @@ COMPLAINTS = {
         "4: `sandbox_workspace_write.writable_roots[1]`: expected an absolute path (~ is allowed), "
         'found the string "b"'
     ),
+    "sandbox_workspace_write.writable_roots = ['~nobody-of-this-name/x']": (
+        "1: `sandbox_workspace_write.writable_roots[0]`: expected an absolute path (~ is allowed), "
+        'found the string "~nobody-of-this-name/x"'
+    ),
+    "model = 1979-05-27": "1: `model`: expected a string, found a date",
     "[model_providers.'my own']\nbase_url = 'ftp://x'": (
         '2: `model_providers."my own".base_url`: expected a URL that starts with http:// or https://, '
         'found the string "ftp://x"'

@@ -69,6 +69,11 @@ def test_a_place_that_can_not_be_entered_is_an_error_and_not_a_missing_file(tmp_
         load(environ={"GREENROOM_HOME": str(tmp_path), "HOME": str(tmp_path)})
 
 
+def test_a_name_that_no_file_can_have_is_an_error_too() -> None:
+    with pytest.raises(ConfigError, match="can't be read: File name too long"):
+        load(environ={"GREENROOM_HOME": "/" + "x" * 300, "HOME": "/"})
+
+
 def test_a_named_file_that_is_missing_is_an_error(tmp_path: Path) -> None:
     assert "can't be read: No such file" in refusal(str(tmp_path / "nothing.toml")).message
 
@@ -197,6 +202,8 @@ CODEX = """
     approval_policy = "granular"
     model_reasoning_effort = "xhigh"
     notify = ["say", 5]
+    sandbox_workspace_write = "everything"
+    profiles = { p = 5, q = { model = 6 } }
     [tui]
     theme = "dark"
     [projects."/work"]
@@ -225,15 +232,18 @@ def test_a_codex_user_is_not_locked_out_by_what_only_codex_understands(write: Wr
     assert config.greenroom == Config().greenroom
     keys = [warning.split("`")[1] for warning in loaded.warnings]
     assert keys == [
-        "greenroom",
-        "model_providers.demo",
-        "model_providers.azure.wire_api",
-        "model_providers.azure.request_max_retries",
         "approval_policy",
         "model_reasoning_effort",
         "notify",
+        "sandbox_workspace_write",
+        "profiles.p",
+        "profiles.q.model",
+        "model_providers.azure.wire_api",
+        "model_providers.azure.request_max_retries",
+        "model_providers.demo",
+        "greenroom",
     ]
-    assert loaded.warnings[-3].startswith(f"{path}:4: `approval_policy`: expected one of untrusted, ")
+    assert loaded.warnings[0].startswith(f"{path}:4: `approval_policy`: expected one of untrusted, ")
 
 
 def test_a_missing_profile_or_provider_of_codex_is_a_warning_until_it_is_needed(write: Write) -> None:

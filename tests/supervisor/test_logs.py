@@ -334,10 +334,13 @@ def test_a_record_that_was_written_in_part_does_not_spoil_the_next(tmp_path: Pat
     assert (run.stdout, run.stderr) == ("2\n", "")
 
 
-def test_a_value_that_can_not_be_shown_is_counted_and_the_caller_goes_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize("error", [RuntimeError, RecursionError, ValueError])
+def test_a_value_that_can_not_be_shown_is_counted_and_the_caller_goes_on(
+    tmp_path: Path, error: type[Exception]
+) -> None:
     class Broken:
         def __repr__(self) -> str:
-            raise RuntimeError("no words")
+            raise error("no words")
 
     written = Written(tmp_path, level="debug", terminal=io.StringIO())
     log.debug("x", value=Broken())
