@@ -43,9 +43,6 @@ class LogFile(logging.Handler):
         except Exception:  # noqa: BLE001 - whatever it is, the caller has a turn to run; it is counted
             self.failures += 1
 
-    def handleError(self, record: logging.LogRecord) -> None:  # noqa: ARG002, N802 - logging's own name for it
-        self.failures += 1
-
     def close(self) -> None:
         self.acquire()
         try:

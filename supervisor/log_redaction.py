@@ -22,6 +22,7 @@ CONTENT = frozenset(
 )
 # An environment is shown by its names: which ones there are explains most failures.
 ENVIRONMENTS = frozenset({"env", "environ", "environment"})
+_FIRST = ("ts", "level", "event", "logger")  # what the eye looks for
 _DEEP = 6
 _LONG = 8_192
 _MANY = 100
@@ -31,7 +32,8 @@ _CONTROL = {code: f"\\x{code:02x}" for code in (*range(32), 127, *range(128, 160
 def redact(_logger: WrappedLogger, level: str, record: EventDict) -> EventDict:
     """A structlog processor. The level is the record's own when it came through the standard library."""
     open_to_content = str(record.get("level", level)) == "debug"
-    return {str(key): _field(str(key), value, open_to_content, 0) for key, value in record.items()}
+    ordered = {**{key: record[key] for key in _FIRST if key in record}, **record}
+    return {str(key): _field(str(key), value, open_to_content, 0) for key, value in ordered.items()}
 
 
 def _field(name: str, value: object, content: bool, depth: int) -> object:

@@ -101,7 +101,7 @@ def silence() -> None:
 
 @contextlib.contextmanager
 def bound(**context: object) -> Iterator[None]:
-    """A block whose records all have this context: conversation, turn, connection. Tasks started inside inherit it."""
+    """A block whose records all have this context (conversation, turn, …), those of tasks started inside too."""
     with structlog.contextvars.bound_contextvars(**context):
         yield
 

@@ -15,8 +15,10 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 # These say where a secret is found, and hold none.
 _HARMLESS_NAMES = frozenset({"env_key", "env_key_instructions"})
 
+# Clients choose what is logged, so no pattern may cost more than a few steps per character: each begins with a
+# fixed word or at the start of a run, and what repeats between two fixed parts is bounded.
 _ASSIGNED = (
-    r"(?i)\b([\w-]*(?:api[_-]?key|token|secret|passw(?:or)?d)[\w-]*[\"']?\s*(?:=|:\s|:(?=[\"'])|,\s(?=[\"']))\s*[\"']?)"
+    r"(?i)((?:api[_-]?key|token|secret|passw(?:or)?d)[\w-]{0,40}[\"']?\s{0,4}(?:=|:\s|:(?=[\"'])|,\s(?=[\"']))\s{0,4}[\"']?)"
     r"(?!\d+\b|\[redacted)[^\s\"'&,;)}\]]+"
 )
 _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
@@ -24,17 +26,17 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     for pattern, replacement in (
         # The whole header line: schemes other than Bearer have a space in the middle too.
         (
-            r"(?i)\b((?:proxy-)?authorization|(?:set-)?cookie)\b([\"']?\s*[:=,]\s*[\"']?)[^\"'\r\n]+",
+            r"(?i)\b((?:proxy-)?authorization|(?:set-)?cookie)\b([\"']?\s{0,4}[:=,]\s{0,4}[\"']?)[^\"'\r\n]+",
             rf"\1\2{REDACTED}",
         ),
-        (r"(?i)\b(bearer|basic)\s+[\w.~+/=-]{8,}", rf"\1 {REDACTED}"),
+        (r"(?i)\b(bearer|basic)\s{1,4}[\w.~+/=-]{8,}", rf"\1 {REDACTED}"),
         (r"\b(?:sk|pk|rk)[-_][\w-]{8,}", REDACTED),
         (r"\b(?:gh[pousr]_|github_pat_|glpat-|xox[abeoprs]-|hf_|AKIA|AIza)[\w-]{12,}", REDACTED),
-        (r"\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*", REDACTED),
+        (r"(?<![\w-])eyJ[\w-]{8,}\.[\w-]+\.[\w-]*", REDACTED),
         (r"(?<=://)[^\s/@:]*:[^\s/@]+@", f"{REDACTED}@"),
         (_ASSIGNED, rf"\1{REDACTED}"),
-        # pydantic quotes what it refused, which may be a whole prompt.
-        (r"(?s)\binput_value=.*?, input_type=", f"input_value={REDACTED}, input_type="),
+        # pydantic quotes the beginning of what it refused, which may be a prompt.
+        (r"(?s)\binput_value=.{0,400}?, input_type=", f"input_value={REDACTED}, input_type="),
     )
 )
 

@@ -73,10 +73,17 @@ def dotted(path: KeyPath) -> str:
     return text
 
 
+def printable(name: str) -> str:
+    """JSON lets half a surrogate pair through, which no stream can write."""
+    return name.encode(errors="backslashreplace").decode()
+
+
 def shown(path: KeyPath, value: object) -> str:
     """The value for a person, shortened; not a secret."""
     if is_secret(path) and value is not None:
         return "(not shown)"
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)  # as the user will have written it
     text = json.dumps(value, default=str, skipkeys=True) if value is not None else "unset"
     clean = scrub(text)
     return clean if len(clean) <= _SHOWN_CHARACTERS else f"{clean[: _SHOWN_CHARACTERS - 1]}…"

@@ -87,7 +87,7 @@ def working_directory(cwd: str | None, base: Path) -> Path:
     if not path.is_absolute():
         raise ConfigError(f"working directory {str(path)!a} is relative, and to no known directory", key="cwd")
     try:
-        path = path.resolve() if ".." in path.parts else path
+        path = path.resolve(strict=True) if ".." in path.parts else path
         found = path.stat()
     except FileNotFoundError:
         raise ConfigError(f"working directory {str(path)!a} does not exist", key="cwd") from None

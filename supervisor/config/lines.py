@@ -5,6 +5,8 @@ Expects text that tomllib has accepted. Prefers no answer to a wrong one. Pure; 
 
 import tomllib
 from bisect import bisect_right
+from collections.abc import Mapping
+from functools import lru_cache
 
 from supervisor.config.shape import KeyPath
 
@@ -12,7 +14,8 @@ _BLANK = " \t"
 _BARE_END = ",]}#\n"
 
 
-def key_lines(text: str) -> dict[KeyPath, int]:
+@lru_cache(maxsize=1)  # a bad file is asked about once for each complaint
+def key_lines(text: str) -> Mapping[KeyPath, int]:
     """The line of every key, table and array element. A table's own header wins over a key that implies the table."""
     scan = _Scan(text.replace("\r\n", "\n"))
     try:
@@ -95,6 +98,8 @@ class _Scan:
             self.array(path)
         elif first == "{":
             self.inline_table(path)
+        elif first in _BARE_END:
+            raise ValueError("no value")
         else:
             while self.at < len(self.text) and self.text[self.at] not in _BARE_END:
                 self.at += 1

@@ -12,15 +12,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from actors.errors import ConfigError
-from supervisor.config.complain import BUILT_IN_PROVIDERS, Problem, dotted, problems, strangers
+from supervisor.config.complain import BUILT_IN_PROVIDERS, Problem, dotted, printable, problems, strangers
 from supervisor.config.lines import key_lines
 from supervisor.config.models import Config
 from supervisor.config.overrides import Tree, merge
 from supervisor.config.shape import KeyPath
 from supervisor.paths import UnsafePath, codex_config_file, config_files
 
-# Ten thousand times what anybody writes by hand; guards against `--config /dev/zero`.
-FILE_BYTES = 16 << 20
+# A thousand times what anybody writes by hand; guards against `--config /dev/zero`.
+FILE_BYTES = 4 << 20
 _POSITION = re.compile(r"^(.*) \(at (?:line (\d+), column \d+|end of document)\)$", re.DOTALL)
 # A policy on secrets that we can't read must not turn into one that lets all pass.
 _INSTEAD: Mapping[str, object] = {"shell_environment_policy": {"inherit": "core"}}
@@ -114,7 +114,9 @@ def layer(file: ConfigFile, overrides: Mapping[str, object], profile: str | None
     name = profile or base.profile
     if name is not None and name not in base.profiles:
         asked = profile is not None or "profile" in overrides
-        warnings += _missing(file, asked, ("profile",), f"config profile `{name}` not found", list(base.profiles))
+        warnings += _missing(
+            file, asked, ("profile",), f"config profile `{printable(name)}` not found", list(base.profiles)
+        )
         name = None
     chosen = base.profiles[name].model_dump(mode="json", exclude_none=True) if name is not None else {}
     final = merge(merge(merge(overridden, chosen), overrides), {"profile": name or ""})
@@ -132,7 +134,7 @@ def _provider_warnings(file: ConfigFile, overrides: Mapping[str, object], config
     in_profile = "model_provider" in chosen and config.profile is not None
     path: KeyPath = ("profiles", str(config.profile), "model_provider") if in_profile else ("model_provider",)
     # In a shared file this waits until the provider is needed: no other one may get the prompts instead.
-    return _missing(file, asked, path, f"Model provider `{name}` not found", known)
+    return _missing(file, asked, path, f"Model provider `{printable(name)}` not found", known)
 
 
 def _missing(file: ConfigFile, asked: bool, path: KeyPath, text: str, known: list[str]) -> list[str]:
@@ -148,15 +150,15 @@ def _missing(file: ConfigFile, asked: bool, path: KeyPath, text: str, known: lis
 
 def _tolerated(file: ConfigFile) -> ConfigFile:
     """Without what makes no sense to us. A Codex user is never locked out by what Codex may well understand."""
-    tree, warnings = merge(file.tree, {}), []
+    tree, dropped = merge(file.tree, {}), []
     if tree.pop("greenroom", None) is not None:
-        ours = Problem(("greenroom",), "only read from a file of our own, ignored")
-        warnings.append(_line(file, ours))
+        dropped.append(Problem(("greenroom",), "only read from a file of our own, ignored"))
     while wrong := problems(tree):
-        for problem in wrong:
-            path = _drop(tree, problem.path)
-            warnings.append(_line(file, Problem(path, f"{problem.text}; ignored")))
-    return ConfigFile(file.path, file.text, tree, True, tuple(dict.fromkeys(warnings)))
+        dropped += [Problem(_drop(tree, each.path), f"{each.text}; ignored") for each in wrong]
+    lines = key_lines(file.text)
+    dropped.sort(key=lambda problem: lines.get(problem.path, 0))
+    warnings = dict.fromkeys(_line(file, problem) for problem in dropped)
+    return ConfigFile(file.path, file.text, tree, True, tuple(warnings))
 
 
 def _drop(tree: Tree, path: KeyPath) -> KeyPath:
@@ -171,11 +173,11 @@ def _drop(tree: Tree, path: KeyPath) -> KeyPath:
         if not isinstance(table, dict):
             break
         below = table.get(name)
-        if at == len(names) - 1 or not isinstance(below, dict):
-            table.pop(name, None)
+        if name in table and (at == len(names) - 1 or not isinstance(below, dict)):
+            del table[name]
             return tuple(names[: at + 1])
         table = below
-    tree.pop(top, None)
+    tree.pop(top, None)  # never without effect, or the caller would ask for ever
     return (top,)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from actors.errors import ConfigError
+from supervisor.config.complain import printable
 from supervisor.config.models import Config
 from supervisor.config.shared import ModelProvider, WireApi
 
@@ -84,7 +85,7 @@ def provider_named(name: str, config: Config, environ: Mapping[str, str]) -> Pro
         return Provider(name, _DEMO, "")
     definition = config.model_providers.get(name)
     if definition is None:
-        raise ConfigError(f"Model provider `{name}` not found", key="model_provider")
+        raise ConfigError(f"Model provider `{printable(name)}` not found", key="model_provider")
     return Provider(name, definition, definition.base_url or OPENAI_URL)
 
 

@@ -1,0 +1,64 @@
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from supervisor.config import Config
+from supervisor.config.complain import BUILT_IN_PROVIDERS
+from supervisor.config.providers import OSS_PORT
+from supervisor.config.reference import main, reference_text
+from supervisor.config.shape import Place
+from supervisor.config.shared import Inherit, ShellEnvironmentPolicy
+from supervisor.environment import CORE
+
+COMMITTED = Path(__file__).parents[2] / "docs" / "config.md"
+
+
+def models(model: type[BaseModel] = Config) -> Iterator[type[BaseModel]]:
+    yield model
+    for info in model.model_fields.values():
+        place = Place.of(info.annotation)
+        below = place["NAME"] if place.is_free else place
+        if below is not None and below.table is not None:
+            yield from models(below.table)
+
+
+def test_the_committed_reference_tells_the_truth() -> None:
+    assert COMMITTED.read_text(encoding="utf-8") == reference_text(), (
+        "python -m supervisor.config.reference docs/config.md"
+    )
+
+
+def test_the_check_tells_a_page_that_is_out_of_date(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = tmp_path / "config.md"
+    assert main(["--check", str(page)]) == 1
+    assert main([str(page)]) == 0
+    assert main(["--check", str(page)]) == 0
+    page.write_text(page.read_text() + "x")
+    assert main(["--check", str(page)]) == 1
+    assert "does not match the code" in capsys.readouterr().err
+
+
+def test_every_key_of_every_table_has_a_description_and_is_on_the_page() -> None:
+    page = reference_text()
+    for model in models():
+        for name, info in model.model_fields.items():
+            assert info.description, f"{model.__name__}.{name}"
+            assert f"| `{name}` |" in page
+
+
+def test_every_field_of_ours_that_measures_time_or_size_says_its_unit() -> None:
+    for model in models():
+        for name, info in model.model_fields.items():
+            if Place.of(info.annotation, info.metadata).bare is float:
+                assert name.endswith("_seconds")
+
+
+def test_what_the_page_says_in_prose_is_what_the_code_does() -> None:
+    page = reference_text()
+    assert str(OSS_PORT) in page
+    assert all(f"`{name}`" in page for name in BUILT_IN_PROVIDERS)
+    named = ShellEnvironmentPolicy.model_fields["inherit"].description or ""
+    assert set(named.partition("(")[2].partition(")")[0].split()) == CORE
+    assert [member.value for member in Inherit] == ["all", "core", "none"]
