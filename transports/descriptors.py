@@ -1,6 +1,6 @@
 """A wire over file descriptors: bounded reads, partial writes, half-open and vanished peers.
 
-Lives on the loop thread; what other threads ask is moved there. Knows bytes and line ends, nothing of what lines mean.
+Lives on the loop thread; what other threads ask is moved there. Knows bytes and line ends, not what lines mean.
 """
 
 import asyncio

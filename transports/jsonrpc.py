@@ -190,7 +190,7 @@ def notification(method: str, params: Params = None) -> bytes:
 
 
 def line(value: Any) -> bytes:
-    """One line with its newline. Strings are written as they are, but for half a surrogate pair, which UTF-8 lacks."""
+    """One line with its newline. Text is written as it is, but for half a surrogate pair, which UTF-8 lacks."""
     try:
         return _ENCODER.encode(value).encode() + b"\n"
     except UnicodeEncodeError:

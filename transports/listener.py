@@ -8,7 +8,6 @@ import contextlib
 import errno
 import os
 import socket
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,7 +61,7 @@ class Listener:
         return len(self._wires)
 
     def open(self, *, lock_held: bool) -> None:
-        """ConfigError if it can't be. `lock_held`: no other daemon of this home is alive, so an old socket is litter."""
+        """ConfigError if it can't be. `lock_held`: no other daemon of this home lives, so an old socket is litter."""
         directory.prepare(self.path.parent)
         directory.clear(self.path, lock_held=lock_held)
         self._reserve = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
@@ -102,11 +101,11 @@ class Listener:
         """Somebody may have deleted it: a cleaner of /tmp, a logout, a hand."""
         self._watch = self._loop.call_later(self._limits.watch_s, self._look)
         found = directory.inode_of(self.path)
-        if found == self._inode and found is not None:
+        if found is not None:
+            if found != self._inode:
+                self._complain(ConfigError(f"{self.path} was replaced by something that is not ours"))
             return
         try:
-            if found is not None:
-                raise ConfigError(f"{self.path} was replaced by something that is not ours")
             directory.prepare(self.path.parent)
             self._unbind()
             self._bind()
@@ -132,9 +131,11 @@ class Listener:
             except (BlockingIOError, InterruptedError, ConnectionAbortedError):
                 return
             except OSError as error:
-                if error.errno not in NO_DESCRIPTOR:
-                    raise
-                self._out_of_descriptors()
+                if error.errno in NO_DESCRIPTOR:
+                    self._out_of_descriptors()
+                else:
+                    log.warning("listener.accept_failed", reason=error.strerror)
+                    self._look_away()
                 return
             if self._exhausted:
                 self._exhausted = False
@@ -168,19 +169,26 @@ class Listener:
     # --- no descriptors left --------------------------------------------------------------------------------------
 
     def _out_of_descriptors(self) -> None:
-        """The reserve lets one in, so that it can be told. Without it we look away for a while: no spinning."""
-        if not self._exhausted:
-            self._exhausted = True
-            log.error("listener.exhausted", clients=len(self._wires))
+        """The reserve lets one in, so that it can be told. Without it we look away for a while: no spinning.
+
+        The kernel looks for a descriptor before it looks for a client, so there may be nobody to be told.
+        """
         self._drop_reserve()
         if self._sock is not None:
             with contextlib.suppress(OSError):
                 sock, _ = self._sock.accept()
                 _turn_away(sock, Overloaded("the daemon has no file descriptors left; try again"))
+                self._note_exhaustion()
         try:
             self._reserve = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
+            self._note_exhaustion()
             self._look_away()
+
+    def _note_exhaustion(self) -> None:
+        if not self._exhausted:
+            self._exhausted = True
+            log.error("listener.exhausted", clients=len(self._wires))
 
     def _look_away(self) -> None:
         if self._sock is not None:
@@ -201,7 +209,7 @@ class Listener:
 
 
 class SocketEnd:
-    """A connected socket as the end of a wire. A client that has said all it wants is answered however long it takes."""
+    """A connected socket as the end of a wire. Who has said all it wants is answered however long it takes."""
 
     linger_s: float | None = None
 

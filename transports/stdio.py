@@ -1,8 +1,8 @@
 """Standard input and output as the ends of a wire, for a program that is itself the server. Loop thread.
 
 The descriptors may be pipes, sockets, files, /dev/null or a terminal, and are shared with whoever started us: their
-flags are left alone. While taken, descriptor 1 leads to standard error, so that a stray print can't get into the wire,
-and descriptor 0 to /dev/null, so that no child process eats a line.
+flags are left alone. While taken, descriptor 1 leads to standard error, so that a stray print can't get into the
+wire, and descriptor 0 to /dev/null, so that no child process eats a line.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""Connection ids to connections. Any thread posts; a lock that is never held while anything is done guards the map."""
+"""Connection ids to connections. Any thread posts; the lock is never held while anything is told."""
 
 import contextlib
 import threading
