@@ -88,7 +88,10 @@ class Dialect(Protocol):
     def replied(self, reply: ReplyTo) -> Iterable[Action]: ...
 
     def delivered(self, deliver: Deliver) -> Iterable[Action]:
-        """A slice for one of our subscriptions. Exactly one returned Write carries `ready`."""
+        """A slice for one of our subscriptions. At most one returned Write carries `ready`.
+
+        If none does, there was nothing to say and the reader is ready at once.
+        """
         ...
 
     def ended(self, end: EndSubscription) -> Iterable[Action]: ...

@@ -1,0 +1,46 @@
+"""A dialect for tests: echoes lines, writes slices as their texts, and does what a script says for lines it names."""
+
+from collections.abc import Callable, Iterable
+
+from actors.messages import Deliver, EndSubscription, ReplyTo
+from transports.dialect import Action, Client, Write
+
+Script = Callable[[bytes], Iterable[Action] | None]
+
+
+def echo_all(_: bytes) -> None:
+    """No script: everything is echoed."""
+
+
+class EchoDialect:
+    def __init__(self, client: Client, script: Script = echo_all) -> None:
+        self.client = client
+        self._script = script
+
+    def opened(self) -> Iterable[Action]:
+        return ()
+
+    def arrived(self, line: bytes) -> Iterable[Action]:
+        scripted = self._script(line)
+        return (Write(line + b"\n"),) if scripted is None else scripted
+
+    def too_long(self, size: int) -> Iterable[Action]:
+        return (Write(b"too long: %d\n" % size),)
+
+    def replied(self, reply: ReplyTo) -> Iterable[Action]:
+        return (Write(f"answer {reply.caller.request}: {type(reply.answer).__name__}\n".encode()),)
+
+    def delivered(self, deliver: Deliver) -> Iterable[Action]:
+        records = deliver.slice.records
+        if not records:
+            return ()
+        return (Write(b"".join(record.body + b"\n" for record in records), ready=deliver.subscription),)
+
+    def ended(self, end: EndSubscription) -> Iterable[Action]:
+        return (Write(f"ended: {end.news.reason}\n".encode()),)
+
+    def served(self, answer: object) -> Iterable[Action]:
+        return (Write(f"served: {answer}\n".encode()),)
+
+    def woken(self, name: str) -> Iterable[Action]:
+        return (Write(f"woken: {name}\n".encode()),)

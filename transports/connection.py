@@ -1,0 +1,319 @@
+"""One client: the actor that owns its dialect, carries out what the dialect returns, and is the reader of its slices.
+
+Knows no wire format and no bytes' way; the wire is elsewhere, on the loop. Ends when the wire is gone and only then.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import assert_never
+
+import structlog
+
+from actors.base import Actor, Failure, Ref, start
+from actors.clock import Clock
+from actors.errors import ActorGone, GreenroomError, MailboxFull, Overloaded
+from actors.ids import Caller, ConversationId, SubscriptionId
+from actors.messages import (
+    Address,
+    ConnectionClosed,
+    Deliver,
+    EndSubscription,
+    Ready,
+    RegistryInput,
+    ReplyTo,
+    ToConversation,
+)
+from transports.dialect import Action, Ask, Client, Dialect, Hangup, Tell, Wake, Write
+from transports.framing import TooLong
+from transports.ordering import Ordering, request_of
+from transports.switchboard import Dismissed, Posted, Switchboard
+from transports.wire import Arrived, Gone, NoMore, Parcel, Wire
+
+log = structlog.get_logger()
+
+HELD_S = 5.0  # an answer is not kept longer for events that do not come; a session needs milliseconds
+RETRY_READY_S = 0.1  # when not even the registry could take it
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A dialect wants something of the supervisor, which answers with Served."""
+
+    request: object
+    client: Client
+    reply_to: Address
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    answer: object
+
+
+@dataclass(frozen=True, slots=True)
+class Woken:
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class HeldTooLong:
+    """Look whether this one's answer is still kept for events that do not come."""
+
+    caller: Caller
+
+
+@dataclass(frozen=True, slots=True)
+class LingeredEnough:
+    """The client has closed its writing side a while ago."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyUnsaid:
+    conversation: ConversationId
+    subscription: SubscriptionId
+
+
+Reminder = HeldTooLong | LingeredEnough | ReadyUnsaid
+Inbox = Arrived | NoMore | Gone | Posted | Dismissed | Served | Woken | Reminder
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """Everybody a connection talks to. One for all connections of a daemon."""
+
+    registry: Address
+    supervisor: Address  # takes Asked
+    switchboard: Switchboard
+    clock: Clock
+    start: Callable[..., Ref] = start
+
+
+class Connection(Actor):
+    fatal = True
+
+    def __init__(self, client: Client, dialect: Dialect, wire: Wire, around: Neighbours) -> None:
+        self.name = f"connection-{client.connection[:8]}"
+        self._client = client
+        self._dialect = dialect
+        self._wire = wire
+        self._around = around
+        self._ordering = Ordering()
+        self._parcels: list[Parcel] = []  # made while one message is handled
+        self._due: deque[ReplyTo] = deque()  # for the dialect, when it is done with what it does now
+        self._unserved = 0
+        self._leaving = False  # nothing more is done for the client
+        self._no_more = False
+
+    def begin(self) -> Ref:
+        """Start it. Whoever calls this hands the wire over, or opens it, afterwards."""
+        return self._around.start(self, connection=self._client.connection)
+
+    def on_start(self) -> None:
+        self._around.switchboard.join(self._client, self.address)
+        log.info("connection.opened", client=self._client.label, version=self._client.version)
+        self._do(self._dialect.opened())
+        self._send()
+
+    def receive(self, message: Inbox) -> object:
+        if isinstance(message, Gone):
+            self._end(message.reason)
+        elif not self._leaving:
+            self._take(message)
+            self._send(take_more=isinstance(message, Arrived))
+            if self._no_more and not self._owes:
+                self._leave("it asks no more and is owed nothing")
+        return None
+
+    @property
+    def _owes(self) -> bool:
+        return self._ordering.owes or self._unserved > 0
+
+    def _take(self, message: Arrived | NoMore | Posted | Dismissed | Served | Woken | Reminder) -> None:
+        match message:
+            case Arrived(items):
+                self._read(items)
+            case Posted(news, sender):
+                self._posted(news, sender)
+            case Served(answer):
+                self._unserved -= 1
+                self._do(self._dialect.served(answer))
+            case Woken(name):
+                self._do(self._dialect.woken(name))
+            case NoMore(linger_s):
+                self._no_more = True
+                if linger_s is not None:
+                    self._around.clock.after(linger_s, self.address, LingeredEnough())
+            case Dismissed(reason):
+                self._leave(reason)
+            case _:
+                self._remember(message)
+
+    # --- from the client ------------------------------------------------------------------------------------------
+
+    def _read(self, items: Iterable[bytes | TooLong]) -> None:
+        for item in items:
+            if self._leaving:
+                return
+            if isinstance(item, TooLong):
+                self._do(self._dialect.too_long(item.size))
+            else:
+                self._do(self._dialect.arrived(item))
+
+    # --- from the actors ------------------------------------------------------------------------------------------
+
+    def _posted(self, news: ReplyTo | Deliver | EndSubscription, sender: Address) -> None:
+        match news:
+            case ReplyTo():
+                self._hand_on(self._ordering.replied(news))
+                if self._ordering.holds(news.caller):
+                    self._around.clock.after(HELD_S, self.address, HeldTooLong(news.caller))
+            case Deliver():
+                ready = self._reader(news, sender)
+                if not self._do(self._dialect.delivered(news), ready):
+                    ready()
+                self._hand_on(self._ordering.delivered(news))
+            case EndSubscription():
+                self._do(self._dialect.ended(news))
+                self._hand_on(self._ordering.ended(news.news.subscription))
+            case _:
+                assert_never(news)
+
+    # --- what the dialect wants -----------------------------------------------------------------------------------
+
+    def _do(self, actions: Iterable[Action], ready: Callable[[], None] | None = None) -> bool:
+        """Carry out, then what came due meanwhile. Returns whether a Write promised to make the reader ready."""
+        promised = self._carry_out(actions, ready)
+        self._hand_on(())
+        return promised
+
+    def _hand_on(self, replies: Iterable[ReplyTo]) -> None:
+        self._due.extend(replies)
+        while self._due:
+            self._carry_out(self._dialect.replied(self._due.popleft()))
+
+    def _carry_out(self, actions: Iterable[Action], ready: Callable[[], None] | None = None) -> bool:
+        """In order, and not before the dialect is done with making them."""
+        promised = False
+        for action in tuple(actions):
+            if self._leaving:
+                break
+            match action:
+                case Write(data, None):
+                    self._parcels.append(Parcel(data))
+                case Write(data, _):
+                    self._parcels.append(Parcel(data, ready))
+                    promised, ready = True, None
+                case Tell(message):
+                    self._tell(message)
+                case Ask(request):
+                    self._ask(request)
+                case Wake(name, delay_s):
+                    self._around.clock.after(delay_s, self.address, Woken(name))
+                case Hangup(reason):
+                    self._leave(reason)
+                case _:
+                    assert_never(action)
+        return promised
+
+    def _tell(self, message: RegistryInput) -> None:
+        """A registry that can't take it is an answer too: the client may try again."""
+        self._due.extend(self._ordering.told(message))
+        try:
+            self._around.registry.tell(message)
+        except (MailboxFull, ActorGone) as error:
+            caller = request_of(message)
+            log.warning("connection.untold", kind=type(message).__name__, reason=error.code)
+            if caller is not None:
+                refusal = Overloaded("the daemon has too much to do; try again")
+                self._due.extend(self._ordering.replied(ReplyTo(caller, refusal)))
+
+    def _ask(self, request: object) -> None:
+        try:
+            self._around.supervisor.tell(Asked(request, self._client, self.address))
+        except ActorGone:
+            log.warning("connection.unasked", kind=type(request).__name__)  # the daemon is stopping and will hang up
+        else:
+            self._unserved += 1
+
+    def _send(self, *, take_more: bool = False) -> None:
+        """All that one message led to goes to the loop in one go."""
+        if self._parcels or take_more:
+            parcels, self._parcels = self._parcels, []
+            self._wire.write(parcels, take_more=take_more and not self._leaving)
+
+    # --- Ready ----------------------------------------------------------------------------------------------------
+
+    def _reader(self, deliver: Deliver, sender: Address) -> Callable[[], None]:
+        """What is called on the loop when the slice has left. It touches nothing of ours that changes."""
+        conversation, subscription = deliver.slice.conversation, deliver.subscription
+
+        def ready() -> None:
+            try:
+                sender.tell(Ready(subscription))
+            except ActorGone:
+                self._say_ready(conversation, subscription)
+
+        return ready
+
+    def _say_ready(self, conversation: ConversationId, subscription: SubscriptionId) -> None:
+        """The session that sent the slice has ended; its successor is found by the registry."""
+        try:
+            self._around.registry.tell(ToConversation(conversation, Ready(subscription)))
+        except MailboxFull:
+            self._around.clock.after(RETRY_READY_S, self.address, ReadyUnsaid(conversation, subscription))
+        except ActorGone:
+            log.debug("ready.unsaid", conversation=conversation)  # the daemon is stopping
+
+    # --- reminders and the end ------------------------------------------------------------------------------------
+
+    def _remember(self, message: Reminder) -> None:
+        match message:
+            case HeldTooLong():
+                self._give_up_holding(message)
+            case LingeredEnough():
+                self._leave("its input has ended")
+            case ReadyUnsaid(conversation, subscription):
+                self._say_ready(conversation, subscription)
+            case _:
+                assert_never(message)
+
+    def _give_up_holding(self, reminder: HeldTooLong) -> None:
+        if not self._ordering.holds(reminder.caller):
+            return
+        if self._wire.unsent:  # the client is slow, not the session: the events come when it reads
+            self._around.clock.after(HELD_S, self.address, reminder)
+            return
+        log.warning("connection.events_missing", request=reminder.caller.request)
+        self._hand_on(self._ordering.overdue(reminder.caller))
+
+    def _leave(self, reason: str) -> None:
+        if not self._leaving:
+            self._send()
+            self._leaving = True
+            self._wire.hang_up(reason)
+
+    def _end(self, reason: str) -> None:
+        self._sign_off()
+        log.info("connection.closed", client=self._client.label, reason=reason)
+        self.stop()
+
+    def _sign_off(self) -> None:
+        """First nobody finds us, then the others forget us: nothing that comes later is left in the mailbox."""
+        self._leaving = True
+        self._around.switchboard.leave(self._client.connection)
+        try:
+            self._around.registry.tell(ConnectionClosed(self._client.connection))
+        except GreenroomError as error:
+            log.debug("connection.close_untold", reason=error.code)  # the daemon is stopping
+
+    def on_failure(self, failure: Failure) -> None:
+        self._wire.cut(f"a bug in its dialect: {type(failure.error).__name__}")
+        self._sign_off()
+
+    def statistics(self) -> dict[str, object]:
+        return {
+            **super().statistics(),
+            "client": self._client.label,
+            "unsent": self._wire.unsent,
+            "held": self._ordering.held,
+        }

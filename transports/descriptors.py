@@ -1,0 +1,259 @@
+"""A wire over file descriptors: bounded reads, partial writes, half-open and vanished peers.
+
+Lives on the loop thread; what other threads ask is moved there. Knows bytes and line ends, not what lines mean.
+"""
+
+import asyncio
+import contextlib
+import select
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import structlog
+
+from actors.errors import GreenroomError
+from actors.messages import Address
+from transports.framing import LINE_LIMIT, Item, LineSplitter
+from transports.wire import HANGUP_GRACE_S, HIGH_WATER, LOW_WATER, WRITE_LIMIT, Arrived, Gone, News, NoMore, Parcel
+
+log = structlog.get_logger()
+
+READ_SIZE = 64 * 1024
+STILL_THERE_S = 1.0  # how often a client that only listens is looked at: no event tells that it has gone
+
+
+class End(Protocol):
+    """The descriptors themselves. Reading and writing never wait: they raise BlockingIOError instead."""
+
+    reads_from: int
+    writes_to: int
+    linger_s: (
+        float | None
+    )  # how long a client gets its answers after it has closed its writing side; None: as it takes
+
+    def read(self, size: int) -> bytes: ...
+
+    def write(self, data: memoryview) -> int: ...
+
+    def close(self) -> None: ...
+
+
+class DescriptorWire:
+    def __init__(
+        self,
+        end: End,
+        loop: asyncio.AbstractEventLoop,
+        on_closed: Callable[["DescriptorWire"], None] | None = None,
+        line_limit: int = LINE_LIMIT,
+    ) -> None:
+        self._end = end
+        self._loop = loop
+        self._on_closed = on_closed
+        self._splitter = LineSplitter(line_limit)
+        self._owner: Address | None = None
+        self._watching = False  # the loop calls _readable
+        self._watchable = True  # a file or /dev/null is always ready and can't be watched
+        self._handed_out = False  # a batch is with the owner
+        self._ended = False  # the client writes no more
+        self._out: deque[Parcel] = deque()
+        self._offset = 0  # of the first parcel, what has left already
+        self._unsent = 0
+        self._writing = False
+        self._hanging_up: str | None = None
+        self._closed = False
+        self._timers: list[asyncio.TimerHandle] = []
+
+    # --- from any thread ----------------------------------------------------------------------------------------
+
+    def open(self, owner: Address) -> None:
+        self._owner = owner
+        self._soon(self._read_on)
+
+    def hand_to(self, owner: Address) -> None:
+        self._owner = owner
+
+    def write(self, parcels: Sequence[Parcel], *, take_more: bool = False) -> None:
+        self._soon(self._queue, parcels, take_more)
+
+    def hang_up(self, reason: str) -> None:
+        self._soon(self._hang_up, reason)
+
+    def cut(self, reason: str) -> None:
+        self._soon(self._close, reason)
+
+    @property
+    def unsent(self) -> int:
+        return self._unsent
+
+    def _soon(self, do: Callable[..., None], *what: object) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed: the process is ending
+            self._loop.call_soon_threadsafe(do, *what)
+
+    # --- reading, on the loop -----------------------------------------------------------------------------------
+
+    @property
+    def _may_read(self) -> bool:
+        return not (self._handed_out or self._ended or self._closed or self._hanging_up)
+
+    def _read_on(self) -> None:
+        if self._watching or not self._may_read or self._unsent > (LOW_WATER if self._writing else HIGH_WATER):
+            return
+        self._watching = True
+        if self._watchable:
+            try:
+                self._loop.add_reader(self._end.reads_from, self._readable)
+            except OSError:
+                self._watchable = False
+        if not self._watchable:
+            self._loop.call_soon(self._readable)
+
+    def _stop_reading(self) -> None:
+        if self._watching and self._watchable:
+            self._loop.remove_reader(self._end.reads_from)
+        self._watching = False
+
+    def _readable(self) -> None:
+        self._watching = self._watching and self._watchable
+        if not self._may_read or self._unsent > HIGH_WATER:
+            self._stop_reading()  # only now: a client that waits for its answer never gets us here
+            return
+        try:
+            chunk = self._end.read(READ_SIZE)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError as error:
+            self._close(f"reading failed: {error.strerror}")
+            return
+        if chunk:
+            self._hand_out(self._splitter.feed(chunk))
+            self._read_on()
+        else:
+            self._end_of_stream()
+
+    def _hand_out(self, items: list[Item]) -> None:
+        if items:
+            self._handed_out = True
+            self._tell(Arrived(tuple(items)))
+
+    def _end_of_stream(self) -> None:
+        self._ended = True
+        self._stop_reading()
+        self._hand_out(self._splitter.end())
+        if self._vanished():
+            self._close("the client is gone")
+        else:
+            self._tell(NoMore(self._end.linger_s))
+            self._look_again()
+
+    def _look_again(self) -> None:
+        if self._vanished():
+            self._close("the client is gone")
+        elif not self._closed:
+            self._later(STILL_THERE_S, self._look_again)
+
+    def _vanished(self) -> bool:
+        """Nobody can read what we write any more."""
+        if self._closed:
+            return False
+        poll = select.poll()
+        poll.register(self._end.writes_to, 0)
+        return any(event & (select.POLLHUP | select.POLLERR) for _, event in poll.poll(0))
+
+    # --- writing, on the loop -----------------------------------------------------------------------------------
+
+    def _queue(self, parcels: Sequence[Parcel], take_more: bool) -> None:
+        if self._closed:
+            return
+        if take_more:
+            self._handed_out = False
+        self._out.extend(parcels)
+        self._unsent += sum(len(parcel.data) for parcel in parcels)
+        if self._unsent > WRITE_LIMIT:
+            log.warning("wire.overrun", unsent=self._unsent)
+            self._close("it does not read what it is sent")
+            return
+        if not self._writing:
+            self._flush()
+        self._read_on()
+
+    def _flush(self) -> None:
+        try:
+            while self._out:
+                self._write_some()
+        except (BlockingIOError, InterruptedError):
+            self._wait_to_write()
+        except OSError as error:
+            self._close(f"writing failed: {error.strerror}")
+        else:
+            self._all_left()
+
+    def _write_some(self) -> None:
+        parcel = self._out[0]
+        if self._offset < len(parcel.data):
+            written = self._end.write(memoryview(parcel.data)[self._offset :])
+            self._offset += written
+            self._unsent -= written
+        if self._offset == len(parcel.data):
+            self._out.popleft()
+            self._offset = 0
+            if parcel.left is not None:
+                parcel.left()
+
+    def _wait_to_write(self) -> None:
+        if not self._writing:
+            self._writing = True
+            self._loop.add_writer(self._end.writes_to, self._flush)
+        self._read_on()
+
+    def _all_left(self) -> None:
+        if self._writing:
+            self._writing = False
+            self._loop.remove_writer(self._end.writes_to)
+        if self._hanging_up is not None:
+            self._close(self._hanging_up)
+        else:
+            self._read_on()
+
+    # --- the end, on the loop -----------------------------------------------------------------------------------
+
+    def _hang_up(self, reason: str) -> None:
+        if self._closed or self._hanging_up is not None:
+            return
+        self._hanging_up = reason
+        self._stop_reading()
+        if self._out:
+            self._later(HANGUP_GRACE_S, lambda: self._close(reason))
+        else:
+            self._close(reason)
+
+    def _close(self, reason: str) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        self._stop_reading()
+        if self._writing:
+            self._loop.remove_writer(self._end.writes_to)
+        for timer in self._timers:
+            timer.cancel()
+        self._timers.clear()
+        self._out.clear()
+        self._unsent = 0
+        self._end.close()
+        if self._on_closed is not None:
+            self._on_closed(self)
+        self._tell(Gone(reason))
+        self._owner = None
+
+    def _later(self, delay_s: float, do: Callable[[], None]) -> None:
+        self._timers = [timer for timer in self._timers if not timer.cancelled() and timer.when() > self._loop.time()]
+        self._timers.append(self._loop.call_later(delay_s, do))
+
+    def _tell(self, news: News) -> None:
+        if self._owner is None:
+            return
+        try:
+            self._owner.tell(news)
+        except GreenroomError:
+            self._owner = None
+            self._close("nobody is in charge of it any more")

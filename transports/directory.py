@@ -1,0 +1,81 @@
+"""The place a socket lies in: a directory of our own, a path that fits, and what may be in the way. Files only."""
+
+import contextlib
+import os
+import socket
+import stat
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from actors.errors import ConfigError
+
+PATH_LIMIT = 103 if sys.platform == "darwin" else 107  # bytes; the kernel keeps one more for the NUL
+
+
+@dataclass(frozen=True, slots=True)
+class Inode:
+    """Which file it is, whatever it is called."""
+
+    device: int
+    number: int
+
+
+def inode_of(path: Path) -> Inode | None:
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        found = path.lstat()
+        return Inode(found.st_dev, found.st_ino)
+    return None
+
+
+def check_length(path: Path) -> None:
+    length = len(os.fsencode(path))
+    if length > PATH_LIMIT:
+        raise ConfigError(f"the socket's path has {length} bytes, {PATH_LIMIT} are possible: {path}")
+
+
+def prepare(directory: Path) -> None:
+    """Make it, or see that it is ours alone."""
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = directory.lstat()
+    except OSError as error:
+        raise ConfigError(f"no directory for the socket: {directory}: {error.strerror}") from error
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+        raise ConfigError(f"{directory} is not a directory of ours")
+    if stat.S_IMODE(found.st_mode) & 0o077:
+        directory.chmod(0o700)
+
+
+def clear(path: Path, *, lock_held: bool) -> None:
+    """Remove the socket of a daemon that is gone. Only who holds the daemon's lock can know that it is."""
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return
+    if not stat.S_ISSOCK(mode):
+        raise ConfigError(f"{path} is in the way and is not a socket")
+    if not lock_held:
+        raise ConfigError(f"{path} exists; another daemon may be using it")
+    path.unlink()
+
+
+def bind(path: Path) -> tuple[socket.socket, Inode]:
+    """A listening socket that nobody else can open, at no moment."""
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        sock.setblocking(False)
+        umask = os.umask(0o177)  # for the whole process, but only ever stricter than it was
+        try:
+            sock.bind(os.fspath(path))
+        finally:
+            os.umask(umask)
+        sock.listen(socket.SOMAXCONN)
+        inode = inode_of(path)
+    except OSError as error:
+        sock.close()
+        raise ConfigError(f"can't listen on {path}: {error.strerror}") from error
+    if inode is None:
+        sock.close()
+        raise ConfigError(f"{path} was deleted while it was made")
+    return sock, inode

@@ -1,0 +1,117 @@
+"""A client that has not said its hello yet. Lives on the loop; an actor is started only for who says it in time.
+
+It owns the wire until then, and hands it over together with the lines that came behind the hello.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import structlog
+
+from actors.errors import DeadlineExceeded, GreenroomError
+from actors.ids import ConnectionId
+from transports import hello, jsonrpc
+from transports.connection import Connection, Neighbours
+from transports.dialect import Client
+from transports.framing import Item
+from transports.peer import Peer
+from transports.wire import Arrived, News, NoMore, Parcel, Wire
+
+log = structlog.get_logger()
+
+HELLO_S = 10.0  # a client says hello with its first write; this is for a machine that swaps
+
+
+class Cancellable(Protocol):
+    def cancel(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class House:
+    """What a greeting needs to know of the place: who we are, what is spoken here, and what a connection talks to."""
+
+    identity: hello.Identity
+    dialects: hello.Dialects
+    around: Neighbours
+    fresh_id: Callable[[], ConnectionId]
+    hello_s: float = HELLO_S
+
+
+class Greeting:
+    """An Address for the news of its wire."""
+
+    def __init__(
+        self, wire: Wire, peer: Peer, house: House, later: Callable[[float, Callable[[], None]], Cancellable]
+    ) -> None:
+        self._wire = wire
+        self._peer = peer
+        self._house = house
+        self._deadline = later(house.hello_s, self._too_late)
+        self._over = False
+        wire.open(self)
+
+    def tell(self, message: object) -> None:
+        """News of the wire, on its thread."""
+        if self._over or not isinstance(message, News):
+            return
+        if isinstance(message, Arrived):
+            self._listen(message)
+        elif isinstance(message, NoMore):
+            self._end()
+            self._wire.hang_up("it said nothing")
+        else:
+            self._end()
+
+    def _listen(self, arrived: Arrived) -> None:
+        first, rest = arrived.items[0], arrived.items[1:]
+        said = hello.read(first, self._house.dialects)
+        if isinstance(said, GreenroomError):
+            self._refuse(said)
+            return
+        try:
+            connection = self._introduce(said)
+        except GreenroomError as error:
+            self._refuse(error)
+        except Exception:  # a dialect that can't be made must not end the listener
+            log.exception("hello.failed", dialect=said.dialect)
+            self._refuse(GreenroomError("the dialect could not be started"))
+        else:
+            self._hand_over(connection, rest)
+
+    def _introduce(self, said: hello.Hello) -> Connection:
+        house = self._house
+        client = Client(
+            house.fresh_id(), said.name, said.version, self._peer.pid, self._peer.uid, cwd=said.cwd, env=said.env
+        )
+        dialect = house.dialects[said.dialect](client, said.options)
+        return Connection(client, dialect, self._wire, house.around)
+
+    def _hand_over(self, connection: Connection, rest: tuple[Item, ...]) -> None:
+        """The welcome is written before the actor lives, so nothing of its own can come before it."""
+        self._wire.write([Parcel(hello.welcome(self._house.identity))])
+        try:
+            ref = connection.begin()
+        except GreenroomError as error:
+            self._refuse(error)
+            return
+        self._end()
+        self._wire.hand_to(ref)
+        if rest:
+            ref.tell(Arrived(rest))
+        else:
+            self._wire.write([], take_more=True)
+
+    def _too_late(self) -> None:
+        if not self._over:
+            self._refuse(DeadlineExceeded(f"no hello within {self._house.hello_s:g} s"))
+
+    def _refuse(self, error: GreenroomError) -> None:
+        self._end()
+        log.info("hello.refused", reason=error.code, uid=self._peer.uid, pid=self._peer.pid)
+        self._wire.write([Parcel(jsonrpc.refused(None, error))])
+        self._wire.hang_up(error.message)
+
+    def _end(self) -> None:
+        self._over = True
+        self._deadline.cancel()

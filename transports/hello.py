@@ -1,0 +1,110 @@
+"""The first line of a client, and our answer. Pure: no dialect is made here and nothing is read or written."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from actors.errors import GreenroomError, InvalidInput, Refusal
+from transports import jsonrpc
+from transports.dialect import Client, Dialect
+from transports.framing import Item, TooLong
+
+PROTOCOL = 1
+
+Options = Mapping[str, Any]
+Dialects = Mapping[str, Callable[[Client, Options], Dialect]]
+
+
+class UnknownProtocol(Refusal):
+    """The client speaks another version of the hello and what follows; `details` names both."""
+
+    code = "unknown_protocol"
+    jsonrpc = -31401
+
+
+class UnknownDialect(Refusal):
+    """`details` names those that there are."""
+
+    code = "unknown_dialect"
+    jsonrpc = -31402
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who answers: the version of the program, and the name of this one life of it."""
+
+    version: str
+    instance: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hello:
+    dialect: str
+    name: str
+    version: str
+    cwd: str
+    env: Mapping[str, str]
+    options: Options  # what else was said, for the dialect
+
+
+def welcome(identity: Identity) -> bytes:
+    body = {"protocol": PROTOCOL, "version": identity.version, "instance": identity.instance}
+    return jsonrpc.line({"greenroom": body})
+
+
+def read(item: Item, dialects: Dialects) -> Hello | GreenroomError:
+    """The hello, or the refusal to answer with."""
+    if isinstance(item, TooLong):
+        return InvalidInput(f"the first line has {item.size} bytes")
+    said = _said(item)
+    if said is None:
+        return InvalidInput(
+            'the first line must be a hello: {"greenroom": {"protocol": 1, "dialect": …, "client": {…}}}'
+        )
+    theirs = said.get("protocol")
+    if theirs != PROTOCOL or isinstance(theirs, bool):
+        return UnknownProtocol(
+            f"this is protocol {PROTOCOL}, the client speaks {theirs!r}", ours=PROTOCOL, theirs=theirs
+        )
+    dialect = said.get("dialect")
+    if not isinstance(dialect, str) or dialect not in dialects:
+        known = sorted(dialects)
+        return UnknownDialect(f"no dialect {dialect!r}; there are {', '.join(known)}", known=known)
+    try:
+        return _hello(dialect, said)
+    except TypeError as error:
+        return InvalidInput(f"hello: {error}")
+
+
+def _said(line: bytes) -> dict[str, Any] | None:
+    try:
+        value = json.loads(line.decode())
+    except (ValueError, RecursionError):
+        return None
+    said = value.get("greenroom") if isinstance(value, dict) else None
+    return said if isinstance(said, dict) else None
+
+
+def _hello(dialect: str, said: dict[str, Any]) -> Hello:
+    client = said.get("client", {})
+    if not isinstance(client, dict):
+        raise TypeError("client is not an object")
+    env = client.get("env", {})
+    if not (isinstance(env, dict) and all(isinstance(value, str) for value in env.values())):
+        raise TypeError("client.env is not an object of strings")
+    return Hello(
+        dialect,
+        _text(client, "name", ""),
+        _text(client, "version", ""),
+        _text(client, "cwd", "/"),
+        env,
+        {key: value for key, value in said.items() if key not in {"protocol", "dialect", "client"}},
+    )
+
+
+def _text(client: dict[str, Any], key: str, default: str) -> str:
+    value = client.get(key, default)
+    if not isinstance(value, str):
+        raise TypeError(f"client.{key} is not a string")
+    return value

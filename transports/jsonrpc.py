@@ -1,0 +1,201 @@
+"""One line to one JSON-RPC 2.0 message, and messages to lines. Pure; knows no methods and no dialect.
+
+Shape decides, as in the reference: a method makes a request or a notification, a result or an error a response. A
+message without `jsonrpc` is accepted, one with another version is not. What looks like a response is never answered,
+or two peers could complain to each other for ever.
+"""
+
+import json
+import math
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from actors.errors import GreenroomError
+from actors.ids import RequestId
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+
+DEPTH_LIMIT = 128  # far below the interpreter's own bound, so that what was read can be walked and written again
+
+Params = dict[str, Any] | list[Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    id: RequestId
+    method: str
+    params: Params
+
+
+@dataclass(frozen=True, slots=True)
+class Notification:
+    method: str
+    params: Params
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    id: RequestId
+    result: Any
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorResponse:
+    """`id` is None when the peer could not read ours."""
+
+    id: RequestId | None
+    code: int
+    message: str
+    data: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Malformed:
+    """To be answered with this error; `id` where it could be read."""
+
+    code: int
+    message: str
+    id: RequestId | None = None
+
+
+Message = Request | Notification | Response | ErrorResponse | Malformed
+
+
+def read(line: bytes) -> Message:
+    """Never raises, whatever the line is."""
+    try:
+        value = _DECODER.decode(line.decode())
+    except UnicodeDecodeError as error:
+        return Malformed(PARSE_ERROR, f"not UTF-8 at byte {error.start}")
+    except json.JSONDecodeError as error:
+        return Malformed(PARSE_ERROR, f"not JSON: {error.msg} at character {error.pos}")
+    except RecursionError:
+        return Malformed(PARSE_ERROR, _TOO_DEEP)
+    except ValueError as error:  # a number that is none, or has thousands of digits
+        return Malformed(PARSE_ERROR, f"not JSON: {error}")
+    if line.count(b"{") + line.count(b"[") > DEPTH_LIMIT and _too_deep(value):
+        return Malformed(PARSE_ERROR, _TOO_DEEP)
+    return _classified(value)
+
+
+def _classified(value: Any) -> Message:
+    if not isinstance(value, dict):
+        what = "a batch is not supported" if isinstance(value, list) else "a message is an object"
+        return Malformed(INVALID_REQUEST, what)
+    request = value.get("id")
+    known = request if isinstance(request, int | str) and not isinstance(request, bool) else None
+    if value.get("jsonrpc", "2.0") != "2.0":
+        return Malformed(INVALID_REQUEST, "jsonrpc is not 2.0", known)
+    if "method" in value:
+        return _call(value, known)
+    if "error" in value:
+        return _error_response(value["error"], known)
+    if "result" in value and known is not None:
+        return Response(known, value["result"])
+    return Malformed(INVALID_REQUEST, "neither a method nor the answer to a request", known)
+
+
+def _call(value: dict[str, Any], known: RequestId | None) -> Message:
+    method, params = value["method"], value.get("params")
+    if not isinstance(method, str):
+        return Malformed(INVALID_REQUEST, "method is not a string", known)
+    if params is not None and not isinstance(params, dict | list):
+        return Malformed(INVALID_REQUEST, "params is neither an object nor an array", known)
+    if "id" not in value:
+        return Notification(method, params)
+    if known is None:
+        return Malformed(INVALID_REQUEST, "id is neither a string nor an integer")
+    return Request(known, method, params)
+
+
+def _error_response(error: Any, known: RequestId | None) -> Message:
+    fields = error if isinstance(error, dict) else {}
+    code, message = fields.get("code"), fields.get("message")
+    return ErrorResponse(
+        known,
+        code if isinstance(code, int) else INTERNAL_ERROR,
+        message if isinstance(message, str) else "",
+        fields.get("data"),
+    )
+
+
+def _too_deep(value: Any) -> bool:
+    """Level by level: no recursion, and one pass over what there is."""
+    level = [value] if isinstance(value, dict | list) else []
+    for _ in range(DEPTH_LIMIT):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, dict | list)
+        ]
+        if not level:
+            return False
+    return True
+
+
+_TOO_DEEP = f"nested deeper than {DEPTH_LIMIT} levels"
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError("a number is too large")
+    return number
+
+
+_DECODER = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite)
+
+
+# --- messages to lines ----------------------------------------------------------------------------------------------
+
+
+def result(request: RequestId, value: Any) -> bytes:
+    return line({"jsonrpc": "2.0", "id": request, "result": value})
+
+
+def error(request: RequestId | None, code: int, message: str, data: Any = None) -> bytes:
+    body: dict[str, Any] = {"code": code, "message": message}
+    if data is not None:
+        body["data"] = data
+    return line({"jsonrpc": "2.0", "id": request, "error": body})
+
+
+def refused(request: RequestId | None, why: GreenroomError) -> bytes:
+    """One of our own errors: its number, and in `data` its stable code and what it has to tell."""
+    data = {**why.details, "code": why.code, "retryable": why.retryable}
+    return error(request, why.jsonrpc, why.message, data)
+
+
+def request(request_id: RequestId, method: str, params: Params = None) -> bytes:
+    body: dict[str, Any] = {"jsonrpc": "2.0", "id": request_id, "method": method}
+    if params is not None:
+        body["params"] = params
+    return line(body)
+
+
+def notification(method: str, params: Params = None) -> bytes:
+    body: dict[str, Any] = {"jsonrpc": "2.0", "method": method}
+    if params is not None:
+        body["params"] = params
+    return line(body)
+
+
+def line(value: Any) -> bytes:
+    """One line with its newline. Text is written as it is, but for half a surrogate pair, which UTF-8 lacks."""
+    try:
+        return _ENCODER.encode(value).encode() + b"\n"
+    except UnicodeEncodeError:
+        return _ASCII_ENCODER.encode(value).encode() + b"\n"
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+_ASCII_ENCODER = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), allow_nan=False)

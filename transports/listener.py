@@ -1,0 +1,235 @@
+"""The unix socket: who may come in, how many, and what happens when descriptors run out. Lives on the loop thread.
+
+Knows nothing of what clients say; a greeting takes over each one that is let in.
+"""
+
+import asyncio
+import contextlib
+import errno
+import os
+import socket
+from dataclasses import dataclass
+from pathlib import Path
+
+import structlog
+
+from actors.errors import ConfigError, GreenroomError, NotAllowed, Overloaded
+from transports import directory, jsonrpc
+from transports.descriptors import DescriptorWire
+from transports.framing import LINE_LIMIT
+from transports.greeting import Greeting, House
+from transports.peer import Peer, peer_of
+
+log = structlog.get_logger()
+
+ACCEPT_AT_ONCE = 64  # then the loop looks after the others
+EXHAUSTED_PAUSE_S = 0.2  # when not even the reserve helps; the backlog waits meanwhile
+NO_DESCRIPTOR = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    clients: int = 512  # a thread each; an editor has one or two
+    line: int = LINE_LIMIT
+    watch_s: float = 2.0  # how often the socket's path is looked at
+
+
+class Listener:
+    """Opened and closed on the loop thread."""
+
+    def __init__(
+        self, path: Path, house: House, loop: asyncio.AbstractEventLoop, limits: Limits | None = None
+    ) -> None:
+        directory.check_length(path)
+        self.path = path
+        self._house = house
+        self._loop = loop
+        self._limits = limits or Limits()
+        self._uid = os.geteuid()
+        self._wires: set[DescriptorWire] = set()
+        self._sock: socket.socket | None = None
+        self._inode: directory.Inode | None = None
+        self._reserve: int | None = None
+        self._exhausted = False
+        self._troubled = False
+        self._watch: asyncio.TimerHandle | None = None
+        self._pause: asyncio.TimerHandle | None = None
+
+    @property
+    def clients(self) -> int:
+        """Those who have not said hello included."""
+        return len(self._wires)
+
+    def open(self, *, lock_held: bool) -> None:
+        """ConfigError if it can't be. `lock_held`: no other daemon of this home lives, so an old socket is litter."""
+        directory.prepare(self.path.parent)
+        directory.clear(self.path, lock_held=lock_held)
+        self._reserve = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+        self._bind()
+        self._watch = self._loop.call_later(self._limits.watch_s, self._look)
+
+    def close(self) -> None:
+        """No more come in. Those who are in stay until they are hung up on. Unlinks what is still ours."""
+        for timer in (self._watch, self._pause):
+            if timer is not None:
+                timer.cancel()
+        self._unbind()
+        if self._inode is not None and directory.inode_of(self.path) == self._inode:
+            with contextlib.suppress(FileNotFoundError):
+                self.path.unlink()
+        self._inode = None
+        self._drop_reserve()
+
+    def hang_up_all(self, reason: str) -> None:
+        """Also on those who never said hello."""
+        for wire in tuple(self._wires):
+            wire.hang_up(reason)
+
+    # --- the socket -----------------------------------------------------------------------------------------------
+
+    def _bind(self) -> None:
+        self._sock, self._inode = directory.bind(self.path)
+        self._loop.add_reader(self._sock, self._accept)
+
+    def _unbind(self) -> None:
+        if self._sock is not None:
+            self._loop.remove_reader(self._sock)
+            self._sock.close()
+            self._sock = None
+
+    def _look(self) -> None:
+        """Somebody may have deleted it: a cleaner of /tmp, a logout, a hand."""
+        self._watch = self._loop.call_later(self._limits.watch_s, self._look)
+        found = directory.inode_of(self.path)
+        if found is not None:
+            if found != self._inode:
+                self._complain(ConfigError(f"{self.path} was replaced by something that is not ours"))
+            return
+        try:
+            directory.prepare(self.path.parent)
+            self._unbind()
+            self._bind()
+        except ConfigError as error:
+            self._complain(error)
+        else:
+            self._troubled = False
+            log.warning("listener.recreated", path=str(self.path))
+
+    def _complain(self, error: ConfigError) -> None:
+        if not self._troubled:
+            self._troubled = True
+            log.error("listener.lost", reason=error.message)
+
+    # --- clients --------------------------------------------------------------------------------------------------
+
+    def _accept(self) -> None:
+        for _ in range(ACCEPT_AT_ONCE):
+            if self._sock is None:
+                return
+            try:
+                sock, _ = self._sock.accept()
+            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+                return
+            except OSError as error:
+                if error.errno in NO_DESCRIPTOR:
+                    self._out_of_descriptors()
+                else:
+                    log.warning("listener.accept_failed", reason=error.strerror)
+                    self._look_away()
+                return
+            if self._exhausted:
+                self._exhausted = False
+                log.info("listener.recovered", clients=len(self._wires))
+            self._receive(sock)
+
+    def _receive(self, sock: socket.socket) -> None:
+        sock.setblocking(False)
+        try:
+            peer = peer_of(sock)
+        except OSError:
+            sock.close()  # it has left already
+            return
+        refusal = self._judge(peer)
+        if refusal is not None:
+            _turn_away(sock, refusal)
+            return
+        wire = DescriptorWire(SocketEnd(sock), self._loop, self._wires.discard, self._limits.line)
+        self._wires.add(wire)
+        Greeting(wire, peer, self._house, self._loop.call_later)
+
+    def _judge(self, peer: Peer) -> GreenroomError | None:
+        if peer.uid != self._uid:
+            log.warning("listener.foreign", uid=peer.uid, pid=peer.pid)
+            return NotAllowed(f"this daemon serves uid {self._uid}, you are uid {peer.uid}")
+        if len(self._wires) >= self._limits.clients:
+            log.warning("listener.full", clients=len(self._wires))
+            return Overloaded(f"{self._limits.clients} clients are connected; try again later")
+        return None
+
+    # --- no descriptors left --------------------------------------------------------------------------------------
+
+    def _out_of_descriptors(self) -> None:
+        """The reserve lets one in, so that it can be told. Without it we look away for a while: no spinning.
+
+        The kernel looks for a descriptor before it looks for a client, so there may be nobody to be told.
+        """
+        self._drop_reserve()
+        if self._sock is not None:
+            with contextlib.suppress(OSError):
+                sock, _ = self._sock.accept()
+                _turn_away(sock, Overloaded("the daemon has no file descriptors left; try again"))
+                self._note_exhaustion()
+        try:
+            self._reserve = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            self._note_exhaustion()
+            self._look_away()
+
+    def _note_exhaustion(self) -> None:
+        if not self._exhausted:
+            self._exhausted = True
+            log.error("listener.exhausted", clients=len(self._wires))
+
+    def _look_away(self) -> None:
+        if self._sock is not None:
+            self._loop.remove_reader(self._sock)
+            self._pause = self._loop.call_later(EXHAUSTED_PAUSE_S, self._look_back)
+
+    def _look_back(self) -> None:
+        if self._reserve is None:
+            with contextlib.suppress(OSError):
+                self._reserve = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+        if self._sock is not None:
+            self._loop.add_reader(self._sock, self._accept)
+
+    def _drop_reserve(self) -> None:
+        if self._reserve is not None:
+            os.close(self._reserve)
+            self._reserve = None
+
+
+class SocketEnd:
+    """A connected socket as the end of a wire. Who has said all it wants is answered however long it takes."""
+
+    linger_s: float | None = None
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._sock = sock
+        self.reads_from = self.writes_to = sock.fileno()
+
+    def read(self, size: int) -> bytes:
+        return self._sock.recv(size)
+
+    def write(self, data: memoryview) -> int:
+        return self._sock.send(data)
+
+    def close(self) -> None:
+        self._sock.close()
+
+
+def _turn_away(sock: socket.socket, error: GreenroomError) -> None:
+    """One line, if it can be told at once, and good-bye."""
+    sock.setblocking(False)
+    with contextlib.suppress(OSError):
+        sock.send(jsonrpc.refused(None, error))
+    sock.close()

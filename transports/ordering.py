@@ -1,0 +1,171 @@
+"""Events before results: which answers a connection keeps until its client has seen what they are about. Pure.
+
+It watches what the dialect tells and what comes back. An answer about the end of a turn waits for every subscription
+of this connection to that conversation; it goes when they have reached the turn's end, or are over.
+"""
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from actors.answers import Attached, Interrupted, TurnResult
+from actors.errors import GreenroomError
+from actors.ids import Caller, ConversationId, SubscriptionId, TurnId
+from actors.messages import (
+    Attach,
+    Create,
+    Deliver,
+    Detach,
+    ListApprovals,
+    ListConversations,
+    RegistryInput,
+    ReplyTo,
+    Resolve,
+    ToConversation,
+)
+from actors.routing import caller_of
+
+TERMINAL = frozenset({"task_complete", "turn_aborted"})
+ENDS_KEPT = 8  # an answer follows the end of its turn at once, so one would nearly do
+
+
+@dataclass(slots=True)
+class _Reader:
+    conversation: ConversationId
+    asked: Caller | None
+    seq: int  # everything up to here was handed to the dialect
+    from_now: bool
+    present: int = 0  # what was stored when it began
+    active: bool = False
+    ends: deque[TurnId] = field(default_factory=lambda: deque(maxlen=ENDS_KEPT))
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    reply: ReplyTo
+    conversation: ConversationId
+
+
+class Ordering:
+    def __init__(self) -> None:
+        self._open: dict[Caller, ConversationId | None] = {}
+        self._readers: dict[SubscriptionId, _Reader] = {}
+        self._held: list[_Held] = []
+
+    @property
+    def owes(self) -> bool:
+        """The client waits for an answer that will come."""
+        return bool(self._open or self._held)
+
+    @property
+    def held(self) -> int:
+        return len(self._held)
+
+    def holds(self, caller: Caller) -> bool:
+        return any(held.reply.caller == caller for held in self._held)
+
+    def told(self, message: RegistryInput) -> list[ReplyTo]:
+        """The dialect says something to the registry. Returns the answers that need not wait any more."""
+        caller = request_of(message)
+        conversation = message.conversation if isinstance(message, ToConversation) else None
+        if caller is not None:
+            self._open[caller] = conversation
+        if not isinstance(message, ToConversation):
+            return []
+        command = message.command
+        if isinstance(command, Attach):
+            reader = _Reader(message.conversation, caller, command.after or 0, command.after is None)
+            self._readers[command.subscription] = reader
+        elif isinstance(command, Detach):
+            return self.ended(command.subscription)
+        return []
+
+    def replied(self, reply: ReplyTo) -> list[ReplyTo]:
+        """What to hand on: this answer, or nothing yet."""
+        conversation = self._open.pop(reply.caller, None)
+        if isinstance(reply.answer, Attached):
+            self._attached(reply.answer)
+        elif isinstance(reply.answer, GreenroomError):
+            self._not_attached(reply.caller)
+        if conversation is None or self._seen(conversation, reply):
+            return [reply]
+        self._held.append(_Held(reply, conversation))
+        return []
+
+    def delivered(self, deliver: Deliver) -> list[ReplyTo]:
+        """A slice was handed on; with it come the answers that waited for it."""
+        reader, slice_ = self._readers.get(deliver.subscription), deliver.slice
+        if reader is None:
+            return []
+        reader.active = True
+        if slice_.records:
+            reader.seq = max(reader.seq, slice_.records[-1].seq)
+            reader.ends.extend(one.turn for one in slice_.records if one.type in TERMINAL and one.turn is not None)
+        if slice_.live:
+            reader.seq = max(reader.seq, reader.present)
+            for held in self._held:  # made before this slice, so everything that they tell of is in it
+                if held.conversation == reader.conversation:
+                    self._reached(reader, held.reply)
+        return self._released()
+
+    def ended(self, subscription: SubscriptionId) -> list[ReplyTo]:
+        self._readers.pop(subscription, None)
+        return self._released()
+
+    def overdue(self, caller: Caller) -> list[ReplyTo]:
+        """The answer that is held for this caller, whatever was seen."""
+        free = [held for held in self._held if held.reply.caller == caller]
+        return self._let_go(free)
+
+    def _attached(self, answer: Attached) -> None:
+        reader = self._readers.get(answer.subscription)
+        if reader is not None:
+            reader.active = True
+            reader.present = answer.seq
+            reader.seq = answer.seq if reader.from_now else reader.seq
+
+    def _not_attached(self, caller: Caller) -> None:
+        refused = [key for key, one in self._readers.items() if one.asked == caller and not one.active]
+        for key in refused:
+            del self._readers[key]
+
+    def _released(self) -> list[ReplyTo]:
+        return self._let_go([held for held in self._held if self._seen(held.conversation, held.reply)])
+
+    def _let_go(self, free: list[_Held]) -> list[ReplyTo]:
+        if free:
+            self._held = [held for held in self._held if held not in free]
+        return [held.reply for held in free]
+
+    def _seen(self, conversation: ConversationId, reply: ReplyTo) -> bool:
+        readers = (one for one in self._readers.values() if one.active and one.conversation == conversation)
+        return all(_has_seen(reader, reply) for reader in readers)
+
+    @staticmethod
+    def _reached(reader: _Reader, reply: ReplyTo) -> None:
+        if isinstance(reply.answer, TurnResult):
+            reader.seq = max(reader.seq, reply.answer.seq)
+        elif isinstance(reply.answer, Interrupted) and reply.answer.turn is not None:
+            reader.ends.append(reply.answer.turn)
+
+
+def _has_seen(reader: _Reader, reply: ReplyTo) -> bool:
+    match reply.answer:
+        case TurnResult(seq=seq):
+            return reader.seq >= seq
+        case Interrupted(turn=turn) if turn is not None:
+            return turn in reader.ends
+        case _:
+            return True
+
+
+def request_of(message: RegistryInput) -> Caller | None:
+    """Who waits for an answer to this."""
+    match message:
+        case ToConversation(command=command):
+            return caller_of(command)
+        case Create(begin=begin):
+            return begin.caller
+        case ListConversations() | ListApprovals() | Resolve():
+            return message.caller
+        case _:
+            return None

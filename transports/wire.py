@@ -1,0 +1,76 @@
+"""The seam between a connection and its client's end: what may be asked of an end, and what its owner is told.
+
+Implemented over descriptors (sockets, standard input and output) and in memory. All methods may be called from any
+thread and none waits.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from actors.messages import Address
+from transports.framing import Item
+
+HIGH_WATER = 256 * 1024  # with more than this to write, nothing is read: a client that takes no answers asks in vain
+LOW_WATER = 64 * 1024
+WRITE_LIMIT = 64 * 1024 * 1024  # four of the longest lines; beyond it the client is cut off
+HANGUP_GRACE_S = 5.0  # what was written before a hang-up may take so long to leave
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """Bytes to write. `left` is called on the wire's thread when the last one was handed over; it never waits."""
+
+    data: bytes
+    left: Callable[[], None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Arrived:
+    """Lines, in order. The next come after `take_more`."""
+
+    items: tuple[Item, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NoMore:
+    """The client has closed its writing side but may still read. Within `linger_s`, if that is set."""
+
+    linger_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """The wire is closed. Told once, whoever closed it, and nothing is told after it."""
+
+    reason: str
+
+
+News = Arrived | NoMore | Gone
+
+
+class Wire(Protocol):
+    def open(self, owner: Address) -> None:
+        """Begin to read. The owner gets the news."""
+        ...
+
+    def hand_to(self, owner: Address) -> None:
+        """From now on somebody else gets the news. Called by the owner while it handles some."""
+        ...
+
+    def write(self, parcels: Sequence[Parcel], *, take_more: bool = False) -> None:
+        """In order. `take_more`: the last Arrived is done with."""
+        ...
+
+    def hang_up(self, reason: str) -> None:
+        """Close when everything written has left, or the grace is over."""
+        ...
+
+    def cut(self, reason: str) -> None:
+        """Close now."""
+        ...
+
+    @property
+    def unsent(self) -> int:
+        """Bytes that wait to leave."""
+        ...
