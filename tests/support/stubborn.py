@@ -121,8 +121,13 @@ def threads_catch(_: str) -> None:
 
 def main_thread_ends(_: str) -> None:
     """For the process table it is a zombie then, though its other thread runs."""
+
+    def goes_on() -> None:
+        _ready()
+        _pause()
+
     _ignore(signal.SIGTERM)
-    threading.Thread(target=lambda: (_ready(), _pause())).start()
+    threading.Thread(target=goes_on).start()
     ctypes.CDLL(None).pthread_exit(None)
 
 

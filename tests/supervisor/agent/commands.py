@@ -1,6 +1,7 @@
 """The commands of one test: built, awaited, and looked for in all of /proc when they should be gone."""
 
 import asyncio
+import dataclasses
 import os
 import uuid
 from collections.abc import Coroutine
@@ -10,6 +11,7 @@ from typing import TypeVar
 from actors.ids import ConversationId, TurnId
 from supervisor.agent.processes import Command, Output
 from supervisor.agent.processes.output import KEEP_BYTES, LIVE_BYTES, Stream
+from supervisor.agent.sandbox import Confined
 
 LIMIT_S = 20.0  # far above what any of these takes: only a test that would hang gets there
 INSTANCE = "instance-of-the-tests"
@@ -43,6 +45,12 @@ def command(
         conversation=ConversationId("conversation-1"),
         turn=turn,
         timeout_s=timeout_s,
+    )
+
+
+def confined(plain: Command, inside: Confined) -> Command:
+    return dataclasses.replace(
+        plain, argv=inside.argv, cwd=inside.cwd, env=inside.env, keeper=inside.keeper, pass_fds=inside.pass_fds
     )
 
 

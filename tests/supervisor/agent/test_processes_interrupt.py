@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import dataclasses
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +11,17 @@ import pytest
 from actors.settings import WorkspaceWrite
 from supervisor.agent.processes import Command, Processes
 from supervisor.agent.sandbox import Sandbox
-from tests.supervisor.agent.commands import INSTANCE, TURN, Watched, alive, command, limited, new_token, zombies
+from tests.supervisor.agent.commands import (
+    INSTANCE,
+    TURN,
+    Watched,
+    alive,
+    command,
+    confined,
+    limited,
+    new_token,
+    zombies,
+)
 from tests.support.stubborn import Kind, kinds
 
 GRACE_S = 0.15  # short, for these do their best to use it up
@@ -22,11 +31,9 @@ confinable = pytest.mark.skipif(not SANDBOX.availability.ok, reason=SANDBOX.avai
 
 
 @contextlib.contextmanager
-def confined(plain: Command, cwd: Path) -> Iterator[Command]:
+def in_sandbox(plain: Command, cwd: Path) -> Iterator[Command]:
     with SANDBOX.confine(WorkspaceWrite(), cwd, plain.argv, plain.env) as inside:
-        yield dataclasses.replace(
-            plain, argv=inside.argv, cwd=inside.cwd, env=inside.env, keeper=inside.keeper, pass_fds=inside.pass_fds
-        )
+        yield confined(plain, inside)
 
 
 async def interrupt(processes: Processes, kind: Kind, stubborn: Command) -> float:
@@ -48,7 +55,7 @@ async def interrupted_runs(tmp_path: Path, kind: Kind, *, times: int, sandbox: b
         for _ in range(times):
             token = new_token()
             plain = command(*(part.format(token=token) for part in kind.argv), cwd=tmp_path, env={"TOKEN": token})
-            with confined(plain, tmp_path) if sandbox else contextlib.nullcontext(plain) as stubborn:
+            with in_sandbox(plain, tmp_path) if sandbox else contextlib.nullcontext(plain) as stubborn:
                 took.append(await interrupt(processes, kind, stubborn))
             assert not alive(token)
             assert not zombies()
