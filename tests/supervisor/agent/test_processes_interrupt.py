@@ -82,8 +82,11 @@ def test_after_an_interrupt_nothing_of_the_sandbox_is_alive(tmp_path: Path, kind
 @pytest.mark.soak
 @pytest.mark.parametrize("kind", MATRIX)
 @pytest.mark.parametrize("sandbox", [False, pytest.param(True, marks=confinable)], ids=["bare", "sandboxed"])
-def test_fifty_interrupts_in_a_row_leave_nothing(tmp_path: Path, kind: Kind, *, sandbox: bool) -> None:
-    took = sorted(asyncio.run(interrupted_runs(tmp_path, kind, times=50, sandbox=sandbox)))
-    p50, p99 = took[len(took) // 2], took[-1]
-    print(f"{kind.name} {'sandboxed' if sandbox else 'bare'}: p50 {p50 * 1000:.1f} ms, p99 {p99 * 1000:.1f} ms")
-    assert p99 <= (0.05 if kind.cooperative else GRACE_S + 1)
+def test_many_interrupts_in_a_row_leave_nothing(tmp_path: Path, kind: Kind, *, sandbox: bool) -> None:
+    times = 200 if kind.cooperative else 50  # a p99 needs some to leave out
+    took = sorted(asyncio.run(interrupted_runs(tmp_path, kind, times=times, sandbox=sandbox)))
+    p50, p99 = took[times // 2], took[times * 99 // 100 - 1]
+    worst, where = took[-1], "sandboxed" if sandbox else "bare"
+    print(f"{kind.name} {where}: p50 {p50 * 1000:.1f} ms, p99 {p99 * 1000:.1f} ms, worst {worst * 1000:.1f} ms")
+    assert worst <= GRACE_S + 1
+    assert p99 <= 0.05 or not kind.cooperative
