@@ -247,8 +247,9 @@ with socket.create_server(("127.0.0.1", 0)) as server: socket.create_connection(
 
 
 def test_a_process_outside_is_neither_seen_nor_signalled(place: Place) -> None:
+    """Tried on one process of ours by its number only, so that a sandbox that fails harms nobody else."""
     with subprocess.Popen(["sleep", "300"]) as outside:
-        did = place.run("sh", "-c", f"kill -9 {outside.pid}; kill -9 -1; ls /proc/{outside.pid}", policy=NETWORK)
+        did = place.run("sh", "-c", f"kill -9 {outside.pid}; ls /proc/{outside.pid}", policy=NETWORK)
         assert did.exit_code != 0
         assert outside.poll() is None
         outside.kill()
