@@ -37,7 +37,6 @@ class _Piece:
     start: int
     end: int
     words: Words | None  # None: an operator
-    text: str
 
 
 def plain_commands(script: str) -> tuple[Words, ...] | None:
@@ -49,7 +48,7 @@ def plain_commands(script: str) -> tuple[Words, ...] | None:
         pieces = list(_pieces(root, source))
     except _NotPlainError:
         return None
-    if not _follow_each_other(pieces, source):
+    if not _only_blanks_between(pieces, source):
         return None
     return tuple(piece.words for piece in pieces if piece.words is not None)
 
@@ -79,9 +78,9 @@ def _pieces(root: Node, source: bytes) -> Iterator[_Piece]:
         if node.type in GROUPS:
             waiting.extend(reversed(node.children))
         elif node.type in OPERATORS:
-            yield _Piece(node.start_byte, node.end_byte, None, node.type)
+            yield _Piece(node.start_byte, node.end_byte, None)
         elif node.type == "command":
-            yield _Piece(node.start_byte, node.end_byte, _words(node, source), "")
+            yield _Piece(node.children[0].start_byte, node.children[-1].end_byte, _words(node, source))
         else:
             raise _NotPlainError
 
@@ -99,25 +98,10 @@ def _words(command: Node, source: bytes) -> Words:
             raise _NotPlainError
         words.append(word)
         end = node.end_byte
-    if end != command.end_byte:
-        raise _NotPlainError
     return tuple(words)
 
 
-def _follow_each_other(pieces: list[_Piece], source: bytes) -> bool:
-    """Commands joined by operators or line ends, blanks alone around them; only `;` may stand last."""
-    end = 0
-    before: _Piece | None = None
-    for piece in pieces:
-        gap = source[end : piece.start]
-        if not BLANKS.fullmatch(gap):
-            return False
-        after_command = before is not None and before.words is not None
-        new_line = b"\n" in gap
-        if piece.words is None and (new_line or not after_command):
-            return False
-        if piece.words is not None and after_command and not new_line:
-            return False
-        before, end = piece, piece.end
-    whole = BLANKS.fullmatch(source[end:]) is not None
-    return whole and before is not None and (before.words is not None or before.text == ";")
+def _only_blanks_between(pieces: list[_Piece], source: bytes) -> bool:
+    ends = [0, *(piece.end for piece in pieces)]
+    starts = [*(piece.start for piece in pieces), len(source)]
+    return all(BLANKS.fullmatch(source[end:start]) for end, start in zip(ends, starts, strict=True))

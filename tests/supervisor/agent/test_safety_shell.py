@@ -180,6 +180,11 @@ def test_a_script_that_is_more_than_plain_safe_commands_is_not_safe(script: str)
     assert trust(["bash", "-lc", script]) is Trust.NONE
 
 
+@pytest.mark.parametrize("word", ["if", "then", "time", "coproc", "in", "-n", "%1", "./x", "a/b", "x=y", "1", "'ls'"])
+def test_what_bash_would_not_look_up_as_a_program_is_no_plain_command(word: str) -> None:
+    assert plain_commands(f"{word} ls") is None
+
+
 def test_only_bash_lc_is_looked_into() -> None:
     for argv in (["bash", "-c", "ls"], ["sh", "-lc", "ls"], ["bash", "-lc", "ls", "x"], ["/bin/bash", "-lc", "ls"]):
         assert trust(argv) is Trust.NONE
