@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from supervisor.agent.patch.apply import apply_plan
 from supervisor.agent.patch.errors import PatchFailed, PatchMismatch, PatchStale
+from supervisor.agent.patch.files import TEMPORARY_PREFIX
 from supervisor.agent.patch.grammar import parse
 from supervisor.agent.patch.plan import PatchPlan, plan_patch
 from tests.support.file_tree import file_tree
@@ -296,7 +297,7 @@ def test_a_kill_in_the_middle_leaves_whole_files_and_temporary_ones(tmp_path: Pa
     assert len(roots) > 14
     for root in roots:
         for name, (_, held) in file_tree(root).items():
-            if (root / name).is_file() and ".greenroom-patch-" not in name:
+            if (root / name).is_file() and TEMPORARY_PREFIX not in name:
                 assert held in whole[name]
 
 
@@ -382,7 +383,7 @@ def test_what_cannot_be_put_back_is_named_and_its_backup_stays(
     monkeypatch.setattr(os, "replace", dies)
     with pytest.raises(PatchFailed, match=r"Could not put back a: Input/output error; see the files \.greenroom"):
         apply_plan(plan)
-    backups = [held for name, (_, held) in file_tree(tmp_path).items() if name.startswith(".greenroom-patch-")]
+    backups = [held for name, (_, held) in file_tree(tmp_path).items() if name.startswith(TEMPORARY_PREFIX)]
     assert b"1\n" in backups
 
 
@@ -433,11 +434,11 @@ def test_any_patch_is_applied_as_planned_or_not_at_all(
     except PatchFailed:
         assert file_tree(root) == before
         return
-    after = dict(before)
+    expected = {name: held for name, (_, held) in before.items() if (root / name).is_file()}
     for edit in plan.edits:
-        name = str(edit.place.real.relative_to(root))
-        after.pop(name, None)
+        expected.pop(str(edit.place.real.relative_to(root)), None)
         if edit.after is not None:
-            after[name] = (0, edit.after.data)
-    held = {name: data for name, (_, data) in file_tree(root).items() if (root / name).is_file()}
-    assert held == {name: data for name, (_, data) in after.items() if not (root / name).is_dir()}
+            expected[str(edit.place.real.relative_to(root))] = edit.after.data
+    # Where the failing call was the taking away of a temporary file, the patch stands and that file stays.
+    files = {name: held for name, (_, held) in file_tree(root).items() if (root / name).is_file()}
+    assert {name: held for name, held in files.items() if TEMPORARY_PREFIX not in name} == expected
