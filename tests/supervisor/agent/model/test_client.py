@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 
 import httpx
 import pytest
@@ -22,7 +23,7 @@ from supervisor.agent.model.errors import (
 )
 from supervisor.agent.model.news import CallDone, Finished, News, ReasoningDone, TextDelta, TextDone, Usage
 from tests.supervisor.agent.model.reading import BOTH, Heard, endpoint, heard, in_thread, request, run
-from tests.support.model_reply import Close, Hold, Reply, canned
+from tests.support.model_reply import Close, Hold, Pause, Reply, canned
 from tests.support.model_server import ModelServer
 from tests.support.model_wire import sse
 
@@ -109,6 +110,29 @@ def test_an_answer_cut_anywhere_is_broken_and_never_shortened(wire: WireApi) -> 
             assert [one for one in news if isinstance(one, TextDone | CallDone)] == done
             assert isinstance(news[-1], Finished)
         assert sum(one.answered for one in server.requests) < len(server.requests)
+
+
+@pytest.mark.soak
+@both_wires
+def test_an_answer_cut_at_every_byte_over_http_is_broken_and_never_shortened(wire: WireApi) -> None:
+    script = 'words One two; call shell ["ls"]'
+
+    async def attempts(server: ModelServer) -> int:
+        broken = 0
+        async with ModelClient() as client:
+            for after in range(1, 3000):
+                hear = Heard()
+                try:
+                    await client.attempt(endpoint(server, wire), request(f"cut {after}; {script}"), hear)
+                except StreamBroken:
+                    broken += 1
+                    assert not any(isinstance(one, Finished) for one in hear.news)
+                    continue
+                assert [type(one) for one in hear.news[-3:]] == [TextDone, CallDone, Finished]
+        return broken
+
+    with ModelServer() as server:
+        assert asyncio.run(attempts(server)) > 500
 
 
 @both_wires
@@ -217,10 +241,19 @@ def test_a_429_has_the_wait_that_the_server_asks_for() -> None:
     assert error.retry_after_s == 7
 
 
-def test_a_refusal_that_never_ends_is_cut() -> None:
-    body = b"x" * 1_000_000
-    with ModelServer([canned(body, status=400)]) as server:
+def test_a_refusal_without_end_is_read_only_so_far() -> None:
+    page = canned(b"x" * 70_000, status=400)
+    endless = replace(page, steps=(page.steps[0], Pause(None)))
+    with ModelServer([endless]) as server:
         assert len(failure(server, WireApi.CHAT, "")[1].message) < 3000
+        server.wait_closed_early()
+
+
+def test_a_refusal_that_stalls_is_shown_as_far_as_it_came(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client_module, "REFUSAL_TIMEOUT_S", 0.1)
+    page = canned(b"no such", status=404)
+    with ModelServer([replace(page, steps=(page.steps[0], Pause(None)))]) as server:
+        assert failure(server, WireApi.CHAT, "")[1] == Rejected("unexpected status 404 Not Found: no such")
 
 
 @pytest.mark.parametrize("status", [301, 307])
@@ -322,6 +355,30 @@ def test_a_cancel_while_the_consumer_is_busy_closes_the_connection() -> None:
 
     with ModelServer() as server:
         run(attempt(server))
+
+
+def test_an_error_of_the_consumer_closes_the_connection_even_while_somebody_keeps_the_error() -> None:
+    """What keeps the traceback keeps the stream; so closing must not be left to the garbage collector."""
+
+    async def deliver(_batch: Sequence[News]) -> None:
+        raise ZeroDivisionError
+
+    async def attempt(server: ModelServer) -> None:
+        async with ModelClient() as client:
+            with pytest.raises(ZeroDivisionError) as kept:
+                await client.attempt(endpoint(server, WireApi.CHAT), request("words a b; stall forever"), deliver)
+            await in_thread(server.wait_closed_early)
+            assert kept.value.__traceback__
+
+    with ModelServer() as server:
+        run(attempt(server))
+
+
+def test_the_session_is_named_to_the_responses_wire() -> None:
+    with ModelServer() as server:
+        run(heard(server, WireApi.RESPONSES, "say hi"))
+        assert server.requests[0].headers["session_id"] == "s1"
+        assert server.requests[0].body["prompt_cache_key"] == "s1"
 
 
 @both_wires

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from supervisor.agent.model.sse import EventTooLarge, SseParser
 
 STREAM = (
-    b'\xef\xbb\xbf: hello\n\nevent: a\ndata: {"one": 1}\n\n\n'
+    b'\xef\xbb\xbfdata: first\n\n: hello\n\nevent: a\ndata: {"one": 1}\n\n\n'
     b"data:no space\nid: 7\ndata: second line \xc3\xa9\xf0\x9f\x98\x80\nretry: 5\n\n"
     b"data\n\ndata:\n\ndata: last: with: colons\n\ndata: unfinished"
 )  # fmt: skip  # one event or oddity per group
-EVENTS = [b'{"one": 1}', "no space\nsecond line é😀".encode(), b"last: with: colons"]
+EVENTS = [b"first", b'{"one": 1}', "no space\nsecond line é😀".encode(), b"last: with: colons"]
 NEWLINES = {"lf": b"\n", "crlf": b"\r\n", "cr": b"\r"}
 
 
