@@ -16,6 +16,11 @@ from supervisor.journal.schema import Migration, connect, migrate, prepare_write
 
 HEADER = 100  # bytes; the file format's own figures: magic, page size, page count, user version
 MAGIC = b"SQLite format 3\x00"
+FIND_HOLE = """
+    SELECT 1 FROM tails t LEFT JOIN (
+        SELECT conversation, count(*) AS kept, min(seq) AS low, max(seq) AS high FROM events GROUP BY conversation
+    ) e ON e.conversation = t.key
+    WHERE coalesce(kept, 0) <> last_seq - first_seq + 1 OR low <> first_seq OR high <> last_seq LIMIT 1"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +77,7 @@ def _header(path: Path) -> bytes:
 
 
 def _wal_size(path: Path) -> int:
-    try:
-        return path.with_name(path.name + "-wal").stat().st_size
-    except FileNotFoundError:
-        return 0
+    return _size(path.with_name(path.name + "-wal"))
 
 
 def _version_unopened(path: Path) -> int:
@@ -95,26 +97,46 @@ def _version_unopened(path: Path) -> int:
 
 
 def _torn(path: Path) -> bool:
+    """Evidence, not proof: a checkpoint that was cut off leaves the same picture beside an intact WAL."""
     header = _header(path)
     if not header:
         return _wal_size(path) > 0
-    if len(header) < HEADER or not header.startswith(MAGIC):
-        return True
-    page = int.from_bytes(header[16:18], "big")
-    page = 65_536 if page == 1 else page
-    size = path.stat().st_size
-    # A checkpoint that was cut off leaves the same picture beside an intact WAL; the check that follows tells.
-    return page == 0 or size % page != 0 or int.from_bytes(header[28:32], "big") * page > size
+    page = _page_size(header)
+    return page == 0 or _part_of_a_page(path, page) or int.from_bytes(header[28:32], "big") * page > _size(path)
 
 
 def _sound(path: Path, *, thorough: bool) -> bool:
-    if not _header(path):
-        return _wal_size(path) == 0  # SQLite would take an empty file for a new one and throw the WAL away
+    if _wal_size(path) == 0:
+        page = _page_size(_header(path))
+        if page == 0 or _part_of_a_page(path, page):  # SQLite would read on and take what is missing for zeros
+            return False
+    elif _size(path) < HEADER:
+        return False  # SQLite would take it for a new file and throw the WAL away
     with closing(connect(path, read_only=True)) as db:
         try:
-            found = db.execute(f"PRAGMA {'integrity_check' if thorough else 'quick_check'}(1)").fetchone()
+            check = "integrity_check" if thorough else "quick_check"
+            intact = db.execute(f"PRAGMA {check}(1)").fetchone()[0] == "ok"
+            return intact and not (thorough and db.execute(FIND_HOLE).fetchone())
         except sqlite3.Error as error:
             if is_damage(error):
                 return False
             raise
-    return bool(found[0] == "ok")
+
+
+def _page_size(header: bytes) -> int:
+    """0: this is no database."""
+    if len(header) < HEADER or not header.startswith(MAGIC):
+        return 0
+    size = int.from_bytes(header[16:18], "big")
+    return 65_536 if size == 1 else size
+
+
+def _part_of_a_page(path: Path, page: int) -> bool:
+    return _size(path) % page != 0
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0

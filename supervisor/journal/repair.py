@@ -13,7 +13,7 @@ from supervisor.journal.crashpoints import CrashPoint, reached
 from supervisor.journal.salvage import salvage
 from supervisor.journal.schema import Migration
 
-COMPANIONS = ("", "-wal", "-shm")
+COMPANIONS = ("", "-wal", "-shm", "-journal")
 NOTE = "repaired"
 
 

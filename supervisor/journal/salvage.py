@@ -3,11 +3,13 @@
 The damaged file is opened read-only and stays as it is. Knows tables and columns only from the schema's own steps.
 """
 
+import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from supervisor.journal.failures import is_damage
 from supervisor.journal.schema import Migration, connect, migrate, version
@@ -15,7 +17,8 @@ from supervisor.journal.schema import Migration, connect, migrate, version
 TABLES = ("conversations", "tails", "snapshots", "events", "doomed")
 CAREFUL = 256  # rows stepped over one at a time where nothing can be read: a page holds fewer
 STRIDE = 64  # after that the hole is a whole subtree
-BEYOND = 100_000  # how far to look for rows when even the last one's number cannot be read
+PATIENCE = 4_096  # steps; after that nothing more is expected, and each step is twice the one before
+LARGEST = 1 << 62  # no row of ours has such a number
 
 WITHOUT_TAIL = """
     INSERT INTO tails SELECT c.key, min(e.seq), max(e.seq), c.created
@@ -97,43 +100,37 @@ def _copy(source: sqlite3.Connection, target: sqlite3.Connection, table: str) ->
     put = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"  # noqa: S608 - our names
     for row in _readable(source, table, columns):
         try:
+            if table == "events":
+                json.loads(row[columns.index("body")])
             target.execute(put, row)
-        except (sqlite3.IntegrityError, OverflowError):
-            continue  # not a row we wrote: its types or its key don't fit. What it leaves is counted as a hole
+        except (sqlite3.IntegrityError, TypeError, ValueError, OverflowError):
+            continue  # not as we wrote it: a type, a key, a body that is not JSON. What it leaves is a hole
 
 
-def _readable(source: sqlite3.Connection, table: str, columns: Sequence[str]) -> Iterator[tuple[object, ...]]:
+def _readable(source: sqlite3.Connection, table: str, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
     """The table in the order of its rows, stepping over what cannot be read. No index: it may be damaged too."""
     get = f"SELECT rowid, {', '.join(columns)} FROM {table} NOT INDEXED WHERE rowid > ? ORDER BY rowid"  # noqa: S608 - our names
-    at, tries, last = 0, 0, _last(source, table)
-    while at < last:
+    at, tries = 0, 0
+    while at < LARGEST:
         try:
             for place, *row in source.execute(get, (at,)):
-                at, tries = place, 0
+                if place > at:  # in a ruined page rows may come in any order
+                    at, tries = place, 0
                 yield tuple(row)
         except sqlite3.Error as error:
-            if not (is_damage(error) or _unreadable_table(error)):
+            if _unreadable_table(error):
+                return
+            if not is_damage(error):
                 raise
             tries += 1
-            at += 1 if tries < CAREFUL else STRIDE
+            at += 1 if tries < CAREFUL else STRIDE << max(0, tries - PATIENCE)
         else:
             return
 
 
-def _last(source: sqlite3.Connection, table: str) -> int:
-    try:
-        return int(source.execute(f"SELECT max(rowid) FROM {table} NOT INDEXED").fetchone()[0] or 0)  # noqa: S608 - our names
-    except sqlite3.Error as error:
-        if _unreadable_table(error):
-            return 0
-        if is_damage(error):
-            return BEYOND
-        raise
-
-
 def _unreadable_table(error: sqlite3.Error) -> bool:
-    """The schema that was read doesn't have it: a plain SQL error."""
-    return getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_ERROR
+    """The schema that was read doesn't have it (a plain SQL error), or there is no schema to be read."""
+    return getattr(error, "sqlite_errorcode", 0) in {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_NOTADB}
 
 
 def _settle(db: sqlite3.Connection) -> Salvage:

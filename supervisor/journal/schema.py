@@ -53,7 +53,8 @@ def reader(path: Path) -> sqlite3.Connection:
 
 
 def prepare_writer(db: sqlite3.Connection) -> None:
-    db.execute("PRAGMA auto_vacuum=INCREMENTAL")  # only heard by a file that is still empty
+    if db.execute("PRAGMA page_count").fetchone()[0] == 0:
+        db.execute("PRAGMA auto_vacuum=INCREMENTAL")  # later it would only cost a write at each opening
     db.execute("PRAGMA journal_mode=WAL").fetchall()
     db.execute("PRAGMA synchronous=FULL")
     db.execute("PRAGMA fullfsync=ON")  # macOS: fsync alone does not reach the platter there

@@ -67,7 +67,7 @@ def stored(journal: Journal, appends: Sequence[Append]) -> None:
 
 
 def kinds(answers: Sequence[JournalError | None]) -> list[str | None]:
-    return [answer and answer.code for answer in answers]
+    return [None if answer is None else answer.code for answer in answers]
 
 
 Contents = dict[ConversationId, tuple[Head, tuple[Record, ...]]]

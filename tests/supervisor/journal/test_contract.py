@@ -8,7 +8,7 @@ import pytest
 
 from actors.errors import StorageFailed
 from actors.ids import ConversationId
-from actors.ports import Append, Journal
+from actors.ports import Append, Head, Journal
 from supervisor.journal import SqliteJournal
 from tests.fakes.journal import FakeJournal
 from tests.supervisor.journal.sample import A, B, C, begin, contents, follow, head, kinds, record, records, stored
@@ -77,7 +77,7 @@ def test_the_first_append_of_a_conversation_brings_its_head(journal: Journal) ->
 
 
 @pytest.mark.parametrize("wrong", [head(A, 1), head(A, 3), head(B, 2)], ids=["behind", "ahead", "a stranger's"])
-def test_a_head_that_does_not_belong_to_the_records_is_refused(journal: Journal, wrong: object) -> None:
+def test_a_head_that_does_not_belong_to_the_records_is_refused(journal: Journal, wrong: Head) -> None:
     append = replace(begin(A, 2), head=wrong)
     assert kinds(journal.commit([append])) == [CONFLICT]
     assert journal.heads() == []
