@@ -4,11 +4,13 @@ Its thread is the one that may wait for the disk. What it finds in its mailbox a
 the slower the disk, the larger the groups.
 """
 
+from typing import assert_never
+
 import structlog
 
 from actors.base import Actor
 from actors.errors import GreenroomError, JournalError, StorageFailed
-from actors.messages import Address, AppendRefused, Committed, Load, Store
+from actors.messages import Address, AppendRefused, Chore, ChoreDone, Committed, Load, Store
 from actors.ports import Journal
 
 log = structlog.get_logger()
@@ -26,13 +28,27 @@ class Journalist(Actor):
         self.commits = 0
         self.stored = 0
 
-    def receive(self, message: Store | Load) -> object:
-        if isinstance(message, Load):
-            self._librarian.tell(message)  # everything that was stored before it is on disk now
-        else:
-            more = [one for one in self.mailbox.take(Store, GROUP - 1) if isinstance(one, Store)]
-            self._commit([message, *more])
+    def receive(self, message: Store | Load | Chore) -> object:
+        match message:
+            case Store():
+                more = [one for one in self.mailbox.take(Store, GROUP - 1) if isinstance(one, Store)]
+                self._commit([message, *more])
+            case Load():
+                self._librarian.tell(message)  # everything that was stored before it is on disk now
+            case Chore():
+                message.reply_to.tell(ChoreDone(self._done(message)))
+            case _:
+                assert_never(message)
         return None
+
+    def _done(self, chore: Chore) -> object:
+        try:
+            return chore.work()
+        except GreenroomError as error:
+            return error
+        except Exception as error:
+            log.exception("journal.chore_failed")
+            return StorageFailed(f"the journal failed: {type(error).__name__}")
 
     def _commit(self, stores: list[Store]) -> None:
         for store, error in zip(stores, self._outcomes(stores), strict=True):

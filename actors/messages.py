@@ -4,6 +4,7 @@ Commands are imperative, news is past tense, effects are bare verbs. An effect t
 message that this somebody gets: the core returns it, the shell delivers it.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -350,6 +351,19 @@ class Load:
 class Loaded:
     head: Head | None
     records: tuple[Record, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chore:
+    """Something that only the writer of the journal may do, between two commits. `reply_to` gets ChoreDone."""
+
+    work: Callable[[], object]
+    reply_to: Address
+
+
+@dataclass(frozen=True, slots=True)
+class ChoreDone:
+    result: object
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -102,3 +102,6 @@ class Settings(BaseModel):
     base_instructions: str | None = Field(None, description="Replaces the built-in instructions.")
     include_plan_tool: bool = Field(False, description="Offer update_plan to the model.")
     include_apply_patch_tool: bool = Field(False, description="Offer apply_patch as a tool of its own.")
+    overrides: dict[str, Any] = Field(
+        default_factory=dict, description="Overrides of the config that were given at creation; no secrets."
+    )

@@ -84,7 +84,8 @@ class Engine:
         self.journalist = self._actor(Journalist(self.journal, self.librarian))
         self.clock.start()
         self._undo.append(("clock", lambda: self.clock.stop(STOP_S)))
-        self.registry = self._actor(Registry(self._surroundings, self.config.greenroom.limits.live_sessions))
+        self._registry = Registry(self._surroundings, self.config.greenroom.limits.live_sessions)
+        self.registry = self._actor(self._registry)
         self.registry.tell(Known(tuple(self.journal.heads())))
 
     def stop(self) -> None:
@@ -98,6 +99,17 @@ class Engine:
             else:
                 if stopped is False:
                     log.error("engine.would_not_stop", part=name)
+
+    def reload(self, loaded: Loaded) -> None:
+        """From the next turn on; what is set at the start (limits, paths) needs a new start."""
+        self.loaded = loaded
+
+    def statistics(self) -> dict[str, object]:
+        return {
+            "registry": self._registry.statistics(),
+            "agents": self.runner.statistics(),
+            "processes": self._processes.statistics(),
+        }
 
     def _actor(self, actor: Journalist | Librarian | Registry) -> Ref:
         ref = start(actor)

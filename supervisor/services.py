@@ -1,0 +1,263 @@
+"""What dialects ask of the supervisor, answered. An Address: any thread asks, the loop serves, a connection is told.
+
+A table by kind of request, and a small function for each; what may wait for the disk goes to a worker thread, what
+writes the journal goes to the one thread that may.
+"""
+
+import asyncio
+import os
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from actors.errors import ConfigError, GreenroomError, InvalidInput, UnknownConversation
+from actors.messages import Chore, ChoreDone, Known
+from supervisor.branching import forked
+from supervisor.config import Arguments, Loaded, choose_provider, differences, load, overrides_from_json, settings_for
+from supervisor.config.complain import is_secret
+from supervisor.engine import Engine
+from supervisor.journal.export import export, import_
+from transports import requests as ask
+from transports.connection import Asked, Served
+from transports.dialect import Client
+from transports.hello import Identity
+from transports.switchboard import Switchboard
+
+log = structlog.get_logger()
+
+STATISTICS_S = 1.0  # actors never wait, so this is for a machine that is very busy
+
+
+class Services:
+    def __init__(
+        self,
+        engine: Engine,
+        switchboard: Switchboard,
+        identity: Identity,
+        stop: Callable[[float], None],
+        reread: Callable[[], Loaded] = load,
+    ) -> None:
+        self._engine = engine
+        self._switchboard = switchboard
+        self._identity = identity
+        self._stop = stop
+        self._reread = reread
+        self._began = time.monotonic()
+        self._busy: set[asyncio.Task[None]] = set()
+        self._table: dict[type, Callable[[Any, Client], Awaitable[object]]] = {
+            ask.MakeSettings: self._make_settings,
+            ask.RememberEnvironment: self._remember_environment,
+            ask.ReadHistory: self._read_history,
+            ask.Fork: self._fork,
+            ask.Export: self._export,
+            ask.Import: self._import,
+            ask.Delete: self._delete,
+            ask.AskStatus: self._status,
+            ask.ListClients: self._list_clients,
+            ask.KillClient: self._kill_client,
+            ask.Reload: self._reload,
+            ask.Down: self._down,
+            ask.ReadConfig: self._read_config,
+        }
+
+    def tell(self, asked: object) -> None:
+        """From a connection's thread; the loop owns it from here on."""
+        if isinstance(asked, Asked):
+            self._engine.loop.loop.call_soon_threadsafe(self._begin, asked)
+
+    def _begin(self, asked: Asked) -> None:
+        task = asyncio.get_running_loop().create_task(self._serve(asked), name=type(asked.request).__name__)
+        self._busy.add(task)
+        task.add_done_callback(self._busy.discard)
+
+    async def _serve(self, asked: Asked) -> None:
+        answer = await self._answer(asked)
+        token = getattr(asked.request, "token", None)
+        try:
+            asked.reply_to.tell(Served(ask.Served(token, answer)))
+        except GreenroomError as gone:
+            log.debug("services.nobody_to_tell", kind=type(asked.request).__name__, reason=gone.code)
+
+    async def _answer(self, asked: Asked) -> Any:
+        serve = self._table.get(type(asked.request))
+        if serve is None:
+            return InvalidInput(f"this daemon does not serve {type(asked.request).__name__}")
+        try:
+            return await serve(asked.request, asked.client)
+        except GreenroomError as error:
+            return error
+        except Exception:
+            log.exception("services.failed", kind=type(asked.request).__name__)
+            return GreenroomError("an internal error; the daemon's log has it")
+
+    # --- config ---------------------------------------------------------------------------------------------------
+
+    async def _make_settings(self, request: ask.MakeSettings, client: Client) -> ask.SettingsMade:
+        return await asyncio.to_thread(self._settings, request, client)
+
+    def _settings(self, request: ask.MakeSettings, client: Client) -> ask.SettingsMade:
+        overrides = overrides_from_json(request.config)
+        loaded = self._engine.loaded.relayered(overrides, request.profile)
+        env = {**os.environ, **client.env}
+        arguments = Arguments(
+            model=request.model,
+            model_provider=request.model_provider,
+            cwd=request.cwd,
+            approval_policy=request.approval_policy,
+            sandbox=request.sandbox,
+            base_instructions=request.base_instructions,
+            include_plan_tool=request.include_plan_tool,
+            include_apply_patch_tool=request.include_apply_patch_tool,
+        )
+        settings = settings_for(loaded.config, arguments, Path(client.cwd), env)
+        named = request.model_provider or loaded.config.model_provider
+        notice = None if named else choose_provider(loaded.config, env, loaded.editable(env)).notice
+        settings = settings.model_copy(update={"overrides": without_secrets(overrides)})
+        return ask.SettingsMade(settings, notice, loaded.warnings)
+
+    async def _remember_environment(self, request: ask.RememberEnvironment, client: Client) -> None:
+        if client.env:
+            self._engine.environments.remember(request.conversation, client.env)
+
+    async def _reload(self, request: ask.Reload, _: Client) -> ask.Plain:  # noqa: ARG002  # it only says: now
+        fresh = await asyncio.to_thread(self._reread)
+        changes = differences(self._engine.config, fresh.config)
+        self._engine.reload(fresh)
+        told = [{"key": one.key, "old": one.old, "new": one.new} for one in changes]
+        return ask.Plain({"changes": told, "warnings": list(fresh.warnings)})
+
+    async def _read_config(self, request: ask.ReadConfig, _: Client) -> ask.Plain:
+        tree: Any = without_secrets(self._engine.config.model_dump(mode="json"))
+        for part in (request.key or "").split(".") if request.key else ():
+            if not isinstance(tree, dict) or part not in tree:
+                raise ConfigError(f"no config key {request.key!r}", key=request.key)
+            tree = tree[part]
+        return ask.Plain({"value": tree, "path": self._engine.loaded.file.path})
+
+    # --- histories ------------------------------------------------------------------------------------------------
+
+    async def _read_history(self, request: ask.ReadHistory, _: Client) -> ask.HistoryRead:
+        page = await asyncio.to_thread(self._engine.journal.read, request.conversation, request.after, request.limit)
+        if page is None:
+            raise UnknownConversation(f"no conversation {request.conversation}")
+        return ask.HistoryRead(page)
+
+    async def _export(self, request: ask.Export, _: Client) -> ask.Exported:
+        lines = await asyncio.to_thread(lambda: tuple(export(self._engine.journal, request.conversation)))
+        return ask.Exported(lines)
+
+    async def _import(self, request: ask.Import, _: Client) -> ask.Stored:
+        journal = self._engine.journal
+        done = await self._write(lambda: import_(journal, request.lines, request.new_id))
+        return await self._make_known(done)
+
+    async def _fork(self, request: ask.Fork, _: Client) -> ask.Stored:
+        journal = self._engine.journal
+
+        def work() -> object:
+            append = forked(journal, request.conversation, request.fork, request.at, request.name)
+            (error,) = journal.commit((append,))
+            return error or request.fork
+
+        return await self._make_known(await self._write(work))
+
+    async def _delete(self, request: ask.Delete, _: Client) -> ask.Stored:
+        """Its actor has left by now: the registry was asked first."""
+        await self._write(lambda: self._engine.journal.delete(request.conversation))
+        self._engine.histories.forget(request.conversation)
+        self._engine.environments.forget(request.conversation)
+        return ask.Stored(request.conversation)
+
+    async def _make_known(self, conversation: Any) -> ask.Stored:
+        head = await asyncio.to_thread(self._engine.journal.head, conversation)
+        if head is None:
+            raise UnknownConversation(f"no conversation {conversation}")
+        self._engine.registry.tell(Known((replace(head, settings=b"", checkpoint=b""),)))
+        return ask.Stored(conversation)
+
+    async def _write(self, work: Callable[[], object]) -> object:
+        """On the journalist's thread, between two commits."""
+        waiting = Waiting(asyncio.get_running_loop())
+        self._engine.journalist.tell(Chore(work, waiting))
+        result = await waiting.future
+        if isinstance(result, GreenroomError):
+            raise result
+        return result
+
+    # --- the daemon -----------------------------------------------------------------------------------------------
+
+    async def _status(self, request: ask.AskStatus, _: Client) -> ask.Plain:  # noqa: ARG002  # it only says: now
+        engine = self._engine
+        journal = engine.paths.journal_file
+        return ask.Plain(
+            {
+                "pid": os.getpid(),
+                "version": self._identity.version,
+                "instance": self._identity.instance,
+                "uptime_s": round(time.monotonic() - self._began, 3),
+                "config": engine.loaded.file.path,
+                "warnings": list(engine.loaded.warnings),
+                "journal": journal,
+                "journal_bytes": await asyncio.to_thread(os.path.getsize, journal),
+                "journal_repaired": engine.journal.repaired,
+                "log": engine.paths.log_file,
+                "sandbox": engine.sandbox.availability.ok,
+                "clients": len(self._switchboard.clients()),
+                **engine.statistics(),
+            }
+        )
+
+    async def _list_clients(self, request: ask.ListClients, me: Client) -> ask.Plain:  # noqa: ARG002  # same
+        clients = [
+            {
+                "connection": one.connection,
+                "name": one.name,
+                "version": one.version,
+                "pid": one.pid,
+                "cwd": one.cwd,
+                "you": one.connection == me.connection,
+            }
+            for one in self._switchboard.clients()
+        ]
+        return ask.Plain({"clients": clients})
+
+    async def _kill_client(self, request: ask.KillClient, me: Client) -> ask.Plain:
+        if not self._switchboard.dismiss(request.connection, f"disconnected by {me.label}"):
+            raise InvalidInput(f"no client {request.connection}")
+        return ask.Plain({})
+
+    async def _down(self, request: ask.Down, _: Client) -> ask.Plain:
+        default = self._engine.config.greenroom.drain_seconds
+        drain_s = default if request.drain_s is None else request.drain_s
+        self._stop(drain_s)
+        return ask.Plain({"drain_s": drain_s})
+
+
+class Waiting:
+    """An Address for one answer from an actor, awaited on the loop."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self.future: asyncio.Future[object] = loop.create_future()
+
+    def tell(self, message: object) -> None:
+        if isinstance(message, ChoreDone):
+            self._loop.call_soon_threadsafe(self._settle, message.result)
+
+    def _settle(self, result: object) -> None:
+        if not self.future.done():
+            self.future.set_result(result)
+
+
+def without_secrets(tree: Any, path: tuple[str, ...] = ()) -> Any:
+    """For eyes and for disks."""
+    if isinstance(tree, dict):
+        return {
+            key: "[…]" if is_secret((*path, key)) and isinstance(value, str) else without_secrets(value, (*path, key))
+            for key, value in tree.items()
+        }
+    return tree
