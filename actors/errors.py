@@ -16,8 +16,8 @@
     ├── ActorGone                   asked somebody who is no longer there
     └── DeadlineExceeded            a bounded wait ran out
 
-The numbers lie outside -32768..-32000, which JSON-RPC and MCP keep for themselves. Errors of other packages derive from
-GreenroomError too: -31400 and below are theirs.
+The numbers lie outside -32768..-32000, which JSON-RPC and MCP keep for themselves. Errors of other packages derive
+from GreenroomError too: -31400 and below are theirs.
 """
 
 from typing import ClassVar

@@ -140,6 +140,13 @@ class Inspect:
 
 
 @dataclass(frozen=True, slots=True)
+class Retire:
+    """Leave for good: the conversation is about to be deleted."""
+
+    caller: Caller | None
+
+
+@dataclass(frozen=True, slots=True)
 class Restart:
     """Gives a conversation that was given up as failed a new life."""
 
@@ -164,6 +171,7 @@ Command = (
     | WithdrawInput
     | Inspect
     | Restart
+    | Retire
 )
 
 
@@ -205,6 +213,13 @@ class Park:
 
 
 @dataclass(frozen=True, slots=True)
+class Quiesce:
+    """The daemon is stopping: start nothing new, put what only waits on paper; with `interrupt`, stop what runs."""
+
+    interrupt: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Revived:
     """The first input after a restore: what the last life left open is to be settled. Parked in order: nothing is."""
 
@@ -214,7 +229,7 @@ class Revived:
     survivors: "Survivors | None" = None
 
 
-News = AgentOutput | TurnEnded | Committed | AppendRefused | PageRead | TimerFired | Park | Revived
+News = AgentOutput | TurnEnded | Committed | AppendRefused | PageRead | TimerFired | Park | Quiesce | Revived
 
 Input = Command | News
 
@@ -413,6 +428,14 @@ class Resolve:
 
 
 @dataclass(frozen=True, slots=True)
+class Remove:
+    """Forget a conversation. Done when nobody owns it any more; its rows are the asker's to delete."""
+
+    conversation: ConversationId
+    caller: Caller
+
+
+@dataclass(frozen=True, slots=True)
 class Known:
     """The index of what there is, at start: one head per conversation, and the one process that serves them is us."""
 
@@ -465,6 +488,7 @@ RegistryInput = (
     | ListConversations
     | ListApprovals
     | Resolve
+    | Remove
     | Known
     | HeadChanged
     | Settle
@@ -473,6 +497,7 @@ RegistryInput = (
     | Stayed
     | SessionFailed
     | AgentAbandoned
+    | Quiesce
 )
 
 
@@ -515,8 +540,9 @@ COMMANDS = (
     WithdrawInput,
     Inspect,
     Restart,
+    Retire,
 )
-SAID_BY_CLIENTS = (*COMMANDS, ToConversation, Create, ListConversations, ListApprovals, Resolve)
+SAID_BY_CLIENTS = (*COMMANDS, Quiesce, ToConversation, Create, ListConversations, ListApprovals, Remove, Resolve)
 
 # Of those, what a full mailbox takes all the same: each makes work less.
-MAKES_WORK_LESS = (Interrupt, CancelRequest, AnswerApproval, Detach, ConnectionClosed, WithdrawInput)
+MAKES_WORK_LESS = (Quiesce, Interrupt, CancelRequest, AnswerApproval, Detach, ConnectionClosed, WithdrawInput)

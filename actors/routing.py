@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import assert_never
 
-from actors.answers import Listing, PendingApprovals, Resolved
+from actors.answers import Done, Listing, PendingApprovals, Resolved
 from actors.errors import (
     AmbiguousConversation,
     GreenroomError,
@@ -41,10 +41,13 @@ from actors.messages import (
     ListConversations,
     Park,
     ParkOffered,
+    Quiesce,
     RegistryInput,
+    Remove,
     Rename,
     ReplyTo,
     Resolve,
+    Retire,
     Revived,
     RoutingEffect,
     Send,
@@ -84,6 +87,7 @@ class Entry:
     failures: list[float] = field(default_factory=list)
     failed: SessionFailed | None = None
     pending: tuple[ApprovalRequest, ...] = ()
+    removal: Caller | None = None
 
 
 class Routing:
@@ -93,6 +97,7 @@ class Routing:
         self._requests: dict[Caller, ConversationId] = {}
         self._live = 0
         self._max_live = max_live
+        self._quiescing = False
 
     def step(self, message: RegistryInput, now: float) -> list[RoutingEffect]:
         match message:
@@ -106,6 +111,8 @@ class Routing:
                 return self._close_connection(message)
             case ListConversations() | ListApprovals() | Resolve():
                 return [self._look_up(message)]
+            case Remove():
+                return self._remove(message)
             case Known():
                 return self._know(message)
             case HeadChanged():
@@ -117,6 +124,8 @@ class Routing:
                 return self._park(message)
             case SessionFailed():
                 return self._session_failed(message, now)
+            case Quiesce():
+                return self._quiesce(message)
             case AgentAbandoned():
                 return self._recover(message.conversation)
             case _:
@@ -169,6 +178,8 @@ class Routing:
                 assert_never(entry.status)
 
     def _wake(self, conversation: ConversationId, entry: Entry, message: Input) -> list[RoutingEffect]:
+        if self._quiescing:
+            return _refused(caller_of(message), Overloaded("the daemon is stopping; try again in a moment"))
         if self._live >= self._max_live:
             return _refused(caller_of(message), Overloaded(f"{self._live} conversations are live already"))
         return [self._start(conversation, entry, Revived(), (message,))]
@@ -206,6 +217,10 @@ class Routing:
     def _close_connection(self, message: ConnectionClosed) -> list[RoutingEffect]:
         for caller in [one for one in self._requests if one.connection == message.connection]:
             del self._requests[caller]
+        return self._tell_all(message)
+
+    def _tell_all(self, message: ConnectionClosed | Quiesce) -> list[RoutingEffect]:
+        """Every live owner, and the next one where it changes."""
         effects: list[RoutingEffect] = []
         for conversation, entry in self._entries.items():
             if entry.status is Status.LIVE:
@@ -213,6 +228,10 @@ class Routing:
             elif entry.status in {Status.PARKING, Status.RECOVERING}:
                 entry.stash.append(message)
         return effects
+
+    def _quiesce(self, message: Quiesce) -> list[RoutingEffect]:
+        self._quiescing = True
+        return self._tell_all(message)
 
     # --- the index ------------------------------------------------------------------------------------------------
 
@@ -222,7 +241,7 @@ class Routing:
         for head in message.heads:
             entry = self._entries[head.conversation] = Entry(head=head, generation=head.generation)
             if head.name:
-                self._names[head.name] = head.conversation
+                self._names.setdefault(head.name, head.conversation)
             if head.state not in ENDED and self._live < self._max_live:
                 effects.append(self._start(head.conversation, entry, Revived(), ()))
         return effects
@@ -283,6 +302,20 @@ class Routing:
             return AmbiguousConversation(f"{reference!r} is {len(candidates)} conversations", candidates=candidates)
         return UnknownConversation(f"no conversation {reference!r}")
 
+    def _remove(self, message: Remove) -> list[RoutingEffect]:
+        entry = self._entries.get(message.conversation)
+        match entry and entry.status:
+            case None:
+                return _refused(message.caller, UnknownConversation(f"no conversation {message.conversation}"))
+            case Status.PARKED if entry and entry.head and entry.head.state in ENDED:
+                self._forget(message.conversation)
+                return [ReplyTo(message.caller, Done())]
+            case Status.LIVE if entry:
+                entry.status, entry.removal = Status.PARKING, message.caller
+                return [Forward(message.conversation, Retire(message.caller))]
+            case _:
+                return _refused(message.caller, WrongState("something is going on there; try again in a moment"))
+
     # --- parking and failing --------------------------------------------------------------------------------------
 
     def _park(self, message: ParkOffered | Left | Stayed) -> list[RoutingEffect]:
@@ -294,8 +327,11 @@ class Routing:
                 entry.status = Status.PARKING
                 return [Forward(message.conversation, Park())]
             case Stayed(), Status.PARKING:
-                entry.status = Status.LIVE
+                entry.status, entry.removal = Status.LIVE, None
                 return [Forward(message.conversation, waiting) for waiting in _emptied(entry)]
+            case Left(), Status.PARKING | Status.LIVE if entry.removal is not None:
+                self._live -= 1
+                return self._removed(message.conversation, entry, entry.removal)
             case Left(), Status.PARKING | Status.LIVE:
                 self._live -= 1
                 entry.status = Status.PARKED
@@ -306,8 +342,13 @@ class Routing:
             case _:
                 return []
 
+    def _removed(self, conversation: ConversationId, entry: Entry, remover: Caller) -> list[RoutingEffect]:
+        self._forget(conversation)
+        gone = UnknownConversation(f"conversation {conversation} was deleted")
+        too_late = (caller_of(message) for message in _emptied(entry))
+        return [ReplyTo(remover, Done()), *(ReplyTo(caller, gone) for caller in too_late if caller)]
+
     def _forget(self, conversation: ConversationId) -> None:
-        """It never was: the disk refused its first event."""
         del self._entries[conversation]
         for name in [name for name, one in self._names.items() if one == conversation]:
             del self._names[name]

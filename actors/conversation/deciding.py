@@ -6,7 +6,7 @@ from actors.conversation.draft import Draft
 from actors.conversation.starting import resume_turn
 from actors.conversation.state import Stage, Stopping
 from actors.conversation.turns import stop_turn
-from actors.errors import AlreadyAnswered, InvalidInput, UnknownApproval
+from actors.errors import AlreadyAnswered, InvalidInput, Overloaded, UnknownApproval
 from actors.ids import ApprovalId
 from actors.messages import AnswerApproval, Interrupt
 from actors.orders import AnswerAgent
@@ -31,6 +31,9 @@ def answer_approval(draft: Draft, command: AnswerApproval) -> None:
         return
     if draft.facts.approval(command.approval) is None:
         draft.refuse(command.caller, _why_not(draft, command.approval))
+        return
+    if draft.state.quiescing:
+        draft.refuse(command.caller, Overloaded("the daemon is stopping; the question will be asked again"))
         return
     resolve(draft, command.approval, command.decision, command.by, command.reason)
     draft.reply(command.caller, Answered(command.approval, command.decision))

@@ -6,11 +6,12 @@ from actors import events as ev
 from actors.answers import Begun, Done
 from actors.conversation.deciding import resolve
 from actors.conversation.draft import Draft
+from actors.conversation.reading import end_subscription
 from actors.conversation.restore import adopted
 from actors.conversation.starting import start_next
-from actors.conversation.state import Stage
+from actors.conversation.state import Stage, Stopping
 from actors.conversation.storing import settle_stranded
-from actors.conversation.turns import set_deadline
+from actors.conversation.turns import set_deadline, stop_turn
 from actors.errors import TurnFailed, WrongState
 from actors.ids import ApprovalId
 from actors.messages import (
@@ -20,8 +21,10 @@ from actors.messages import (
     Leave,
     OfferToPark,
     Park,
+    Quiesce,
     Rename,
     Restart,
+    Retire,
     Revived,
     SetTimer,
     Stay,
@@ -92,6 +95,32 @@ def revive(draft: Draft, news: Revived) -> None:
     start_next(draft)
 
 
+def retire(draft: Draft, command: Retire) -> None:
+    """Only what has nothing under way may go; its readers are told."""
+    for reader in draft.state.subscribers if draft.facts.turn is None else ():
+        end_subscription(draft, reader, "the conversation is being deleted")
+    if draft.facts.turn is None and is_quiet(draft):
+        draft.at_once(Leave())
+        return
+    draft.refuse(command.caller, WrongState("a turn is open, or something is being stored; interrupt it first"))
+    draft.at_once(Stay())
+
+
+def quiesce(draft: Draft, news: Quiesce) -> None:
+    draft.state.quiescing = True
+    turn = draft.facts.turn
+    if news.interrupt and turn is not None and not turn.only_waits:
+        stop_turn(draft, Stopping(AbortReason.INTERRUPTED, ("the daemon",), "the daemon was stopped"))
+
+
+def put_on_paper(draft: Draft) -> None:
+    """A turn that only waits needs nothing running: its agent may end, the answer will start it again."""
+    run, turn = draft.state.run, draft.facts.turn
+    if run and turn and turn.only_waits and run.stage is Stage.RUNNING and not run.suspending:
+        draft.state.run = replace(run, suspending=True)
+        draft.at_once(SuspendAgent(turn.id))
+
+
 # --- idleness ----------------------------------------------------------------------------------------
 
 
@@ -137,10 +166,8 @@ def _look_at_idleness(draft: Draft) -> None:
     if is_quiet(draft):
         draft.at_once(OfferToPark())
         return
-    run, turn = state.run, state.facts.turn
-    if run and turn and turn.only_waits and run.stage is Stage.RUNNING and not state.subscribers:
-        draft.state.run = replace(run, suspending=True)
-        draft.at_once(SuspendAgent(turn.id))
+    if not state.subscribers:
+        put_on_paper(draft)
 
 
 def _deadline(draft: Draft, approval: ApprovalId) -> None:

@@ -9,7 +9,7 @@ from actors.conversation.facts import KEYS_KEPT_S, Facts, Key
 from actors.conversation.starting import start_next, start_turn
 from actors.conversation.state import Claim, Stopping
 from actors.conversation.turns import stop_turn
-from actors.errors import Busy, Cancelled, InvalidInput, QueueFull, UnknownConversation, WrongState
+from actors.errors import Busy, Cancelled, InvalidInput, Overloaded, QueueFull, UnknownConversation, WrongState
 from actors.ids import ConnectionId, InputId
 from actors.messages import CancelRequest, ResumeQueue, Send, Settle, WithdrawInput
 from actors.orders import PendingInput
@@ -40,13 +40,15 @@ def send(draft: Draft, command: Send) -> None:
 
 def _refusal(
     draft: Draft, command: Send
-) -> Busy | Cancelled | InvalidInput | QueueFull | UnknownConversation | WrongState | None:
+) -> Busy | Cancelled | InvalidInput | Overloaded | QueueFull | UnknownConversation | WrongState | None:
     facts, early = draft.facts, draft.state.early_cancels
     if command.caller in early:
         draft.state.early_cancels = tuple(one for one in early if one != command.caller)
         return Cancelled("the request was cancelled before it was taken")
     if facts.seq == 0:
         return UnknownConversation(f"no conversation {facts.conversation}")
+    if draft.state.quiescing:
+        return Overloaded("the daemon is stopping; try again in a moment")
     if not command.items:
         return InvalidInput("a message needs at least one item")
     if facts.failed is not None:

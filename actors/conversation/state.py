@@ -107,6 +107,7 @@ class State:
     subscribers: Mapping[SubscriptionId, Subscriber] = field(default_factory=dict)
     storage_error: str | None = None
     idle_timer: bool = False
+    quiescing: bool = False
     last_command: float = 0.0
     limits: Limits = Limits()
 

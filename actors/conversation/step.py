@@ -22,10 +22,12 @@ from actors.messages import (
     Interrupt,
     PageRead,
     Park,
+    Quiesce,
     Ready,
     Rename,
     Restart,
     ResumeQueue,
+    Retire,
     Revived,
     Send,
     TimerFired,
@@ -45,6 +47,8 @@ def step(state: State, message: Input, stamp: Stamp) -> Step:
     _decide(draft, message)
     if not isinstance(message, Ready | Committed | PageRead | TimerFired | Park):
         draft.state.last_command = stamp.now
+    if draft.state.quiescing:
+        living.put_on_paper(draft)
     reading.feed_readers(draft)
     living.watch_idleness(draft)
     return draft.step()
@@ -93,12 +97,16 @@ def _decide(draft: Draft, message: Input) -> None:
             sending.withdraw_input(draft, message)
         case Restart():
             living.restart(draft, message)
+        case Retire():
+            living.retire(draft, message)
         case Inspect():
             draft.refuse(message.caller, summary(draft.state))
         case TimerFired():
             living.take_timer(draft, message)
         case Park():
             living.park(draft, message)
+        case Quiesce():
+            living.quiesce(draft, message)
         case Revived():
             living.revive(draft, message)
         case _:

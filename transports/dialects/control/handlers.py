@@ -196,7 +196,17 @@ def import_(call: Call, given: p.Import) -> Iterable[Action]:
 
 
 def delete(call: Call, given: p.Named) -> Iterable[Action]:
-    return call.with_conversation(given.conversation, lambda one: call.ask(lambda token: ask.Delete(token, one)))
+    """First nobody owns it any more, then its rows go."""
+
+    def one_of(one: ConversationId) -> Iterable[Action]:
+        def removed(answer: Any) -> Iterable[Action]:
+            if isinstance(answer, GreenroomError):
+                return call.finish(answer)
+            return call.ask(lambda token: ask.Delete(token, one))
+
+        return call.tell(lambda caller: m.Remove(one, caller), removed)
+
+    return call.with_conversation(given.conversation, one_of)
 
 
 def list_approvals(call: Call, given: p.ListApprovals) -> Iterable[Action]:

@@ -1,0 +1,249 @@
+"""The daemon: the engine behind a unix socket, one per home. Start order is written out here; stop is its mirror.
+
+Runs on the main thread, which waits for signals and for whoever wants it to stop. `python -m supervisor.daemon`.
+"""
+
+import argparse
+import contextlib
+import faulthandler
+import os
+import resource
+import secrets
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import structlog
+
+from actors.errors import GreenroomError
+from actors.ids import ConnectionId
+from actors.messages import Quiesce
+from supervisor import logs
+from supervisor.config import Loaded, load, parse_overrides
+from supervisor.engine import Engine
+from supervisor.paths import Paths, UnsafePath, locate, private_directory, socket_path
+from supervisor.services import Services
+from supervisor.single import AlreadyRunning, DaemonLock, remove_pid, write_pid
+from supervisor.version import VERSION
+from transports.connection import Neighbours
+from transports.dialects.control.dialect import ControlDialect
+from transports.greeting import House
+from transports.hello import Dialects, Identity
+from transports.listener import Limits, Listener
+from transports.switchboard import Switchboard
+
+log = structlog.get_logger()
+
+DESCRIPTORS = 65_536  # one per client, and three per running command
+INTERRUPT_S = 5.0  # for interrupted turns to be recorded: their grace, and a busy machine
+GOODBYE_S = 2.0  # for the last answers to leave
+POLL_S = 0.02  # between looks at turns that are draining; nobody waits for this but the end
+
+
+class Daemon:
+    """Each step of `start` has its undo; `stop` runs them backwards, with one log line each."""
+
+    def __init__(self, loaded: Loaded, paths: Paths, reread: Callable[[], Loaded]) -> None:
+        self._paths = paths
+        self._loaded = loaded
+        self._reread = reread
+        self._undo: list[tuple[str, Callable[[], object]]] = []
+        self.wanted_down = threading.Event()
+        self._hurry = threading.Event()
+        self.drain_s: float = loaded.config.greenroom.drain_seconds
+        self.socket = socket_path(paths)
+        self.identity = Identity(VERSION, secrets.token_hex(8))
+
+    def start(self) -> None:
+        try:
+            self._start()
+        except BaseException:
+            self._unwind()
+            raise
+
+    def _start(self) -> None:
+        lock = DaemonLock(Path(self._paths.lock_file))
+        self._undo.append(("lock", lock.release))
+        raise_descriptor_limit()
+        self._switchboard = Switchboard()
+        self._engine = Engine(self._loaded, self._paths, dict(os.environ), self._switchboard)
+        self._engine.start()
+        self._undo.append(("engine", self._engine.stop))
+        self._services = Services(self._engine, self._switchboard, self.identity, self.ask_down, self._reread)
+        around = Neighbours(self._engine.registry, self._services, self._switchboard, self._engine.clock)
+        house = House(self.identity, self._dialects(), around, lambda: ConnectionId(secrets.token_hex(8)))
+        limits = self._loaded.config.greenroom.limits
+        self._listener = Listener(
+            Path(self.socket),
+            house,
+            self._engine.loop.loop,
+            Limits(clients=limits.connections, line=limits.frame_bytes),
+        )
+        self._engine.loop.call(self._open(), GOODBYE_S)
+        self._undo.append(("listener", lambda: self._engine.loop.call(self._close(), GOODBYE_S * 2)))
+        pid_file = Path(self._paths.pid_file)
+        write_pid(pid_file)
+        self._undo.append(("pid file", lambda: remove_pid(pid_file)))
+        lock.tell(f"pid {os.getpid()}, socket {self.socket}")
+        log.info("daemon.started", pid=os.getpid(), socket=self.socket, version=VERSION)
+
+    def _dialects(self) -> Dialects:
+        in_flight = self._loaded.config.greenroom.limits.requests_in_flight
+        return {"control": lambda client, _: ControlDialect(client, in_flight)}
+
+    async def _open(self) -> None:
+        self._listener.open(lock_held=True)
+
+    async def _close(self) -> None:
+        self._listener.close()
+
+    def reload(self) -> None:
+        """What a broken config says stays a complaint in the log: the old one goes on."""
+        try:
+            self._engine.reload(self._reread())
+        except GreenroomError as error:
+            log.warning("daemon.reload_refused", reason=error.message)
+
+    # --- stopping -------------------------------------------------------------------------------------------------
+
+    def ask_down(self, drain_s: float) -> None:
+        """From any thread. The first says how long turns may go on, the second that they may not."""
+        if self.wanted_down.is_set():
+            self._hurry.set()
+        self.drain_s = drain_s
+        self.wanted_down.set()
+
+    def stop(self) -> None:
+        """No new work, turns get the drain time, then are interrupted; then everything in the mirror of its start."""
+        log.info("daemon.stopping", drain_s=self.drain_s)
+        registry = self._engine.registry
+        registry.tell(Quiesce())
+        self._wait_for_turns(self.drain_s)
+        registry.tell(Quiesce(interrupt=True))
+        self._hurry.clear()
+        if not self._wait_for_turns(INTERRUPT_S):
+            log.error("daemon.turns_left", **self._engine.runner.statistics())
+        self._switchboard.dismiss_all("the daemon is stopping")
+        self._unwind()
+        log.info("daemon.stopped")
+
+    def _wait_for_turns(self, limit_s: float) -> bool:
+        deadline = time.monotonic() + limit_s
+        while self._engine.runner.statistics()["turns"]:
+            if time.monotonic() > deadline or self._hurry.wait(POLL_S):
+                return False
+        return True
+
+    def _unwind(self) -> None:
+        while self._undo:
+            name, undo = self._undo.pop()
+            try:
+                undo()
+            except Exception:
+                log.exception("daemon.stop_failed", part=name)
+
+
+def raise_descriptor_limit() -> None:
+    """As far as we may; a limit that stays low is served all the same."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(DESCRIPTORS, hard)
+    if soft < wanted:
+        with contextlib.suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+# --- the program ---------------------------------------------------------------------------------------------------
+
+
+def parser() -> argparse.ArgumentParser:
+    options = argparse.ArgumentParser(prog="python -m supervisor.daemon", description="The Greenroom daemon.")
+    options.add_argument("--config", help="config file instead of the one that would be found")
+    options.add_argument("-c", dest="overrides", action="append", default=[], metavar="KEY=VALUE")
+    options.add_argument("--profile")
+    options.add_argument("--ready-fd", type=int, help="where to say, once, `ready` or what went wrong")
+    options.add_argument("--foreground", action="store_true", help="log to the terminal too")
+    return options
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    chosen = parser().parse_args(arguments)
+    with _teller(chosen.ready_fd) as tell:
+        try:
+            return _run(chosen, tell)
+        except AlreadyRunning as error:
+            tell(b"ready\n" if chosen.ready_fd is not None else f"{error.message}\n".encode())
+            return 0
+        except (GreenroomError, UnsafePath, OSError) as error:
+            tell(f"greenroom: the daemon could not start: {error}\n".encode())
+            return 1
+
+
+def _run(chosen: argparse.Namespace, tell: Callable[[bytes], None]) -> int:
+    paths = locate()
+    private_directory(paths.state)
+    private_directory(paths.run)
+    overrides = parse_overrides(chosen.overrides)
+
+    def read() -> Loaded:
+        return load(chosen.config, overrides, chosen.profile)
+
+    loaded = read()
+    settings = loaded.config.greenroom
+    sinks = logs.configure(
+        Path(paths.log_file),
+        settings.log_level,
+        terminal=sys.stderr if chosen.foreground else None,
+        max_bytes=settings.log_file_bytes,
+        backups=settings.log_backups,
+    )
+    daemon = Daemon(loaded, paths, read)
+    try:
+        daemon.start()
+        _listen_to_signals(daemon)
+        tell(b"ready\n")
+        daemon.wanted_down.wait()
+        daemon.stop()
+    finally:
+        sinks.close()
+    return 0
+
+
+def _listen_to_signals(daemon: Daemon) -> None:
+    def down(signum: int, _: object) -> None:
+        log.info("daemon.signal", signal=signal.Signals(signum).name)
+        daemon.ask_down(daemon.drain_s)
+
+    for wanted in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(wanted, down)
+    signal.signal(signal.SIGHUP, lambda *_: daemon.reload())
+    faulthandler.register(signal.SIGUSR1)  # every stack, to stderr
+
+
+@contextlib.contextmanager
+def _teller(ready_fd: int | None) -> Iterator[Callable[[bytes], None]]:
+    """Says one thing to whoever waits for us, and lets go of it. Without a pipe it is the terminal."""
+    said = False
+
+    def tell(text: bytes) -> None:
+        nonlocal said
+        if said:
+            return
+        said = True
+        if ready_fd is None:
+            if text != b"ready\n":
+                sys.stderr.write(text.decode())
+            return
+        with contextlib.suppress(OSError):  # whoever waited has gone
+            os.write(ready_fd, text)
+        os.close(ready_fd)
+
+    yield tell
+    if ready_fd is not None and not said:
+        os.close(ready_fd)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
