@@ -1,6 +1,6 @@
 """The daemon: the engine behind a unix socket, one per home. Start order is written out here; stop is its mirror.
 
-Runs on the main thread, which waits for signals and for whoever wants it to stop. `python -m supervisor.daemon`.
+Runs on the main thread, which waits for signals and for whoever wants it to stop. `python -m supervisor`.
 """
 
 import argparse
@@ -159,7 +159,7 @@ def raise_descriptor_limit() -> None:
 
 
 def parser() -> argparse.ArgumentParser:
-    options = argparse.ArgumentParser(prog="python -m supervisor.daemon", description="The Greenroom daemon.")
+    options = argparse.ArgumentParser(prog="python -m supervisor", description="The Greenroom daemon.")
     options.add_argument("--config", help="config file instead of the one that would be found")
     options.add_argument("-c", dest="overrides", action="append", default=[], metavar="KEY=VALUE")
     options.add_argument("--profile")
@@ -243,7 +243,3 @@ def _teller(ready_fd: int | None) -> Iterator[Callable[[bytes], None]]:
     yield tell
     if ready_fd is not None and not said:
         os.close(ready_fd)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -22,7 +22,7 @@ def launch(arguments: tuple[str, ...] = (), timeout_s: float = START_S) -> None:
 
     reader, writer = os.pipe()
     try:
-        command = [sys.executable, "-m", "supervisor.daemon", "--ready-fd", str(writer), *arguments]
+        command = [sys.executable, "-m", "supervisor", "--ready-fd", str(writer), *arguments]
         with subprocess.Popen(  # noqa: S603  # our own module, our own arguments
             command,
             stdin=subprocess.DEVNULL,
