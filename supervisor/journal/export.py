@@ -1,7 +1,6 @@
 """One conversation as JSON lines, out and in. Out of any journal; on the way in, lines are strangers."""
 
 import base64
-import binascii
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
@@ -127,6 +126,6 @@ def _head(exported: ExportedHead) -> Head:
     for name in ("settings", "checkpoint"):
         try:
             fields[name] = base64.b64decode(fields[name], validate=True)
-        except binascii.Error as error:
+        except ValueError as error:  # binascii's error is one too
             raise InvalidInput(f"line 1: head.{name}: {error}", line=1) from None
     return Head(**fields)

@@ -15,10 +15,11 @@ from supervisor.journal.crashpoints import CrashPoint
 from supervisor.journal.schema import MIGRATIONS, connect, version
 from tests.supervisor.journal.child import SPOKEN, text
 from tests.supervisor.journal.conftest import Open
-from tests.supervisor.journal.sample import A, B, Contents, begin, contents, conversation, record, stored
+from tests.supervisor.journal.sample import A, B, Contents, begin, contents, conversation, follow, record, stored
 from tests.supervisor.journal.test_damage import root, ruin, suspect
 
 ROOT = Path(__file__).resolve().parents[3]
+FULL, NORMAL = 2, 1  # SQLite's numbers for them
 PATIENCE_S = 30.0  # for a child that should have died at its crash point
 
 
@@ -112,6 +113,20 @@ def test_a_crash_in_a_repair_is_taken_up_where_it_stopped(opened: Open, path: Pa
     assert contents(journal) == before
     assert path.with_name("journal.db.damaged-1").read_bytes() == damaged
     assert not list(path.parent.glob("*.repair*"))
+
+
+def test_a_group_is_synced_when_anything_in_it_asks_for_that(opened: Open) -> None:
+    journal = opened()
+    levels = []
+    for group in (
+        [begin(A), follow(A, 2, 2)],
+        [follow(A, 3, 3)],
+        [follow(A, 4, 4), follow(A, 5, 5, durable=True)],
+        [follow(A, 6, 6), follow(A, 8, 8, durable=True)],  # refused, so it asks for nothing
+    ):
+        journal.commit(group)
+        levels.append(journal._writer._db.execute("PRAGMA synchronous").fetchone()[0])
+    assert levels == [FULL, NORMAL, FULL, NORMAL]
 
 
 def kill_again_and_again(path: Path, cycles: int) -> None:

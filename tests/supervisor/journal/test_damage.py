@@ -168,7 +168,7 @@ def test_a_damaged_file_is_never_written_over_another(opened: Open, path: Path) 
     ]
 
 
-def test_the_log_beside_a_damaged_file_is_read_and_set_aside(opened: Open, path: Path, tmp_path: Path) -> None:
+def test_the_log_beside_a_damaged_file_is_read_and_set_aside(opened: Open, tmp_path: Path) -> None:
     journal = opened()
     stored(journal, [begin(of, 40, "x" * 300) for of in (A, B)])
     opened()  # all of that is in the file itself

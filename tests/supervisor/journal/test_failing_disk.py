@@ -244,7 +244,7 @@ STRACE = pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace
 def test_a_system_call_that_fails_refuses_one_group_and_the_next_goes_on(
     tmp_path: Path, call: str, error: str, code: bytes
 ) -> None:
-    assert fail_each(tmp_path, call, error, code, iter([40 if call == "pwrite64" else 6])) == 1
+    assert fail_each(tmp_path, call, error, code, iter([90 if call == "pwrite64" else 14])) == 1
 
 
 @STRACE
@@ -253,4 +253,4 @@ def test_a_system_call_that_fails_refuses_one_group_and_the_next_goes_on(
 def test_every_system_call_that_fails_in_turn_leaves_exactly_what_was_acknowledged(
     tmp_path: Path, call: str, error: str, code: bytes
 ) -> None:
-    assert fail_each(tmp_path, call, error, code, iter(range(1, 160 if call == "pwrite64" else 30))) > 5
+    assert fail_each(tmp_path, call, error, code, iter(range(1, 200 if call == "pwrite64" else 40))) > 5
