@@ -53,7 +53,7 @@ def plain_commands(script: str) -> tuple[Words, ...] | None:
     return tuple(piece.words for piece in pieces if piece.words is not None)
 
 
-def plain_word(node: Node) -> str | None:
+def _plain_word(node: Node) -> str | None:
     """The one string that bash makes of this word, if no expansion of any kind could have a part in it."""
     text = text_of(node)
     match node.type:
@@ -92,7 +92,7 @@ def _words(command: Node, source: bytes) -> Words:
     words = [program]
     end = name.end_byte
     for node in arguments:
-        word = plain_word(node)
+        word = _plain_word(node)
         if word is None or not re.fullmatch(rb"[ \t]+", source[end : node.start_byte]):
             raise _NotPlainError
         words.append(word)
