@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 
 from supervisor.agent.patch.errors import PatchMismatch
 from supervisor.agent.patch.grammar import Chunk, Line, Mark
@@ -98,7 +99,7 @@ class _Search:
         for reading in READINGS:
             lines = self._lines_as(reading)
             pattern = [reading(line) for line in wanted]
-            for index in range(start, last + 1):
+            for index in _places(lines, pattern, start, last):
                 if lines[index : index + len(pattern)] == pattern:
                     return index
         return None
@@ -107,3 +108,14 @@ class _Search:
         if reading not in self._readings:
             self._readings[reading] = [reading(line) for line in self._lines]
         return self._readings[reading]
+
+
+def _places(lines: list[str], pattern: list[str], start: int, last: int) -> Iterator[int]:
+    """Where the pattern's first line stands; `list.index` finds it many times faster than a loop would."""
+    if not pattern:
+        yield start
+    with suppress(ValueError):
+        while pattern and start <= last:
+            start = lines.index(pattern[0], start, last + 1)
+            yield start
+            start += 1
