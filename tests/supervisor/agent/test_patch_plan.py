@@ -10,7 +10,9 @@ import pytest
 from actors.events import ApplyPatchApprovalRequest, UpdatedFile
 from actors.ids import CallId
 from supervisor.agent.patch import files
-from supervisor.agent.patch.errors import PatchMismatch
+from supervisor.agent.patch import plan as plan_module
+from supervisor.agent.patch.apply import apply_plan
+from supervisor.agent.patch.errors import PatchMismatch, PatchStale
 from supervisor.agent.patch.grammar import parse
 from supervisor.agent.patch.plan import PatchPlan, plan_patch
 from tests.support.file_tree import file_tree
@@ -64,6 +66,24 @@ def test_changes_fit_the_event(tmp_path: Path) -> None:
 
 def test_a_patch_without_operations_is_empty(tmp_path: Path) -> None:
     assert planned(tmp_path).empty
+
+
+def test_a_file_that_is_written_between_two_looks_is_still_found_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A plan that read the file twice would take the later content for the one it was made from."""
+    (tmp_path / "f").write_text("a\n")
+
+    def look_and_write(path: Path) -> files.FileState | None:
+        found = files.look_at(path)
+        (tmp_path / "f").write_text("somebody's work\n")
+        return found
+
+    monkeypatch.setattr(plan_module, "look_at", look_and_write)
+    plan = planned(tmp_path, "*** Update File: f", "-a", "+b")
+    with pytest.raises(PatchStale):
+        apply_plan(plan)
+    assert (tmp_path / "f").read_text() == "somebody's work\n"
 
 
 def test_what_does_not_exist_cannot_be_updated_or_deleted(tmp_path: Path) -> None:
