@@ -1,6 +1,6 @@
 """A patch inside a shell call: as an argument of apply_patch, or as the heredoc of a script. Pure; parses no patch.
 
-Only `bash -lc` is looked into, as the reference does: what other shells would make of the text is theirs to say. The
+Only `bash -lc` is looked into, as Codex does: what other shells would make of the text is theirs to say. The
 body of the heredoc is found by bash's own simple rule, line by line: the syntax tree ends it at a line like ` EOF`,
 which is an ordinary line of context in a patch of a shell script.
 """
