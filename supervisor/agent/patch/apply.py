@@ -47,12 +47,10 @@ def apply_plan(plan: PatchPlan) -> str:
                 with _told(step.edit):
                     _commit(transaction, step)
     except PatchError as error:
-        if transaction.not_undone:
-            left = "; ".join(transaction.not_undone)
-            raise PatchFailed(
-                f"{error.message}. Could not {left}; see the files {TEMPORARY_PREFIX}* there"
-            ) from error
-        raise
+        if not transaction.not_undone:
+            raise type(error)(f"{error.message}; nothing was written") from error
+        left = "; could not ".join(transaction.not_undone)
+        raise PatchFailed(f"{error.message}; could not {left}; see the files {TEMPORARY_PREFIX}* there") from error
     return plan.summary
 
 
@@ -110,10 +108,7 @@ def _identity(folder: int, name: str) -> tuple[int, ...]:
 
 
 def _stale(edit: FileEdit) -> PatchStale:
-    return PatchStale(
-        f"{edit.place.shown} has changed since the patch was verified; nothing was written. "
-        "Read the file again and make a new patch"
-    )
+    return PatchStale(f"{edit.place.shown} has changed since the patch was verified and has to be read again")
 
 
 @contextmanager
@@ -125,4 +120,4 @@ def _told(edit: FileEdit) -> Iterator[None]:
     except (FileNotFoundError, FileExistsError, Unfit) as error:
         raise _stale(edit) from error
     except OSError as error:
-        raise PatchFailed(f"{failure}: {os_error_text(error)}; nothing was written") from error
+        raise PatchFailed(f"{failure}: {os_error_text(error)}") from error

@@ -67,7 +67,7 @@ class Patch:
 
 
 def parse(text: str) -> Patch:
-    """Raises PatchSyntax with the reference's text, and nothing else."""
+    """Raises PatchSyntax and nothing else; the texts are those that models know from Codex."""
     try:
         text.encode()
     except UnicodeEncodeError:

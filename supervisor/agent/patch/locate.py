@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 
 from supervisor.agent.patch.errors import PatchMismatch
 from supervisor.agent.patch.grammar import Chunk, Line, Mark
@@ -90,15 +91,15 @@ class _Search:
 
     def find(self, wanted: Sequence[str], start: int, *, at_end: bool = False) -> int | None:
         last = len(self._lines) - len(wanted)
-        if at_end and last >= start and (found := self._first(wanted, last, last)) is not None:
+        if at_end and last >= start and (found := self._first(wanted, last)) is not None:
             return found
-        return self._first(wanted, start, last)
+        return self._first(wanted, start)
 
-    def _first(self, wanted: Sequence[str], start: int, last: int) -> int | None:
+    def _first(self, wanted: Sequence[str], start: int) -> int | None:
         for reading in READINGS:
             lines = self._lines_as(reading)
             pattern = [reading(line) for line in wanted]
-            for index in range(start, last + 1):
+            for index in _places(lines, pattern, start):
                 if lines[index : index + len(pattern)] == pattern:
                     return index
         return None
@@ -107,3 +108,14 @@ class _Search:
         if reading not in self._readings:
             self._readings[reading] = [reading(line) for line in self._lines]
         return self._readings[reading]
+
+
+def _places(lines: list[str], pattern: list[str], start: int) -> Iterator[int]:
+    """Where the pattern's first line stands; `list.index` finds it many times faster than a loop would."""
+    if not pattern:
+        yield start
+    with suppress(ValueError):
+        while pattern:
+            start = lines.index(pattern[0], start)
+            yield start
+            start += 1

@@ -56,6 +56,7 @@ class _Draft:
 
     cwd: Path
     edits: dict[Path, FileEdit] = field(default_factory=dict)
+    on_disk: dict[Path, FileState | None] = field(default_factory=dict)
     moves: list[Move] = field(default_factory=list)
 
     def add(self, operation: AddFile) -> None:
@@ -94,19 +95,20 @@ class _Draft:
         return spot
 
     def _set(self, spot: Place, after: FileState | None) -> None:
-        before = self._state(spot, "Failed to read file")
         known = self.edits.get(spot.real)
-        if known is not None:
-            before = known.before
+        before = self.on_disk[spot.real]
         if before is not None and after is not None:
             after = FileState(after.data, before.mode)  # delete and add again is an update
         self.edits[spot.real] = FileEdit(known.place if known else spot, before, after)
 
     def _state(self, spot: Place, failure: str) -> FileState | None:
+        """Each file is read once, so that an edit is compared with what it was made from."""
         if spot.real in self.edits:
             return self.edits[spot.real].after
         try:
-            return look_at(spot.real)
+            if spot.real not in self.on_disk:
+                self.on_disk[spot.real] = look_at(spot.real)
+            return self.on_disk[spot.real]
         except OSError as error:
             raise PatchMismatch(f"{failure} {spot.shown}: {os_error_text(error)}") from None
         except Unfit as error:

@@ -1,7 +1,5 @@
 """Bash text -> syntax tree. Knows tree-sitter, judges nothing."""
 
-from collections.abc import Iterator
-
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
 
@@ -21,12 +19,3 @@ def parse_bash(script: str) -> Node | None:
 def text_of(node: Node) -> str:
     """Nodes end on character boundaries, so this is the script's own text."""
     return (node.text or b"").decode()
-
-
-def walk(node: Node) -> Iterator[Node]:
-    """The node and all below it, in order. Without recursion: `a && b && …` is as deep as it is long."""
-    waiting = [node]
-    while waiting:
-        current = waiting.pop()
-        yield current
-        waiting.extend(reversed(current.children))

@@ -53,7 +53,7 @@ def plain_commands(script: str) -> tuple[Words, ...] | None:
     return tuple(piece.words for piece in pieces if piece.words is not None)
 
 
-def plain_word(node: Node) -> str | None:
+def _plain_word(node: Node) -> str | None:
     """The one string that bash makes of this word, if no expansion of any kind could have a part in it."""
     text = text_of(node)
     match node.type:
@@ -62,8 +62,7 @@ def plain_word(node: Node) -> str | None:
         case "raw_string" if QUOTED.fullmatch(text):
             return text[1:-1]
         case "string" if DOUBLE_QUOTED.fullmatch(text[1:-1]):
-            simple = all(child.type in {'"', "string_content"} for child in node.children)
-            return text[1:-1] if simple else None
+            return text[1:-1]
     return None
 
 
@@ -88,12 +87,12 @@ def _pieces(root: Node, source: bytes) -> Iterator[_Piece]:
 def _words(command: Node, source: bytes) -> Words:
     name, *arguments = command.children
     program = text_of(name)
-    if name.type != "command_name" or not PROGRAM.fullmatch(program) or program in RESERVED:
+    if not PROGRAM.fullmatch(program) or program in RESERVED:
         raise _NotPlainError
     words = [program]
     end = name.end_byte
     for node in arguments:
-        word = plain_word(node)
+        word = _plain_word(node)
         if word is None or not re.fullmatch(rb"[ \t]+", source[end : node.start_byte]):
             raise _NotPlainError
         words.append(word)

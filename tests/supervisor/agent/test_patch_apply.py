@@ -152,7 +152,9 @@ def test_a_file_that_changed_since_the_plan_refuses_the_whole_patch(
     plan = everything(tmp_path)
     meddle(tmp_path)
     before = file_tree(tmp_path)
-    with pytest.raises(PatchStale, match="has changed since the patch was verified; nothing was written"):
+    with pytest.raises(
+        PatchStale, match="has changed since the patch was verified and has to be read again; nothing was written"
+    ):
         apply_plan(plan)
     assert file_tree(tmp_path) == before
 
@@ -381,7 +383,10 @@ def test_what_cannot_be_put_back_is_named_and_its_backup_stays(
         real(*args, **kwargs)
 
     monkeypatch.setattr(os, "replace", dies)
-    with pytest.raises(PatchFailed, match=r"Could not put back a: Input/output error; see the files \.greenroom"):
+    with pytest.raises(
+        PatchFailed,
+        match=r"\(os error 5\); could not put back a: Input/output error; see the files \.greenroom",
+    ):
         apply_plan(plan)
     backups = [held for name, (_, held) in file_tree(tmp_path).items() if name.startswith(TEMPORARY_PREFIX)]
     assert b"1\n" in backups

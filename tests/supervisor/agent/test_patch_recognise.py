@@ -1,15 +1,19 @@
 """Which shell calls are patches."""
 
+import subprocess
+
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from supervisor.agent.patch.errors import PatchSyntax
 from supervisor.agent.patch.recognise import PatchCall, patch_in
 
-PATCH = "*** Begin Patch\n*** Add File: f\n+a $x `y` \\n 'q' \"z\n*** End Patch\n"
+PATCH = "*** Begin Patch\n*** Add File: f\n+a $x `y` \\n 'q' \"z\n*** End Patch"
 
 
 def heredoc(start: str, end: str = "EOF") -> list[str]:
-    return ["bash", "-lc", f"{start}\n{PATCH}{end}"]
+    return ["bash", "-lc", f"{start}\n{PATCH}\n{end}"]
 
 
 @pytest.mark.parametrize("name", ["apply_patch", "applypatch"])
@@ -32,8 +36,7 @@ def test_the_heredoc_of_a_script_is_the_patch_as_it_stands(start: str) -> None:
 
 
 def test_an_unquoted_heredoc_is_not_expanded() -> None:
-    text = "*** Begin Patch\n*** Add File: f\n+a $x `y` ${z}\n*** End Patch\n"
-    assert patch_in(["bash", "-lc", f"apply_patch <<EOF\n{text}EOF\n"]) == PatchCall(text)
+    assert patch_in(heredoc("apply_patch <<EOF")) == PatchCall(PATCH)
 
 
 def test_the_end_word_may_be_any() -> None:
@@ -45,6 +48,28 @@ def test_leading_tabs_are_taken_off_where_the_heredoc_says_so() -> None:
     call = patch_in(["bash", "-lc", script])
     assert call is not None
     assert call.text.strip() == "*** Begin Patch\n*** Delete File: f\n*** End Patch"
+
+
+def test_a_heredoc_that_never_ends_goes_to_the_end_as_in_bash() -> None:
+    assert patch_in(["bash", "-lc", f"apply_patch <<EOF\n{PATCH}"]) == PatchCall(PATCH)
+
+
+LINES = st.lists(
+    st.sampled_from([" EOF", "EOFX", "EOF ", "\tEOF", "+x", "$(", "`", "\\", "'", '"', "", " ", "<<EOF", "EO", "é"])
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(LINES)
+@example([" cat <<EOF", " x", "-y", " EOF", "+z"])
+def test_the_body_is_the_one_that_bash_reads(lines: list[str]) -> None:
+    script = "<<'EOF'\n" + "".join(line + "\n" for line in lines) + "EOF\n"
+    call = patch_in(["bash", "-lc", "apply_patch " + script])
+    read = subprocess.run(
+        ["/bin/bash", "-c", "/bin/cat " + script], capture_output=True, text=True, check=True, timeout=10
+    )
+    assert call is not None
+    assert call.text + "\n" * bool(lines) == read.stdout
 
 
 @pytest.mark.parametrize(("word", "folder"), [("sub/dir", "sub/dir"), ("'a b'", "a b"), ('"c"', "c")])
@@ -69,11 +94,6 @@ def test_a_cd_before_it_is_its_directory(word: str, folder: str) -> None:
         heredoc("apply_patch_later <<'EOF'"),
         ["bash", "-lc", f"apply_patch '{PATCH}'"],
         ["bash", "-lc", "apply_patch < patch.txt"],
-        ["bash", "-lc", "apply_patch <<'EOF'\nnever ends ("],
-        ["bash", "-lc", "apply_patch <<'EOF'\n\ud800\nEOF"],
-        # bash understands these and the parser doesn't
-        heredoc("apply_patch <<'EOF' &"),
-        heredoc("apply_patch <<'EOF'; apply_patch <<'E2'", "EOF\nx\nE2"),
         ["bash", "-c", heredoc("apply_patch <<'EOF'")[2]],
         ["sh", "-lc", heredoc("apply_patch <<'EOF'")[2]],
     ],
@@ -89,6 +109,10 @@ def test_anything_else_is_an_ordinary_command(argv: list[str]) -> None:
         heredoc("apply_patch <<'EOF' && make"),
         heredoc("apply_patch <<'EOF' | tee log"),
         heredoc("apply_patch <<'EOF' > log"),
+        heredoc("apply_patch <<'EOF' &"),
+        heredoc("apply_patch <<'EOF'; apply_patch <<'E2'", "EOF\nx\nE2"),
+        heredoc("apply_patch <<'EOF\""),
+        ["bash", "-lc", f'apply_patch <<< "{PATCH}"'],
         heredoc("apply_patch --dry-run <<'EOF'"),
         ["bash", "-lc", f"apply_patch \"$(cat <<'EOF'\n{PATCH}EOF\n)\""],
     ],

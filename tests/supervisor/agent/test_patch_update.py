@@ -48,6 +48,14 @@ def test_an_addition_marked_end_of_file_goes_to_the_end_in_spite_of_its_context(
     assert after("a\nb\n", "@@ a", "+c", "*** End of File") == "a\nb\nc\n"
 
 
+def test_a_place_that_only_begins_right_is_passed_over() -> None:
+    assert after("a\na\nb\na\n", " a", "-b") == "a\na\na\n"
+
+
+def test_an_empty_line_of_context_fits_an_empty_file() -> None:
+    assert after("", "@@", "", "+a") == "a\n"
+
+
 def test_two_additions_at_one_place_keep_their_order() -> None:
     assert after("a\n", "+1", "@@", "+2") == "a\n1\n2\n"
 
