@@ -55,9 +55,9 @@ def interrupted(request: int = 2, turn: TurnId | None = TURN) -> ReplyTo:
 
 
 def slice_to(
-    *seqs: int, live: bool = True, type: str = "agent_message", subscription: SubscriptionId = SUB
-) -> Deliver:  # noqa: A002  # the field is called so
-    records = tuple(Record(seq, 0.0, TURN, type, b"{}") for seq in seqs)
+    *seqs: int, live: bool = True, kind: str = "agent_message", subscription: SubscriptionId = SUB
+) -> Deliver:
+    records = tuple(Record(seq, 0.0, TURN, kind, b"{}") for seq in seqs)
     return Deliver(ME, subscription, Slice(HERE, records, live=live))
 
 
@@ -103,12 +103,12 @@ def test_an_interrupt_s_answer_waits_for_the_turn_s_terminal_event() -> None:
     ordering = subscribed()
     assert ordering.replied(interrupted()) == []
     assert ordering.delivered(slice_to(1, 2, live=False)) == []
-    assert ordering.delivered(slice_to(3, live=False, type="turn_aborted")) == [interrupted()]
+    assert ordering.delivered(slice_to(3, live=False, kind="turn_aborted")) == [interrupted()]
 
 
 def test_an_interrupt_s_answer_that_comes_after_the_terminal_event_does_not_wait() -> None:
     ordering = subscribed()
-    ordering.delivered(slice_to(1, 2, 3, type="turn_aborted"))
+    ordering.delivered(slice_to(1, 2, 3, kind="turn_aborted"))
     assert ordering.replied(interrupted()) == [interrupted()]
 
 
