@@ -10,7 +10,7 @@ from pathlib import Path
 
 import structlog
 
-from tests.transports.house import LoopThread
+from tests.transports.house import LoopThread, eventually
 from tests.transports.place import Place
 from transports.dialect import Write
 from transports.listener import Limits
@@ -43,4 +43,4 @@ if __name__ == "__main__":
     print("ready", flush=True)
     sys.stdin.read()
     place.close()
-    assert threading.active_count() == 2, threading.enumerate()  # the main thread and the loop
+    eventually(lambda: threading.active_count() == 2, "more is left than the main thread and the loop")

@@ -1,6 +1,7 @@
 """Bytes to lines, whatever the pieces they come in."""
 
 import time
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -34,7 +35,7 @@ def test_single_bytes_give_the_same_lines() -> None:
 def test_any_lines_in_any_pieces_come_out_as_they_went_in(lines: list[bytes], cuts: list[int]) -> None:
     stream = b"".join(line + b"\n" for line in lines)
     edges = sorted({0, len(stream), *(cut for cut in cuts if cut < len(stream))})
-    chunks = [stream[start:stop] for start, stop in zip(edges, edges[1:], strict=False)]
+    chunks = [stream[start:stop] for start, stop in pairwise(edges)]
     assert split(*chunks) == lines
 
 

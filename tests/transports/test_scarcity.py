@@ -1,11 +1,13 @@
 """No descriptors left, somebody else's user: the listener in a process of its own."""
 
+import contextlib
 import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +15,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from tests.transports.doors import Reading, SocketPeer
-from tests.transports.house import PATIENCE_S, LoopThread, eventually
+from tests.transports.house import PATIENCE_S, LoopThread
 from tests.transports.place import HELLO, WELCOME, Place, dial, error_of
 from transports.listener import Limits
 
@@ -87,7 +89,8 @@ def test_with_more_clients_than_descriptors_some_are_served_and_all_are_told(ser
     welcomed = refused = 0
     for _ in range(2 * LIMIT):
         peer, reads = server.dial()
-        peer.send(HELLO)
+        with contextlib.suppress(BrokenPipeError):  # refused before it could say anything
+            peer.send(HELLO)
         answer = json.loads(reads.line())
         welcomed += answer == WELCOME
         refused += answer.get("error", {}).get("data", {}).get("code") == "overloaded"
@@ -101,13 +104,9 @@ def test_when_not_even_the_reserve_helps_clients_wait_and_nothing_spins(server: 
     before = cpu(first, b"none")
     peer, reads = server.dial()
     peer.send(HELLO)
-    for _ in range(60):  # half a second in which the client waits at the door
-        first[0].send(b"cpu\n")
-        first[1].line()
-        peer_waits = Path(f"/proc/{server.process.pid}")
-        eventually(peer_waits.exists, "it has ended")
+    time.sleep(0.6)  # the client waits at the door: what is measured is what a while of that costs
     spent = cpu(first) - before
-    assert spent < 0.3
+    assert spent < 0.2, "it spins"
     cpu(first, b"some")
     assert json.loads(reads.line()) == WELCOME
     assert "Traceback" not in server.stop()
@@ -116,13 +115,13 @@ def test_when_not_even_the_reserve_helps_clients_wait_and_nothing_spins(server: 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 def test_another_user_is_refused_with_a_clear_line_and_it_is_logged(loop: LoopThread) -> None:
     """The directory keeps others out already; here it is opened to them, so that the second lock is seen to hold."""
-    directory = Path(tempfile.mkdtemp(dir="/tmp"))  # noqa: S108  # the other user must be able to get there
+    directory = Path(tempfile.mkdtemp(dir="/tmp"))  # the other user must be able to get there
     place = Place(loop, directory / "g.sock", Limits())
     place.open()
     directory.chmod(0o755)
     place.path.chmod(0o666)
     code = (
-        "import os, socket, sys; os.setgroups([]); os.setresgid(65534, 65534, 65534); os.setresuid(65534, 65534, 65534);"
+        "import os, socket, sys; os.setgroups([]); os.setresgid(*[65534] * 3); os.setresuid(*[65534] * 3);"
         "s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); sys.stdout.buffer.write(s.makefile('rb').read())"
     )
     with capture_logs() as logs:
