@@ -64,8 +64,8 @@ class Listener:
         """ConfigError if it can't be. `lock_held`: no other daemon of this home lives, so an old socket is litter."""
         directory.prepare(self.path.parent)
         directory.clear(self.path, lock_held=lock_held)
-        self._reserve = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
         self._bind()
+        self._keep_reserve()
         self._watch = self._loop.call_later(self._limits.watch_s, self._look)
 
     def close(self) -> None:
@@ -179,9 +179,7 @@ class Listener:
                 sock, _ = self._sock.accept()
                 _turn_away(sock, Overloaded("the daemon has no file descriptors left; try again"))
                 self._note_exhaustion()
-        try:
-            self._reserve = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
-        except OSError:
+        if not self._keep_reserve():
             self._note_exhaustion()
             self._look_away()
 
@@ -196,11 +194,15 @@ class Listener:
             self._pause = self._loop.call_later(EXHAUSTED_PAUSE_S, self._look_back)
 
     def _look_back(self) -> None:
+        self._keep_reserve()
+        if self._sock is not None:
+            self._loop.add_reader(self._sock, self._accept)
+
+    def _keep_reserve(self) -> bool:
         if self._reserve is None:
             with contextlib.suppress(OSError):
                 self._reserve = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
-        if self._sock is not None:
-            self._loop.add_reader(self._sock, self._accept)
+        return self._reserve is not None
 
     def _drop_reserve(self) -> None:
         if self._reserve is not None:

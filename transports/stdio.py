@@ -17,7 +17,7 @@ PIPE_BUF = 4096  # a descriptor that polls as writable takes this much without w
 class StandardStreams:
     """`restore` on close gives the descriptors back as they were."""
 
-    linger_s = LINGER_S
+    linger_s: float | None = LINGER_S
 
     def __init__(self, stdin: int = 0, stdout: int = 1, stderr: int = 2) -> None:
         sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""Connection ids to connections. Any thread posts; the lock is never held while anything is told."""
+"""Connection ids to connections. Any thread posts; a closed connection swallows."""
 
 import contextlib
 import threading
@@ -25,10 +25,27 @@ class Dismissed:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
 class _Line:
-    client: Client
-    address: Address
+    """One connection. Its lock orders the last post before its leaving, so that nothing is told to it after that."""
+
+    __slots__ = ("_address", "_lock", "_open", "client")
+
+    def __init__(self, client: Client, address: Address) -> None:
+        self.client = client
+        self._address = address
+        self._lock = threading.Lock()
+        self._open = True
+
+    def tell(self, message: "Posted | Dismissed") -> bool:
+        with self._lock, contextlib.suppress(ActorGone):  # telling never waits, so neither does who wants the lock
+            if self._open:
+                self._address.tell(message)
+                return True
+        return False
+
+    def close(self) -> None:
+        with self._lock:
+            self._open = False
 
 
 class Switchboard:
@@ -43,8 +60,11 @@ class Switchboard:
             self._lines[client.connection] = _Line(client, address)
 
     def leave(self, connection: ConnectionId) -> None:
+        """When this returns, nothing more will be told to it."""
         with self._lock:
-            self._lines.pop(connection, None)
+            line = self._lines.pop(connection, None)
+        if line is not None:
+            line.close()
 
     def post(self, connection: ConnectionId, message: ReplyTo | Deliver | EndSubscription, sender: Address) -> None:
         self._tell(connection, Posted(message, sender))
@@ -62,10 +82,5 @@ class Switchboard:
             self.dismiss(client.connection, reason)
 
     def _tell(self, connection: ConnectionId, message: Posted | Dismissed) -> bool:
-        """A connection may end between the look and the tell; then the message was for nobody."""
-        line = self._lines.get(connection)  # one lookup in a dict needs no lock
-        if line is None:
-            return False
-        with contextlib.suppress(ActorGone):
-            line.address.tell(message)
-        return True
+        line = self._lines.get(connection)  # one look into a dict needs no lock
+        return line is not None and line.tell(message)

@@ -3,9 +3,11 @@
 import asyncio
 import contextlib
 import queue
+import resource
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, TypeVar
 
 from actors.errors import ActorGone
@@ -102,3 +104,16 @@ def eventually(condition: Callable[[], bool], what: str) -> None:
     while not condition():
         assert time.monotonic() < deadline, what
         time.sleep(0.002)
+
+
+def descriptors() -> int:
+    """How many this process has open."""
+    return len(list(Path("/dev/fd").iterdir()))
+
+
+def resident_bytes() -> int:
+    """Memory this process has in use now; where that can't be asked, what it had at most."""
+    statm = Path("/proc/self/statm")
+    if statm.exists():
+        return int(statm.read_text().split()[1]) * resource.getpagesize()
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -1,0 +1,89 @@
+"""A listener with everybody behind it, and clients that dial its real socket."""
+
+import json
+import socket
+from pathlib import Path
+from typing import Any
+
+from actors.ids import ConnectionId
+from tests.fakes.dialect import EchoDialect, Script, echo_all
+from tests.transports.doors import Reading, SocketPeer
+from tests.transports.house import PATIENCE_S, LoopThread, ManualClock, Probe, eventually
+from transports.connection import Neighbours
+from transports.dialect import Dialect
+from transports.greeting import House
+from transports.hello import Identity
+from transports.listener import Limits, Listener
+from transports.switchboard import Switchboard
+
+HELLO = b'{"greenroom":{"protocol":1,"dialect":"echo","client":{"name":"test","cwd":"/src"}}}\n'
+WELCOME = {"greenroom": {"protocol": 1, "version": "0.1", "instance": "i"}}
+
+
+class Place:
+    """A listener and everybody behind it."""
+
+    def __init__(
+        self, loop: LoopThread, path: Path, limits: Limits, hello_s: float = PATIENCE_S, script: Script = echo_all
+    ) -> None:
+        self.loop, self.path = loop, path
+        self.registry, self.switchboard = Probe(), Switchboard()
+        self.made: list[EchoDialect] = []
+        self._script = script
+        self._ids = iter(range(1_000_000))
+        around = Neighbours(self.registry, Probe(), self.switchboard, ManualClock())
+        self.house = House(
+            Identity("0.1", "i"),
+            {"echo": self._make, "broken": _break},
+            around,
+            lambda: ConnectionId(f"c{next(self._ids)}"),
+            hello_s,
+        )
+        self.listener = Listener(path, self.house, loop.loop, limits)
+
+        self._dialled: list[SocketPeer] = []
+
+    def _make(self, client: Any, _: Any) -> EchoDialect:
+        self.made.append(EchoDialect(client, self._script))
+        return self.made[-1]
+
+    def open(self, *, lock_held: bool = True) -> None:
+        self.loop.call(lambda: self.listener.open(lock_held=lock_held))
+
+    def close(self) -> None:
+        for peer in self._dialled:
+            peer.close()
+        self.loop.call(self.listener.close)
+        self.loop.call(lambda: self.listener.hang_up_all("over"))
+        eventually(lambda: self.listener.clients == 0 and not self.switchboard.clients(), "somebody would not leave")
+
+    def dial(self) -> tuple[SocketPeer, Reading]:
+        peer, reads = dial(self.path)
+        self._dialled.append(peer)
+        return peer, reads
+
+    def enter(self) -> tuple[SocketPeer, Reading]:
+        peer, reads = self.dial()
+        peer.send(HELLO)
+        assert json.loads(reads.line()) == WELCOME
+        return peer, reads
+
+
+def dial(path: Path) -> tuple[SocketPeer, Reading]:
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    sock.connect(str(path))
+    peer = SocketPeer(sock)
+    return peer, Reading(peer)
+
+
+def error_of(reads: Reading) -> dict[str, Any]:
+    """The one line of a refusal, with which the connection ends."""
+    (line,) = reads.end().splitlines()
+    body = json.loads(line)
+    assert body["id"] is None
+    error: dict[str, Any] = body["error"]
+    return error
+
+
+def _break(*_: object) -> Dialect:
+    raise ZeroDivisionError

@@ -1,0 +1,50 @@
+"""A program that serves its standard streams with the fake dialect: what an embedded server is, for tests."""
+
+import asyncio
+import os
+import subprocess
+import sys
+
+import structlog
+
+from actors.clock import ThreadClock
+from actors.ids import ConnectionId
+from tests.fakes.dialect import EchoDialect
+from tests.transports.house import Probe
+from transports.connection import Connection, Neighbours
+from transports.descriptors import DescriptorWire
+from transports.dialect import Action, Ask, Client
+from transports.stdio import StandardStreams
+from transports.switchboard import Switchboard
+
+
+def script(line: bytes) -> tuple[Action, ...] | None:
+    """Everything that could get into the wire, or eat from it."""
+    if line == b"noise":
+        print("printed")
+        os.write(1, b"written\n")
+        subprocess.run(["/bin/sh", "-c", "echo child; cat"], check=True)
+    if line == b"owe":
+        return (Ask("never answered"),)
+    return None
+
+
+async def serve() -> None:
+    loop, clock = asyncio.get_running_loop(), ThreadClock()
+    clock.start()
+    over = asyncio.Event()
+    wire = DescriptorWire(StandardStreams(), loop, lambda _: over.set())
+    client = Client(ConnectionId("stdio"), "test")
+    connection = Connection(
+        client, EchoDialect(client, script), wire, Neighbours(Probe(), Probe(), Switchboard(), clock)
+    )
+    ref = connection.begin()
+    wire.open(ref)
+    await over.wait()
+    assert ref.ended(5.0)
+    print("over", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
+    asyncio.run(serve())

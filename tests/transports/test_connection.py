@@ -1,0 +1,254 @@
+"""One real connection actor between a client and probes."""
+
+import threading
+from pathlib import Path
+
+import pytest
+from structlog.testing import capture_logs
+
+from actors.answers import Attached, Condition, Ending, Summary, TurnResult
+from actors.errors import ActorGone, MailboxFull
+from actors.ids import Caller, ConnectionId, TurnId
+from actors.messages import (
+    Attach,
+    Command,
+    ConnectionClosed,
+    Deliver,
+    Detach,
+    EndSubscription,
+    ListConversations,
+    Ready,
+    ReplyTo,
+    Send,
+    Slice,
+    ToConversation,
+    Unsubscribed,
+)
+from actors.settings import Settings
+from tests.transports.doors import memory_door, socket_door
+from tests.transports.house import PATIENCE_S, Probe, eventually
+from tests.transports.tenants import CONVERSATION, SUBSCRIPTION, Tenant, Tenants
+from transports.connection import (
+    HELD_S,
+    RETRY_READY_S,
+    Asked,
+    HeldTooLong,
+    LingeredEnough,
+    ReadyUnsaid,
+    Served,
+    Woken,
+)
+from transports.dialect import Action, Ask, Tell, Wake, Write
+from transports.wire import NoMore
+
+ME = ConnectionId("client-0")
+COMMANDS: dict[bytes, Command] = {
+    b"attach": Attach(Caller(ME, 1), ME, SUBSCRIPTION),
+    b"send": Send(Caller(ME, 2), (), await_end=True),
+    b"detach": Detach(Caller(ME, 3), SUBSCRIPTION),
+}
+
+
+def speak(line: bytes) -> tuple[Action, ...] | None:
+    if line in COMMANDS:
+        return (Tell(ToConversation(CONVERSATION, COMMANDS[line])), Write(b"told\n"))
+    if line == b"list":
+        return (Tell(ListConversations(Caller(ME, 9))), Write(b"told\n"))
+    return None
+
+
+@pytest.fixture
+def tenant(tenants: Tenants) -> Tenant:
+    """A client that has attached and sent something."""
+    tenant = tenants.enter(memory_door, speak)
+    tenant.peer.send(b"attach\nsend\n")
+    assert tenant.reads.lines(2) == [b"told", b"told"]
+    settings = Settings(model="m", cwd=Path("/"))
+    summary = Summary(CONVERSATION, Condition.RUNNING, None, settings, 0, None, 0, False, (), (), 0, 0, 0, "")
+    tenants.post(tenant, ReplyTo(tenant.caller(1), Attached(SUBSCRIPTION, summary, 0)))
+    assert tenant.reads.line() == b"answer 1: Attached"
+    for _ in range(2):
+        tenants.registry.expect(ToConversation)
+    return tenant
+
+
+def turn_ends(tenants: Tenants, tenant: Tenant, seq: int) -> None:
+    tenants.post(tenant, ReplyTo(tenant.caller(2), TurnResult(TurnId("t"), Ending.COMPLETED, "done", seq)))
+
+
+def barrier(tenant: Tenant) -> None:
+    """The actor has handled everything that was posted before."""
+    tenant.peer.send(b"barrier\n")
+    assert tenant.reads.line() == b"barrier"
+
+
+# --- events before results ----------------------------------------------------------------------------------------
+
+
+def test_the_client_sees_the_events_before_the_result_though_the_result_was_posted_first(
+    tenants: Tenants, tenant: Tenant
+) -> None:
+    turn_ends(tenants, tenant, seq=2)
+    barrier(tenant)
+    tenants.post(tenant, tenant.slice(b"one", b"two"))
+    assert tenant.reads.lines(3) == [b"one", b"two", b"answer 2: TurnResult"]
+
+
+def test_the_end_of_the_subscription_lets_the_result_go(tenants: Tenants, tenant: Tenant) -> None:
+    turn_ends(tenants, tenant, seq=2)
+    end = EndSubscription(tenant.id, Unsubscribed(SUBSCRIPTION, "gone"))
+    tenants.switchboard.post(tenant.id, end, tenants.session)
+    assert tenant.reads.lines(2) == [b"ended: gone", b"answer 2: TurnResult"]
+
+
+def test_detaching_lets_the_result_go_when_the_dialect_is_done_with_its_line(
+    tenants: Tenants, tenant: Tenant
+) -> None:
+    turn_ends(tenants, tenant, seq=2)
+    tenant.peer.send(b"detach\n")
+    assert tenant.reads.lines(2) == [b"told", b"answer 2: TurnResult"]
+
+
+def test_a_result_whose_events_never_come_is_given_after_a_while(tenants: Tenants, tenant: Tenant) -> None:
+    turn_ends(tenants, tenant, seq=2)
+    eventually(lambda: tenants.clock.waiting(HeldTooLong) == 1, "no reminder was set")
+    tenants.clock.advance(HELD_S - 0.1)
+    barrier(tenant)
+    tenants.clock.advance(0.1)
+    assert tenant.reads.line() == b"answer 2: TurnResult"
+
+
+def test_a_slow_client_gets_its_result_after_its_events_however_long_it_takes(
+    tenants: Tenants, tenant: Tenant
+) -> None:
+    tenants.post(tenant, tenant.slice(b"x" * 1_000_000, seq=1))
+    turn_ends(tenants, tenant, seq=2)
+    eventually(lambda: tenants.clock.waiting(HeldTooLong) == 1, "no reminder was set")
+    for _ in range(3):
+        tenants.clock.advance(HELD_S)
+        eventually(lambda: tenants.clock.waiting(HeldTooLong) == 1, "the reminder was not set again")
+    assert len(tenant.reads.line()) == 1_000_000
+    tenants.session.expect(Ready)
+    tenants.post(tenant, tenant.slice(b"two", seq=2))
+    assert tenant.reads.lines(2) == [b"two", b"answer 2: TurnResult"]
+
+
+# --- Ready --------------------------------------------------------------------------------------------------------
+
+
+def test_a_slice_with_nothing_to_say_is_ready_at_once(tenants: Tenants, tenant: Tenant) -> None:
+    tenants.post(tenant, Deliver(tenant.id, SUBSCRIPTION, Slice(CONVERSATION, (), live=True)))
+    assert tenants.session.expect(Ready) == Ready(SUBSCRIPTION)
+
+
+def test_ready_finds_the_successor_of_a_session_that_has_ended(tenants: Tenants, tenant: Tenant) -> None:
+    gone = Probe(ActorGone("it has ended"))
+    tenants.switchboard.post(tenant.id, tenant.slice(b"last"), gone)
+    assert tenant.reads.line() == b"last"
+    assert tenants.registry.expect(ToConversation) == ToConversation(CONVERSATION, Ready(SUBSCRIPTION))
+
+
+def test_ready_is_said_again_when_the_registry_was_full(tenants: Tenants, tenant: Tenant) -> None:
+    tenants.registry.failure = MailboxFull("full")
+    tenants.switchboard.post(tenant.id, tenant.slice(b"last"), Probe(ActorGone("it has ended")))
+    eventually(lambda: tenants.clock.waiting(ReadyUnsaid) == 1, "nobody remembers to say it")
+    tenants.registry.failure = None
+    tenants.clock.advance(RETRY_READY_S)
+    assert tenants.registry.expect(ToConversation) == ToConversation(CONVERSATION, Ready(SUBSCRIPTION))
+
+
+# --- asking -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("failure", [MailboxFull("full"), ActorGone("gone")])
+def test_what_the_registry_can_not_take_is_refused_after_what_the_dialect_had_to_say(
+    tenants: Tenants, failure: Exception
+) -> None:
+    tenant = tenants.enter(memory_door, speak)
+    tenants.registry.failure = failure
+    tenant.peer.send(b"list\nsend\n")
+    assert tenant.reads.lines(4) == [b"told", b"answer 9: Overloaded", b"told", b"answer 2: Overloaded"]
+    tenants.registry.failure = None
+
+
+def test_the_supervisor_serves_what_is_asked_and_the_client_is_owed_it(tenants: Tenants) -> None:
+    tenant = tenants.enter(memory_door, lambda _: (Ask("status"),))
+    tenant.peer.send(b"status?\n")
+    tenant.peer.shut_down()
+    asked = tenants.supervisor.expect(Asked)
+    assert (asked.request, asked.client.connection) == ("status", tenant.id)
+    assert not tenant.ref.ended(0.05), "it is owed an answer"
+    asked.reply_to.tell(Served("all is well"))
+    assert tenant.reads.end() == b"served: all is well\n"
+
+
+def test_a_dialect_is_woken_when_it_asked_for_it(tenants: Tenants) -> None:
+    tenant = tenants.enter(memory_door, lambda _: (Wake("tea", 240.0),))
+    tenant.peer.send(b"x\n")
+    eventually(lambda: tenants.clock.waiting(Woken) == 1, "no timer was set")
+    tenants.clock.advance(240.0)
+    assert tenant.reads.line() == b"woken: tea"
+
+
+def test_one_message_leads_to_one_write_in_the_order_of_its_actions(tenants: Tenants) -> None:
+    tenant = tenants.enter(memory_door, lambda _: (Write(b"1\n"), Write(b"2\n"), Write(b"3\n")))
+    tenant.peer.send(b"x\ny\n")
+    assert tenant.peer.receive() == b"1\n2\n3\n1\n2\n3\n"
+
+
+# --- the end ------------------------------------------------------------------------------------------------------
+
+
+def test_input_that_has_ended_is_lingered_for_when_the_wire_says_so(tenants: Tenants, tenant: Tenant) -> None:
+    tenant.ref.tell(NoMore(linger_s=0.5))
+    eventually(lambda: tenants.clock.waiting(LingeredEnough) == 1, "no timer was set")
+    assert tenant.ref.alive
+    tenants.clock.advance(0.5)
+    assert tenant.ref.ended(PATIENCE_S)
+
+
+def test_a_client_that_leaves_amid_slices_leaves_no_messages_behind(tenants: Tenants) -> None:
+    """First nobody finds it, then it ends: what was posted before is swallowed, nothing is stranded."""
+    with capture_logs() as logs:
+        tenant = tenants.enter(socket_door)
+        stop = threading.Event()
+
+        def pour() -> None:
+            while not stop.is_set():
+                tenants.post(tenant, tenant.slice(b"x"))
+
+        pouring = threading.Thread(target=pour)
+        pouring.start()
+        tenant.reads.lines(20)
+        tenant.peer.close()
+        assert tenant.ref.ended(PATIENCE_S)
+        stop.set()
+        pouring.join(PATIENCE_S)
+    assert tenants.registry.expect(ConnectionClosed)
+    assert [one["event"] for one in logs] == ["connection.opened", "connection.closed"]
+
+
+def test_the_environment_of_a_client_is_never_logged(tenants: Tenants) -> None:
+    with capture_logs() as logs:
+        tenant = tenants.enter(memory_door)
+        tenant.wire.cut("done")
+        assert tenant.ref.ended(PATIENCE_S)
+    assert not any("env" in one for one in logs)
+
+
+def test_a_failed_connection_says_what_was_the_matter_in_the_log_and_closes(tenants: Tenants) -> None:
+    def script(_: bytes) -> None:
+        raise ZeroDivisionError
+
+    tenant = tenants.enter(memory_door, script)
+    with capture_logs() as logs:
+        tenant.peer.send(b"x\n")
+        assert tenant.ref.ended(PATIENCE_S)
+        tenants.registry.expect(ConnectionClosed)
+    assert "actor.failed" in [one["event"] for one in logs]
+
+
+def test_statistics_say_who_and_how_much(tenants: Tenants, tenant: Tenant) -> None:
+    turn_ends(tenants, tenant, seq=2)
+    barrier(tenant)
+    assert tenant.connection.statistics() == {"waiting": 0, "client": "test", "unsent": 0, "held": 1}

@@ -1,0 +1,27 @@
+"""Requests in flight are bounded."""
+
+from actors.errors import InvalidInput, Overloaded
+from transports.inflight import InFlight
+
+
+def test_beyond_the_limit_a_request_is_refused_as_retryable_and_not_kept() -> None:
+    requests = InFlight(limit=2)
+    assert [requests.admit(1), requests.admit("1")] == [None, None]
+    refusal = requests.admit(3)
+    assert isinstance(refusal, Overloaded)
+    assert refusal.retryable
+    assert 3 not in requests
+    requests.done("1")
+    assert requests.admit(3) is None
+    assert set(requests) == {1, 3}
+
+
+def test_an_id_that_is_not_answered_yet_is_refused_and_stays_open() -> None:
+    requests = InFlight()
+    requests.admit(1)
+    assert isinstance(requests.admit(1), InvalidInput)
+    assert 1 in requests
+    requests.done(1)
+    requests.done(1)
+    assert len(requests) == 0
+    assert requests.admit(1) is None

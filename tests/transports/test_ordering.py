@@ -1,0 +1,205 @@
+"""Events before results: what is kept, until when."""
+
+from pathlib import Path
+
+import pytest
+
+from actors.answers import Accepted, Attached, Condition, Ending, Interrupted, Summary, TurnResult
+from actors.errors import InvalidInput
+from actors.ids import Caller, ConnectionId, ConversationId, InputId, SubscriptionId, TurnId
+from actors.messages import (
+    Attach,
+    Deliver,
+    Detach,
+    Interrupt,
+    ListConversations,
+    ReplyTo,
+    Send,
+    Slice,
+    ToConversation,
+)
+from actors.ports import Record
+from actors.settings import Settings
+from transports.ordering import Ordering
+
+ME = ConnectionId("me")
+HERE = ConversationId("here")
+SUB = SubscriptionId("sub")
+TURN = TurnId("turn")
+
+
+def caller(request: int) -> Caller:
+    return Caller(ME, request)
+
+
+def attach(after: int | None = 0, subscription: SubscriptionId = SUB) -> ToConversation:
+    return ToConversation(HERE, Attach(caller(1), ME, subscription, after))
+
+
+def attached(seq: int, subscription: SubscriptionId = SUB) -> ReplyTo:
+    settings = Settings(model="m", cwd=Path("/"))
+    summary = Summary(HERE, Condition.IDLE, None, settings, seq, None, 0, False, (), (), 0, 0, 0, "")
+    return ReplyTo(caller(1), Attached(subscription, summary, seq))
+
+
+def send(request: int = 2) -> ToConversation:
+    return ToConversation(HERE, Send(caller(request), (), await_end=True))
+
+
+def result(seq: int, request: int = 2) -> ReplyTo:
+    return ReplyTo(caller(request), TurnResult(TURN, Ending.COMPLETED, "done", seq))
+
+
+def interrupted(request: int = 2, turn: TurnId | None = TURN) -> ReplyTo:
+    return ReplyTo(caller(request), Interrupted(turn, Ending.INTERRUPTED))
+
+
+def slice_to(
+    *seqs: int, live: bool = True, kind: str = "agent_message", subscription: SubscriptionId = SUB
+) -> Deliver:
+    records = tuple(Record(seq, 0.0, TURN, kind, b"{}") for seq in seqs)
+    return Deliver(ME, subscription, Slice(HERE, records, live=live))
+
+
+def subscribed(after: int | None = 0, seq: int = 0) -> Ordering:
+    ordering = Ordering()
+    ordering.told(attach(after))
+    ordering.replied(attached(seq))
+    ordering.told(send())
+    return ordering
+
+
+def test_without_a_subscription_nothing_is_kept() -> None:
+    ordering = Ordering()
+    ordering.told(send())
+    assert ordering.replied(result(9)) == [result(9)]
+    assert not ordering.owes
+
+
+def test_a_result_waits_for_the_slice_that_reaches_its_seq() -> None:
+    ordering = subscribed()
+    assert ordering.replied(result(7)) == []
+    assert ordering.holds(caller(2))
+    assert ordering.owes
+    assert ordering.delivered(slice_to(1, 2, 6, live=False)) == []
+    assert ordering.delivered(slice_to(7, 8, live=False)) == [result(7)]
+    assert not ordering.owes
+
+
+def test_a_result_whose_events_were_seen_does_not_wait() -> None:
+    ordering = subscribed()
+    ordering.delivered(slice_to(1, 2, 7))
+    assert ordering.replied(result(7)) == [result(7)]
+
+
+def test_a_live_slice_that_was_seen_before_the_result_does_not_stand_for_what_came_after_it() -> None:
+    ordering = subscribed()
+    ordering.delivered(slice_to(1, 2))
+    assert ordering.replied(result(7)) == []
+    assert ordering.delivered(slice_to(3, 7)) == [result(7)]
+
+
+def test_an_interrupt_s_answer_waits_for_the_turn_s_terminal_event() -> None:
+    ordering = subscribed()
+    assert ordering.replied(interrupted()) == []
+    assert ordering.delivered(slice_to(1, 2, live=False)) == []
+    assert ordering.delivered(slice_to(3, live=False, kind="turn_aborted")) == [interrupted()]
+
+
+def test_an_interrupt_s_answer_that_comes_after_the_terminal_event_does_not_wait() -> None:
+    ordering = subscribed()
+    ordering.delivered(slice_to(1, 2, 3, kind="turn_aborted"))
+    assert ordering.replied(interrupted()) == [interrupted()]
+
+
+def test_an_interrupt_that_found_nothing_running_is_answered_at_once() -> None:
+    assert subscribed().replied(interrupted(turn=None)) == [interrupted(turn=None)]
+
+
+def test_a_live_slice_releases_whatever_came_before_it() -> None:
+    """The terminal event of an interrupt may have been refused by the disk, and then nobody will ever see it."""
+    ordering = subscribed()
+    ordering.replied(interrupted())
+    assert ordering.delivered(slice_to(1)) == [interrupted()]
+
+
+def test_who_reads_from_now_on_has_seen_what_was_there() -> None:
+    ordering = subscribed(after=None, seq=7)
+    assert ordering.replied(result(7)) == [result(7)]
+    ordering.told(send())
+    assert ordering.replied(result(8)) == []
+
+
+def test_who_reads_from_the_beginning_has_not() -> None:
+    assert subscribed(after=0, seq=7).replied(result(7)) == []
+
+
+def test_a_cursor_at_the_present_is_the_present_when_a_live_slice_has_nothing_new() -> None:
+    ordering = subscribed(after=3, seq=7)
+    ordering.delivered(slice_to())
+    assert ordering.replied(result(7)) == [result(7)]
+
+
+def test_every_subscription_of_the_connection_must_have_reached_it() -> None:
+    ordering = subscribed()
+    other = SubscriptionId("other")
+    ordering.told(attach(subscription=other))
+    ordering.replied(attached(0, other))
+    ordering.replied(result(7))
+    assert ordering.delivered(slice_to(7, live=False)) == []
+    assert ordering.delivered(slice_to(7, live=False, subscription=other)) == [result(7)]
+
+
+def test_the_end_of_the_subscription_releases_what_waits_for_it() -> None:
+    ordering = subscribed()
+    ordering.replied(result(7))
+    assert ordering.ended(SUB) == [result(7)]
+
+
+def test_detaching_releases_what_waits_for_it() -> None:
+    ordering = subscribed()
+    ordering.replied(result(7))
+    assert ordering.told(ToConversation(HERE, Detach(caller(3), SUB))) == [result(7)]
+    assert ordering.delivered(slice_to(7)) == [], "a slice that was under way revives nothing"
+
+
+@pytest.mark.parametrize("answer", [InvalidInput("no"), None])
+def test_a_subscription_that_does_not_stand_yet_keeps_nothing(answer: InvalidInput | None) -> None:
+    ordering = Ordering()
+    ordering.told(attach())
+    if answer is not None:
+        ordering.replied(ReplyTo(caller(1), answer))
+    ordering.told(send())
+    assert ordering.replied(result(7)) == [result(7)]
+
+
+def test_a_refused_attach_is_forgotten() -> None:
+    ordering = Ordering()
+    ordering.told(attach())
+    ordering.replied(ReplyTo(caller(1), InvalidInput("no")))
+    assert not ordering._readers
+
+
+def test_other_answers_and_other_conversations_do_not_wait() -> None:
+    ordering = subscribed()
+    accepted = ReplyTo(caller(2), Accepted(InputId("i"), TURN, 9), settles=False)
+    assert ordering.replied(accepted) == [accepted]
+    ordering.told(ToConversation(ConversationId("elsewhere"), Interrupt(caller(5))))
+    assert ordering.replied(interrupted(5)) == [interrupted(5)]
+
+
+def test_an_overdue_answer_is_let_go_alone() -> None:
+    ordering = subscribed()
+    ordering.told(send(3))
+    ordering.replied(result(7))
+    ordering.replied(result(8, 3))
+    assert ordering.overdue(caller(2)) == [result(7)]
+    assert ordering.held == 1
+
+
+def test_a_request_is_owed_until_it_is_answered() -> None:
+    ordering = Ordering()
+    ordering.told(ListConversations(caller(1)))
+    assert ordering.owes
+    ordering.replied(ReplyTo(caller(1), InvalidInput("no")))
+    assert not ordering.owes
