@@ -3,10 +3,13 @@
 import asyncio
 import dataclasses
 import os
+import sys
 import uuid
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TypeVar
+
+import pytest
 
 from actors.ids import ConversationId, TurnId
 from supervisor.agent.processes import Command, Output
@@ -16,6 +19,7 @@ from supervisor.agent.sandbox import Confined
 LIMIT_S = 20.0  # far above what any of these takes: only a test that would hang gets there
 INSTANCE = "instance-of-the-tests"
 TURN = TurnId("turn-1")
+ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="looks for what is left in /proc")
 T = TypeVar("T")
 
 

@@ -19,6 +19,7 @@ from supervisor.agent.processes.output import Stream
 from supervisor.agent.processes.pipes import CHUNK, PENDING
 from tests.supervisor.agent.commands import (
     INSTANCE,
+    ON_LINUX,
     TURN,
     Watched,
     alive,
@@ -31,6 +32,7 @@ from tests.supervisor.agent.commands import (
 )
 
 GRACE_S = 0.2
+pytestmark = ON_LINUX
 MEGABYTE = 1 << 20
 
 

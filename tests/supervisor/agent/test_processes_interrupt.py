@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from supervisor.agent.processes import Command, Processes
 from supervisor.agent.sandbox import Sandbox
 from tests.supervisor.agent.commands import (
     INSTANCE,
+    ON_LINUX,
     TURN,
     Watched,
     alive,
@@ -25,6 +27,7 @@ from tests.supervisor.agent.commands import (
 from tests.support.stubborn import Kind, kinds
 
 GRACE_S = 0.15  # short, for these do their best to use it up
+pytestmark = ON_LINUX
 MATRIX = [pytest.param(kind, id=kind.name) for kind in kinds()]
 SANDBOX = Sandbox()
 confinable = pytest.mark.skipif(not SANDBOX.availability.ok, reason=SANDBOX.availability.reason or "available")
@@ -76,6 +79,14 @@ def test_after_an_interrupt_nothing_of_the_command_is_alive(tmp_path: Path, kind
 @pytest.mark.parametrize("kind", MATRIX)
 def test_after_an_interrupt_nothing_of_the_sandbox_is_alive(tmp_path: Path, kind: Kind) -> None:
     (took,) = limited(interrupted_runs(tmp_path, kind, times=1, sandbox=True))
+    assert took < at_most(kind)
+
+
+def test_a_loop_on_a_thread_of_its_own_finds_orphans_too(tmp_path: Path) -> None:
+    """As in the daemon: children belong to the thread that spawned them, orphans come to the main thread."""
+    kind = next(kind for kind in kinds() if kind.name == "double_fork_session_deaf")
+    with ThreadPoolExecutor(1) as thread:
+        (took,) = thread.submit(limited, interrupted_runs(tmp_path, kind, times=1, sandbox=False)).result()
     assert took < at_most(kind)
 
 
