@@ -12,7 +12,7 @@ class Roots:
     """All of them resolved, so that what is meant is what is mounted.
 
     `absent` are the `.git` that a root doesn't have, and must not get: the next git command that somebody runs there
-    would execute what its configuration says.
+    would execute what its configuration says. An empty one counts as none.
     """
 
     writable: tuple[Path, ...] = ()
@@ -28,7 +28,7 @@ def roots_of(policy: ReadOnly | WorkspaceWrite, cwd: Path, tmpdir: Path | None) 
     temporary, _ = _existing(_temporary(policy, tmpdir))
     writable = dict.fromkeys((*projects, *temporary))
     closed = dict.fromkeys(path for root in writable for path in _repository(root))
-    absent = dict.fromkeys(root / ".git" for root in projects if root.is_dir() and not (root / ".git").exists())
+    absent = dict.fromkeys(root / ".git" for root in projects if root.is_dir() and _empty(root / ".git"))
     return Roots(tuple(sorted(writable)), tuple(sorted(closed)), tuple(sorted(absent)), tuple(notices))
 
 
@@ -47,6 +47,11 @@ def _existing(wanted: tuple[Path, ...] | Iterator[Path]) -> tuple[list[Path], li
         else:
             notices.append(f"writable root left out, there is no such directory: {path}")
     return found, notices
+
+
+def _empty(git: Path) -> bool:
+    """Not there, or the place that a command beside us keeps: then we keep it too."""
+    return not git.exists() or (git.is_dir() and not any(git.iterdir()))
 
 
 def _repository(root: Path) -> Iterator[Path]:

@@ -3,10 +3,13 @@
 import asyncio
 import dataclasses
 import os
+import sys
 import uuid
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TypeVar
+
+import pytest
 
 from actors.ids import ConversationId, TurnId
 from supervisor.agent.processes import Command, Output
@@ -16,6 +19,7 @@ from supervisor.agent.sandbox import Confined
 LIMIT_S = 20.0  # far above what any of these takes: only a test that would hang gets there
 INSTANCE = "instance-of-the-tests"
 TURN = TurnId("turn-1")
+ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="looks for what is left in /proc")
 T = TypeVar("T")
 
 
@@ -56,7 +60,7 @@ def confined(plain: Command, inside: Confined) -> Command:
 
 async def until(condition: Callable[[], object]) -> None:
     """For what a child does by itself; the limit of the test is its bound."""
-    while not condition():
+    while not condition():  # noqa: ASYNC110 - nobody sets an event there
         await asyncio.sleep(0.002)
 
 

@@ -13,12 +13,13 @@ from pathlib import Path
 import pytest
 
 from actors.ids import TurnId
-from supervisor.agent.processes import Finished, NotStarted, Processes
+from supervisor.agent.processes import Finished, NotStarted, Processes, pipes
 from supervisor.agent.processes.command import MARKS
 from supervisor.agent.processes.output import Stream
 from supervisor.agent.processes.pipes import CHUNK, PENDING
 from tests.supervisor.agent.commands import (
     INSTANCE,
+    ON_LINUX,
     TURN,
     Watched,
     alive,
@@ -31,6 +32,7 @@ from tests.supervisor.agent.commands import (
 )
 
 GRACE_S = 0.2
+pytestmark = ON_LINUX
 MEGABYTE = 1 << 20
 
 
@@ -212,7 +214,12 @@ def test_what_was_written_before_an_interrupt_is_still_there(tmp_path: Path) -> 
     assert limited(work()) == "hi\nbye\n"
 
 
-def test_an_interrupt_keeps_what_was_waiting_in_the_pipe_for_a_slow_taker(tmp_path: Path) -> None:
+def test_an_interrupt_keeps_what_was_waiting_in_the_pipe_for_a_slow_taker(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pipes, "CHUNK", 4096)
+    monkeypatch.setattr(pipes, "PENDING", 1)  # so that nearly all of it stays in the pipe
+
     async def work() -> int:
         async def take(_: Stream, __: bytes) -> None:
             await asyncio.Event().wait()
@@ -220,14 +227,14 @@ def test_an_interrupt_keeps_what_was_waiting_in_the_pipe_for_a_slow_taker(tmp_pa
         watched = Watched()
         watched.output.take = take
         async with processes_at(tmp_path) as processes:
-            writes = command("sh", "-c", "head -c 131000 /dev/zero; echo done >&2; exec sleep 300")
+            writes = command("sh", "-c", "head -c 60000 /dev/zero; echo done >&2; exec sleep 300")
             run = asyncio.create_task(processes.run(writes, watched.output))
             await until(lambda: watched.output.stderr.total)
             run.cancel()
             await asyncio.wait([run])
         return watched.output.stdout.total
 
-    assert limited(work()) == 131_000
+    assert limited(work()) == 60_000
 
 
 def test_kill_now_cuts_the_grace_short(tmp_path: Path) -> None:

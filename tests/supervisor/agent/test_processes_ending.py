@@ -7,12 +7,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from supervisor.agent.processes import ending
+from supervisor.agent.processes import ending, exits
 from supervisor.agent.processes.platform import table_of_this_system
 from supervisor.agent.processes.table import Process
-from tests.supervisor.agent.commands import limited
+from tests.supervisor.agent.commands import ON_LINUX, limited, until
 
 TABLE = table_of_this_system()
+pytestmark = ON_LINUX
 
 
 @pytest.fixture
@@ -61,6 +62,31 @@ def test_term_comes_once_and_a_hurry_brings_kill_at_once(
     limited(work())
     assert sent.count(signal.SIGTERM) == 1
     assert signal.SIGKILL in sent
+
+
+def test_who_has_been_asked_is_not_asked_again_when_another_one_ends(
+    sleeper: subprocess.Popen[bytes], sent: list[signal.Signals], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exits, "WATCHED", 1)  # so that the end of the first alone leads to the next look
+
+    async def work(first: subprocess.Popen[bytes]) -> None:
+        hurry: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        looks: list[int] = []
+
+        def find() -> list[Process]:
+            looks.append(1)
+            return seen(first) + seen(sleeper)
+
+        task = asyncio.create_task(ending.end(find, list, 60, hurry))
+        await until(lambda: sent)
+        first.kill()
+        await until(lambda: len(looks) > 1)
+        hurry.set_result(None)
+        await task
+
+    with subprocess.Popen(["sleep", "300"]) as first:
+        limited(work(first))
+    assert sent.count(signal.SIGTERM) == 2
 
 
 def test_a_loop_that_is_closed_meanwhile_kills_on_its_way_out(

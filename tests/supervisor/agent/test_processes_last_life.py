@@ -13,10 +13,11 @@ from supervisor.agent.processes.command import TURN as TURN_MARK
 from supervisor.agent.processes.ledger import Entry, Ledger
 from supervisor.agent.processes.platform import table_of_this_system
 from tests.supervisor.agent import host
-from tests.supervisor.agent.commands import INSTANCE, TURN, alive, limited, new_token
+from tests.supervisor.agent.commands import INSTANCE, ON_LINUX, TURN, alive, limited, new_token
 
 ROOT = Path(__file__).resolve().parents[3]
 TABLE = table_of_this_system()
+pytestmark = ON_LINUX
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -128,6 +129,15 @@ def test_a_linked_workspace_is_the_real_one(place: Place) -> None:
     assert (place.workspace / "x").exists()
 
 
+def test_a_linked_root_opens_what_it_means(place: Place) -> None:
+    real = place.outside / "real"
+    real.mkdir()
+    (place.outside / "linked-root").symlink_to(real)
+    policy = CLOSED.model_copy(update={"writable_roots": (place.outside / "linked-root",)})
+    assert place.run("touch", str(place.outside / "linked-root/x"), policy=policy).exit_code == 0
+    assert (real / "x").exists()
+
+
 def test_the_temporary_directory_is_writable_if_the_policy_says_so(place: Place) -> None:
     temporary = place.outside / "temporary"
     temporary.mkdir()
@@ -191,11 +201,13 @@ def test_a_repository_that_is_not_there_cannot_be_made_and_nothing_is_left_of_it
 
 def test_the_place_is_held_until_the_last_command_beside_has_ended(place: Place) -> None:
     env = {"PATH": os.environ["PATH"]}
-    with SANDBOX.confine(CLOSED, place.workspace, ["true"], env):
-        with SANDBOX.confine(CLOSED, place.workspace, ["true"], env):
-            pass
+    with ExitStack() as first, ExitStack() as second:
+        for stack in (first, second):
+            stack.enter_context(SANDBOX.confine(CLOSED, place.workspace, ["true"], env))
+        first.close()
         assert (place.workspace / ".git").is_dir()
-    assert not (place.workspace / ".git").exists()
+        second.close()
+        assert not (place.workspace / ".git").exists()
 
 
 def test_what_somebody_outside_makes_of_the_place_meanwhile_is_kept(place: Place) -> None:
