@@ -62,7 +62,8 @@ def _cargo(arguments: Sequence[str]) -> Trust:
     if not arguments or arguments[0] != "check":
         return Trust.NONE
     options = [_option(word) for word in arguments[1:] if word.startswith("-")]
-    return Trust.FULL if rules.CARGO_CHECK_OPTIONS.issuperset(options) else Trust.NONE
+    # It runs build scripts, which a patch may have written.
+    return Trust.IN_SANDBOX if rules.CARGO_CHECK_OPTIONS.issuperset(options) else Trust.NONE
 
 
 def _git(arguments: Sequence[str]) -> Trust:
