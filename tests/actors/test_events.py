@@ -1,0 +1,218 @@
+"""The vocabulary: what clients of August 2025 send and expect reads and writes as it did."""
+
+import json
+from typing import Any, get_args
+
+import pytest
+from pydantic import BaseModel, ValidationError
+
+from actors import events as ev
+from actors.ids import CallId
+
+# As the reference prints them, one per type that it gives literally; members we add are absent on purpose.
+LITERAL: list[dict[str, Any]] = [
+    {"type": "session_configured", "session_id": "S", "model": "m", "history_log_id": 0, "history_entry_count": 0},
+    {"type": "task_started"},
+    {"type": "task_complete", "last_agent_message": "done"},
+    {"type": "task_complete", "last_agent_message": None},
+    {"type": "turn_aborted", "reason": "interrupted"},
+    {"type": "turn_aborted", "reason": "replaced"},
+    {"type": "error", "message": "stream disconnected before completion: idle timeout waiting for SSE"},
+    {
+        "type": "token_count",
+        "input_tokens": 3,
+        "cached_input_tokens": None,
+        "output_tokens": 1,
+        "reasoning_output_tokens": None,
+        "total_tokens": 4,
+    },
+    {"type": "agent_message", "message": "hi"},
+    {"type": "agent_message_delta", "delta": "h"},
+    {"type": "agent_reasoning", "text": "because"},
+    {"type": "agent_reasoning_delta", "delta": "be"},
+    {"type": "agent_reasoning_section_break"},
+    {"type": "agent_reasoning_raw_content", "text": "raw"},
+    {"type": "agent_reasoning_raw_content_delta", "delta": "r"},
+    {"type": "exec_approval_request", "call_id": "c1", "command": ["git", "init"], "cwd": "/w"},
+    {"type": "exec_approval_request", "call_id": "c1", "command": ["ls"], "cwd": "/w", "reason": "to look"},
+    {
+        "type": "exec_command_begin",
+        "call_id": "c1",
+        "command": ["git", "init"],
+        "cwd": "/w",
+        "parsed_cmd": [{"Unknown": {"cmd": "git init"}}],
+    },
+    {
+        "type": "exec_command_begin",
+        "call_id": "c1",
+        "command": ["rg", "x"],
+        "cwd": "/w",
+        "parsed_cmd": [
+            {"Read": {"cmd": "cat a", "name": "a"}},
+            {"ListFiles": {"cmd": "ls", "path": None}},
+            {"Search": {"cmd": "rg x", "query": "x", "path": None}},
+            {"Format": {"cmd": "f", "tool": None, "targets": None}},
+            {"Test": {"cmd": "t"}},
+            {"Lint": {"cmd": "l"}},
+            {"Noop": {"cmd": "true"}},
+        ],
+    },
+    {
+        "type": "exec_command_end",
+        "call_id": "c1",
+        "stdout": "Init…",
+        "stderr": "",
+        "exit_code": 0,
+        "duration": {"secs": 0, "nanos": 9_000_000},
+    },
+    {
+        "type": "apply_patch_approval_request",
+        "call_id": "c2",
+        "changes": {
+            "/w/a.txt": {"update": {"unified_diff": "@@ -1 +1 @@\n-a\n+b\n", "move_path": None}},
+            "/w/b": "delete",
+            "/w/c": {"add": {"content": "x"}},
+        },
+        "reason": "optional",
+        "grant_root": "/optional",
+    },
+    {"type": "patch_apply_begin", "call_id": "c", "auto_approved": False, "changes": {"/w/b": "delete"}},
+    {"type": "patch_apply_end", "call_id": "c", "stdout": "Success.", "stderr": "", "success": True},
+    {"type": "turn_diff", "unified_diff": "diff --git a/x b/x\n"},
+    {"type": "background_event", "message": "retrying command without sandbox"},
+    {"type": "stream_error", "message": "stream error: cut; retrying 1/5 in 203ms…"},
+    {
+        "type": "plan_update",
+        "explanation": None,
+        "plan": [{"step": "look", "status": "in_progress"}, {"step": "write", "status": "pending"}],
+    },
+    {
+        "type": "mcp_tool_call_begin",
+        "call_id": "c",
+        "invocation": {"server": "s", "tool": "t", "arguments": None},
+    },
+    {
+        "type": "mcp_tool_call_end",
+        "call_id": "c",
+        "invocation": {"server": "s", "tool": "t", "arguments": {"a": 1}},
+        "duration": {"secs": 1, "nanos": 5_000_000},
+        "result": {"Ok": {"content": []}},
+    },
+    {
+        "type": "mcp_tool_call_end",
+        "call_id": "c",
+        "invocation": {"server": "s", "tool": "t", "arguments": None},
+        "duration": {"secs": 0, "nanos": 0},
+        "result": {"Err": "gone"},
+    },
+    {
+        "type": "get_history_entry_response",
+        "offset": 0,
+        "log_id": 1,
+        "entry": {"session_id": "S", "ts": 1, "text": "hi"},
+    },
+    {"type": "shutdown_complete"},
+    {"type": "user_message", "message": "Hello"},
+]
+
+
+def models(union: Any) -> list[type[BaseModel]]:
+    return [one for one in get_args(union) if isinstance(one, type) and issubclass(one, BaseModel)]
+
+
+def type_of(model: type[BaseModel]) -> str:
+    return str(model.model_fields["type"].default)
+
+
+EVERY_EVENT = [*models(ev.DurableEvent), *models(ev.Delta)]
+
+
+@pytest.mark.parametrize("literal", LITERAL, ids=lambda one: str(one["type"]))
+def test_an_event_of_the_reference_keeps_every_member_through_a_round_trip(literal: dict[str, Any]) -> None:
+    event = ev.event_adapter.validate_json(json.dumps(literal))
+    written = json.loads(event.model_dump_json())
+    assert written.items() >= literal.items()
+    assert ev.event_adapter.validate_json(event.model_dump_json()) == event
+
+
+def test_every_type_of_the_reference_has_an_example_here() -> None:
+    ours_alone = {
+        "settings_changed",
+        "conversation_renamed",
+        "conversation_archived",
+        "conversation_failed",
+        "conversation_restarted",
+        "input_queued",
+        "input_withdrawn",
+        "queue_paused",
+        "queue_resumed",
+        "approval_resolved",
+        "model_reasoning",
+        "tool_call",
+        "tool_output",
+        "exec_command_output_delta",  # has a test of its own below
+    }
+    assert {type_of(model) for model in EVERY_EVENT} == {one["type"] for one in LITERAL} | ours_alone
+
+
+@pytest.mark.parametrize("chunk", [[73, 110, 105, 116], "SW5pdA=="], ids=["numbers", "base64"])
+def test_a_chunk_of_output_is_read_in_both_spellings_and_written_as_base64(chunk: object) -> None:
+    written = {"type": "exec_command_output_delta", "call_id": "c1", "stream": "stdout", "chunk": chunk}
+    event = ev.event_adapter.validate_json(json.dumps(written))
+    assert isinstance(event, ev.ExecCommandOutputDelta)
+    assert event.chunk == b"Init"
+    assert json.loads(event.model_dump_json())["chunk"] == "SW5pdA=="
+
+
+def test_bytes_that_are_no_text_survive_a_round_trip() -> None:
+    event = ev.ExecCommandOutputDelta(call_id=CallId("c"), stream="stderr", chunk=bytes(range(256)))
+    assert ev.event_adapter.validate_json(event.model_dump_json()) == event
+
+
+@pytest.mark.parametrize("reason", ["interrupted", "replaced", "failed", "lost"])
+def test_a_turn_may_be_aborted_for_four_reasons(reason: str) -> None:
+    assert ev.TurnAborted.model_validate({"reason": reason}).reason.value == reason
+
+
+def test_an_unknown_type_is_refused() -> None:
+    with pytest.raises(ValidationError, match="union_tag_invalid"):
+        ev.event_adapter.validate_json('{"type": "no_such_thing"}')
+
+
+def test_members_of_a_later_version_are_read_over() -> None:
+    event = ev.event_adapter.validate_json('{"type": "agent_message", "message": "hi", "from_the_future": 1}')
+    assert event == ev.AgentMessage(message="hi")
+
+
+def test_an_event_cannot_be_changed() -> None:
+    event = ev.AgentMessage(message="hi")
+    with pytest.raises(ValidationError, match="frozen"):
+        event.message = "no"
+
+
+@pytest.mark.parametrize("model", EVERY_EVENT, ids=type_of)
+def test_every_field_says_what_it_means(model: type[BaseModel]) -> None:
+    silent = [name for name, info in model.model_fields.items() if name != "type" and not info.description]
+    assert not silent
+
+
+ITEMS = (
+    ev.UserMessage,
+    ev.AgentMessage,
+    ev.AgentReasoning,
+    ev.AgentReasoningRawContent,
+    ev.ModelReasoning,
+    ev.ExecCommandBegin,
+    ev.ExecCommandEnd,
+    ev.PatchApplyBegin,
+    ev.PatchApplyEnd,
+    ev.PlanUpdate,
+    ev.ToolCall,
+    ev.ToolOutput,
+    *models(ev.Delta),
+)
+
+
+@pytest.mark.parametrize("model", ITEMS, ids=type_of)
+def test_every_message_reasoning_command_patch_and_plan_has_an_item_id(model: type[BaseModel]) -> None:
+    assert "item_id" in model.model_fields
