@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import assert_never
 
 from actors.settings import DangerFullAccess, ReadOnly, SandboxPolicy, WorkspaceWrite
+from supervisor.agent.workspace import projects, temporary
 
 REPOSITORY = ".git"
 
@@ -35,11 +36,7 @@ def writable_roots(policy: SandboxPolicy, cwd: Path, tmpdir: Path | None) -> Roo
         case ReadOnly():
             return Roots(())
         case WorkspaceWrite():
-            roots = [cwd, *(cwd / root for root in policy.writable_roots)]
-            if not policy.exclude_slash_tmp:
-                roots.append(Path("/tmp"))  # noqa: S108 - a writable root by definition, not a place of ours
-            if tmpdir is not None and not policy.exclude_tmpdir_env_var:
-                roots.append(tmpdir)
+            roots = (*projects(policy, cwd), *temporary(policy, tmpdir))
             real = tuple(dict.fromkeys(Path(os.path.realpath(root)) for root in roots))
             # A root's .git may itself be a link to somewhere in another root.
             return Roots(real, closed=tuple(Path(os.path.realpath(root / REPOSITORY)) for root in real))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from actors.settings import ReadOnly, WorkspaceWrite
+from supervisor.agent.workspace import projects, temporary
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,22 +25,15 @@ class Roots:
 def roots_of(policy: ReadOnly | WorkspaceWrite, cwd: Path, tmpdir: Path | None) -> Roots:
     if isinstance(policy, ReadOnly):
         return Roots()
-    projects, notices = _existing((cwd, *policy.writable_roots))
-    temporary, _ = _existing(_temporary(policy, tmpdir))
-    writable = dict.fromkeys((*projects, *temporary))
+    roots, notices = _existing(projects(policy, cwd))
+    scratch, _ = _existing(temporary(policy, tmpdir))
+    writable = dict.fromkeys((*roots, *scratch))
     closed = dict.fromkeys(path for root in writable for path in _repository(root))
-    absent = dict.fromkeys(root / ".git" for root in projects if root.is_dir() and _empty(root / ".git"))
+    absent = dict.fromkeys(root / ".git" for root in roots if root.is_dir() and _empty(root / ".git"))
     return Roots(tuple(sorted(writable)), tuple(sorted(closed)), tuple(sorted(absent)), tuple(notices))
 
 
-def _temporary(policy: WorkspaceWrite, tmpdir: Path | None) -> Iterator[Path]:
-    if not policy.exclude_slash_tmp:
-        yield Path("/tmp")  # noqa: S108 - it is the policy's subject
-    if tmpdir is not None and not policy.exclude_tmpdir_env_var:
-        yield tmpdir
-
-
-def _existing(wanted: tuple[Path, ...] | Iterator[Path]) -> tuple[list[Path], list[str]]:
+def _existing(wanted: Iterator[Path]) -> tuple[list[Path], list[str]]:
     found, notices = [], []
     for path in wanted:
         if path.is_absolute() and path.exists():

@@ -1,0 +1,19 @@
+"""Which directories a workspace-write policy opens, as it names them. Looks at no disk; a leaf of the agent."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from actors.settings import WorkspaceWrite
+
+
+def projects(policy: WorkspaceWrite, cwd: Path) -> Iterator[Path]:
+    yield cwd
+    yield from (cwd / root for root in policy.writable_roots)
+
+
+def temporary(policy: WorkspaceWrite, tmpdir: Path | None) -> Iterator[Path]:
+    """`tmpdir` is the client's TMPDIR, if it has one."""
+    if not policy.exclude_slash_tmp:
+        yield Path("/tmp")  # noqa: S108  # it is the policy's subject, not a place of ours
+    if tmpdir is not None and not policy.exclude_tmpdir_env_var:
+        yield tmpdir
