@@ -43,8 +43,8 @@ class Mailbox:
             self._filled.notify()
 
     def get(self) -> Envelope[object]:
-        if self._last is not None:
-            self._last.message = None  # an idle actor would keep its last message alive
+        if self._last is not None:  # an idle actor would keep its last message alive, and the answer to it
+            self._last.message = self._last.reply_to = None
         with self._filled:
             while not (self._first or self._second):
                 self._filled.wait()
@@ -61,6 +61,11 @@ class Mailbox:
                     break
                 taken.append(self._second.popleft().message)
         return taken
+
+    @property
+    def asked(self) -> bool:
+        """Somebody waits for a reply to what is being handled. For the one thread that gets."""
+        return self._last is not None and self._last.reply_to is not None
 
     def empty(self) -> bool:
         return not (self._first or self._second)
