@@ -348,8 +348,11 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
+    """`error`: the journal could not be read, which is not the same as knowing of no such conversation."""
+
     head: Head | None
     records: tuple[Record, ...]
+    error: GreenroomError | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -478,7 +481,7 @@ class Forward:
     message: Input
 
 
-RoutingEffect = StartSession | Forward | AbandonAgent | ReplyTo
+RoutingEffect = StartSession | Forward | AbandonAgent | ReplyTo | EndSubscription
 
 
 # --- the lanes of a mailbox ------------------------------------------------------------------------------------
@@ -504,5 +507,8 @@ COMMANDS = (
 )
 SAID_BY_CLIENTS = (*COMMANDS, ToConversation, Create, ListConversations, ListApprovals, Resolve)
 
-# Of those, what a full mailbox takes all the same: each makes work less.
-MAKES_WORK_LESS = (Interrupt, CancelRequest, AnswerApproval, Detach, ConnectionClosed, WithdrawInput)
+# What the registry lists goes with them: who was answered and asks at once must find what the answer said.
+FIRST_LANE = (*SAID_BY_CLIENTS, HeadChanged)
+
+# Of those, what a full mailbox takes all the same: it makes work less, or there is one of it for each commit.
+ALWAYS_TAKEN = (Interrupt, CancelRequest, AnswerApproval, Detach, ConnectionClosed, WithdrawInput, HeadChanged)

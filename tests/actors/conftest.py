@@ -1,12 +1,16 @@
 """No test leaves an actor behind, and what actors log is there to be looked at."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pykka
 import pytest
 import structlog
+
+from actors.conversation import Stamp, State, Step, step
+from actors.messages import Input
+from tests.fakes.daemon import StagedDaemon
 
 LEFTOVERS_S = 5.0  # for all leftovers of one test together; an actor that waits for nobody needs milliseconds
 
@@ -41,3 +45,29 @@ def _blamed(ref: Any, deadline: float) -> str:
         return name
     pykka.ActorRegistry.unregister(ref)  # or it would be blamed on the next test too
     return f"{name} (would not stop)"
+
+
+class Poison:
+    """Makes the core raise, as a bug would, on whatever it is told to choke on."""
+
+    def __init__(self) -> None:
+        self.chokes_on: Callable[[Input], bool] = lambda _: False
+        self.times = 0
+
+    def step(self, state: State, message: Input, stamp: Stamp) -> Step:
+        if self.chokes_on(message):
+            self.times += 1
+            raise ZeroDivisionError("poison")
+        return step(state, message, stamp)
+
+
+@pytest.fixture
+def poison(monkeypatch: pytest.MonkeyPatch) -> Poison:
+    poison = Poison()
+    monkeypatch.setattr("actors.session.step", poison.step)
+    return poison
+
+
+@pytest.fixture
+def daemon() -> StagedDaemon:
+    return StagedDaemon()
