@@ -508,7 +508,8 @@ COMMANDS = (
 SAID_BY_CLIENTS = (*COMMANDS, ToConversation, Create, ListConversations, ListApprovals, Resolve)
 
 # What the registry lists goes with them: who was answered and asks at once must find what the answer said.
-FIRST_LANE = (*SAID_BY_CLIENTS, HeadChanged)
+FIRST_LANE = (*SAID_BY_CLIENTS, Known, HeadChanged)
 
-# Of those, what a full mailbox takes all the same: it makes work less, or there is one of it for each commit.
-ALWAYS_TAKEN = (Interrupt, CancelRequest, AnswerApproval, Detach, ConnectionClosed, WithdrawInput, HeadChanged)
+# Of those, what a full mailbox takes all the same: it makes work less, or is never more than one for each commit.
+LESS_WORK = (Interrupt, CancelRequest, AnswerApproval, Detach, ConnectionClosed, WithdrawInput)
+ALWAYS_TAKEN = (*LESS_WORK, Known, HeadChanged)

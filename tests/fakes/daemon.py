@@ -158,6 +158,12 @@ class StagedDaemon(FakeDaemon):
     def run(self) -> None:
         self.stage.run()
 
+    def send_and_run(self, conversation: ConversationId, text: str = "hello") -> Caller:
+        """Input that is answered when it is stored; the caller's answer is there."""
+        caller = self.send(conversation, text, await_end=False)
+        self.run()
+        return caller
+
     def ask(self, message: Callable[[Caller], object]) -> Answer:
         """A question to the registry and the one answer, once everybody has come to rest."""
         caller = self.caller()
