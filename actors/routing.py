@@ -67,7 +67,6 @@ FAILURES_ALLOWED = 3  # in a row; a bug that strikes on every message is given u
 FAILURE_WINDOW_S = 60.0
 STASH_LIMIT = 256  # messages for one conversation that is between two owners
 PREFIX_LENGTH = 2  # the shortest prefix that names a conversation
-OWNED = frozenset({"live", "parking"})  # conditions in which a session may fail
 ENDED = frozenset({"idle", "archived", "failed"})  # states that a restart of the daemon leaves as they are
 
 
@@ -367,7 +366,7 @@ class Routing:
 
     def _session_failed(self, message: SessionFailed, now: float) -> list[RoutingEffect]:
         entry = self._entries.get(message.conversation)
-        if entry is None or entry.generation != message.generation or entry.status not in OWNED:
+        if entry is None or entry.generation != message.generation:
             return []
         entry.failures = [*(one for one in entry.failures if one > now - FAILURE_WINDOW_S), now]
         entry.status = Status.RECOVERING
