@@ -25,7 +25,7 @@ from actors import events as ev
 from actors.base import Actor, Ref, start, stop_all
 from actors.clock import ThreadClock
 from actors.ids import ConversationId, ItemId, TurnId
-from actors.messages import Deliver, EndSubscription, Interrupt, Known, ReplyTo
+from actors.messages import Address, Deliver, EndSubscription, Interrupt, Known, Ready, ReplyTo
 from actors.orders import AgentOrder, RunAgent, StopAgent, TakeMore
 from actors.ports import Head
 from tests.fakes.agents import FakeAgents, says
@@ -71,15 +71,23 @@ def conversation(number: int) -> ConversationId:
 
 
 class Quiet:
-    """The end of every wire: counts what matters and keeps nothing."""
+    """The end of every wire: reads at once, counts answers and keeps nothing."""
 
     def __init__(self) -> None:
         self.registry: object = None
         self.answered = threading.Semaphore(0)
 
-    def post(self, _connection: object, message: ReplyTo | Deliver | EndSubscription, _sender: object) -> None:
-        if isinstance(message, ReplyTo):
-            self.answered.release()
+    def expect(self, *_: object) -> None:
+        """No reader of ours remembers anything."""
+
+    def post(self, _connection: object, message: ReplyTo | Deliver | EndSubscription, sender: Address) -> None:
+        match message:
+            case ReplyTo():
+                self.answered.release()
+            case Deliver():
+                sender.tell(Ready(message.subscription))
+            case EndSubscription():
+                pass
 
 
 class Forgetful(MemoryJournal):
@@ -259,21 +267,25 @@ class Emitting(FakeAgents):
         self._thread.join(BOUND_S)
 
     def _emit(self) -> None:
-        tick, item = 0.01, ItemId("message")
+        """Spread evenly: every millisecond a few turns have something to say, and one event in twenty is durable."""
+        tick, item = 0.001, ItemId("message")
         delta, whole = ev.AgentMessageDelta(delta="word ", item_id=item), ev.AgentMessage(message="x", item_id=item)
-        each = int(EVENTS_PER_S * tick / NEIGHBOURS)
+        at_once = NEIGHBOURS // 10
+        each = int(EVENTS_PER_S * tick / at_once)
         due = time.perf_counter()
         for number in itertools.count():
             due += tick
             if self._end.wait(max(0.0, due - time.perf_counter())):
                 return
-            for turn in tuple(self._behind):
+            turns = tuple(self._behind)
+            first = number * at_once % len(turns)
+            for turn in turns[first : first + at_once]:
                 self._behind[turn] += each
                 if turn in self._free:
                     self._free.discard(turn)
                     count, self._behind[turn] = self._behind[turn], 0
-                    last = whole if number % 20 == 0 else delta
-                    self.say(turn, *[delta] * (count - 1), last)
+                    durable = count // 20 or int(number // 10 % 4 == 0)
+                    self.say(turn, *[delta] * (count - durable), *[whole] * durable)
                     self.emitted += count
 
 
@@ -307,8 +319,9 @@ def interrupt_latency() -> list[Row]:
     for number in range(NEIGHBOURS + 1):
         house.create(conversation(number))
         if number < NEIGHBOURS:
+            house.attach(conversation(number))
             house.send(conversation(number), "talk", await_end=False)
-            house.wait(2)
+            house.wait(3)
         else:
             house.wait()
     began = time.perf_counter()
