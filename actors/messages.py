@@ -507,9 +507,10 @@ COMMANDS = (
 )
 SAID_BY_CLIENTS = (*COMMANDS, ToConversation, Create, ListConversations, ListApprovals, Resolve)
 
-# What the registry lists goes with them: who was answered and asks at once must find what the answer said.
-FIRST_LANE = (*SAID_BY_CLIENTS, Known, HeadChanged)
+# What the registry learns goes with them: who was answered and asks at once must find what the answer said, and
+# who takes a request back that has just been answered must find nothing.
+FIRST_LANE = (*SAID_BY_CLIENTS, Known, HeadChanged, Settle)
 
-# Of those, what a full mailbox takes all the same: it makes work less, or is never more than one for each commit.
+# Of those, what a full mailbox takes all the same: it makes work less, or there is one for each request or commit.
 LESS_WORK = (Interrupt, CancelRequest, AnswerApproval, Detach, ConnectionClosed, WithdrawInput)
-ALWAYS_TAKEN = (*LESS_WORK, Known, HeadChanged)
+ALWAYS_TAKEN = (*LESS_WORK, Known, HeadChanged, Settle)

@@ -7,7 +7,7 @@ import pytest
 from actors import events as ev
 from actors.answers import Answered, Interrupted, PendingApprovals, Summary, TurnResult
 from actors.ids import ApprovalId, CallId, ConversationId
-from actors.messages import AnswerApproval, ConnectionClosed, Inspect, ListApprovals, Settle, TimerFired
+from actors.messages import AnswerApproval, ConnectionClosed, Inspect, ListApprovals, Stayed, TimerFired
 from actors.orders import AnswerAgent, Completed, RunAgent, SuspendAgent
 from actors.session import Session
 from actors.settings import Decision
@@ -15,6 +15,7 @@ from tests.fakes.agents import FakeAgents, Script, says
 from tests.fakes.daemon import StagedDaemon
 
 A = ConversationId("aaaa-0001")
+B = ConversationId("bbbb-0002")
 QUESTION = ev.ExecApprovalRequest(
     call_id=CallId("call"), command=("make",), cwd=Path("/"), approval_id=ApprovalId("ask")
 )
@@ -120,7 +121,7 @@ def test_park_does_not_overtake_what_was_routed_before_it(idle: StagedDaemon) ->
     idle.agents.script = lambda _: says("hello")
     session = idle.session(A)
     for number in range(4):  # news that keeps the offer waiting, while commands go by
-        idle.registry.tell(Settle(idle.caller("other", number)))
+        idle.registry.tell(Stayed(B, number))
     idle.time.advance(601)
     idle.stage.deliver(session.address)
     with idle.stage.holding(session.address):

@@ -122,6 +122,19 @@ def test_a_cancel_of_an_unknown_id_is_nothing(idle: StagedDaemon) -> None:
     assert idle.agents.orders == []
 
 
+def test_a_cancel_right_behind_the_answer_meets_nobody(idle: StagedDaemon) -> None:
+    """The answer is out and the registry has had no moment to itself since."""
+    caller = idle.send(A, caller=idle.caller("editor", 1))
+    idle.run()
+    idle.agents.end(idle.agents.last().turn, Completed())
+    idle.stage.run(until=lambda: caller in idle.outbox.replies)
+    idle.registry.tell(CancelRequest(caller))
+    idle.run()
+    state = idle.session(A)._state
+    assert state is not None
+    assert state.early_cancels == ()
+
+
 def test_a_refused_request_leaves_no_id_behind(idle: StagedDaemon) -> None:
     caller = idle.send(ConversationId("zzzz-0009"))
     idle.run()
