@@ -4,6 +4,7 @@ What must be so whenever everybody has come to rest: histories are dense, a turn
 reader has seen exactly what is stored, and the journal never met two writers.
 """
 
+import itertools
 import random
 from collections import Counter
 
@@ -59,7 +60,7 @@ class World:
         self.poison.chokes_on = self._is_bad
         self.journal = MemoryJournal()
         self.clock = ManualClock()
-        self.delivered = 0
+        self.tally: Counter[str] = Counter()
         self._asked: set[Caller] = set()
         self._editors = dict.fromkeys(EDITORS, 0)
         self._questions: list[tuple[ConversationId, ApprovalId]] = []
@@ -80,6 +81,19 @@ class World:
             max_live=3,
         )
         self._asked.clear()
+
+    def count(self) -> None:
+        """What this life came to."""
+        lives = Counter(session.conversation for session in self.daemon.live)
+        slices = [slice_ for reader in self.outbox.readers.values() for slice_ in reader.slices]
+        self.tally["delivered"] += self.stage.delivered
+        self.tally["woken"] += sum(count - 1 for count in lives.values())
+        self.tally["paged"] += sum(not slice_.live for slice_ in slices)
+        self.tally["lost"] = sum(
+            record.type == "turn_aborted" and b'"reason":"lost"' in record.body
+            for conversation in CONVERSATIONS
+            for record in self.journal.history(conversation)
+        )
 
     # --- what happens ---------------------------------------------------------------------------------------------
 
@@ -104,7 +118,8 @@ class World:
 
     def restart(self) -> None:
         """Kill -9, in the middle of whatever was going on."""
-        self.delivered += self.stage.delivered
+        self.count()
+        self.tally["restarted"] += 1
         self._questions = [one for one in self._questions if self.chance.random() < 0.9]
         self._begin()
 
@@ -326,7 +341,7 @@ class World:
         return self.outbox.replies.get(Caller(ConnectionId(connection), int(request)), [])
 
 
-def live_through(seed: int, acts: int, poison: Poison) -> int:
+def live_through(seed: int, acts: int, poison: Poison) -> Counter[str]:
     """Some acts, a rest, a look at everything; sometimes the daemon dies before that."""
     world = World(seed, poison)
     for number in range(acts):
@@ -338,14 +353,24 @@ def live_through(seed: int, acts: int, poison: Poison) -> int:
             world.restart()
     world.settle()
     world.check()
-    return world.delivered + world.stage.delivered
+    world.count()
+    return world.tally
+
+
+def live_long(messages: int, acts: int, first_seed: int, poison: Poison) -> None:
+    """Until so many were delivered, and only if what it is about has happened on the way."""
+    tally: Counter[str] = Counter()
+    for seed in itertools.count(first_seed):
+        tally += live_through(seed, acts, poison)
+        if tally["delivered"] >= messages:
+            break
+    tally["failed"] = poison.times
+    rare = {what: tally[what] for what in ("failed", "woken", "restarted", "lost", "paged")}
+    assert all(count >= 5 for count in rare.values()), rare
 
 
 def test_ten_thousand_messages_in_any_order(poison: Poison) -> None:
-    delivered, seed = 0, 0
-    while delivered < 10_000:
-        delivered += live_through(seed, 240, poison)
-        seed += 1
+    live_long(10_000, 240, 0, poison)
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -357,7 +382,4 @@ def test_whatever_the_order_of_arrival(poison: Poison, seed: int) -> None:
 @pytest.mark.soak
 @pytest.mark.timeout(1200)
 def test_two_hundred_thousand_messages_in_any_order(poison: Poison) -> None:
-    delivered, seed = 0, 10_000
-    while delivered < 200_000:
-        delivered += live_through(seed, 480, poison)
-        seed += 1
+    live_long(200_000, 480, 10_000, poison)

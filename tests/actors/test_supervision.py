@@ -7,7 +7,7 @@ import pytest
 
 from actors import events as ev
 from actors.answers import Listing, PendingApprovals, Resolved, Summary, TurnResult
-from actors.errors import GreenroomError, StorageFailed, TurnFailed, WrongState
+from actors.errors import GreenroomError, Overloaded, StorageFailed, TurnFailed, WrongState
 from actors.ids import ApprovalId, CallId, ConversationId, SubscriptionId
 from actors.items import TextItem, text_of
 from actors.messages import (
@@ -34,6 +34,7 @@ from actors.messages import (
     Survivors,
 )
 from actors.orders import AbandonAgent, AgentOutput, Completed, RunAgent
+from actors.routing import STASH_LIMIT
 from actors.settings import BusyPolicy, Decision
 from tests.actors.conftest import Poison
 from tests.fakes.agents import FakeAgents, says
@@ -91,6 +92,22 @@ def test_the_turn_is_closed_only_when_its_processes_are_gone(running: StagedDaem
     running.run()
     assert len(aborts(running)) == 1
     assert isinstance(running.answer(looked), Summary)
+
+
+def test_between_two_owners_only_so_many_messages_are_kept(running: StagedDaemon) -> None:
+    running.agents.stubborn = True
+    running.send(A, "poison")
+    running.run()
+    callers = [running.caller() for _ in range(STASH_LIMIT + 5)]
+    for caller in callers:
+        running.tell(A, Inspect(caller))
+    running.run()
+    refused = [caller for caller in callers if caller in running.outbox.replies]
+    assert refused == callers[STASH_LIMIT:]
+    assert all(isinstance(running.answer(caller), Overloaded) for caller in refused)
+    running.agents.abandoned(A, running.registry)
+    running.run()
+    assert all(isinstance(running.answer(caller), Summary) for caller in callers[:STASH_LIMIT])
 
 
 def test_what_waited_behind_the_poison_is_served_by_the_successor(running: StagedDaemon) -> None:

@@ -128,7 +128,7 @@ class TestAFlood:
         daemon.wait(*started)
         for turn in agents.running:
             agents.flood(turn)
-        for _ in range(20):
+        for _ in range(5):
             interrupted = daemon.interrupt(target)
             daemon.wait(interrupted)
             assert isinstance(daemon.answer(interrupted), Interrupted)
@@ -160,3 +160,22 @@ def test_a_session_that_is_stuck_is_named_and_the_end_comes_in_time(
     assert (stuck.alive, other.ended(BOUND_S)) == (True, True)
     release.set()
     assert stuck.ended(BOUND_S)
+
+
+def test_a_session_that_is_stuck_keeps_neither_the_registry_nor_its_neighbours(daemon: ThreadedDaemon) -> None:
+    first, second = conversations(2)
+    daemon.wait(daemon.create(first), daemon.create(second))
+    entered, release = threading.Event(), threading.Event()
+    stuck = daemon.session(first)
+
+    def hang(_: ReplyTo | Deliver | EndSubscription) -> None:
+        if threading.current_thread().name == stuck.name and not entered.is_set():
+            entered.set()
+            release.wait(BOUND_S)
+
+    daemon.outbox.noticed = hang
+    waiting = daemon.send(first, await_end=False)
+    assert entered.wait(BOUND_S)
+    daemon.wait(daemon.send(second), daemon.interrupt(second))
+    release.set()
+    daemon.wait(waiting)
