@@ -369,8 +369,8 @@ def live_long(messages: int, acts: int, first_seed: int, poison: Poison) -> None
     assert all(count >= 5 for count in rare.values()), rare
 
 
-def test_ten_thousand_messages_in_any_order(poison: Poison) -> None:
-    live_long(10_000, 240, 0, poison)
+def test_twenty_thousand_messages_in_any_order(poison: Poison) -> None:
+    live_long(20_000, 240, 0, poison)
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -121,14 +121,14 @@ class TestAFlood:
     def test_an_interrupt_is_handled_while_the_neighbours_are_flooded(
         self, daemon: ThreadedDaemon, agents: Flooding
     ) -> None:
-        *neighbours, target = conversations(9)
+        *neighbours, target = conversations(6)
         for conversation in (*neighbours, target):
             daemon.create(conversation)
         started = [daemon.send(one, await_end=False) for one in (*neighbours, target)]
         daemon.wait(*started)
         for turn in agents.running:
             agents.flood(turn)
-        for _ in range(5):
+        for _ in range(3):
             interrupted = daemon.interrupt(target)
             daemon.wait(interrupted)
             assert isinstance(daemon.answer(interrupted), Interrupted)
