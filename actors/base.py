@@ -55,7 +55,7 @@ class Actor:
         """Tell whoever supervises. The actor is gone already."""
 
     def stop(self) -> None:
-        """End after what is being handled now; what waits is dropped, so stop being routed to first."""
+        """End after the news that waits already; what comes later is dropped, so stop being routed to first."""
         self.address.stop_soon()
 
     def statistics(self) -> dict[str, object]:
