@@ -6,6 +6,7 @@ what was left in the mailbox; a thread that can't be started leaves nothing behi
 """
 
 import contextlib
+import contextvars
 import threading
 import time
 import traceback
@@ -17,7 +18,7 @@ import pykka
 import structlog
 from pykka.messages import ProxyCall, ProxyGetAttr, ProxySetAttr
 
-from actors.errors import ActorGone, DeadlineExceeded, TooManySessions
+from actors.errors import ActorGone, DeadlineExceeded, GreenroomError, TooManySessions
 from actors.mailbox import Mailbox
 
 log = structlog.get_logger()
@@ -54,7 +55,7 @@ class Actor:
         """Tell whoever supervises. The actor is gone already."""
 
     def stop(self) -> None:
-        """End after what is being handled now; what waits is dropped, so stop being routed to first."""
+        """End after the news that waits already; what comes later is dropped, so stop being routed to first."""
         self.address.stop_soon()
 
     def statistics(self) -> dict[str, object]:
@@ -64,10 +65,11 @@ class Actor:
 class Ref:
     """An actor's address. Telling never waits."""
 
-    __slots__ = ("_host", "name")
+    __slots__ = ("_gone", "_host", "name")
 
     def __init__(self, host: "_Host", name: str) -> None:
         self._host = host.actor_ref
+        self._gone = host.gone
         self.name = name
 
     def tell(self, message: object) -> None:
@@ -96,7 +98,8 @@ class Ref:
         return self.ended(timeout_s)
 
     def ended(self, timeout_s: float) -> bool:
-        return self._host.actor_stopped.wait(timeout_s)
+        """True once its thread has nothing more to do: what it held is released."""
+        return self._gone.wait(timeout_s)
 
     @property
     def alive(self) -> bool:
@@ -116,6 +119,8 @@ def start(actor: Actor, **context: str) -> Ref:
     except RuntimeError as error:  # "can't start new thread" leaves pykka with an actor that answers nobody
         pykka.ActorRegistry.unregister(host.actor_ref)
         actor.mailbox.close()
+        host.actor_stopped.set()
+        host.gone.set()
         raise TooManySessions(f"no thread for {actor.name}: {error}") from error
     return ref
 
@@ -139,6 +144,7 @@ class _Host(pykka.ThreadingActor):
         self._actor = actor
         self._context = context
         self._failed = False
+        self.gone = threading.Event()  # pykka's own is set before on_stop has run
         actor.mailbox = self.mailbox
         actor.address = Ref(self, actor.name)
 
@@ -155,6 +161,12 @@ class _Host(pykka.ThreadingActor):
     def run(self) -> None:
         self._start_actor_loop()
 
+    def _actor_loop(self) -> None:
+        try:
+            super()._actor_loop()
+        finally:
+            self.gone.set()
+
     def on_start(self) -> None:
         threading.current_thread().name = self._actor.name
         structlog.contextvars.bind_contextvars(actor=self._actor.name, **self._context)
@@ -167,14 +179,20 @@ class _Host(pykka.ThreadingActor):
         if self._failed:
             return None
         try:
-            return self._actor.receive(message)
+            return contextvars.copy_context().run(self._actor.receive, message)  # what it binds ends with it
         except BaseException as error:  # noqa: BLE001  # pykka would stop every actor on SystemExit
             self._survive_or_fail(error, message)
+            self._answer_asker(error)
             return None
+
+    def _answer_asker(self, error: BaseException) -> None:
+        """Who asked learns that it failed; who told is not there any more, and pykka must not hear of it."""
+        if self.mailbox.asked:
+            raise GreenroomError(f"{self._actor.name} failed: {type(error).__name__}: {error}") from error
 
     def _handle_receive(self, message: Any) -> Any:
         if isinstance(message, ProxyCall | ProxyGetAttr | ProxySetAttr):
-            raise TypeError("actors are told messages, not called by attribute")
+            return self.on_receive(message)  # a message like any other: nobody is called by attribute
         return super()._handle_receive(message)
 
     def on_stop(self) -> None:

@@ -6,9 +6,9 @@ Its thread may wait for the disk, so that no other has to. It never writes.
 import structlog
 
 from actors.base import Actor
-from actors.errors import GreenroomError
+from actors.errors import GreenroomError, StorageFailed
 from actors.messages import Address, FetchPage, Load, Loaded, PageRead
-from actors.ports import Journal, Record
+from actors.ports import Journal, Page, Record
 
 log = structlog.get_logger()
 
@@ -24,12 +24,26 @@ class Librarian(Actor):
 
     def receive(self, message: FetchPage | Load) -> object:
         if isinstance(message, Load):
-            self._tell(message.reply_to, self._load(message))
+            self._tell(message.reply_to, self._loaded(message))
         else:
-            read = message.read
-            page = self._journal.read(message.conversation, read.after, read.limit)
-            self._tell(message.reply_to, PageRead(read.subscription, page))
+            self._tell(message.reply_to, PageRead(message.read.subscription, self._page(message)))
         return None
+
+    def _page(self, message: FetchPage) -> Page | None:
+        """None ends the subscription: a reader that waits for a page would wait for ever."""
+        try:
+            return self._journal.read(message.conversation, message.read.after, message.read.limit)
+        except Exception:
+            log.exception("journal.read_failed", conversation=message.conversation)
+            return None
+
+    def _loaded(self, message: Load) -> Loaded:
+        try:
+            return self._load(message)
+        except Exception as error:
+            log.exception("journal.load_failed", conversation=message.conversation)
+            known = error if isinstance(error, GreenroomError) else None
+            return Loaded(None, (), known or StorageFailed(f"the journal failed: {type(error).__name__}"))
 
     def _load(self, message: Load) -> Loaded:
         head = self._journal.head(message.conversation)

@@ -11,7 +11,7 @@ from pykka import Future
 from pykka._envelope import Envelope  # the inbox is pykka's own hook, and this is what passes through it
 
 from actors.errors import ActorGone, MailboxFull
-from actors.messages import MAKES_WORK_LESS, SAID_BY_CLIENTS
+from actors.messages import ALWAYS_TAKEN, FIRST_LANE
 
 CAPACITY = 1024  # commands that may wait; each client has far fewer in flight
 IN_A_ROW = 32  # so many of the first lane, then one of the second, so that a busy client starves nobody
@@ -34,17 +34,17 @@ class Mailbox:
         with self._filled:
             if self._closed:
                 raise ActorGone("the actor has ended")
-            if not isinstance(message, SAID_BY_CLIENTS):
+            if not isinstance(message, FIRST_LANE):
                 self._second.append(envelope)
-            elif len(self._first) < self._capacity or isinstance(message, MAKES_WORK_LESS):
+            elif len(self._first) < self._capacity or isinstance(message, ALWAYS_TAKEN):
                 self._first.append(envelope)
             else:
                 raise MailboxFull(f"{self._capacity} commands wait already")
             self._filled.notify()
 
     def get(self) -> Envelope[object]:
-        if self._last is not None:
-            self._last.message = None  # an idle actor would keep its last message alive
+        if self._last is not None:  # an idle actor would keep its last message alive, and the answer to it
+            self._last.message = self._last.reply_to = None
         with self._filled:
             while not (self._first or self._second):
                 self._filled.wait()
@@ -61,6 +61,15 @@ class Mailbox:
                     break
                 taken.append(self._second.popleft().message)
         return taken
+
+    @property
+    def asked(self) -> bool:
+        """Somebody waits for a reply to what is being handled. For the one thread that gets."""
+        return self._last is not None and self._last.reply_to is not None
+
+    @property
+    def commands_wait(self) -> bool:
+        return bool(self._first)
 
     def empty(self) -> bool:
         return not (self._first or self._second)

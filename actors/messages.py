@@ -364,8 +364,11 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
+    """`error`: the journal could not be read, which is not the same as knowing of no such conversation."""
+
     head: Head | None
     records: tuple[Record, ...]
+    error: GreenroomError | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -517,7 +520,7 @@ class Forward:
     message: Input
 
 
-RoutingEffect = StartSession | Forward | AbandonAgent | ReplyTo
+RoutingEffect = StartSession | Forward | AbandonAgent | ReplyTo | EndSubscription
 
 
 # --- the lanes of a mailbox ------------------------------------------------------------------------------------
@@ -544,5 +547,10 @@ COMMANDS = (
 )
 SAID_BY_CLIENTS = (*COMMANDS, Quiesce, ToConversation, Create, ListConversations, ListApprovals, Remove, Resolve)
 
-# Of those, what a full mailbox takes all the same: each makes work less.
-MAKES_WORK_LESS = (Quiesce, Interrupt, CancelRequest, AnswerApproval, Detach, ConnectionClosed, WithdrawInput)
+# What the registry learns goes with them: who was answered and asks at once must find what the answer said, and
+# who takes a request back that has just been answered must find nothing.
+FIRST_LANE = (*SAID_BY_CLIENTS, Known, HeadChanged, Settle)
+
+# Of those, what a full mailbox takes all the same: it makes work less, or there is one for each request or commit.
+LESS_WORK = (Quiesce, Interrupt, CancelRequest, AnswerApproval, Detach, ConnectionClosed, WithdrawInput)
+ALWAYS_TAKEN = (*LESS_WORK, Known, HeadChanged, Settle)

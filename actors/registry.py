@@ -9,11 +9,21 @@ from typing import assert_never
 import structlog
 
 from actors.base import Actor, Ref, stop_all
-from actors.errors import ActorGone, GreenroomError, MailboxFull, Overloaded
+from actors.errors import ActorGone, MailboxFull, TooManySessions
 from actors.ids import ConversationId
-from actors.messages import Forward, Input, RegistryInput, ReplyTo, RoutingEffect, SessionFailed, StartSession
+from actors.messages import (
+    EndSubscription,
+    Forward,
+    Input,
+    Left,
+    RegistryInput,
+    ReplyTo,
+    RoutingEffect,
+    SessionFailed,
+    StartSession,
+)
 from actors.orders import AbandonAgent
-from actors.routing import Routing, caller_of
+from actors.routing import Routing
 from actors.session import Session, Surroundings
 
 log = structlog.get_logger()
@@ -36,9 +46,14 @@ class Registry(Actor):
     def receive(self, message: RegistryInput) -> object:
         if isinstance(message, SessionFailed):
             log.error("session.failed", conversation=message.conversation, reason=message.message)
-        for effect in self._routing.step(message, self._around.clock.now()):
-            self._perform(effect)
+        self._perform_all(self._routing.step(message, self._around.clock.now()))
+        if isinstance(message, Left) and not self._routing.is_live(message.conversation):
+            self._sessions.pop(message.conversation, None)  # a parked one costs no mailbox
         return None
+
+    def _perform_all(self, effects: list[RoutingEffect]) -> None:
+        for effect in effects:
+            self._perform(effect)
 
     def _perform(self, effect: RoutingEffect) -> None:
         match effect:
@@ -46,6 +61,8 @@ class Registry(Actor):
                 self._forward(effect.conversation, effect.message)
             case StartSession():
                 self._start(effect)
+            case EndSubscription():
+                self._around.outbox.post(effect.connection, effect, self.address)
             case ReplyTo():
                 self._around.outbox.post(effect.caller.connection, effect, self.address)
             case AbandonAgent():
@@ -56,22 +73,22 @@ class Registry(Actor):
 
     def _start(self, effect: StartSession) -> None:
         session = Session(effect.conversation, effect.generation, effect.revived, self._around)
-        self._sessions[effect.conversation] = self._around.start(session, conversation=effect.conversation)
+        try:
+            self._sessions[effect.conversation] = self._around.start(session, conversation=effect.conversation)
+        except TooManySessions as error:
+            log.error("session.not_started", conversation=effect.conversation, reason=error.message)  # noqa: TRY400  # the reason says it all
+            self._perform_all(self._routing.not_started(effect))
+            return
         for message in effect.first:
             self._forward(effect.conversation, message)
 
     def _forward(self, conversation: ConversationId, message: Input) -> None:
-        """A session that ended a moment ago has said so, or is about to; its caller may try again."""
         try:
             self._sessions[conversation].tell(message)
-        except (ActorGone, MailboxFull) as error:
-            self._refuse(message, error)
-
-    def _refuse(self, message: Input, error: GreenroomError) -> None:
-        caller = caller_of(message)
-        if caller is not None:
-            refusal = Overloaded(f"the conversation could not take it: {error.message}; try again")
-            self._around.outbox.post(caller.connection, ReplyTo(caller, refusal), self.address)
+        except ActorGone:  # it has failed a moment ago; its report is on the way here
+            self._perform_all(self._routing.keep(conversation, message))
+        except MailboxFull as full:
+            self._perform_all(self._routing.refuse(message, full.message))
 
     def on_stop(self) -> None:
         for survivor in stop_all(self._sessions.values(), SESSIONS_STOP_S):

@@ -10,6 +10,7 @@ thousand entries for every message would not be simpler, only slower. An entry i
     broken      it failed even while recovering; refused until the daemon is restarted
 """
 
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -28,10 +29,11 @@ from actors.errors import (
 from actors.events import ApprovalRequest
 from actors.ids import Caller, ConversationId
 from actors.messages import (
+    COMMANDS,
     CancelRequest,
-    Command,
     ConnectionClosed,
     Create,
+    EndSubscription,
     Forward,
     HeadChanged,
     Input,
@@ -42,6 +44,7 @@ from actors.messages import (
     Park,
     ParkOffered,
     Quiesce,
+    Ready,
     RegistryInput,
     Remove,
     Rename,
@@ -55,7 +58,9 @@ from actors.messages import (
     Settle,
     StartSession,
     Stayed,
+    Survivors,
     ToConversation,
+    Unsubscribed,
 )
 from actors.orders import AbandonAgent, AgentAbandoned
 from actors.ports import Head
@@ -95,6 +100,8 @@ class Routing:
         self._entries: dict[ConversationId, Entry] = {}
         self._names: dict[str, ConversationId] = {}
         self._requests: dict[Caller, ConversationId] = {}
+        self._renames: dict[Caller, str] = {}  # names that are taken while their Rename is on its way
+        self._unsettled: deque[ConversationId] = deque()  # the last daemon's, for which there was no room yet
         self._live = 0
         self._max_live = max_live
         self._quiescing = False
@@ -118,7 +125,7 @@ class Routing:
             case HeadChanged():
                 return self._head_changed(message)
             case Settle():
-                self._requests.pop(message.caller, None)
+                self._settle(message.caller)
                 return []
             case ParkOffered() | Left() | Stayed():
                 return self._park(message)
@@ -131,6 +138,10 @@ class Routing:
             case _:
                 assert_never(message)
 
+    def is_live(self, conversation: ConversationId) -> bool:
+        entry = self._entries.get(conversation)
+        return entry is not None and entry.status is not Status.PARKED
+
     def statistics(self) -> dict[str, int]:
         return {"conversations": len(self._entries), "live": self._live, "requests": len(self._requests)}
 
@@ -141,23 +152,31 @@ class Routing:
         command = message.command
         caller = caller_of(command)
         if entry is None or (entry.head is None and entry.status is Status.PARKED):
-            return _refused(caller, UnknownConversation(f"no conversation {message.conversation}"))
-        if (
-            isinstance(command, Rename)
-            and command.name
-            and self._names.get(command.name)
-            not in {
-                None,
-                message.conversation,
-            }
-        ):
-            return _refused(caller, NameTaken(f"another conversation is called {command.name!r}"))
+            return self._refused(caller, UnknownConversation(f"no conversation {message.conversation}"))
+        if isinstance(command, Rename) and not self._take_name(command, message.conversation):
+            return self._refused(caller, NameTaken(f"another conversation is called {command.name!r}"))
         if isinstance(command, Send) and caller is not None:
             self._requests[caller] = message.conversation
-        effects = self._hand_over(message.conversation, entry, command)
-        if any(isinstance(effect, ReplyTo) for effect in effects) and caller is not None:
-            self._requests.pop(caller, None)
-        return effects
+        return self._hand_over(message.conversation, entry, command)
+
+    def _take_name(self, command: Rename, conversation: ConversationId) -> bool:
+        """Taken at once, because another may ask for it before this one is on disk."""
+        name = command.name
+        if not name:
+            return True
+        if name not in self._names and command.caller is not None:
+            self._names[name] = conversation
+            self._renames[command.caller] = name
+        return self._names.get(name, conversation) == conversation
+
+    def _settle(self, caller: Caller) -> None:
+        """Its one answer is out. A name that it took and did not get is free again."""
+        self._requests.pop(caller, None)
+        name = self._renames.pop(caller, None)
+        owner = self._names.get(name) if name else None
+        entry = self._entries.get(owner) if owner else None
+        if name and (entry is None or entry.head is None or entry.head.name != name):
+            self._names.pop(name, None)
 
     def _hand_over(self, conversation: ConversationId, entry: Entry, message: Input) -> list[RoutingEffect]:
         match entry.status:
@@ -166,22 +185,42 @@ class Routing:
             case Status.PARKED:
                 return self._wake(conversation, entry, message)
             case Status.PARKING | Status.RECOVERING:
-                if len(entry.stash) >= STASH_LIMIT:
-                    return _refused(caller_of(message), Overloaded("the conversation is changing hands; try again"))
-                entry.stash.append(message)
-                return []
+                return self._stash(entry, message)
             case Status.BROKEN:
                 why = entry.failed.message if entry.failed else "unknown"
                 text = f"the conversation can't be brought back in this daemon: {why}"
-                return _refused(caller_of(message), WrongState(text))
+                return self._refused(caller_of(message), WrongState(text))
             case _:
                 assert_never(entry.status)
 
+    def _stash(self, entry: Entry, message: Input) -> list[RoutingEffect]:
+        caller = caller_of(message)
+        if len(entry.stash) >= STASH_LIMIT and caller is not None:
+            return self._refused(caller, Overloaded("the conversation is changing hands; try again"))
+        entry.stash.append(message)
+        return []
+
+    def keep(self, conversation: ConversationId, message: Input) -> list[RoutingEffect]:
+        """Told to an owner that has just failed: the next one serves it. News of the old life dies with it."""
+        entry = self._entries.get(conversation)
+        return self._stash(entry, message) if entry and isinstance(message, (*COMMANDS, Ready)) else []
+
+    def refuse(self, message: Input, reason: str) -> list[RoutingEffect]:
+        return self._refused(
+            caller_of(message), Overloaded(f"the conversation could not take it: {reason}; try again")
+        )
+
+    def _refused(self, caller: Caller | None, refusal: GreenroomError) -> list[RoutingEffect]:
+        if caller is None:
+            return []
+        self._settle(caller)
+        return [ReplyTo(caller, refusal)]
+
     def _wake(self, conversation: ConversationId, entry: Entry, message: Input) -> list[RoutingEffect]:
         if self._quiescing:
-            return _refused(caller_of(message), Overloaded("the daemon is stopping; try again in a moment"))
+            return self._refused(caller_of(message), Overloaded("the daemon is stopping; try again in a moment"))
         if self._live >= self._max_live:
-            return _refused(caller_of(message), Overloaded(f"{self._live} conversations are live already"))
+            return self._refused(caller_of(message), Overloaded(f"{self._live} conversations are live already"))
         return [self._start(conversation, entry, Revived(), (message,))]
 
     def _start(
@@ -196,9 +235,9 @@ class Routing:
     def _create(self, message: Create) -> list[RoutingEffect]:
         name, caller = message.begin.name, message.begin.caller
         if message.conversation in self._entries:
-            return _refused(caller, WrongState(f"conversation {message.conversation} exists"))
+            return self._refused(caller, WrongState(f"conversation {message.conversation} exists"))
         if name and name in self._names:
-            return _refused(caller, NameTaken(f"another conversation is called {name!r}"))
+            return self._refused(caller, NameTaken(f"another conversation is called {name!r}"))
         entry = Entry()
         effects = self._wake(message.conversation, entry, message.begin)
         if entry.status is Status.LIVE:
@@ -236,14 +275,24 @@ class Routing:
     # --- the index ------------------------------------------------------------------------------------------------
 
     def _know(self, message: Known) -> list[RoutingEffect]:
-        """At start. What the last daemon left running is settled at once, what only waits is loaded to be listed."""
-        effects: list[RoutingEffect] = []
+        """At start. What the last daemon left running is settled first, what only waits is loaded to be listed."""
         for head in message.heads:
-            entry = self._entries[head.conversation] = Entry(head=head, generation=head.generation)
+            self._entries[head.conversation] = Entry(head=head, generation=head.generation)
             if head.name:
                 self._names.setdefault(head.name, head.conversation)
-            if head.state not in ENDED and self._live < self._max_live:
-                effects.append(self._start(head.conversation, entry, Revived(), ()))
+        unsettled = [head for head in message.heads if head.state not in ENDED]
+        unsettled.sort(key=lambda head: head.state == "waiting")
+        self._unsettled.extend(head.conversation for head in unsettled)
+        return self._settle_more()
+
+    def _settle_more(self) -> list[RoutingEffect]:
+        """As many as there is room for; the rest when somebody leaves."""
+        effects: list[RoutingEffect] = []
+        while self._unsettled and self._live < self._max_live:
+            conversation = self._unsettled.popleft()
+            entry = self._entries.get(conversation)
+            if entry is not None and entry.status is Status.PARKED:
+                effects.append(self._start(conversation, entry, Revived(), ()))
         return effects
 
     def _head_changed(self, message: HeadChanged) -> list[RoutingEffect]:
@@ -257,6 +306,8 @@ class Routing:
                 del self._names[old]
             if head.name:
                 self._names[head.name] = head.conversation
+        if entry.head is not None and entry.head.state == "failed" != head.state:
+            entry.failures = []  # somebody has restarted it: it may fail anew
         entry.head = head
         entry.pending = message.pending
         return []
@@ -306,7 +357,7 @@ class Routing:
         entry = self._entries.get(message.conversation)
         match entry and entry.status:
             case None:
-                return _refused(message.caller, UnknownConversation(f"no conversation {message.conversation}"))
+                return self._refused(message.caller, UnknownConversation(f"no conversation {message.conversation}"))
             case Status.PARKED if entry and entry.head and entry.head.state in ENDED:
                 self._forget(message.conversation)
                 return [ReplyTo(message.caller, Done())]
@@ -314,7 +365,7 @@ class Routing:
                 entry.status, entry.removal = Status.PARKING, message.caller
                 return [Forward(message.conversation, Retire(message.caller))]
             case _:
-                return _refused(message.caller, WrongState("something is going on there; try again in a moment"))
+                return self._refused(message.caller, WrongState("something is going on there; try again in a moment"))
 
     # --- parking and failing --------------------------------------------------------------------------------------
 
@@ -338,7 +389,8 @@ class Routing:
                 waiting = tuple(_emptied(entry))
                 if entry.head is None and not waiting:
                     self._forget(message.conversation)
-                return [self._start(message.conversation, entry, Revived(), waiting)] if waiting else []
+                again = [self._start(message.conversation, entry, Revived(), waiting)] if waiting else []
+                return [*again, *self._settle_more()]
             case _:
                 return []
 
@@ -361,6 +413,7 @@ class Routing:
         entry.status = Status.RECOVERING
         entry.stash[:0] = message.leftovers
         entry.failed = message
+        self._forget_requests(message.conversation, {caller_of(waiting) for waiting in entry.stash})
         return [AbandonAgent(message.conversation)]
 
     def _recover(self, conversation: ConversationId) -> list[RoutingEffect]:
@@ -371,6 +424,7 @@ class Routing:
         failed, times = entry.failed, len(entry.failures)
         if times > FAILURES_ALLOWED:
             return self._break(entry, failed)
+        entry.failed = None
         revived = Revived(
             AbortReason.FAILED,
             failed.message,
@@ -379,15 +433,44 @@ class Routing:
         )
         return [self._start(conversation, entry, revived, tuple(_emptied(entry)))]
 
+    def _forget_requests(self, conversation: ConversationId, kept: set[Caller | None]) -> None:
+        """What the failed owner had taken ends with it; only what nobody has taken yet can still be taken back."""
+        gone = [caller for caller, one in self._requests.items() if one == conversation and caller not in kept]
+        for caller in gone:
+            del self._requests[caller]
+
     def _break(self, entry: Entry, failed: SessionFailed) -> list[RoutingEffect]:
         self._live -= 1
         entry.status = Status.BROKEN
         error = TurnFailed(f"the conversation can't be brought back: {failed.message}")
-        callers = [*failed.survivors.callers, *(caller_of(message) for message in _emptied(entry))]
-        return [ReplyTo(caller, error) for caller in callers if caller is not None]
+        return self._turn_away(failed.survivors, _emptied(entry), error)
+
+    def not_started(self, effect: StartSession) -> list[RoutingEffect]:
+        """There was no thread for it: it is parked as before, and whoever waited may try again."""
+        entry = self._entries[effect.conversation]
+        self._live -= 1
+        entry.status = Status.PARKED
+        if entry.head is None:
+            self._forget(effect.conversation)
+        error = Overloaded("there is no thread for another live conversation; try again")
+        return self._turn_away(effect.revived.survivors, effect.first, error)
+
+    def _turn_away(
+        self, survivors: Survivors | None, waiting: Iterable[Input], error: GreenroomError
+    ) -> list[RoutingEffect]:
+        """There will be no next owner for these."""
+        readers, callers = (survivors.readers, survivors.callers) if survivors else ((), ())
+        effects: list[RoutingEffect] = []
+        for reader in readers:
+            ended = Unsubscribed(reader.subscription, error.message)
+            effects.append(EndSubscription(reader.connection, ended))
+        for caller in (*callers, *map(caller_of, waiting)):
+            effects.extend(self._refused(caller, error))
+        return effects
 
 
-def caller_of(message: Input | Command) -> Caller | None:
+def caller_of(message: object) -> Caller | None:
+    """Who waits for the answer to this. A cancel has none of its own."""
     caller = getattr(message, "caller", None)
     return caller if isinstance(caller, Caller) and not isinstance(message, CancelRequest) else None
 
@@ -395,7 +478,3 @@ def caller_of(message: Input | Command) -> Caller | None:
 def _emptied(entry: Entry) -> Iterable[Input]:
     waiting, entry.stash = entry.stash, []
     return waiting
-
-
-def _refused(caller: Caller | None, refusal: GreenroomError) -> list[RoutingEffect]:
-    return [ReplyTo(caller, refusal)] if caller is not None else []

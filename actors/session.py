@@ -3,16 +3,15 @@
 Knows no policy. Everything it waits for comes as a message: the journal's answers, the agent's news, timers.
 """
 
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import assert_never
 
 from actors.base import Actor, Failure, Ref, start
 from actors.clock import Clock
-from actors.conversation import Stamp, State, Step, restore, step, summary, survivors_of
+from actors.conversation import Stamp, State, Step, condition, restore, step, summary, survivors_of
 from actors.conversation.state import Limits
-from actors.ids import Caller, ConversationId
+from actors.ids import Caller, ConversationId, SubscriptionId
 from actors.messages import (
     COMMANDS,
     Address,
@@ -29,7 +28,9 @@ from actors.messages import (
     Load,
     Loaded,
     OfferToPark,
+    PageRead,
     ParkOffered,
+    ReaderState,
     ReadPage,
     Ready,
     ReplyTo,
@@ -54,6 +55,7 @@ from actors.orders import (
     TakeMore,
 )
 from actors.ports import AgentRunner, Head, Outbox
+from actors.routing import caller_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +85,21 @@ class Session(Actor):
         self._revived = revived
         self._around = surroundings
         self._state: State | None = None
-        self._waiting: deque[Input] = deque()
-        self._heads: deque[HeadChanged] = deque()
+        self._waiting: list[Input] = []
+        self._heads: list[tuple[int, HeadChanged]] = []  # by epoch, until they are on disk
+        self._handling: Input | None = None
+        self._undone: list[Effect] = []  # lists, because an empty deque is 760 bytes in each of a thousand sessions
         self._performing = False
+        self._reading: set[SubscriptionId] = set()  # readers that the librarian owes a page
+        self._settled = False  # what the last life left was taken over
+        self._left = False
 
     def on_start(self) -> None:
         self._around.journalist.tell(Load(self.conversation, self.address))
 
     def receive(self, message: Input | Loaded) -> object:
+        if self._left:
+            return None  # a timer or the like; there may be a new owner already, and there is only ever one
         if isinstance(message, Loaded):
             self._live(message)
         elif self._state is None:
@@ -101,46 +110,75 @@ class Session(Actor):
 
     def _live(self, loaded: Loaded) -> None:
         """There is a state now. The last life is settled first, then who came too early is served in order."""
+        if loaded.error is not None:
+            raise loaded.error
         self._state = restore(self.conversation, loaded.head, loaded.records, self._around.limits)
-        if self._state.facts.seq:
-            self._take(self._state, self._revived)
+        born = self._state.facts.seq > 0
+        self._take(self._state, self._revived if born else replace(self._revived, gave_up=None))
+        if loaded.head is not None:
+            self._announce(loaded.head, self._state)
         while self._waiting:
-            self._take(self._state, self._waiting.popleft())
+            self._take(self._state, self._waiting.pop(0))
 
     def _take(self, state: State, message: Input) -> None:
+        self._handling = message
         result = step(state, message, Stamp(self._around.clock.now(), self._around.fresh_name()))
         self._state = result.state
+        self._undone.extend(result.effects)
         self._performing = True
+        self._note(message, result.state)
         self._store(result)
-        for effect in result.effects:
-            self._perform(effect)
+        while self._undone:
+            self._perform(self._undone[0])
+            self._undone.pop(0)
         self._performing = False
-        if isinstance(message, Committed):
-            self._publish_heads(message.seq)
-        elif isinstance(message, AppendRefused):
-            self._heads.clear()
+        self._handling = None
+
+    def _note(self, message: Input, state: State) -> None:
+        """What the shell itself keeps of an input that the core has taken."""
+        match message:
+            case Committed():
+                self._publish_heads(message, state)  # before the answers: who got one finds what it says in the list
+            case AppendRefused():
+                self._heads = [one for one in self._heads if one[0] > message.epoch]
+                if state.facts.seq == 0:  # it never was, and nobody need wait until it has been idle long enough
+                    self._undone.append(OfferToPark())
+            case PageRead():
+                self._reading.discard(message.subscription)
+            case Revived():
+                self._settled = True
+            case _:
+                pass
 
     def _store(self, result: Step) -> None:
         append = result.append
         if append is None:
             return
         if append.head is not None:
-            append = replace(append, head=replace(append.head, generation=self.generation))
-            self._heads.append(self._headline(append.head, result.state))
+            head = replace(append.head, generation=self.generation)
+            append = replace(append, head=head)
+            headline = self._headline(head, result.state)
+            self._heads.append((result.state.epoch, headline))
         self._around.journalist.tell(Store(append, self.address, result.state.epoch))
 
-    def _headline(self, head: Head | None, state: State) -> HeadChanged:
-        assert head is not None  # noqa: S101  # the caller has looked
+    def _headline(self, head: Head, state: State) -> HeadChanged:
         turn = state.facts.turn
         return HeadChanged(replace(head, settings=b"", checkpoint=b""), turn.approvals if turn else ())
 
-    def _publish_heads(self, stored: int) -> None:
-        """`ls` shows what is on disk, like everything else."""
+    def _announce(self, head: Head, state: State) -> None:
+        """The index at start does not know what is asked; who was parked meanwhile is known already."""
+        headline = self._headline(head, state)
+        if headline.pending:
+            self._around.registry.tell(headline)
+
+    def _publish_heads(self, news: Committed, state: State) -> None:
+        """`ls` shows what is on disk, like everything else, and in one word what goes on now."""
         latest = None
-        while self._heads and self._heads[0].head.last_seq <= stored:
-            latest = self._heads.popleft()
+        while self._heads and self._heads[0][0] == news.epoch and self._heads[0][1].head.last_seq <= news.seq:
+            latest = self._heads.pop(0)[1]
         if latest is not None:
-            self._around.registry.tell(latest)
+            head = replace(latest.head, state=condition(state).value)
+            self._around.registry.tell(replace(latest, head=head))
 
     def _perform(self, effect: Effect) -> None:
         around = self._around
@@ -152,12 +190,13 @@ class Session(Actor):
             case Deliver() | EndSubscription():
                 around.outbox.post(effect.connection, effect, self.address)
             case ReplyTo():
-                around.outbox.post(effect.caller.connection, effect, self.address)
                 if effect.settles:
                     around.registry.tell(Settle(effect.caller))
+                around.outbox.post(effect.caller.connection, effect, self.address)
             case Settle():
                 around.registry.tell(effect)
             case ReadPage():
+                self._reading.add(effect.subscription)
                 around.librarian.tell(FetchPage(self.conversation, effect, self.address))
             case SetTimer():
                 around.clock.after(effect.delay_s, self.address, TimerFired(effect.name))
@@ -165,7 +204,10 @@ class Session(Actor):
                 around.registry.tell(ParkOffered(self.conversation, self.generation))
             case Stay():
                 around.registry.tell(Stayed(self.conversation, self.generation))
+            case Leave() if self.mailbox.commands_wait:  # the lanes let Park pass what was routed before it
+                around.registry.tell(Stayed(self.conversation, self.generation))
             case Leave():
+                self._left = True
                 self.stop()
                 around.registry.tell(Left(self.conversation, self.generation))
             case _:
@@ -174,33 +216,48 @@ class Session(Actor):
     def on_failure(self, failure: Failure) -> None:
         """The core is pure: what it knew before the bad input is still true, and goes to the successor."""
         error = failure.error
+        bad = self._handling or failure.message
         report = SessionFailed(
             self.conversation,
             self.generation,
             f"{type(error).__name__}: {error}",
             failure.traceback,
-            self._survivors(failure.message),
-            self._owed(failure),
+            self._survivors(bad),
+            self._owed(bad, failure.leftovers),
         )
         self._around.registry.tell(report)
 
     def _survivors(self, bad: object) -> Survivors:
-        state = self._state or restore(self.conversation, None, ())
-        survivors = survivors_of(state)
-        caller = getattr(bad, "caller", None)
-        if isinstance(caller, Caller) and caller not in survivors.callers:
-            survivors = replace(survivors, callers=(*survivors.callers, caller))
-        if self._performing:  # nobody knows which slices went out: the readers come back by their own cursor
-            for reader in survivors.readers:
-                ended = EndSubscription(reader.connection, Unsubscribed(reader.subscription, "the actor failed"))
-                self._around.outbox.post(reader.connection, ended, self.address)
-            survivors = replace(survivors, readers=())
-        return survivors
+        readers, callers = self._inherited()
+        if self._state is not None:
+            known = survivors_of(self._state)
+            readers, callers = (*readers, *known.readers), (*callers, *known.callers)
+        if self._performing:
+            undone = (effect.caller for effect in self._undone if isinstance(effect, ReplyTo))
+            self._end_all(readers)
+            return Survivors((), tuple(dict.fromkeys((*callers, *undone))))
+        caller = caller_of(bad)
+        callers = (*callers, caller) if caller else callers
+        waiting = tuple(
+            replace(one, in_flight=False) if one.subscription in self._reading else one for one in readers
+        )
+        return Survivors(waiting, tuple(dict.fromkeys(callers)))
 
-    def _owed(self, failure: Failure) -> tuple[Input, ...]:
+    def _inherited(self) -> tuple[tuple[ReaderState, ...], tuple[Caller, ...]]:
+        """Whom the life before left, as long as nobody has taken them over."""
+        inherited = self._revived.survivors
+        return (inherited.readers, inherited.callers) if inherited and not self._settled else ((), ())
+
+    def _end_all(self, readers: tuple[ReaderState, ...]) -> None:
+        """Nobody knows which slices went out: the readers come back by their own cursor."""
+        for reader in readers:
+            ended = EndSubscription(reader.connection, Unsubscribed(reader.subscription, "the actor failed"))
+            self._around.outbox.post(reader.connection, ended, self.address)
+
+    def _owed(self, bad: object, leftovers: tuple[object, ...]) -> tuple[Input, ...]:
         """News of the failed life means nothing to the next; what clients said does. A Ready frees its reader."""
-        first = (failure.message,) if isinstance(failure.message, Ready) else ()
-        waiting = (*first, *self._waiting, *failure.leftovers)
+        first = (bad,) if isinstance(bad, Ready) else ()
+        waiting = (*first, *self._waiting, *leftovers)
         return tuple(message for message in waiting if isinstance(message, (*COMMANDS, Ready)))
 
     def statistics(self) -> dict[str, object]:

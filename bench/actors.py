@@ -1,0 +1,378 @@
+"""What live and parked conversations cost, how fast an interrupt is decided under load, and what a turn costs.
+
+Each figure has a floor beside it: the least that could be had for the same thing in the same process.
+"""
+
+import gc
+import itertools
+import multiprocessing
+import os
+import queue
+import statistics
+import sys
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+import structlog
+
+from actors import events as ev
+from actors.base import Actor, Ref, start, stop_all
+from actors.clock import ThreadClock
+from actors.ids import ConversationId, ItemId, TurnId
+from actors.messages import Address, Deliver, EndSubscription, Interrupt, Known, Ready, ReplyTo
+from actors.orders import AgentOrder, RunAgent, StopAgent, TakeMore
+from actors.ports import Head
+from tests.fakes.agents import FakeAgents, says
+from tests.fakes.daemon import FakeDaemon
+from tests.fakes.memory_journal import MemoryJournal
+
+PAGE = os.sysconf("SC_PAGE_SIZE")
+BOUND_S = 30.0  # for any one wait; only a hang takes that long
+BATCH = 200  # conversations started between two looks at the memory
+LIVE, PARKED = 1000, 10_000
+NEIGHBOURS, EVENTS_PER_S = 20, 10_000
+INTERRUPTS, TURNS, ROUNDS = 200, 200, 3
+
+
+@dataclass(frozen=True)
+class Row:
+    what: str
+    unit: str
+    value: float
+    floor: float
+    floor_is: str
+    target: float | None = None
+
+
+def rss() -> int:
+    gc.collect()
+    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * PAGE
+
+
+def per_piece(make: Callable[[int], None], batches: int, size: int) -> float:
+    """KiB that one more takes: the median of several batches, the first of which warms up."""
+    costs = []
+    for batch in range(batches + 1):
+        before = rss()
+        for number in range(size):
+            make(batch * size + number)
+        costs.append((rss() - before) / size / 1024)
+    return statistics.median(costs[1:])
+
+
+def conversation(number: int) -> ConversationId:
+    return ConversationId(f"{number:08x}-0000-4000-8000-000000000000")
+
+
+class Quiet:
+    """The end of every wire: reads at once, counts answers and keeps nothing."""
+
+    def __init__(self) -> None:
+        self.registry: object = None
+        self.answered = threading.Semaphore(0)
+
+    def expect(self, *_: object) -> None:
+        """No reader of ours remembers anything."""
+
+    def post(self, _connection: object, message: ReplyTo | Deliver | EndSubscription, sender: Address) -> None:
+        match message:
+            case ReplyTo():
+                self.answered.release()
+            case Deliver():
+                sender.tell(Ready(message.subscription))
+            case EndSubscription():
+                pass
+
+
+class Forgetful(MemoryJournal):
+    """Keeps nothing, so that what is measured is the actors."""
+
+    def commit(self, appends: object) -> list[None]:  # type: ignore[override]  # it refuses nothing
+        return [None] * len(appends)  # type: ignore[arg-type]  # a sequence, as the port says
+
+
+class House(FakeDaemon):
+    """The real actors on real threads; only the disk, the agents and the wires are missing."""
+
+    def __init__(self, agents: FakeAgents, journal: MemoryJournal | None = None) -> None:
+        self.wire = Quiet()
+        self.ticking = ThreadClock()
+        self.ticking.start()
+        super().__init__(
+            start,
+            journal=journal or MemoryJournal(),
+            agents=agents,
+            outbox=self.wire,  # type: ignore[arg-type]  # what the port asks for, and no more
+            clock=self.ticking,
+            max_live=LIVE + 2 * BATCH,
+        )
+
+    def wait(self, count: int = 1) -> None:
+        for _ in range(count):
+            assert self.wire.answered.acquire(timeout=BOUND_S), "an answer never came"
+
+    def close(self) -> None:
+        assert stop_all([self.registry], BOUND_S) == []
+        assert stop_all([self.journalist, self.librarian], BOUND_S) == []
+        assert self.ticking.stop(BOUND_S)
+
+
+# --- memory ---------------------------------------------------------------------------------------------------
+
+
+def live_session() -> float:
+    house = House(FakeAgents(lambda _: says("hello")), Forgetful())
+
+    def make(number: int) -> None:
+        house.create(conversation(number), name=f"name-{number}")
+        house.send(conversation(number), "the first words of a person")
+        house.wait(2)
+        if number % BATCH == 0:
+            house.live.clear()
+
+    cost = per_piece(make, LIVE // BATCH, BATCH)
+    house.close()
+    return cost
+
+
+def bare_thread() -> float:
+    queues: list[queue.Queue[object]] = []
+
+    def make(_: int) -> None:
+        inbox: queue.Queue[object] = queue.Queue()
+        queues.append(inbox)
+        threading.Thread(target=inbox.get, daemon=True).start()
+
+    cost = per_piece(make, 3, BATCH)
+    for inbox in queues:
+        inbox.put(None)
+    return cost
+
+
+def parked_conversation() -> float:
+    house = House(FakeAgents(), Forgetful())
+    size = PARKED // 10
+
+    def head(number: int) -> Head:
+        now = time.time()
+        return Head(
+            conversation(number),
+            f"name-{number}",
+            f"/home/somebody/project-{number}",
+            "gpt-5",
+            "idle",
+            f"{number}: please have a look at the tests, some of them fail on a machine with two"[:80],
+            b"",
+            b"",
+            number + 300,
+            now,
+            now + 1,
+            number + 300,
+            number + 1000,
+            tokens=number + 4000,
+        )
+
+    def know(number: int) -> None:
+        if number % size == 0:
+            house.registry.tell(Known(tuple(head(number + more) for more in range(size))))
+            house.registry.tell(Known(()))  # what an actor has handled last is let go with the next
+            while len(house.routing.mailbox):
+                time.sleep(0.001)
+
+    cost = per_piece(know, 10, size)
+    house.close()
+    return cost
+
+
+def plain_entry() -> float:
+    plain: dict[str, str] = {}
+    return per_piece(lambda number: plain.update({conversation(number): "parked"}), 10, PARKED // 10)
+
+
+def memory() -> list[Row]:
+    """Each in a process of its own, so that none lives on what another has given back."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), max_tasks_per_child=1) as fresh:
+        live, thread, parked, entry = fresh.map(
+            _measured, (live_session, bare_thread, parked_conversation, plain_entry)
+        )
+    return [
+        Row(f"idle live session, one of {LIVE:,}", "KiB", live, thread, "bare thread and queue", 60.0),
+        Row(f"parked conversation, one of {PARKED:,}", "KiB", parked, entry, "entry of a plain dict", 2.0),
+    ]
+
+
+def _measured(what: Callable[[], float]) -> float:
+    quieten()
+    return what()
+
+
+def quieten() -> None:
+    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(40))
+
+
+# --- time -----------------------------------------------------------------------------------------------------
+
+
+class Echo(Actor):
+    name = "echo"
+
+    def receive(self, message: object) -> object:
+        return message
+
+
+class Emitting(FakeAgents):
+    """Turns that talk all the time: what was not taken yet makes the next batch longer, as with a real agent."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stopped_at: dict[TurnId, float] = {}
+        self.stops = threading.Semaphore(0)
+        self.emitted = 0
+        self.quiet: set[ConversationId] = set()
+        self._free: set[TurnId] = set()
+        self._behind: dict[TurnId, int] = {}
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._emit, daemon=True)
+
+    def order(self, order: AgentOrder, session: object) -> None:
+        now = time.perf_counter()
+        super().order(order, session)  # type: ignore[arg-type]  # an address, as the port says
+        self.orders.clear()
+        match order:
+            case RunAgent() if order.conversation not in self.quiet:
+                self._behind[order.turn] = 0
+                self._free.add(order.turn)
+            case TakeMore():
+                self._free.add(order.turn)
+            case StopAgent():
+                self.stopped_at[order.turn] = now
+                self.stops.release()
+            case _:
+                pass
+
+    def is_quiet(self, turn: TurnId) -> bool:
+        return turn not in self._behind
+
+    def begin(self) -> None:
+        self._thread.start()
+
+    def end_all(self) -> None:
+        self._end.set()
+        self._thread.join(BOUND_S)
+
+    def _emit(self) -> None:
+        """Spread evenly: every millisecond a few turns have something to say, and one event in twenty is durable."""
+        tick, item = 0.001, ItemId("message")
+        delta, whole = ev.AgentMessageDelta(delta="word ", item_id=item), ev.AgentMessage(message="x", item_id=item)
+        at_once = NEIGHBOURS // 10
+        each = int(EVENTS_PER_S * tick / at_once)
+        due = time.perf_counter()
+        for number in itertools.count():
+            due += tick
+            if self._end.wait(max(0.0, due - time.perf_counter())):
+                return
+            turns = tuple(self._behind)
+            first = number * at_once % len(turns)
+            for turn in turns[first : first + at_once]:
+                self._behind[turn] += each
+                if turn in self._free:
+                    self._free.discard(turn)
+                    count, self._behind[turn] = self._behind[turn], 0
+                    durable = count // 20 or int(number // 10 % 4 == 0)
+                    self.say(turn, *[delta] * (count - durable), *[whole] * durable)
+                    self.emitted += count
+
+
+def interrupts(house: House, agents: Emitting, echo: Ref) -> tuple[list[float], list[float]]:
+    target = conversation(NEIGHBOURS)
+    times, floors = [], []
+    for _ in range(INTERRUPTS):
+        house.send(target, "work", await_end=False)
+        house.wait()
+        while not (turns := [turn for turn in agents.running if agents.is_quiet(turn)]):
+            time.sleep(0.0005)
+        asked = time.perf_counter()
+        echo.ask(asked, BOUND_S)
+        floors.append((time.perf_counter() - asked) * 1e3)
+        told = time.perf_counter()
+        house.tell(target, Interrupt(house.caller()))
+        assert agents.stops.acquire(timeout=BOUND_S)
+        times.append((agents.stopped_at.pop(turns[0]) - told) * 1e3)
+        house.wait()
+    return times, floors
+
+
+def percentile(values: list[float], share: float) -> float:
+    return sorted(values)[min(len(values) - 1, int(len(values) * share))]
+
+
+def interrupt_latency() -> list[Row]:
+    agents = Emitting()
+    agents.quiet.add(conversation(NEIGHBOURS))
+    house, echo = House(agents), start(Echo())
+    for number in range(NEIGHBOURS + 1):
+        house.create(conversation(number))
+        if number < NEIGHBOURS:
+            house.attach(conversation(number))
+            house.send(conversation(number), "talk", await_end=False)
+            house.wait(3)
+        else:
+            house.wait()
+    began = time.perf_counter()
+    agents.begin()
+    rounds = [interrupts(house, agents, echo) for _ in range(ROUNDS)]
+    rate = agents.emitted / (time.perf_counter() - began)
+    agents.end_all()
+    house.close()
+    assert echo.stop(BOUND_S)
+    rows = []
+    for name, share, target in (("p50", 0.5, None), ("p99", 0.99, 10.0)):
+        value = statistics.median(percentile(times, share) for times, _ in rounds)
+        floor = statistics.median(percentile(floors, share) for _, floors in rounds)
+        what = f"interrupt decided, neighbours {rate:,.0f} events/s, {name}"
+        rows.append(Row(what, "ms", value, floor, f"ask an idle actor, {name}", target))
+    return rows
+
+
+def turn_time() -> Row:
+    house, echo = House(FakeAgents(lambda _: says("hello"))), start(Echo())
+    target, times, floors = conversation(1), [], []
+    house.create(target)
+    house.wait()
+    for _ in range(TURNS):
+        asked = time.perf_counter()
+        echo.ask(asked, BOUND_S)
+        told = time.perf_counter()
+        house.send(target)
+        house.wait()
+        times.append((time.perf_counter() - told) * 1e3)
+        floors.append((told - asked) * 1e3)
+    house.close()
+    assert echo.stop(BOUND_S)
+    return Row(
+        "turn, from send to result, p50", "ms", statistics.median(times), statistics.median(floors), "ask, p50"
+    )
+
+
+def show(rows: list[Row]) -> None:
+    print(f"{'what':<52} {'value':>9}     {'target':>9}  {'floor':>9}  floor is")
+    for row in rows:
+        target = f"<= {row.target:g}" if row.target is not None else ""
+        print(f"{row.what:<52} {row.value:>9.3f} {row.unit:<3} {target:>9}  {row.floor:>9.3f}  {row.floor_is}")
+
+
+def main() -> int:
+    quieten()
+    rows = [*memory(), *interrupt_latency(), turn_time()]
+    show(rows)
+    return int(any(row.target is not None and row.value > row.target for row in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,496 @@
+"""What pykka does silently, made loud or harmless: each test is one of its surprises, on real threads."""
+
+import contextlib
+import gc
+import subprocess
+import sys
+import threading
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pykka
+import pytest
+import structlog
+
+from actors.base import Actor, Failure, Ref, start, stop_all
+from actors.errors import ActorGone, DeadlineExceeded, GreenroomError, MailboxFull, TooManySessions
+from actors.mailbox import CAPACITY
+from actors.messages import Inspect, Interrupt
+from tests.actors.conftest import stop_leftovers
+
+BOUND_S = 5.0  # for one hand-over between threads, on a machine that does other things as well
+
+
+@dataclass(frozen=True)
+class Note:
+    text: str
+
+
+@dataclass(frozen=True)
+class Do:
+    """Runs on the actor's thread; what it returns is the reply."""
+
+    what: Callable[["Probe"], object]
+
+
+class Probe(Actor):
+    """Writes down what happens to it."""
+
+    def __init__(self, name: str = "probe") -> None:
+        self.name = name
+        self.heard: list[object] = []
+        self.failures: list[Failure] = []
+        self.failed = threading.Event()
+        self.stopped = False
+
+    def receive(self, message: Any) -> object:
+        if isinstance(message, Do):
+            return message.what(self)
+        self.heard.append(message)
+        return len(self.heard)
+
+    def on_stop(self) -> None:
+        self.stopped = True
+
+    def on_failure(self, failure: Failure) -> None:
+        self.failures.append(failure)
+        self.failed.set()
+
+
+class Survivor(Probe):
+    fatal = False
+
+
+def explode(error: BaseException) -> Do:
+    def what(_: Probe) -> object:
+        raise error
+
+    return Do(what)
+
+
+class Gate:
+    """Holds an actor in the middle of a message until it is opened."""
+
+    def __init__(self, ref: Ref) -> None:
+        self._entered, self._open = threading.Event(), threading.Event()
+        ref.tell(Do(self._hold))
+        assert self._entered.wait(BOUND_S)
+
+    def _hold(self, _: Probe) -> object:
+        self._entered.set()
+        return self._open.wait(BOUND_S)
+
+    def open(self) -> None:
+        self._open.set()
+
+
+def settled(ref: Ref) -> None:
+    """Everything that was told before was handled."""
+    ref.ask(Note("barrier"), BOUND_S)
+
+
+# --- failing (facts 1 to 4) ---------------------------------------------------------------------------------
+
+
+def test_a_raise_while_told_ends_the_actor_and_is_reported_with_message_and_traceback(log: list[Any]) -> None:
+    actor = Probe()
+    ref = start(actor)
+    bad = explode(ValueError("poison"))
+    ref.tell(bad)
+    assert actor.failed.wait(BOUND_S)
+    assert ref.ended(BOUND_S)
+    (failure,) = actor.failures
+    assert failure.message is bad
+    assert "ValueError: poison" in failure.traceback
+    assert [entry["event"] for entry in log] == ["actor.failed"]
+
+
+def test_a_raise_while_asked_ends_the_actor_just_the_same_and_the_asker_is_told() -> None:
+    actor = Probe()
+    ref = start(actor)
+    with pytest.raises(GreenroomError, match="poison"):
+        ref.ask(explode(ValueError("poison")), BOUND_S)
+    assert ref.ended(BOUND_S)
+    assert len(actor.failures) == 1
+
+
+def test_an_actor_that_the_daemon_hangs_on_survives_a_bad_message_and_says_so(log: list[Any]) -> None:
+    actor = Survivor()
+    ref = start(actor)
+    ref.tell(explode(ValueError("poison")))
+    with pytest.raises(GreenroomError, match="poison"):
+        ref.ask(explode(ValueError("poison")), BOUND_S)
+    ref.tell(Note("after"))
+    settled(ref)
+    assert actor.heard[0] == Note("after")
+    assert [entry["event"] for entry in log] == ["actor.message_failed"] * 2
+    assert ref.stop(BOUND_S)
+
+
+def test_the_supervisor_can_still_be_told_when_an_actor_fails() -> None:
+    supervisor = Probe("supervisor")
+    above = start(supervisor)
+
+    class Reporting(Probe):
+        def on_failure(self, failure: Failure) -> None:
+            above.tell(failure)
+
+    start(Reporting()).tell(explode(ValueError("poison")))
+    for _ in range(1000):
+        settled(above)
+        if any(isinstance(message, Failure) for message in supervisor.heard):
+            break
+    else:
+        pytest.fail("the supervisor was never told")
+    assert above.stop(BOUND_S)
+
+
+def test_a_raise_while_starting_is_reported_and_nobody_waits_for_the_dead_actor() -> None:
+    class Stillborn(Probe):
+        def on_start(self) -> None:
+            raise OSError("no such device")
+
+    actor = Stillborn()
+    ref = start(actor)
+    assert ref.ended(BOUND_S)
+    (failure,) = actor.failures
+    assert failure.message is None
+    with pytest.raises(ActorGone):
+        ref.ask(Note("anybody?"), BOUND_S)
+    with pytest.raises(ActorGone):
+        ref.tell(Note("anybody?"))
+
+
+def test_what_was_told_to_an_actor_that_failed_while_starting_is_handed_back() -> None:
+    told = threading.Event()
+
+    class Stillborn(Probe):
+        def on_start(self) -> None:
+            told.wait(BOUND_S)
+            raise OSError("no such device")
+
+    actor = Stillborn()
+    ref = start(actor)
+    ref.tell(Note("early"))
+    told.set()
+    assert actor.failed.wait(BOUND_S)
+    assert actor.failures[0].leftovers == (Note("early"),)
+    assert ref.ended(BOUND_S)
+
+
+@pytest.mark.parametrize("error", [SystemExit(1), KeyboardInterrupt(), GeneratorExit()])
+def test_not_even_a_system_exit_in_one_actor_ends_another(error: BaseException) -> None:
+    neighbour, actor = start(Probe("neighbour")), Probe()
+    ref = start(actor)
+    with pytest.raises(GreenroomError):
+        ref.ask(explode(error), BOUND_S)
+    assert ref.ended(BOUND_S)
+    settled(neighbour)
+    assert neighbour.stop(BOUND_S)
+
+
+def test_a_supervisor_that_can_not_be_told_is_logged_and_the_thread_ends(log: list[Any]) -> None:
+    class Unlucky(Probe):
+        def on_failure(self, _: Failure) -> None:
+            raise RuntimeError("nobody home")
+
+    ref = start(Unlucky())
+    ref.tell(explode(ValueError("poison")))
+    assert ref.ended(BOUND_S)
+    assert [entry["event"] for entry in log] == ["actor.failed", "actor.failure_unreported"]
+
+
+# --- ending (facts 5 to 7, 12, 13) --------------------------------------------------------------------------
+
+
+def test_what_waits_behind_a_failing_message_is_handed_to_the_supervisor_in_order() -> None:
+    actor = Probe()
+    ref = start(actor)
+    gate = Gate(ref)
+    for message in (explode(ValueError("poison")), Note("one"), Note("two"), Interrupt(None)):
+        ref.tell(message)
+    gate.open()
+    assert actor.failed.wait(BOUND_S)
+    assert ref.ended(BOUND_S)
+    handled_first = [Interrupt(None)]
+    assert actor.heard == handled_first
+    assert actor.failures[0].leftovers == (Note("one"), Note("two"))
+
+
+def test_what_is_told_after_the_end_is_refused_in_the_sender() -> None:
+    ref = start(Probe())
+    assert ref.stop(BOUND_S)
+    with pytest.raises(ActorGone):
+        ref.tell(Note("late"))
+    with pytest.raises(ActorGone):
+        ref.ask(Note("late"), BOUND_S)
+
+
+def test_an_ask_that_waits_behind_a_stop_is_answered_with_gone_and_a_tell_is_logged(log: list[Any]) -> None:
+    actor = Probe()
+    ref = start(actor)
+    gate = Gate(ref)
+    ref.stop_soon()
+    ref.tell(Note("behind"))
+    outcome: list[object] = []
+
+    def ask() -> None:
+        with pytest.raises(ActorGone):
+            ref.ask(Note("behind"), BOUND_S)
+        outcome.append("gone")
+
+    asker = threading.Thread(target=ask)
+    asker.start()
+    while len(actor.mailbox) < 3:
+        assert asker.is_alive()
+    gate.open()
+    asker.join(BOUND_S)
+    assert outcome == ["gone"]
+    assert ref.ended(BOUND_S)
+    assert actor.stopped
+    assert [entry["kinds"] for entry in log if entry["event"] == "actor.stopped_with_messages"] == [["Note"]]
+
+
+def test_no_ask_hangs_that_races_with_a_stop() -> None:
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(100):
+            ref = start(Probe())
+            gate = threading.Barrier(4)
+            hung: list[object] = []
+
+            def ask(ref: Ref = ref, gate: threading.Barrier = gate, hung: list[object] = hung) -> None:
+                gate.wait(BOUND_S)
+                with contextlib.suppress(ActorGone):
+                    while True:
+                        try:
+                            ref.ask(Note("quick"), BOUND_S)
+                        except DeadlineExceeded as error:
+                            hung.append(error)
+                            return
+
+            askers = [threading.Thread(target=ask) for _ in range(3)]
+            for asker in askers:
+                asker.start()
+            gate.wait(BOUND_S)
+            ref.stop_soon()
+            for asker in askers:
+                asker.join(2 * BOUND_S)
+            assert not hung
+            assert ref.ended(BOUND_S)
+    finally:
+        sys.setswitchinterval(before)
+
+
+def test_an_ask_has_a_bound_and_is_still_carried_out_later() -> None:
+    actor = Probe()
+    ref = start(actor)
+    gate = Gate(ref)
+    with pytest.raises(DeadlineExceeded):
+        ref.ask(Note("patient"), 0.01)
+    gate.open()
+    settled(ref)
+    assert actor.heard[0] == Note("patient")
+    assert ref.stop(BOUND_S)
+
+
+def test_an_actor_that_ends_itself_does_not_wait_for_itself() -> None:
+    actor = Probe()
+    ref = start(actor)
+    ref.tell(Do(lambda probe: probe.stop()))
+    assert ref.ended(BOUND_S)
+    assert actor.stopped
+
+
+def test_an_actor_has_ended_only_when_it_has_released_what_it_held() -> None:
+    entered, release = threading.Event(), threading.Event()
+
+    class Holding(Probe):
+        def on_stop(self) -> None:
+            entered.set()
+            release.wait(BOUND_S)
+            self.stopped = True
+
+    actor = Holding()
+    ref = start(actor)
+    ref.stop_soon()
+    assert entered.wait(BOUND_S)
+    assert not ref.ended(0.0)
+    release.set()
+    assert ref.ended(BOUND_S)
+    assert actor.stopped
+
+
+def test_a_raise_while_stopping_ends_the_actor_all_the_same(log: list[Any]) -> None:
+    class Clumsy(Probe):
+        def on_stop(self) -> None:
+            raise SystemExit(3)
+
+    assert start(Clumsy()).stop(BOUND_S)
+    assert [entry["event"] for entry in log] == ["actor.stop_failed"]
+
+
+def test_a_group_is_stopped_in_parallel_and_the_one_that_is_stuck_is_named_in_time() -> None:
+    group = [start(Probe(f"worker-{number}")) for number in range(20)]
+    gate = Gate(group[7])
+    assert stop_all(group, 0.2) == [group[7]]
+    assert repr(group[7]) == "<worker-7>"
+    gate.open()
+    assert stop_all(group, BOUND_S) == []
+
+
+# --- flow (facts 8, 9) --------------------------------------------------------------------------------------
+
+
+def test_a_mailbox_is_bounded_and_a_full_one_can_still_be_stopped_even_by_its_owner(log: list[Any]) -> None:
+    actor = Probe()
+    ref = start(actor)
+    gate = Gate(ref)
+    for _ in range(CAPACITY):
+        ref.tell(Inspect(None))
+    with pytest.raises(MailboxFull):
+        ref.tell(Inspect(None))
+    ref.tell(Interrupt(None))
+    ref.tell(Do(lambda probe: probe.stop()))
+    ref.stop_soon()
+    gate.open()
+    assert ref.ended(BOUND_S)
+    assert [entry["kinds"] for entry in log if entry["event"] == "actor.stopped_with_messages"] == [
+        ["Inspect", "Interrupt"]
+    ]
+
+
+def test_an_interrupt_overtakes_queued_news_and_a_stop_does_not() -> None:
+    actor = Probe()
+    ref = start(actor)
+    gate = Gate(ref)
+    ref.tell(Note("one"))
+    ref.stop_soon()
+    ref.tell(Interrupt(None))
+    gate.open()
+    assert ref.ended(BOUND_S)
+    assert actor.heard == [Interrupt(None), Note("one")]
+
+
+def test_an_actor_is_told_messages_and_never_called_by_attribute() -> None:
+    actor = Probe()
+    ref = start(actor)
+    ref._host.proxy().on_stop.defer()
+    settled(ref)
+    assert isinstance(actor.heard[0], pykka.messages.ProxyCall)
+    assert not actor.stopped
+    assert ref.stop(BOUND_S)
+
+
+# --- threads (facts 14 to 18) -------------------------------------------------------------------------------
+
+
+def test_a_thread_that_can_not_be_started_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    actor = Probe()
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refuse)
+        with pytest.raises(TooManySessions):
+            start(actor)
+    assert pykka.ActorRegistry.get_all() == []
+    assert not actor.address.alive
+    assert actor.address.ended(0.0)
+    with pytest.raises(ActorGone):
+        actor.address.tell(Note("anybody?"))
+    with pytest.raises(ActorGone):
+        actor.address.ask(Note("anybody?"), BOUND_S)
+
+
+def test_an_actor_that_has_ended_is_not_remembered() -> None:
+    ended, failed = start(Probe()), start(Probe())
+    failed.tell(explode(ValueError("poison")))
+    assert ended.stop(BOUND_S)
+    assert failed.ended(BOUND_S)
+    assert pykka.ActorRegistry.get_all() == []
+
+
+def test_an_actor_that_is_stuck_does_not_keep_the_process() -> None:
+    program = """
+import threading
+from actors.base import Actor, start
+class Stuck(Actor):
+    def receive(self, message):
+        threading.Event().wait()
+start(Stuck()).tell("wait")
+print("main is done")
+"""
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=False)
+    assert (run.returncode, run.stdout) == (0, "main is done\n")
+
+
+def test_an_idle_actor_keeps_neither_its_last_message_nor_its_last_answer_alive() -> None:
+    class Big:
+        pass
+
+    actor = Probe()
+    ref = start(actor)
+    big = Big()
+    gone = threading.Event()
+    weakref.finalize(big, gone.set)
+    ref.tell(Do(lambda _, kept=big: bool(kept)))  # type: ignore[misc]  # mypy knows no defaults in lambdas
+    del big
+    assert gone.wait(BOUND_S)
+    assert ref.stop(BOUND_S)
+
+
+def test_an_ended_actor_is_not_kept_alive_by_its_address() -> None:
+    actor = Probe()
+    gone = threading.Event()
+    weakref.finalize(actor, gone.set)
+    ref = start(actor)
+    assert ref.stop(BOUND_S)
+    del actor
+    gc.collect()
+    assert gone.wait(BOUND_S)
+
+
+def test_what_is_bound_for_one_actor_is_in_its_log_lines_and_in_nobody_elses() -> None:
+    def bound(_: Probe) -> object:
+        return dict(structlog.contextvars.get_contextvars())
+
+    mine, other = start(Probe("mine"), conversation="7f3a"), start(Probe("other"))
+    assert mine.ask(Do(bound), BOUND_S) == {"actor": "mine", "conversation": "7f3a"}
+    assert other.ask(Do(bound), BOUND_S) == {"actor": "other"}
+    assert stop_all([mine, other], BOUND_S) == []
+
+
+def test_what_one_message_binds_is_not_there_in_the_next() -> None:
+    def bind(_: Probe) -> object:
+        structlog.contextvars.bind_contextvars(request=7)
+        return None
+
+    def bound(_: Probe) -> object:
+        return dict(structlog.contextvars.get_contextvars())
+
+    ref = start(Probe("mine"))
+    ref.ask(Do(bind), BOUND_S)
+    assert ref.ask(Do(bound), BOUND_S) == {"actor": "mine"}
+    assert ref.stop(BOUND_S)
+
+
+# --- tests themselves (fact 26) -----------------------------------------------------------------------------
+
+
+def test_an_actor_that_a_test_forgets_is_stopped_and_named() -> None:
+    start(Probe("forgotten"))
+    assert stop_leftovers(BOUND_S) == ["forgotten"]
+    assert stop_leftovers(BOUND_S) == []
+
+
+def test_an_actor_that_will_not_stop_is_named_once_and_not_blamed_on_the_next_test() -> None:
+    ref = start(Probe("stuck"))
+    gate = Gate(ref)
+    assert stop_leftovers(0.05) == ["stuck (would not stop)"]
+    assert stop_leftovers(0.05) == []
+    gate.open()
+    assert ref.ended(BOUND_S)

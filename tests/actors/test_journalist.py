@@ -1,0 +1,147 @@
+"""The journalist alone: groups, answers, and a journal that fails."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from actors.errors import ActorGone, JournalError, SequenceConflict, StorageFailed, StorageFull
+from actors.ids import ConversationId
+from actors.journalist import GROUP, Journalist
+from actors.librarian import Librarian
+from actors.messages import AppendRefused, Committed, Load, Loaded, Store
+from actors.ports import Append, Head, Record
+from tests.fakes.memory_journal import MemoryJournal
+from tests.fakes.stage import Stage
+
+A = ConversationId("aaaa-0001")
+
+
+class Box:
+    def __init__(self) -> None:
+        self.heard: list[object] = []
+
+    def tell(self, message: object) -> None:
+        self.heard.append(message)
+
+
+class Gone:
+    def tell(self, _: object) -> None:
+        raise ActorGone("ended")
+
+
+class Counting(MemoryJournal):
+    def __init__(self) -> None:
+        super().__init__()
+        self.groups: list[int] = []
+        self.breaks = False
+
+    def commit(self, appends: Sequence[Append]) -> list[JournalError | None]:
+        self.groups.append(len(appends))
+        if self.breaks:
+            raise OSError("the disk is gone")
+        return super().commit(appends)
+
+
+def append(seq: int, conversation: ConversationId = A, head: Head | None = None) -> Append:
+    return Append(conversation, (Record(seq, 0.0, None, "background_event", b"{}"),), head)
+
+
+HEAD = Head(A, None, "/", "m", "idle", "", b"{}", b"{}", 0, 0.0, 0.0, 1, 1)
+
+
+@pytest.fixture
+def journal() -> Counting:
+    return Counting()
+
+
+@pytest.fixture
+def stage() -> Stage:
+    return Stage()
+
+
+@pytest.fixture
+def journalist(stage: Stage, journal: Counting) -> Journalist:
+    actor = Journalist(journal, stage.start(Librarian(journal)))
+    stage.start(actor)
+    stage.run()
+    return actor
+
+
+def test_what_waits_is_committed_together_up_to_a_bound(
+    stage: Stage, journalist: Journalist, journal: Counting
+) -> None:
+    box = Box()
+    for seq in range(1, GROUP + 11):
+        journalist.address.tell(Store(append(seq), box, 0))
+    stage.run()
+    assert journal.groups == [GROUP, 10]
+    assert box.heard == [Committed(seq, 0) for seq in range(1, GROUP + 11)]
+    assert journalist.statistics() == {"waiting": 0, "commits": 2, "stored": GROUP + 10}
+
+
+def test_each_is_told_in_its_own_epoch_what_became_of_it(stage: Stage, journalist: Journalist) -> None:
+    good, bad = Box(), Box()
+    journalist.address.tell(Store(append(1), good, 3))
+    journalist.address.tell(Store(append(7, ConversationId("bbbb")), bad, 5))
+    stage.run()
+    assert good.heard == [Committed(1, 3)]
+    (refused,) = bad.heard
+    assert isinstance(refused, AppendRefused)
+    assert (type(refused.error), refused.epoch) == (SequenceConflict, 5)
+
+
+def test_a_full_disk_refuses_all_and_the_next_commit_may_succeed(
+    stage: Stage, journalist: Journalist, journal: Counting
+) -> None:
+    box = Box()
+    journal.refusing = StorageFull("no room")
+    journalist.address.tell(Store(append(1), box, 0))
+    stage.run()
+    journal.refusing = None
+    journalist.address.tell(Store(append(1), box, 1))
+    stage.run()
+    assert box.heard == [AppendRefused(StorageFull("no room"), 0), Committed(1, 1)]
+
+
+def test_a_journal_that_raises_is_a_refusal_and_not_the_end(
+    stage: Stage, journalist: Journalist, journal: Counting
+) -> None:
+    box = Box()
+    journal.breaks = True
+    journalist.address.tell(Store(append(1), box, 0))
+    stage.run()
+    (refused,) = box.heard
+    assert isinstance(refused, AppendRefused)
+    assert isinstance(refused.error, StorageFailed)
+    assert journalist.address.alive
+
+
+def test_a_session_that_is_gone_keeps_nobody_from_being_told(stage: Stage, journalist: Journalist) -> None:
+    box = Box()
+    journalist.address.tell(Store(append(1), Gone(), 0))
+    journalist.address.tell(Store(append(2), box, 0))
+    stage.run()
+    assert box.heard == [Committed(2, 0)]
+
+
+def test_a_load_finds_all_that_was_stored_before_it(stage: Stage, journalist: Journalist) -> None:
+    box, waiting = Box(), Box()
+    journalist.address.tell(Store(append(1, head=HEAD), box, 0))
+    journalist.address.tell(Load(A, waiting))
+    journalist.address.tell(Store(append(2), box, 0))
+    stage.run()
+    (loaded,) = waiting.heard
+    assert isinstance(loaded, Loaded)
+    assert loaded.head is not None
+    assert [record.seq for record in loaded.records][:1] == [1]
+
+
+def test_what_was_told_before_the_stop_is_stored_and_then_the_journal_is_closed(
+    stage: Stage, journalist: Journalist, journal: Counting
+) -> None:
+    box = Box()
+    journalist.address.tell(Store(append(1), box, 0))
+    assert journalist.address.stop(1.0)
+    assert box.heard == [Committed(1, 0)]
+    assert journal.closed
+    assert stage.delivered > 0

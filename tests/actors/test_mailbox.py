@@ -1,0 +1,144 @@
+"""The mailbox alone: its two lanes, its bound, its end."""
+
+import gc
+import threading
+import weakref
+from dataclasses import dataclass
+
+import pytest
+from pykka import ThreadingFuture
+from pykka._envelope import Envelope
+
+from actors.errors import ActorGone, MailboxFull
+from actors.ids import Caller, ConnectionId, SubscriptionId
+from actors.mailbox import IN_A_ROW, Mailbox
+from actors.messages import CancelRequest, ConnectionClosed, Inspect, Interrupt, Ready
+
+BOUND_S = 5.0  # far beyond what a busy machine needs for one hand-over
+
+
+@dataclass(frozen=True)
+class News:
+    number: int
+
+
+def put(mailbox: Mailbox, *messages: object) -> None:
+    for message in messages:
+        mailbox.put(Envelope(message))
+
+
+def drained(mailbox: Mailbox) -> list[object]:
+    out: list[object] = []
+    while not mailbox.empty():
+        out.append(mailbox.get().message)
+    return out
+
+
+def test_what_clients_say_goes_before_news_and_both_keep_their_order() -> None:
+    mailbox = Mailbox()
+    first, second = Inspect(None), Interrupt(None)
+    put(mailbox, News(1), first, News(2), second)
+    assert drained(mailbox) == [first, second, News(1), News(2)]
+
+
+def test_a_busy_client_does_not_starve_the_news() -> None:
+    mailbox = Mailbox()
+    put(mailbox, News(1), News(2), *[Inspect(None)] * (2 * IN_A_ROW))
+    out = drained(mailbox)
+    assert [out.index(News(1)), out.index(News(2))] == [IN_A_ROW, 2 * IN_A_ROW + 1]
+
+
+def test_a_full_mailbox_refuses_in_the_sender_what_makes_more_work() -> None:
+    mailbox = Mailbox(capacity=2)
+    put(mailbox, Inspect(None), Inspect(None))
+    with pytest.raises(MailboxFull):
+        put(mailbox, Inspect(None))
+    less = (Interrupt(None), CancelRequest(Caller(ConnectionId("c"), 1)), ConnectionClosed(ConnectionId("c")))
+    put(mailbox, *less, News(1), Ready(SubscriptionId("s")))
+    assert len(mailbox) == 7
+
+
+def test_there_is_room_again_after_one_was_taken() -> None:
+    mailbox = Mailbox(capacity=1)
+    put(mailbox, Inspect(None))
+    mailbox.get()
+    put(mailbox, Inspect(None))
+    assert len(mailbox) == 1
+
+
+def test_a_closed_mailbox_refuses_and_hands_back_what_nobody_handled() -> None:
+    mailbox = Mailbox()
+    put(mailbox, News(1), Interrupt(None))
+    assert mailbox.close() == (Interrupt(None), News(1))
+    with pytest.raises(ActorGone):
+        put(mailbox, News(2))
+    assert mailbox.empty()
+
+
+def test_who_asked_is_told_when_the_mailbox_closes() -> None:
+    mailbox, reply = Mailbox(), ThreadingFuture[object]()
+    mailbox.put(Envelope(News(1), reply_to=reply))
+    assert mailbox.close() == ()
+    with pytest.raises(ActorGone):
+        reply.get(timeout=BOUND_S)
+
+
+def test_of_senders_who_race_with_the_end_each_is_refused_or_handed_back() -> None:
+    for _ in range(50):
+        mailbox, gate = Mailbox(), threading.Barrier(5)
+        refused: list[object] = []
+
+        def sender(
+            number: int, box: Mailbox = mailbox, at: threading.Barrier = gate, no: list[object] = refused
+        ) -> None:
+            at.wait(BOUND_S)
+            try:
+                put(box, News(number))
+            except ActorGone:
+                no.append(News(number))
+
+        threads = [threading.Thread(target=sender, args=(number,)) for number in range(4)]
+        for thread in threads:
+            thread.start()
+        gate.wait(BOUND_S)
+        left = mailbox.close()
+        for thread in threads:
+            thread.join(BOUND_S)
+        assert {*left, *refused} == {News(number) for number in range(4)}
+        assert len(left) + len(refused) == 4
+
+
+def test_taking_more_stops_at_another_kind_at_a_client_and_at_the_limit() -> None:
+    mailbox = Mailbox()
+    put(mailbox, News(1), News(2), News(3), Ready(SubscriptionId("s")), News(4))
+    assert mailbox.take(News, 2) == [News(1), News(2)]
+    assert mailbox.take(News, 9) == [News(3)]
+    assert mailbox.take(News, 9) == []
+    mailbox.get()
+    put(mailbox, Interrupt(None))
+    assert mailbox.take(News, 9) == []
+
+
+def test_a_message_that_was_handled_is_not_kept_alive_while_the_actor_waits() -> None:
+    mailbox, waiting = Mailbox(), threading.Event()
+    message = News(1)
+    gone = weakref.ref(message)
+    put(mailbox, message)
+    del message
+
+    def actor() -> None:
+        envelope = mailbox.get()
+        waiting.set()
+        envelope = mailbox.get()
+        assert envelope.message == News(2)
+
+    thread = threading.Thread(target=actor)
+    thread.start()
+    waiting.wait(BOUND_S)
+    released = threading.Event()
+    weakref.finalize(gone(), released.set) if gone() is not None else released.set()
+    gc.collect()
+    assert released.wait(BOUND_S)
+    put(mailbox, News(2))
+    thread.join(BOUND_S)
+    assert not thread.is_alive()

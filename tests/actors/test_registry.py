@@ -1,0 +1,294 @@
+"""The registry with sessions on the stage: creating, finding, listing, and how many may live."""
+
+import pytest
+
+from actors.answers import Accepted, Attached, Begun, Done, Interrupted, Listing, Resolved, Summary, TurnResult
+from actors.errors import (
+    AmbiguousConversation,
+    MailboxFull,
+    NameTaken,
+    Overloaded,
+    StorageFull,
+    UnknownConversation,
+    WrongState,
+)
+from actors.ids import ConnectionId, ConversationId, SubscriptionId
+from actors.messages import (
+    Attach,
+    Begin,
+    ConnectionClosed,
+    Create,
+    Inspect,
+    Interrupt,
+    ListConversations,
+    Rename,
+    Resolve,
+)
+from actors.orders import Completed, RunAgent
+from tests.fakes.agents import FakeAgents, says
+from tests.fakes.daemon import SETTINGS, StagedDaemon
+
+A = ConversationId("aaaa-0001")
+B = ConversationId("aabb-0002")
+C = ConversationId("cccc-0003")
+
+
+def listed(daemon: StagedDaemon) -> dict[ConversationId, str]:
+    answer = daemon.ask(ListConversations)
+    assert isinstance(answer, Listing)
+    return {head.conversation: head.state for head in answer.heads}
+
+
+def test_a_conversation_is_created_chats_and_is_watched() -> None:
+    daemon = StagedDaemon(agents=FakeAgents(lambda _: says("hello")))
+    created = daemon.create(A)
+    _, reader = daemon.attach(A)
+    sent, quick = daemon.send(A), daemon.send(A, await_end=False)
+    daemon.run()
+    assert daemon.answer(created) == Begun(A, SETTINGS)
+    result, accepted = daemon.answer(sent), daemon.answer(quick)
+    assert isinstance(result, TurnResult)
+    assert result.message == "hello"
+    assert isinstance(accepted, Accepted)
+    assert reader.records == list(daemon.journal.history(A))
+    assert reader.types[:3] == ["session_configured", "task_started", "user_message"]
+
+
+def test_a_conversation_that_nobody_knows_is_refused_to_everybody(daemon: StagedDaemon) -> None:
+    sent, interrupted = daemon.send(A), daemon.interrupt(A)
+    daemon.run()
+    assert isinstance(daemon.answer(sent), UnknownConversation)
+    assert isinstance(daemon.answer(interrupted), UnknownConversation)
+    assert daemon.live == []
+
+
+def test_an_id_is_created_once(daemon: StagedDaemon) -> None:
+    daemon.create(A)
+    assert isinstance(daemon.ask(lambda caller: Create(A, Begin(caller, SETTINGS))), WrongState)
+
+
+# --- names ----------------------------------------------------------------------------------------------------
+
+
+def test_a_name_is_given_once(daemon: StagedDaemon) -> None:
+    daemon.create(A, name="fix")
+    daemon.create(B)
+    assert isinstance(daemon.ask(lambda caller: Create(C, Begin(caller, SETTINGS, "fix"))), NameTaken)
+    assert isinstance(daemon.say(B, lambda caller: Rename(caller, "fix")), NameTaken)
+    assert daemon.say(A, lambda caller: Rename(caller, "mend")) == Done()
+    assert daemon.say(B, lambda caller: Rename(caller, "fix")) == Done()
+    assert daemon.ask(lambda caller: Resolve(caller, "mend")) == Resolved(A)
+    assert daemon.ask(lambda caller: Resolve(caller, "fix")) == Resolved(B)
+
+
+def test_of_two_who_take_the_same_name_at_once_one_gets_it(daemon: StagedDaemon) -> None:
+    daemon.create(A)
+    daemon.create(B)
+    daemon.run()
+    first, second = daemon.caller(), daemon.caller()
+    daemon.tell(A, Rename(first, "fix"))
+    daemon.tell(B, Rename(second, "fix"))
+    daemon.run()
+    assert daemon.answer(first) == Done()
+    assert isinstance(daemon.answer(second), NameTaken)
+
+
+def test_a_name_that_the_disk_refused_is_free_again(daemon: StagedDaemon) -> None:
+    daemon.create(A)
+    daemon.create(B)
+    daemon.run()
+    daemon.journal.refusing = StorageFull("no room")
+    assert isinstance(daemon.say(A, lambda caller: Rename(caller, "fix")), StorageFull)
+    daemon.journal.refusing = None
+    assert daemon.say(B, lambda caller: Rename(caller, "fix")) == Done()
+
+
+def test_what_was_answered_is_what_a_question_right_after_it_finds(daemon: StagedDaemon) -> None:
+    """The answer is out, the registry has not been given a moment to itself since, and yet it knows."""
+    created = daemon.create(A, name="fix")
+    daemon.stage.run(until=lambda: created in daemon.outbox.replies)
+    caller = daemon.caller()
+    daemon.registry.tell(ListConversations(caller))
+    daemon.stage.deliver(daemon.registry, len(daemon.routing.mailbox))
+    answer = daemon.answer(caller)
+    assert isinstance(answer, Listing)
+    assert [head.name for head in answer.heads] == ["fix"]
+
+
+@pytest.mark.parametrize(
+    ("reference", "expected"),
+    [("aaaa-0001", A), ("aaa", A), ("cc", C), ("fix", B), ("aabb", B)],
+)
+def test_an_id_a_name_or_a_prefix_that_only_one_has_is_enough(
+    daemon: StagedDaemon, reference: str, expected: ConversationId
+) -> None:
+    for conversation, name in ((A, None), (B, "fix"), (C, None)):
+        daemon.create(conversation, name)
+    assert daemon.ask(lambda caller: Resolve(caller, reference)) == Resolved(expected)
+
+
+def test_a_prefix_that_several_have_names_them_and_one_letter_is_none(daemon: StagedDaemon) -> None:
+    for conversation in (A, B, C):
+        daemon.create(conversation)
+    ambiguous = daemon.ask(lambda caller: Resolve(caller, "aa"))
+    assert isinstance(ambiguous, AmbiguousConversation)
+    assert ambiguous.details["candidates"] == [A, B]
+    assert isinstance(daemon.ask(lambda caller: Resolve(caller, "c")), UnknownConversation)
+    assert isinstance(daemon.ask(lambda caller: Resolve(caller, "zz")), UnknownConversation)
+
+
+# --- the list -------------------------------------------------------------------------------------------------
+
+
+def test_the_list_shows_who_runs_who_is_idle_and_who_is_parked(daemon: StagedDaemon) -> None:
+    for conversation in (A, B, C):
+        daemon.create(conversation)
+    daemon.run()
+    daemon.time.advance(601)
+    daemon.run()
+    daemon.send(A)
+    daemon.say(B, Inspect)
+    assert listed(daemon) == {A: "running", B: "idle", C: "parked"}
+    daemon.agents.end(daemon.agents.last().turn, Completed())
+    daemon.run()
+    assert listed(daemon) == {A: "idle", B: "idle", C: "parked"}
+
+
+# --- how many may live ----------------------------------------------------------------------------------------
+
+
+def test_beyond_the_limit_nobody_is_created_or_woken_until_somebody_leaves() -> None:
+    daemon = StagedDaemon(max_live=2)
+    daemon.create(A)
+    daemon.run()
+    daemon.time.advance(601)
+    daemon.run()
+    daemon.create(B)
+    daemon.create(C)
+    refused, woken = daemon.create(ConversationId("dddd-0004")), daemon.send(A)
+    daemon.run()
+    assert isinstance(daemon.answer(refused), Overloaded)
+    assert isinstance(daemon.answer(woken), Overloaded)
+    daemon.time.advance(601)
+    daemon.run()
+    assert isinstance(daemon.say(A, Inspect), Summary)
+
+
+def test_without_a_thread_the_creator_is_told_and_its_name_is_free_again(daemon: StagedDaemon) -> None:
+    daemon.stage.room = False
+    created = daemon.create(A, name="fix")
+    sent = daemon.send(A)
+    daemon.run()
+    assert isinstance(daemon.answer(created), Overloaded)
+    assert isinstance(daemon.answer(sent), UnknownConversation)
+    daemon.stage.room = True
+    assert daemon.ask(lambda caller: Create(A, Begin(caller, SETTINGS, "fix"))) == Begun(A, SETTINGS)
+
+
+def test_without_a_thread_a_parked_conversation_stays_parked_and_is_woken_later(daemon: StagedDaemon) -> None:
+    daemon.create(A)
+    daemon.run()
+    daemon.time.advance(601)
+    daemon.run()
+    daemon.stage.room = False
+    assert isinstance(daemon.say(A, Inspect), Overloaded)
+    assert listed(daemon) == {A: "parked"}
+    assert daemon.routing.statistics()["live"] == 0
+    daemon.stage.room = True
+    assert isinstance(daemon.say(A, Inspect), Summary)
+
+
+def test_a_session_that_can_not_take_more_refuses_its_caller_and_forgets_the_request(
+    daemon: StagedDaemon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    daemon.create(A)
+    daemon.run()
+    session = daemon.session(A)
+    with monkeypatch.context() as patch, daemon.stage.holding(session.address):
+        patch.setattr(session.mailbox, "_capacity", 0)
+        with pytest.raises(MailboxFull):
+            session.address.tell(Inspect(None))
+        sent = daemon.send(A)
+        daemon.run()
+    assert isinstance(daemon.answer(sent), Overloaded)
+    assert daemon.routing.statistics()["requests"] == 0
+
+
+# --- the disk -------------------------------------------------------------------------------------------------
+
+
+def test_a_conversation_whose_first_event_the_disk_refuses_never_was(daemon: StagedDaemon) -> None:
+    daemon.journal.refusing = StorageFull("no room")
+    created = daemon.create(A, name="fix")
+    daemon.run()
+    assert daemon.answer(created) == StorageFull("no room")
+    assert listed(daemon) == {}
+    daemon.journal.refusing = None
+    assert isinstance(daemon.ask(lambda caller: Create(B, Begin(caller, SETTINGS, "fix"))), Begun)
+    assert daemon.routing.statistics()["conversations"] == 1
+
+
+def test_a_full_disk_refuses_input_and_neither_reads_nor_interrupts(daemon: StagedDaemon) -> None:
+    daemon.create(A)
+    running = daemon.send(A)
+    daemon.run()
+    daemon.journal.refusing = StorageFull("no room")
+    assert isinstance(
+        daemon.say(A, lambda caller: Attach(caller, ConnectionId("x"), SubscriptionId("never"), 99)), Exception
+    )
+    _, reader = daemon.attach(A)
+    interrupted = daemon.interrupt(A)
+    daemon.run()
+    assert reader.types == ["session_configured", "task_started", "user_message"]
+    assert isinstance(daemon.answer(interrupted), Interrupted)
+    daemon.journal.refusing = None
+    daemon.time.advance(10)
+    daemon.run()
+    assert len(daemon.outbox.replies[running]) == 1
+    assert reader.types[-1] == "turn_aborted"
+
+
+# --- connections ----------------------------------------------------------------------------------------------
+
+
+def test_a_client_that_closes_is_forgotten_everywhere_and_its_turn_goes_on(daemon: StagedDaemon) -> None:
+    daemon.create(A)
+    daemon.attach(A, connection="gone")
+    daemon.send(A, caller=daemon.caller("gone"))
+    daemon.run()
+    daemon.registry.tell(ConnectionClosed(ConnectionId("gone")))
+    summary = daemon.say(A, Inspect)
+    assert isinstance(summary, Summary)
+    assert summary.readers == ()
+    assert summary.turn is not None
+    assert daemon.routing.statistics()["requests"] == 0
+    assert len(daemon.agents.ordered(RunAgent)) == 1
+
+
+def test_a_bad_message_to_the_registry_is_survived(daemon: StagedDaemon, log: list[dict[str, object]]) -> None:
+    daemon.registry.tell("nonsense")
+    daemon.create(A)
+    daemon.run()
+    assert listed(daemon) == {A: "idle"}
+    assert [entry["kind"] for entry in log if entry["event"] == "actor.message_failed"] == ["str"]
+
+
+def test_the_end_of_the_registry_ends_every_session_first(daemon: StagedDaemon) -> None:
+    daemon.create(A)
+    daemon.create(B)
+    daemon.run()
+    assert daemon.registry.stop(1.0)
+    assert [session.address.alive for session in daemon.live] == [False, False]
+
+
+def test_attaching_a_live_one_answers_with_where_it_stands(daemon: StagedDaemon) -> None:
+    daemon.create(A)
+    daemon.run()
+    subscription, reader = daemon.attach(A, None)
+    daemon.run()
+    answers = [answer for answers in daemon.outbox.replies.values() for answer in answers]
+    attached = next(answer for answer in answers if isinstance(answer, Attached))
+    assert (attached.subscription, attached.seq) == (subscription, 1)
+    assert reader.records == []
+    interrupted = daemon.say(A, Interrupt)
+    assert interrupted == Interrupted(None, None)

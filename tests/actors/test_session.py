@@ -1,0 +1,114 @@
+"""One session between the registry, the journal and its agent, step by step."""
+
+from actors import events as ev
+from actors.answers import Done, Listing, TurnResult
+from actors.errors import StorageFull
+from actors.ids import ConversationId, ItemId
+from actors.messages import ListConversations, Rename
+from actors.orders import AgentOutput, Completed, RunAgent, StopAgent
+from tests.fakes.daemon import StagedDaemon
+
+A = ConversationId("aaaa-0001")
+
+
+def begun(daemon: StagedDaemon) -> StagedDaemon:
+    daemon.create(A)
+    daemon.run()
+    return daemon
+
+
+def names(daemon: StagedDaemon) -> list[str | None]:
+    answer = daemon.ask(ListConversations)
+    assert isinstance(answer, Listing)
+    return [head.name for head in answer.heads]
+
+
+def test_nobody_sees_an_event_and_no_agent_starts_before_the_journal_has_it(daemon: StagedDaemon) -> None:
+    begun(daemon)
+    _, reader = daemon.attach(A)
+    daemon.run()
+    with daemon.stage.holding(daemon.journalist):
+        sent = daemon.send(A, await_end=False)
+        daemon.run()
+        assert reader.types == ["session_configured"]
+        assert daemon.agents.orders == []
+        assert sent not in daemon.outbox.replies
+    daemon.run()
+    assert reader.types == ["session_configured", "task_started", "user_message"]
+    assert len(daemon.agents.ordered(RunAgent)) == 1
+
+
+def test_an_interrupt_that_comes_before_the_agent_was_told_starts_none(daemon: StagedDaemon) -> None:
+    begun(daemon)
+    with daemon.stage.holding(daemon.journalist):
+        sent, interrupted = daemon.send(A), daemon.interrupt(A)
+        daemon.run()
+    daemon.run()
+    assert daemon.agents.orders == []
+    assert isinstance(daemon.answer(sent), TurnResult)
+    assert interrupted in daemon.outbox.replies
+
+
+def test_an_interrupt_overtakes_output_that_waits(daemon: StagedDaemon) -> None:
+    begun(daemon)
+    daemon.send(A)
+    daemon.run()
+    session, turn = daemon.session(A), daemon.agents.last().turn
+    for number in range(10):
+        daemon.agents.say(turn, ev.AgentMessageDelta(delta="word", item_id=ItemId(f"{number}")))
+    daemon.interrupt(A)
+    daemon.stage.deliver(daemon.registry)
+    daemon.stage.deliver(session.address)
+    assert daemon.agents.ordered(StopAgent) == [StopAgent(turn)]
+
+
+def test_late_output_of_a_turn_that_has_ended_is_dropped(daemon: StagedDaemon) -> None:
+    begun(daemon)
+    _, reader = daemon.attach(A)
+    daemon.send(A)
+    daemon.run()
+    turn = daemon.agents.last().turn
+    session = daemon.session(A).address
+    daemon.agents.end(turn, Completed())
+    daemon.run()
+    session.tell(AgentOutput(turn, (ev.AgentMessage(message="late"),)))
+    daemon.run()
+    assert reader.types[-1] == "task_complete"
+    assert [record.type for record in daemon.journal.history(A)][-1] == "task_complete"
+
+
+def test_a_late_refusal_of_the_last_epoch_does_not_hide_what_came_after_it(daemon: StagedDaemon) -> None:
+    begun(daemon)
+    session = daemon.session(A).address
+    daemon.journal.refusing = StorageFull("no room")
+    callers = [daemon.caller() for _ in range(2)]
+    for caller, name in zip(callers, ("x", "y"), strict=True):
+        daemon.tell(A, Rename(caller, name))
+    daemon.stage.deliver(daemon.registry, 2)
+    daemon.stage.deliver(session, 2)
+    daemon.stage.deliver(daemon.journalist)
+    daemon.journal.refusing = None
+    daemon.stage.deliver(session)  # the first refusal; the second still waits
+    renamed = daemon.caller()
+    daemon.tell(A, Rename(renamed, "z"))
+    daemon.stage.deliver(daemon.registry)
+    daemon.stage.deliver(session)
+    daemon.run()
+    assert [daemon.answer(caller) for caller in callers] == [StorageFull("no room")] * 2
+    assert daemon.answer(renamed) == Done()
+    assert names(daemon) == ["z"]
+
+
+def test_a_turn_ends_when_the_disk_is_full_and_its_caller_is_told_why(daemon: StagedDaemon) -> None:
+    begun(daemon)
+    sent = daemon.send(A)
+    daemon.run()
+    daemon.journal.refusing = StorageFull("no room")
+    daemon.agents.say(daemon.agents.last().turn, ev.AgentMessage(message="lost"))
+    daemon.run()
+    assert len(daemon.agents.ordered(StopAgent)) == 1
+    daemon.journal.refusing = None
+    daemon.time.advance(10)
+    daemon.run()
+    assert daemon.answer(sent) == StorageFull("no room")
+    assert "no room" in daemon.journal.history(A)[-1].body.decode()

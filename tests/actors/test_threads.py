@@ -1,0 +1,181 @@
+"""The real actors on real threads: many at once, a flood beside an interrupt, and an orderly end."""
+
+import itertools
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from actors import events as ev
+from actors.answers import Interrupted, TurnResult
+from actors.base import start, stop_all
+from actors.clock import ThreadClock
+from actors.ids import Caller, ConversationId, ItemId
+from actors.messages import Deliver, EndSubscription, ReplyTo
+from actors.orders import AgentOrder, TakeMore
+from tests.fakes.agents import FakeAgents, says
+from tests.fakes.daemon import FakeDaemon
+
+BOUND_S = 20.0  # for all of a crowd together, on a machine that does other things as well
+
+
+class ThreadedDaemon(FakeDaemon):
+    """Started here, stopped in the mirrored order; `survivors` are those that would not end."""
+
+    def __init__(self, agents: FakeAgents) -> None:
+        self.ticking = ThreadClock()
+        self.ticking.start()
+        super().__init__(start, agents=agents, clock=self.ticking)
+
+    def wait(self, *callers: Caller) -> None:
+        answered = self.outbox.wait_for(lambda: all(one in self.outbox.replies for one in callers), BOUND_S)
+        assert answered, f"unanswered: {[one for one in callers if one not in self.outbox.replies]}"
+
+    def stop(self) -> None:
+        for group in ([self.registry], [self.journalist, self.librarian]):
+            assert stop_all(group, BOUND_S) == []
+        assert self.ticking.stop(BOUND_S)
+
+
+@pytest.fixture
+def agents() -> FakeAgents:
+    return FakeAgents(lambda _: says("hello"))
+
+
+@pytest.fixture
+def daemon(agents: FakeAgents) -> Iterator[ThreadedDaemon]:
+    before = set(threading.enumerate())
+    daemon = ThreadedDaemon(agents)
+    yield daemon
+    daemon.stop()
+    for thread in set(threading.enumerate()) - before:
+        thread.join(BOUND_S)
+        assert not thread.is_alive(), f"{thread.name} was left"
+
+
+def conversations(count: int) -> list[ConversationId]:
+    return [ConversationId(f"{number:04x}-0001") for number in range(count)]
+
+
+def test_two_hundred_sessions_chat_at_once_and_each_has_its_own_history(daemon: ThreadedDaemon) -> None:
+    crowd = conversations(200)
+    readers, callers = [], []
+    for conversation in crowd:
+        callers.append(daemon.create(conversation))
+        readers.append(daemon.attach(conversation)[1])
+    for _ in range(3):
+        callers += [daemon.send(conversation) for conversation in crowd]
+    daemon.wait(*callers)
+    assert sum(isinstance(daemon.answer(caller), TurnResult) for caller in callers) == 600
+    stored = [list(daemon.journal.history(conversation)) for conversation in crowd]
+    assert daemon.outbox.wait_for(lambda: [reader.records for reader in readers] == stored, BOUND_S)
+    assert daemon.journal.conflicts == []
+    assert daemon.routing.statistics()["live"] == 200
+
+
+def test_clients_on_many_threads_are_all_answered_once(daemon: ThreadedDaemon) -> None:
+    (conversation,) = conversations(1)
+    daemon.wait(daemon.create(conversation))
+    gate, callers = threading.Barrier(8), [daemon.caller(f"client-{number}") for number in range(160)]
+
+    def client(number: int) -> None:
+        gate.wait(BOUND_S)
+        for caller in callers[number::8]:
+            daemon.send(conversation, caller=caller, await_end=False)
+
+    threads = [threading.Thread(target=client, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(BOUND_S)
+    daemon.wait(*callers)
+    assert all(len(daemon.outbox.replies[caller]) == 1 for caller in callers)
+    history = daemon.journal.history(conversation)
+    assert [record.seq for record in history] == list(range(1, len(history) + 1))
+
+
+class Flooding(FakeAgents):
+    """Every turn talks for ever: the next batch is there the moment the last one was taken."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.words = itertools.count()
+        self.taken = 0
+
+    def order(self, order: AgentOrder, session: object) -> None:
+        super().order(order, session)  # type: ignore[arg-type]  # an address, as the port says
+        if isinstance(order, TakeMore) and order.turn in self.running:
+            self.taken += 1
+            self.flood(order.turn)
+
+    def flood(self, turn: object) -> None:
+        delta = ev.AgentMessageDelta(delta="word ", item_id=ItemId("message"))
+        self.say(turn, *[delta] * 50)  # type: ignore[arg-type]  # a TurnId
+
+
+class TestAFlood:
+    @pytest.fixture
+    def agents(self) -> Flooding:
+        return Flooding()
+
+    def test_an_interrupt_is_handled_while_the_neighbours_are_flooded(
+        self, daemon: ThreadedDaemon, agents: Flooding
+    ) -> None:
+        *neighbours, target = conversations(6)
+        for conversation in (*neighbours, target):
+            daemon.create(conversation)
+        started = [daemon.send(one, await_end=False) for one in (*neighbours, target)]
+        daemon.wait(*started)
+        for turn in agents.running:
+            agents.flood(turn)
+        for _ in range(3):
+            interrupted = daemon.interrupt(target)
+            daemon.wait(interrupted)
+            assert isinstance(daemon.answer(interrupted), Interrupted)
+            daemon.wait(daemon.send(target, await_end=False))
+        assert agents.taken > 0
+        daemon.wait(*[daemon.interrupt(one) for one in (*neighbours, target)])
+        assert agents.running == ()
+
+
+def test_a_session_that_is_stuck_is_named_and_the_end_comes_in_time(
+    daemon: ThreadedDaemon, monkeypatch: pytest.MonkeyPatch, log: list[dict[str, object]]
+) -> None:
+    first, second = conversations(2)
+    daemon.wait(daemon.create(first), daemon.create(second))
+    entered, release = threading.Event(), threading.Event()
+
+    def hang(_: ReplyTo | Deliver | EndSubscription) -> None:
+        entered.set()
+        release.wait(BOUND_S)
+
+    daemon.outbox.noticed = hang
+    daemon.send(first, await_end=False)
+    assert entered.wait(BOUND_S)
+    monkeypatch.setattr("actors.registry.SESSIONS_STOP_S", 0.2)
+    assert daemon.registry.stop(BOUND_S)
+    stuck, other = daemon.session(first).address, daemon.session(second).address
+    named = [entry["session"] for entry in log if entry["event"] == "session.would_not_stop"]
+    assert named == [stuck.name]
+    assert (stuck.alive, other.ended(BOUND_S)) == (True, True)
+    release.set()
+    assert stuck.ended(BOUND_S)
+
+
+def test_a_session_that_is_stuck_keeps_neither_the_registry_nor_its_neighbours(daemon: ThreadedDaemon) -> None:
+    first, second = conversations(2)
+    daemon.wait(daemon.create(first), daemon.create(second))
+    entered, release = threading.Event(), threading.Event()
+    stuck = daemon.session(first)
+
+    def hang(_: ReplyTo | Deliver | EndSubscription) -> None:
+        if threading.current_thread().name == stuck.name and not entered.is_set():
+            entered.set()
+            release.wait(BOUND_S)
+
+    daemon.outbox.noticed = hang
+    waiting = daemon.send(first, await_end=False)
+    assert entered.wait(BOUND_S)
+    daemon.wait(daemon.send(second), daemon.interrupt(second))
+    release.set()
+    daemon.wait(waiting)

@@ -1,0 +1,29 @@
+"""A clock that stands still until a test moves it."""
+
+import contextlib
+import heapq
+import itertools
+
+from actors.errors import GreenroomError
+from actors.messages import Address
+
+
+class ManualClock:
+    def __init__(self, now: float = 1_000_000.0) -> None:
+        self._now = now
+        self._due: list[tuple[float, int, Address, object]] = []
+        self._order = itertools.count()
+
+    def now(self) -> float:
+        return self._now
+
+    def after(self, delay_s: float, address: Address, message: object) -> None:
+        heapq.heappush(self._due, (self._now + delay_s, next(self._order), address, message))
+
+    def advance(self, seconds: float) -> None:
+        """Time passes, and every timer that is due fires, oldest first."""
+        self._now += seconds
+        while self._due and self._due[0][0] <= self._now:
+            _, _, address, message = heapq.heappop(self._due)
+            with contextlib.suppress(GreenroomError):  # as with the real one: gone is gone
+                address.tell(message)

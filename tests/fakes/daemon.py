@@ -1,0 +1,178 @@
+"""All actors of a daemon wired together over fakes, on a stage or on threads, with the commands that tests send."""
+
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+
+from actors import base
+from actors.answers import Answer
+from actors.base import Ref
+from actors.clock import Clock
+from actors.conversation.state import Limits
+from actors.ids import Caller, ConnectionId, ConversationId, RequestId, SubscriptionId
+from actors.items import TextItem
+from actors.journalist import Journalist
+from actors.librarian import Librarian
+from actors.messages import Attach, Begin, Command, Create, Interrupt, Known, Send, ToConversation
+from actors.registry import Registry
+from actors.session import Session, Surroundings
+from actors.settings import BusyPolicy, Settings
+from tests.fakes.agents import FakeAgents
+from tests.fakes.clock import ManualClock
+from tests.fakes.memory_journal import MemoryJournal
+from tests.fakes.outbox import FakeOutbox, FakeReader
+from tests.fakes.stage import Stage
+
+SETTINGS = Settings(model="fake", cwd=Path("/"))
+
+
+class FakeDaemon:
+    """`live` is every session that was ever started, oldest first."""
+
+    def __init__(
+        self,
+        start: Callable[..., Ref] = base.start,
+        *,
+        journal: MemoryJournal | None = None,
+        agents: FakeAgents | None = None,
+        outbox: FakeOutbox | None = None,
+        clock: Clock | None = None,
+        limits: Limits | None = None,
+        max_live: int = 1000,
+    ) -> None:
+        self.journal = journal or MemoryJournal()
+        self.agents = agents or FakeAgents()
+        self.outbox = outbox or FakeOutbox()
+        self.clock: Clock = clock or ManualClock()
+        self.live: list[Session] = []
+        self._start = start
+        self._limits = limits or Limits()
+        self._names = itertools.count(1)
+        self.journal.lives += 1
+        self._life = self.journal.lives
+        self._requests = itertools.count(1)
+        self.librarian = start(Librarian(self.journal))
+        self.journalist = start(Journalist(self.journal, self.librarian))
+        self.routing = Registry(self._surroundings, max_live)
+        self.registry = start(self.routing)
+        self.outbox.registry = self.registry
+        if heads := self.journal.heads():
+            self.registry.tell(Known(tuple(heads)))
+
+    def _surroundings(self, registry: Ref) -> Surroundings:
+        return Surroundings(
+            registry,
+            self.journalist,
+            self.librarian,
+            self.agents,
+            self.outbox,
+            self.clock,
+            self._fresh_name,
+            self._limits,
+            self._start_session,
+        )
+
+    def _start_session(self, session: Session, **context: str) -> Ref:
+        ref = self._start(session, **context)
+        self.live.append(session)
+        return ref
+
+    def _fresh_name(self) -> str:
+        return f"n{self._life}-{next(self._names)}"
+
+    def session(self, conversation: ConversationId) -> Session:
+        """The last owner of it that was started."""
+        return next(one for one in reversed(self.live) if one.conversation == conversation)
+
+    # --- what clients say -----------------------------------------------------------------------------------------
+
+    def caller(self, connection: str = "editor", request: RequestId | None = None) -> Caller:
+        fresh = next(self._requests) + 1_000_000 if request is None else request
+        return Caller(ConnectionId(connection), fresh)
+
+    def create(self, conversation: ConversationId, name: str | None = None) -> Caller:
+        caller = self.caller()
+        self.registry.tell(Create(conversation, Begin(caller, SETTINGS, name)))
+        return caller
+
+    def tell(self, conversation: ConversationId, command: Command) -> None:
+        self.registry.tell(ToConversation(conversation, command))
+
+    def send(
+        self,
+        conversation: ConversationId,
+        text: str = "hello",
+        *,
+        caller: Caller | None = None,
+        await_end: bool = True,
+        policy: BusyPolicy = BusyPolicy.STEER,
+    ) -> Caller:
+        caller = caller or self.caller()
+        self.tell(conversation, Send(caller, (TextItem(text=text),), policy, await_end=await_end))
+        return caller
+
+    def interrupt(self, conversation: ConversationId) -> Caller:
+        caller = self.caller()
+        self.tell(conversation, Interrupt(caller))
+        return caller
+
+    def attach(
+        self, conversation: ConversationId, after: int | None = 0, *, connection: str = "editor"
+    ) -> tuple[SubscriptionId, FakeReader]:
+        caller = self.caller(connection)
+        subscription = SubscriptionId(f"{connection}-{caller.request}")
+        reader = self.outbox.expect(subscription, conversation, after)
+        self.tell(conversation, Attach(caller, caller.connection, subscription, after))
+        return subscription, reader
+
+    def answer(self, caller: Caller) -> Answer:
+        return self.outbox.answer(caller)
+
+
+class StagedDaemon(FakeDaemon):
+    """The same on a stage, with a clock that stands still."""
+
+    def __init__(
+        self,
+        *,
+        stage: Stage | None = None,
+        journal: MemoryJournal | None = None,
+        agents: FakeAgents | None = None,
+        outbox: FakeOutbox | None = None,
+        clock: ManualClock | None = None,
+        limits: Limits | None = None,
+        max_live: int = 1000,
+    ) -> None:
+        self.stage = stage or Stage()
+        self.time = clock or ManualClock()
+        super().__init__(
+            self.stage.start,
+            journal=journal,
+            agents=agents,
+            outbox=outbox,
+            clock=self.time,
+            limits=limits,
+            max_live=max_live,
+        )
+
+    def run(self) -> None:
+        self.stage.run()
+
+    def send_and_run(self, conversation: ConversationId, text: str = "hello") -> Caller:
+        """Input that is answered when it is stored; the caller's answer is there."""
+        caller = self.send(conversation, text, await_end=False)
+        self.run()
+        return caller
+
+    def ask(self, message: Callable[[Caller], object]) -> Answer:
+        """A question to the registry and the one answer, once everybody has come to rest."""
+        caller = self.caller()
+        self.registry.tell(message(caller))
+        self.run()
+        return self.answer(caller)
+
+    def say(self, conversation: ConversationId, message: Callable[[Caller], Command]) -> Answer:
+        caller = self.caller()
+        self.tell(conversation, message(caller))
+        self.run()
+        return self.answer(caller)
