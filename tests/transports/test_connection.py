@@ -28,17 +28,9 @@ from actors.settings import Settings
 from tests.transports.doors import memory_door, socket_door
 from tests.transports.house import PATIENCE_S, Probe, eventually
 from tests.transports.tenants import CONVERSATION, SUBSCRIPTION, Tenant, Tenants
-from transports.connection import (
-    HELD_S,
-    RETRY_READY_S,
-    Asked,
-    HeldTooLong,
-    LingeredEnough,
-    ReadyUnsaid,
-    Served,
-    Woken,
-)
+from transports.connection import HELD_S, RETRY_READY_S
 from transports.dialect import Action, Ask, Tell, Wake, Write
+from transports.messages import Asked, HeldTooLong, LingeredEnough, ReadyUnsaid, Served, Woken
 from transports.wire import NoMore
 
 ME = ConnectionId("client-0")

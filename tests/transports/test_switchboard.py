@@ -8,7 +8,8 @@ from actors.ids import Caller, ConnectionId
 from actors.messages import ReplyTo
 from tests.transports.house import PATIENCE_S, Probe
 from transports.dialect import Client
-from transports.switchboard import Dismissed, Posted, Switchboard
+from transports.messages import Dismissed, Posted
+from transports.switchboard import Switchboard
 
 ME, OTHER = ConnectionId("me"), ConnectionId("other")
 REPLY = ReplyTo(Caller(ME, 1), Done())
