@@ -1,5 +1,7 @@
 """One real connection actor between a client and probes."""
 
+import contextlib
+import queue
 import threading
 from pathlib import Path
 
@@ -206,8 +208,11 @@ def test_a_client_that_leaves_amid_slices_leaves_no_messages_behind(tenants: Ten
         stop = threading.Event()
 
         def pour() -> None:
+            """As a session does: one slice under way."""
             while not stop.is_set():
                 tenants.post(tenant, tenant.slice(b"x"))
+                with contextlib.suppress(queue.Empty):
+                    tenants.session.expect(Ready, timeout_s=0.01)
 
         pouring = threading.Thread(target=pour)
         pouring.start()
