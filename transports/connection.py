@@ -13,7 +13,7 @@ import structlog
 from actors.base import Actor, Failure, Ref, start
 from actors.clock import Clock
 from actors.errors import ActorGone, GreenroomError, MailboxFull, Overloaded
-from actors.ids import Caller, ConversationId, SubscriptionId
+from actors.ids import ConversationId, SubscriptionId
 from actors.messages import (
     Address,
     ConnectionClosed,
@@ -26,8 +26,19 @@ from actors.messages import (
 )
 from transports.dialect import Action, Ask, Client, Dialect, Hangup, Tell, Wake, Write
 from transports.framing import TooLong
+from transports.messages import (
+    Asked,
+    Dismissed,
+    HeldTooLong,
+    LingeredEnough,
+    Posted,
+    ReadyUnsaid,
+    Reminder,
+    Served,
+    Woken,
+)
 from transports.ordering import Ordering, request_of
-from transports.switchboard import Dismissed, Posted, Switchboard
+from transports.switchboard import Switchboard
 from transports.wire import Arrived, Gone, NoMore, Parcel, Wire
 
 log = structlog.get_logger()
@@ -36,44 +47,6 @@ HELD_S = 5.0  # an answer is not kept longer for events that do not come; a sess
 RETRY_READY_S = 0.1  # when not even the registry could take it
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A dialect wants something of the supervisor, which answers with Served."""
-
-    request: object
-    client: Client
-    reply_to: Address
-
-
-@dataclass(frozen=True, slots=True)
-class Served:
-    answer: object
-
-
-@dataclass(frozen=True, slots=True)
-class Woken:
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class HeldTooLong:
-    """Look whether this one's answer is still kept for events that do not come."""
-
-    caller: Caller
-
-
-@dataclass(frozen=True, slots=True)
-class LingeredEnough:
-    """The client has closed its writing side a while ago."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReadyUnsaid:
-    conversation: ConversationId
-    subscription: SubscriptionId
-
-
-Reminder = HeldTooLong | LingeredEnough | ReadyUnsaid
 Inbox = Arrived | NoMore | Gone | Posted | Dismissed | Served | Woken | Reminder
 
 

@@ -2,27 +2,12 @@
 
 import contextlib
 import threading
-from dataclasses import dataclass
 
 from actors.errors import ActorGone
 from actors.ids import ConnectionId
 from actors.messages import Address, Deliver, EndSubscription, ReplyTo
 from transports.dialect import Client
-
-
-@dataclass(frozen=True, slots=True)
-class Posted:
-    """Something for a connection. `sender` is where a reader's Ready goes."""
-
-    message: ReplyTo | Deliver | EndSubscription
-    sender: Address
-
-
-@dataclass(frozen=True, slots=True)
-class Dismissed:
-    """The connection is to be closed when everything written so far has left."""
-
-    reason: str
+from transports.messages import Dismissed, Posted
 
 
 class _Line:
@@ -36,7 +21,7 @@ class _Line:
         self._lock = threading.Lock()
         self._open = True
 
-    def tell(self, message: "Posted | Dismissed") -> bool:
+    def tell(self, message: Posted | Dismissed) -> bool:
         with self._lock, contextlib.suppress(ActorGone):  # telling never waits, so neither does who wants the lock
             if self._open:
                 self._address.tell(message)

@@ -14,6 +14,7 @@ from actors.messages import ConnectionClosed, Inspect, Ready, ReplyTo, ToConvers
 from tests.transports.doors import Door
 from tests.transports.house import PATIENCE_S, eventually
 from tests.transports.tenants import CONVERSATION, SUBSCRIPTION, Tenant, Tenants
+from transports import descriptors
 from transports.dialect import Hangup, Tell, Write
 from transports.wire import HIGH_WATER, LOW_WATER
 
@@ -108,6 +109,22 @@ def test_a_client_that_has_closed_its_writing_side_gets_the_answer_it_is_owed(te
     tenants.registry.expect(ToConversation)
     tenants.post(tenant, ReplyTo(tenant.caller(5), Done()))
     assert tenant.reads.end() == b"answer 5: Done\n"
+    tenants.registry.expect(ConnectionClosed)
+    assert tenant.ref.ended(PATIENCE_S)
+
+
+def test_a_client_that_only_listens_and_then_vanishes_is_noticed(
+    tenants: Tenants, door: Door, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No event of the kernel tells of it, and nothing is written that could fail."""
+    monkeypatch.setattr(descriptors, "STILL_THERE_S", 0.01)
+    question = ToConversation(CONVERSATION, Inspect(Caller(ConnectionId("client-0"), 5)))
+    tenant = tenants.enter(door, lambda _: (Tell(question),))
+    tenant.peer.send(b"ask\n")
+    tenant.peer.shut_down()
+    tenants.registry.expect(ToConversation)
+    assert not tenant.ref.ended(0.05), "it is owed an answer"
+    tenant.peer.close()
     tenants.registry.expect(ConnectionClosed)
     assert tenant.ref.ended(PATIENCE_S)
 

@@ -212,7 +212,8 @@ def test_a_socket_of_somebody_else_in_our_place_is_left_alone_and_said_once(open
         other = socket.socket(socket.AF_UNIX)
         other.bind(str(place.path))
         theirs = directory.inode_of(place.path)
-        time.sleep(0.1)  # several looks: that nothing happens can only be seen after a while
+        eventually(lambda: bool(logs), "nobody looked")
+        time.sleep(0.1)  # several more looks: that nothing is said again can only be seen after a while
         place.close()
     assert directory.inode_of(place.path) == theirs
     assert [one["event"] for one in logs].count("listener.lost") == 1

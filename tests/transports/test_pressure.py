@@ -56,11 +56,20 @@ def malformed(count: int) -> Iterator[bytes]:
         yield kinds[number % len(kinds)]()
 
 
+def sending(tenant: Tenant, parts: Iterable[bytes]) -> threading.Thread:
+    def send() -> None:
+        for part in parts:
+            tenant.peer.send(part)
+
+    thread = threading.Thread(target=send)
+    thread.start()
+    return thread
+
+
 def suffer(tenants: Tenants, door: Door, count: int) -> None:
     vandal = tenants.enter(door, judge, limit=65536)
     neighbour = tenants.enter(door, judge)
-    sender = threading.Thread(target=lambda: [vandal.peer.send(line + b"\n") for line in malformed(count)])
-    sender.start()
+    sender = sending(vandal, (line + b"\n" for line in malformed(count)))
     answers = 0
     while answers < count:
         line = vandal.reads.line()
@@ -87,8 +96,7 @@ def test_ten_thousand_malformed_frames_and_more(tenants: Tenants, door: Door) ->
 def test_the_longest_line_comes_back_over_a_socket_and_one_byte_more_is_refused(tenants: Tenants) -> None:
     tenant = tenants.enter(socket_door)
     line = random.Random(1).randbytes(LINE_LIMIT).replace(b"\n", b"n").replace(b"\r", b"r")
-    sender = threading.Thread(target=lambda: [tenant.peer.send(part) for part in (line, b"\n", line, b"x\nok\n")])
-    sender.start()
+    sender = sending(tenant, (line, b"\n", line, b"x\nok\n"))
     assert tenant.reads.exactly(LINE_LIMIT + 1) == line + b"\n"
     assert tenant.reads.lines(2) == [b"too long: %d" % (LINE_LIMIT + 1), b"ok"]
     sender.join(PATIENCE_S)

@@ -1,0 +1,139 @@
+"""A client, its connection and the real actors behind it. Only the disk and the agent are stand-ins."""
+
+import itertools
+import json
+import threading
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from actors import events as ev
+from actors.base import start, stop_all
+from actors.clock import ThreadClock
+from actors.conversation.state import Limits
+from actors.errors import JournalError
+from actors.ids import Caller, ConnectionId
+from actors.items import TextItem
+from actors.journalist import Journalist
+from actors.librarian import Librarian
+from actors.messages import Address, Attach, Begin, Create, Send, ToConversation
+from actors.orders import AgentOrder, AgentOutput, Completed, RunAgent, TurnEnded
+from actors.ports import Append, Head, Page, Record
+from actors.registry import Registry
+from actors.session import Surroundings
+from actors.settings import Settings
+from tests.transports.doors import Door
+from tests.transports.house import PATIENCE_S
+from tests.transports.tenants import CONVERSATION, SUBSCRIPTION, Tenant, Tenants
+from transports.dialect import Action, Tell
+
+ME = ConnectionId("client-0")
+TURNS, MESSAGES = 6, 10
+TEXT = "x" * 100_000  # more than leaves at once, so that a slice is under way when its turn ends
+
+
+class Disk:
+    """A journal in memory."""
+
+    def __init__(self) -> None:
+        self._records: dict[str, list[Record]] = {}
+        self._heads: dict[str, Head] = {}
+
+    def commit(self, appends: Sequence[Append]) -> list[JournalError | None]:
+        for append in appends:
+            self._records.setdefault(append.conversation, []).extend(append.records)
+            if append.head is not None:
+                self._heads[append.conversation] = append.head
+        return [None] * len(appends)
+
+    def read(self, conversation: str, after: int, limit: int, max_bytes: int = 1 << 20) -> Page | None:
+        records, size, page = self._records.get(conversation), 0, list[Record]()
+        if records is None:
+            return None
+        for record in records[after : after + limit]:
+            size += len(record.body)
+            if page and size > max_bytes:
+                break
+            page.append(record)
+        return Page(tuple(page), 1, len(records))
+
+    def head(self, conversation: str) -> Head | None:
+        return self._heads.get(conversation)
+
+    def heads(self) -> list[Head]:
+        return list(self._heads.values())
+
+    def delete(self, conversation: str) -> None:
+        del self._records[conversation]
+
+    def close(self) -> None:
+        pass
+
+
+class Agents:
+    """Every turn says a lot and is done."""
+
+    def order(self, order: AgentOrder, session: Address) -> None:
+        if isinstance(order, RunAgent):
+            threading.Thread(target=self._run, args=(order, session)).start()
+
+    def _run(self, order: RunAgent, session: Address) -> None:
+        for number in range(MESSAGES):
+            message = ev.AgentMessage(message=TEXT, item_id=f"{order.turn}-{number}")
+            session.tell(AgentOutput(order.turn, (message,)))
+        session.tell(TurnEnded(order.turn, Completed("done")))
+
+
+def speak(line: bytes) -> tuple[Action, ...]:
+    word, _, number = line.partition(b" ")
+    caller = Caller(ME, int(number))
+    match word:
+        case b"create":
+            return (Tell(Create(CONVERSATION, Begin(caller, Settings(model="m", cwd=Path("/"))))),)
+        case b"attach":
+            return (Tell(ToConversation(CONVERSATION, Attach(caller, ME, SUBSCRIPTION))),)
+        case _:
+            return (Tell(ToConversation(CONVERSATION, Send(caller, (TextItem(text="go"),), await_end=True))),)
+
+
+@pytest.fixture
+def lively(tenants: Tenants) -> Iterator[Tenants]:
+    """The tenants' registry is a real one."""
+    disk, clock, names = Disk(), ThreadClock(), itertools.count()
+    clock.start()
+    librarian = start(Librarian(disk))
+    journalist = start(Journalist(disk, librarian))
+
+    def surroundings(me: Address) -> Surroundings:
+        fresh = lambda: f"n{next(names)}"  # noqa: E731  # a field of what follows
+        return Surroundings(me, journalist, librarian, Agents(), tenants.switchboard, clock, fresh, Limits())
+
+    registry = start(Registry(surroundings))
+    object.__setattr__(tenants.around, "registry", registry)
+    yield tenants
+    tenants.leave()
+    assert not stop_all([registry, journalist, librarian], PATIENCE_S)
+    assert clock.stop(PATIENCE_S)
+
+
+def read_turn(tenant: Tenant, answer: bytes) -> list[str]:
+    """The types of the events before this answer, dense and without a gap as far as the client can see."""
+    types = []
+    while (line := tenant.reads.line()) != answer:
+        types.append(json.loads(line)["type"])
+    return types
+
+
+def test_every_event_of_a_turn_comes_before_its_result_however_fast_the_client_reads(
+    lively: Tenants, door: Door
+) -> None:
+    tenant = lively.enter(door, speak)
+    for word, answer in ((b"create 1\n", b"answer 1: Begun"), (b"attach 2\n", b"answer 2: Attached")):
+        tenant.peer.send(word)
+        assert tenant.reads.line() == answer
+    for turn in range(TURNS):
+        tenant.peer.send(b"send %d\n" % (10 + turn))
+        types = read_turn(tenant, b"answer %d: TurnResult" % (10 + turn))
+        assert types.count("agent_message") == MESSAGES
+        assert types[-1] == "task_complete"
