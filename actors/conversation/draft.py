@@ -77,6 +77,11 @@ class Draft:
         if item and self.state.tails:
             self.state.tails = without_item(self.state.tails, item)
 
+    @property
+    def is_stored(self) -> bool:
+        """Everything said so far is on disk."""
+        return self.facts.seq <= self.state.committed
+
     def at_once(self, effect: Effect) -> None:
         self._effects.append(effect)
 
@@ -86,7 +91,7 @@ class Draft:
 
     def when_stored(self, effect: Effect) -> None:
         """Carried out when everything said so far is on disk; at once if it is."""
-        if self.facts.seq <= self.state.committed:
+        if self.is_stored:
             self._effects.append(effect)
         else:
             self.state.held = (*self.state.held, Held(self.facts.seq, effect))

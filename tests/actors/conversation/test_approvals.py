@@ -355,3 +355,15 @@ def test_the_winner_is_known_after_a_restart() -> None:
     late = core.answer(BEN)
     assert isinstance(late, AlreadyAnswered)
     assert late.details["by"] == "ann"
+
+
+def test_a_resumed_turn_is_interrupted_through_its_agent() -> None:
+    core = asked()
+    core.now += core.limits.idle_park_s
+    core.say(TimerFired("idle"))
+    core.answer_with(Decision.APPROVED, ANN)
+    core.end(Suspended())
+    assert core.interrupt(BEN) == [StopAgent(core.turn)]
+    assert core.answers(BEN) == []
+    core.stopped()
+    assert core.types[-1] == "turn_aborted"
