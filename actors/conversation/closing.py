@@ -3,11 +3,11 @@
 from typing import assert_never
 
 from actors import events as ev
-from actors.answers import Ending, Interrupted, TurnResult
+from actors.answers import Answer, Ending, Interrupted, TurnResult
 from actors.conversation.draft import Draft
 from actors.conversation.facts import OpenItem, TurnFacts
 from actors.conversation.starting import start_next
-from actors.conversation.state import Stopping
+from actors.conversation.state import Claim, Stopping
 from actors.conversation.tail import Tail
 from actors.ids import ItemId, TurnId
 from actors.messages import Settle
@@ -134,22 +134,25 @@ def _settle_the_queue(draft: Draft, stopping: Stopping | None, turn: TurnId, end
         claims = tuple(claim for claim in draft.state.claims if claim.input == waiting.id)
         if any(claim.awaiting for claim in claims):
             draft.emit(ev.InputWithdrawn(input_id=waiting.id, reason=f"turn {ending}"))
-            for claim in claims:
-                draft.reply(claim.caller, result)
+            settle_claims(draft, claims, result)
             draft.state.claims = tuple(claim for claim in draft.state.claims if claim.input != waiting.id)
     kept = tuple(one for one in draft.facts.pending if one.policy is not BusyPolicy.INTERRUPT)
     if kept and not draft.facts.paused:
         draft.emit(ev.QueuePaused(queued=len(kept)))
 
 
+def settle_claims(draft: Draft, claims: tuple[Claim, ...], answer: Answer) -> None:
+    """Who waited is answered; who was answered when the input was stored is only done with."""
+    for claim in claims:
+        if claim.awaiting:
+            draft.reply(claim.caller, answer)
+        else:
+            draft.when_stored(Settle(claim.caller))
+
+
 def answer_waiters(draft: Draft, turn: TurnFacts, result: TurnResult) -> None:
     """Everybody whose input the turn took, and everybody who asked it to stop."""
-    for claim in draft.state.claims:
-        if claim.input in turn.inputs:
-            if claim.awaiting:
-                draft.reply(claim.caller, result)
-            else:
-                draft.when_stored(Settle(claim.caller))
+    settle_claims(draft, tuple(claim for claim in draft.state.claims if claim.input in turn.inputs), result)
     for caller in draft.state.interrupts:
         draft.reply(caller, Interrupted(turn.id, result.ending, len(draft.facts.pending)))
     claims = tuple(claim for claim in draft.state.claims if claim.input not in turn.inputs)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from actors import events as ev
 from actors.answers import Accepted, Done
+from actors.conversation.closing import settle_claims
 from actors.conversation.draft import Draft
 from actors.conversation.facts import KEYS_KEPT_S, Facts, Key
 from actors.conversation.starting import start_next, start_turn
@@ -11,7 +12,7 @@ from actors.conversation.state import Claim, Stopping
 from actors.conversation.turns import stop_turn
 from actors.errors import Busy, Cancelled, InvalidInput, QueueFull, UnknownConversation, WrongState
 from actors.ids import ConnectionId, InputId
-from actors.messages import CancelRequest, ResumeQueue, Send, Settle, WithdrawInput
+from actors.messages import CancelRequest, ResumeQueue, Send, WithdrawInput
 from actors.orders import PendingInput
 from actors.settings import AbortReason, BusyPolicy
 
@@ -164,12 +165,8 @@ def withdraw_input(draft: Draft, command: WithdrawInput) -> None:
 
 def _withdraw(draft: Draft, taken: InputId, reason: str) -> None:
     draft.emit(ev.InputWithdrawn(input_id=taken, reason=reason))
-    for claim in draft.state.claims:
-        if claim.input == taken:
-            if claim.awaiting:
-                draft.reply(claim.caller, Cancelled(f"the input was withdrawn: {reason}"))
-            else:
-                draft.when_stored(Settle(claim.caller))
+    claims = tuple(claim for claim in draft.state.claims if claim.input == taken)
+    settle_claims(draft, claims, Cancelled(f"the input was withdrawn: {reason}"))
     draft.state.claims = tuple(claim for claim in draft.state.claims if claim.input != taken)
 
 

@@ -314,3 +314,15 @@ def test_a_key_is_forgotten_after_a_day() -> None:
     answer = core.answer(ANN)
     assert isinstance(answer, Accepted)
     assert not answer.duplicate
+
+
+def test_a_repeated_request_that_awaits_the_end_is_answered_and_the_first_is_not_answered_twice() -> None:
+    core = Core()
+    core.send("one")
+    core.send("two", ANN, key="k")
+    core.send("two", BEN, key="k", await_end=True)
+    core.interrupt()
+    core.stopped()
+    assert isinstance(core.answer(ANN), Accepted)
+    assert isinstance(core.answer(BEN), TurnResult)
+    assert [core.settled(who) for who in (ANN, BEN)] == [1, 1]
