@@ -129,6 +129,8 @@ def _settle_the_queue(draft: Draft, stopping: Stopping | None, turn: TurnId, end
     """A turn that did not end well pauses what waits behind it. Calls that steered it in vain are told so."""
     if stopping is not None and not stopping.pause:
         return
+    if ending is Ending.COMPLETED:
+        ending = Ending.INTERRUPTED  # the turn was done before the stop reached it, this input was not
     result = TurnResult(turn, ending, "the turn ended before it took this input", draft.facts.seq)
     for waiting in draft.facts.steering:
         claims = tuple(claim for claim in draft.state.claims if claim.input == waiting.id)

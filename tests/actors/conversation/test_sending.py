@@ -326,3 +326,15 @@ def test_a_repeated_request_that_awaits_the_end_is_answered_and_the_first_is_not
     assert isinstance(core.answer(ANN), Accepted)
     assert isinstance(core.answer(BEN), TurnResult)
     assert [core.settled(who) for who in (ANN, BEN)] == [1, 1]
+
+
+def test_input_withdrawn_at_the_end_of_a_turn_that_completed_in_the_last_moment_is_not_called_completed() -> None:
+    core = Core()
+    core.send("one")
+    core.send("two", ANN, await_end=True)
+    core.interrupt()
+    core.end(Completed("the answer to one"))
+    result = core.answer(ANN)
+    assert isinstance(result, TurnResult)
+    assert result.ending is Ending.INTERRUPTED
+    assert core.types[-1] == "input_withdrawn"
