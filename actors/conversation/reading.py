@@ -92,7 +92,7 @@ def _feed(draft: Draft, reader: Subscriber, shared: dict[tuple[object, ...], Sli
     if slice_ is None:
         slice_ = shared[place] = _slice(state, reader, draft.now)
     if slice_.records or slice_.deltas or not reader.caught_up:
-        offsets = {tail.key: tail.end for tail in state.tails if tail.since <= state.committed}
+        offsets = {(tail.key, tail.since): tail.end for tail in state.tails if tail.since <= state.committed}
         seq = max(reader.seq, state.committed)
         _deliver(draft, replace(reader, seq=seq, offsets=offsets, caught_up=True, lagging=False), slice_)
 
@@ -102,7 +102,7 @@ def _slice(state: State, reader: Subscriber, now: float) -> Slice:
     deltas, dropped = [], False
     for tail in state.tails:
         if tail.since <= state.committed:
-            content, cut = tail.beyond(reader.offsets.get(tail.key, 0))
+            content, cut = tail.beyond(reader.offsets.get((tail.key, tail.since), 0))
             dropped = dropped or cut
             if content:
                 deltas.append(delta_of(tail, content))

@@ -68,12 +68,15 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Subscriber:
-    """A cursor, not a queue: where one reader stands, and whether it still has a slice in its hands."""
+    """A cursor, not a queue: where one reader stands, and whether it still has a slice in its hands.
+
+    `offsets` is how much it has of each unfinished tail, by its key and beginning: the same item may begin again.
+    """
 
     id: SubscriptionId
     connection: ConnectionId
     seq: int
-    offsets: Mapping[str, int] = field(default_factory=dict)
+    offsets: Mapping[tuple[str, int], int] = field(default_factory=dict)
     in_flight: bool = False
     read_only: bool = False
     caught_up: bool = False

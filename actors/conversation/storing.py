@@ -1,5 +1,7 @@
 """What the journal answers: what may be shown now, and what is to be taken back."""
 
+from dataclasses import replace
+
 from actors.answers import Interrupted
 from actors.conversation.closing import close_turn
 from actors.conversation.draft import Draft
@@ -46,6 +48,7 @@ def take_refusal(draft: Draft, news: AppendRefused) -> None:
     state.facts = state.durable
     state.epoch += 1
     state.versions = state.held = state.tails = ()
+    state.subscribers = {key: replace(one, offsets={}) for key, one in state.subscribers.items()}
     state.window = tuple(record for record in state.window if record.seq <= state.committed)
     state.storage_error = news.error.message
     for held in taken_back:

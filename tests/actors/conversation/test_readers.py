@@ -7,9 +7,9 @@ import pytest
 
 from actors import events as ev
 from actors.answers import Attached, Done
-from actors.errors import InvalidInput, UnknownConversation
+from actors.errors import InvalidInput, StorageFull, UnknownConversation
 from actors.ids import ConnectionId, SubscriptionId
-from actors.messages import Attach, ConnectionClosed, Deliver, Detach, PageRead, ReadPage, ReplyTo
+from actors.messages import Attach, ConnectionClosed, Deliver, Detach, PageRead, ReadPage, Rename, ReplyTo
 from tests.actors.conversation import words as w
 from tests.support.core_driver import Core, caller, with_limits
 
@@ -394,3 +394,32 @@ def test_a_page_may_know_more_of_the_disk_than_the_conversation_does() -> None:
     core.say(told)
     core.free("r")
     assert reader.seqs == dense(core)
+
+
+def test_a_command_that_runs_again_is_streamed_from_its_beginning_to_a_reader_that_was_busy_meanwhile() -> None:
+    core = Core()
+    core.send()
+    reader = core.attach("r")
+    core.ready = False
+    core.output(w.begin(), w.chunk(b"first try"))
+    core.output(w.end(code=1), w.begin(), w.chunk(b"second"))
+    core.ready = True
+    core.free("r")
+    assert reader.deltas == [w.chunk(b"first try"), w.chunk(b"second")]
+
+
+def test_after_a_refused_write_a_reader_is_shown_what_comes_from_its_first_word() -> None:
+    core = Core()
+    core.send()
+    reader = core.attach("r")
+    core.output(w.delta("before"))
+    core.ready = False
+    core.output(w.plan())
+    core.disk.refuses = StorageFull("full")
+    core.output(w.message("other", "other"))
+    core.disk.refuses = None
+    core.say(Rename(None, "works again"))
+    core.output(w.delta("after"))
+    core.ready = True
+    core.free("r")
+    assert reader.text == "beforeafter"
