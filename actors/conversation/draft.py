@@ -74,7 +74,7 @@ class Draft:
         self.state.facts = facts
         self.state.window = (*self.state.window, record)
         item = getattr(event, "item_id", None)
-        if item and self.state.tails:
+        if item and self.state.tails and not isinstance(event, ev.AgentReasoningSectionBreak):
             self.state.tails = without_item(self.state.tails, item)
 
     @property

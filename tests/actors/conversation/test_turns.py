@@ -289,3 +289,14 @@ def test_a_message_for_a_conversation_that_never_began_is_refused() -> None:
     core.send("hi", ANN)
     assert isinstance(core.answer(ANN), UnknownConversation)
     assert core.disk.records == []
+
+
+def test_reasoning_before_a_section_break_is_not_lost_when_it_is_cut() -> None:
+    core = Core()
+    core.send()
+    core.output(w.thought("first, "), w.section_break(), w.thought("then"))
+    reader = core.attach("late")
+    core.interrupt()
+    core.stopped()
+    assert reader.text == "first, then"
+    assert [(one.text, one.partial) for one in core.said_of(ev.AgentReasoning)] == [("first, then", True)]
