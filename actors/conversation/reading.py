@@ -46,14 +46,14 @@ def drop_connection(draft: Draft, gone: ConnectionId) -> None:
 
 def reader_ready(draft: Draft, command: Ready) -> None:
     reader = draft.state.subscribers.get(command.subscription)
-    if reader is not None:
+    if reader is not None and not reader.paging:
         _put(draft, replace(reader, in_flight=False))
 
 
 def take_page(draft: Draft, news: PageRead) -> None:
     """A piece of history for a reader that was further back than memory goes."""
     reader = draft.state.subscribers.get(news.subscription)
-    if reader is None:
+    if reader is None or not reader.paging:
         return
     page = news.page
     if page is None or not (page.records or page.first_seq > reader.seq + 1):
@@ -84,7 +84,7 @@ def _feed(draft: Draft, reader: Subscriber, shared: dict[tuple[object, ...], Sli
     if reader.seq < min(state.committed, _window_start(state) - 1):
         limit = state.limits.page_records
         lagging = reader.lagging or reader.caught_up
-        _put(draft, replace(reader, in_flight=True, caught_up=False, lagging=lagging))
+        _put(draft, replace(reader, in_flight=True, paging=True, caught_up=False, lagging=lagging))
         draft.at_once(ReadPage(reader.id, reader.seq, limit))
         return
     place = (reader.seq, tuple(reader.offsets.items()), reader.caught_up, reader.lagging)
@@ -120,7 +120,7 @@ def _slice(state: State, reader: Subscriber, now: float) -> Slice:
 
 
 def _deliver(draft: Draft, reader: Subscriber, slice_: Slice) -> None:
-    _put(draft, replace(reader, in_flight=True))
+    _put(draft, replace(reader, in_flight=True, paging=False))
     draft.at_once(Deliver(reader.connection, reader.id, slice_))
 
 

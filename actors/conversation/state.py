@@ -79,6 +79,7 @@ class Subscriber:
     offsets: Mapping[tuple[str, int], int] = field(default_factory=dict)
     in_flight: bool = False
     read_only: bool = False
+    paging: bool = False  # nothing is in its hands: the journal is asked for what it gets next
     caught_up: bool = False
     lagging: bool = False
 

@@ -12,7 +12,7 @@ from actors.messages import Archive, ChangeSettings, Rename, Restart
 from actors.orders import AgentNews, InputWanted
 from actors.settings import AbortReason, BusyPolicy, Decision
 from tests.actors.conversation import words as w
-from tests.support.core_driver import CONVERSATION, SETTINGS, Core, caller
+from tests.support.core_driver import CONVERSATION, SETTINGS, Core, caller, with_limits
 
 ANN, BEN, CEM = caller("ann"), caller("ben"), caller("cem")
 
@@ -205,3 +205,15 @@ def test_an_open_turn_keeps_its_conversation_out_of_the_archive() -> None:
     core.send()
     core.say(Archive(ANN))
     assert isinstance(core.answer(ANN), WrongState)
+
+
+def test_a_reader_that_waited_for_a_page_when_the_actor_failed_gets_its_history() -> None:
+    core = Core(limits=with_limits(window_records=2, page_records=3), ready=False)
+    for _ in range(5):
+        core.send()
+        core.end()
+    reader = core.attach("r")
+    assert len(core.pages) == 1
+    core.ready = True
+    core.crash(AbortReason.FAILED)
+    assert reader.seqs == [record.seq for record in core.disk.records]
