@@ -423,3 +423,14 @@ def test_after_a_refused_write_a_reader_is_shown_what_comes_from_its_first_word(
     core.ready = True
     core.free("r")
     assert reader.text == "beforeafter"
+
+
+def test_a_reader_that_says_ready_twice_gets_its_page_once() -> None:
+    core = Core(limits=SMALL, ready=False)
+    talk(core, 20)
+    reader = core.attach("r")
+    core.free("r")
+    core.ready = True
+    while core.pages:
+        core.page()
+    assert reader.seqs == dense(core)
