@@ -106,7 +106,7 @@ def _slice(state: State, reader: Subscriber, now: float) -> Slice:
             dropped = dropped or cut
             if content:
                 deltas.append(delta_of(tail, content))
-    turn = state.facts.turn
+    turn = state.durable.turn if state.durable else None  # like the records: nothing that is not on disk
     return Slice(
         state.facts.conversation,
         records,

@@ -7,9 +7,11 @@ import pytest
 
 from actors import events as ev
 from actors.answers import Attached, Done
+from actors.conversation import summary
 from actors.errors import InvalidInput, StorageFull, UnknownConversation
 from actors.ids import ConnectionId, SubscriptionId
 from actors.messages import Attach, ConnectionClosed, Deliver, Detach, PageRead, ReadPage, Rename, ReplyTo
+from actors.settings import Decision
 from tests.actors.conversation import words as w
 from tests.support.core_driver import Core, caller, with_limits
 
@@ -434,3 +436,25 @@ def test_a_reader_that_says_ready_twice_gets_its_page_once() -> None:
     while core.pages:
         core.page()
     assert reader.seqs == dense(core)
+
+
+def test_d20_a_question_that_is_not_on_disk_yet_is_not_shown_to_a_newcomer_and_then_shown_once() -> None:
+    core = Core()
+    core.send()
+    core.commits = False
+    core.output(w.ask())
+    reader = core.attach("r", after=None)
+    assert not reader.slices[0].pending
+    assert summary(core.state).pending == ()
+    core.store()
+    assert [record.type for slice_ in reader.slices for record in slice_.records] == ["exec_approval_request"]
+
+
+def test_a_question_whose_answer_the_disk_refused_was_shown_to_those_who_came_meanwhile() -> None:
+    core = Core()
+    core.send()
+    core.output(w.ask())
+    core.commits = False
+    core.answer_with(Decision.APPROVED)
+    reader = core.attach("r", after=None)
+    assert [one.approval_id for one in reader.slices[0].pending or ()] == ["question"]
