@@ -20,11 +20,11 @@ EARLY_CANCELS = 64  # cancels that overtook their request; more than a client ca
 
 
 def send(draft: Draft, command: Send) -> None:
-    refusal = _refusal(draft, command)
+    known = _known_key(draft.facts, command.key, draft.now)
+    refusal = _cancelled_early(draft, command) or (_refusal(draft, command) if known is None else None)
     if refusal is not None:
         draft.refuse(command.caller, refusal)
         return
-    known = _known_key(draft.facts, command.key, draft.now)
     if known is not None:
         _send_again(draft, command, known)
         return
@@ -39,13 +39,18 @@ def send(draft: Draft, command: Send) -> None:
     _accept(draft, command, waiting.id)
 
 
+def _cancelled_early(draft: Draft, command: Send) -> Cancelled | None:
+    early = draft.state.early_cancels
+    if command.caller not in early:
+        return None
+    draft.state.early_cancels = tuple(one for one in early if one != command.caller)
+    return Cancelled("the request was cancelled before it was taken")
+
+
 def _refusal(
     draft: Draft, command: Send
-) -> Busy | Cancelled | InvalidInput | QueueFull | UnknownConversation | WrongState | None:
-    facts, early = draft.facts, draft.state.early_cancels
-    if command.caller in early:
-        draft.state.early_cancels = tuple(one for one in early if one != command.caller)
-        return Cancelled("the request was cancelled before it was taken")
+) -> Busy | InvalidInput | QueueFull | UnknownConversation | WrongState | None:
+    facts = draft.facts
     if facts.seq == 0:
         return UnknownConversation(f"no conversation {facts.conversation}")
     if not command.items:

@@ -338,3 +338,20 @@ def test_input_withdrawn_at_the_end_of_a_turn_that_completed_in_the_last_moment_
     assert isinstance(result, TurnResult)
     assert result.ending is Ending.INTERRUPTED
     assert core.types[-1] == "input_withdrawn"
+
+
+def test_the_same_request_again_is_recognised_although_its_own_turn_makes_the_conversation_busy() -> None:
+    core = Core()
+    core.send("hi", ANN, BusyPolicy.REJECT, key="k")
+    core.send("hi", BEN, BusyPolicy.REJECT, key="k")
+    answer = core.answer(BEN)
+    assert isinstance(answer, Accepted)
+    assert answer.duplicate
+
+
+def test_the_same_request_again_is_recognised_although_the_queue_is_full() -> None:
+    core = Core(limits=with_limits(queue=1))
+    core.send()
+    core.send("two", ANN, BusyPolicy.ENQUEUE, key="k")
+    core.send("two", BEN, BusyPolicy.ENQUEUE, key="k")
+    assert isinstance(core.answer(BEN), Accepted)
