@@ -355,3 +355,16 @@ def test_the_same_request_again_is_recognised_although_the_queue_is_full() -> No
     core.send("two", ANN, BusyPolicy.ENQUEUE, key="k")
     core.send("two", BEN, BusyPolicy.ENQUEUE, key="k")
     assert isinstance(core.answer(BEN), Accepted)
+
+
+def test_a_request_whose_input_was_withdrawn_may_be_made_again() -> None:
+    core = Core()
+    core.send("one")
+    core.send("two", ANN, key="k", await_end=True)
+    core.interrupt()
+    core.stopped()
+    core.send("two", BEN, key="k")
+    answer = core.answer(BEN)
+    assert isinstance(answer, Accepted)
+    assert not answer.duplicate
+    assert taken(core) == ["one", "two"]
