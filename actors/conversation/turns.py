@@ -84,7 +84,9 @@ def _take(draft: Draft, news: AgentNews) -> None:
 
 
 def _give_input(draft: Draft, turn: TurnId) -> None:
-    inputs = draft.facts.steering
+    """Nothing for a turn that is being stopped: who said it would never get an answer."""
+    run = draft.state.run
+    inputs = draft.facts.steering if run is not None and run.stopping is None else ()
     for waiting in inputs:
         emit_user_message(draft, waiting)
     draft.when_stored(GiveInput(turn, inputs))

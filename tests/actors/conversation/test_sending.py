@@ -368,3 +368,15 @@ def test_a_request_whose_input_was_withdrawn_may_be_made_again() -> None:
     assert isinstance(answer, Accepted)
     assert not answer.duplicate
     assert taken(core) == ["one", "two"]
+
+
+def test_d8_a_turn_that_is_being_stopped_takes_no_more_input() -> None:
+    core = Core()
+    core.send("one")
+    core.send("two", ANN)
+    core.interrupt()
+    core.output(InputWanted())
+    core.stopped()
+    assert taken(core) == ["one"]
+    core.send("three")
+    assert taken(core) == ["one", "two", "three"]
