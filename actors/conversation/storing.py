@@ -60,7 +60,7 @@ def take_refusal(draft: Draft, news: AppendRefused) -> None:
 
 def _take_back(draft: Draft, held: Held, error: GreenroomError) -> None:
     match held.effect:
-        case ReplyTo(caller, Interrupted() as answer):
+        case ReplyTo(caller, Interrupted() as answer) if not _waits_on_paper(draft):
             draft.at_once(ReplyTo(caller, answer))  # what it says is true: nothing runs any more
         case ReplyTo(caller, _):
             draft.refuse(caller, error)
@@ -70,6 +70,12 @@ def _take_back(draft: Draft, held: Held, error: GreenroomError) -> None:
             draft.state.run = None
         case _:
             pass  # addressed to the agent, which is stopped below
+
+
+def _waits_on_paper(draft: Draft) -> bool:
+    """The turn has no agent, and an answer would go on with it: whoever interrupted it has not succeeded."""
+    turn = draft.facts.turn
+    return turn is not None and turn.only_waits and draft.state.run is None
 
 
 def _fail_lost_claims(draft: Draft, error: GreenroomError) -> None:

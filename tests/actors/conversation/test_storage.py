@@ -273,3 +273,14 @@ def test_what_people_said_and_how_a_turn_ended_survives_a_power_cut_and_what_can
     kept = {tuple(record.type for record in append.records): append.durable for append in core.appends}
     assert kept.pop(("agent_message",)) is False
     assert set(kept.values()) == {True}
+
+
+def test_d14_an_interrupt_of_a_turn_on_paper_that_the_disk_refuses_is_answered_with_the_error() -> None:
+    core = Core()
+    core.send()
+    core.output(w.ask())
+    core.crash()
+    refuse(core)
+    core.interrupt(ANN)
+    assert core.answer(ANN) == FULL
+    assert condition(core.state) is Condition.WAITING
