@@ -8,9 +8,9 @@ from actors.conversation.deciding import resolve
 from actors.conversation.draft import Draft
 from actors.conversation.restore import adopted
 from actors.conversation.starting import start_next
-from actors.conversation.state import Stage
+from actors.conversation.state import Stage, Stopping
 from actors.conversation.storing import settle_stranded
-from actors.conversation.turns import set_deadline
+from actors.conversation.turns import set_deadline, stop_turn
 from actors.errors import TurnFailed, WrongState
 from actors.ids import ApprovalId
 from actors.messages import (
@@ -82,9 +82,10 @@ def revive(draft: Draft, news: Revived) -> None:
     """After a restore: settle what the last life left open, keep what waits for an answer."""
     if news.survivors is not None:
         draft.state.subscribers = adopted(draft.state, news.survivors)
-    settle_stranded(draft, news.reason, news.message)
-    if news.gave_up is not None:
+    if news.gave_up is not None:  # said first, so that the end of its turn starts no other
         draft.emit(ev.ConversationFailed(message=news.message, traceback=news.gave_up))
+        stop_turn(draft, Stopping(news.reason, message=news.message))
+    settle_stranded(draft, news.reason, news.message)
     for asked in draft.facts.turn.approvals if draft.facts.turn else ():
         set_deadline(draft, asked)
     for caller in news.survivors.callers if news.survivors else ():

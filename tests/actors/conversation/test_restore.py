@@ -217,3 +217,25 @@ def test_a_reader_that_waited_for_a_page_when_the_actor_failed_gets_its_history(
     core.ready = True
     core.crash(AbortReason.FAILED)
     assert reader.seqs == [record.seq for record in core.disk.records]
+
+
+def test_nothing_runs_and_nothing_waits_in_a_conversation_that_was_given_up() -> None:
+    core = Core()
+    core.send("one")
+    core.output(w.call(), w.begin())
+    core.send("two", policy=BusyPolicy.INTERRUPT)
+    core.crash(AbortReason.FAILED, gave_up="Traceback: …")
+    assert len(core.runs) == 1
+    assert core.state.facts.turn is None
+    core.say(Restart(None))
+    assert w.words_of(core.runs[-1].inputs) == ["two"]
+
+
+def test_a_question_of_a_conversation_that_was_given_up_is_withdrawn() -> None:
+    core = Core()
+    core.send()
+    core.output(w.call(), w.ask())
+    core.crash(AbortReason.FAILED, gave_up="Traceback: …")
+    assert [one.decision for one in core.said_of(ev.ApprovalResolved)] == [Decision.WITHDRAWN]
+    core.answer_with(Decision.APPROVED, ANN)
+    assert len(core.runs) == 1
