@@ -11,7 +11,7 @@ from actors.conversation.starting import start_next
 from actors.conversation.state import Stage, Stopping
 from actors.conversation.storing import settle_stranded
 from actors.conversation.turns import set_deadline, stop_turn
-from actors.errors import TurnFailed, WrongState
+from actors.errors import TurnFailed, UnknownConversation, WrongState
 from actors.ids import ApprovalId
 from actors.messages import (
     Archive,
@@ -48,13 +48,25 @@ def begin(draft: Draft, command: Begin) -> None:
     draft.reply(command.caller, Begun(facts.conversation, command.settings))
 
 
+def is_unborn(draft: Draft, command: Rename | Archive | ChangeSettings) -> bool:
+    """Its first event is that it began, and nothing else. The disk may have refused that."""
+    unborn = draft.facts.seq == 0
+    if unborn:
+        draft.refuse(command.caller, UnknownConversation(f"no conversation {draft.facts.conversation}"))
+    return unborn
+
+
 def rename(draft: Draft, command: Rename) -> None:
+    if is_unborn(draft, command):
+        return
     if command.name != draft.facts.name:
         draft.emit(ev.ConversationRenamed(name=command.name))
     draft.reply(command.caller, Done())
 
 
 def archive(draft: Draft, command: Archive) -> None:
+    if is_unborn(draft, command):
+        return
     if command.archived and draft.facts.turn is not None:
         draft.refuse(command.caller, WrongState("a turn is open; interrupt it first"))
         return
@@ -64,6 +76,8 @@ def archive(draft: Draft, command: Archive) -> None:
 
 
 def change_settings(draft: Draft, command: ChangeSettings) -> None:
+    if is_unborn(draft, command):
+        return
     if command.settings != draft.facts.settings:
         draft.emit(ev.SettingsChanged(settings=command.settings))
     draft.reply(command.caller, Done())

@@ -7,7 +7,7 @@ from actors.answers import Condition
 from actors.conversation import condition, head_of, restore, survivors_of
 from actors.conversation.facts import apply, unborn
 from actors.conversation.state import Limits
-from actors.errors import TurnFailed, WrongState
+from actors.errors import TurnFailed, UnknownConversation, WrongState
 from actors.messages import Archive, ChangeSettings, Rename, Restart
 from actors.orders import AgentNews, InputWanted
 from actors.settings import AbortReason, BusyPolicy, Decision
@@ -239,3 +239,12 @@ def test_a_question_of_a_conversation_that_was_given_up_is_withdrawn() -> None:
     assert [one.decision for one in core.said_of(ev.ApprovalResolved)] == [Decision.WITHDRAWN]
     core.answer_with(Decision.APPROVED, ANN)
     assert len(core.runs) == 1
+
+
+def test_a_conversation_that_never_began_can_be_neither_renamed_nor_archived_nor_changed() -> None:
+    core = Core(begin=False)
+    core.say(Rename(ANN, "x"))
+    core.say(Archive(BEN))
+    core.say(ChangeSettings(CEM, SETTINGS))
+    assert core.disk.records == []
+    assert all(isinstance(core.answer(who), UnknownConversation) for who in (ANN, BEN, CEM))
