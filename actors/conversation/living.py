@@ -111,15 +111,15 @@ def revive(draft: Draft, news: Revived) -> None:
 
 
 def is_quiet(draft: Draft) -> bool:
-    """Nothing would be lost or noticed if the actor ended now."""
-    state = draft.state
+    """Nothing would be lost or noticed if the actor ended now; a deadline needs somebody who looks at the clock."""
+    state, turn = draft.state, draft.facts.turn
     return (
         state.run is None
         and not state.subscribers
         and not state.versions
         and not state.held
         and not state.claims
-        and (state.facts.turn is None or state.facts.turn.only_waits)
+        and (turn is None or (turn.only_waits and all(asked.deadline_s is None for asked in turn.approvals)))
     )
 
 

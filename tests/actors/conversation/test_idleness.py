@@ -108,3 +108,14 @@ def test_a_conversation_that_left_comes_back_with_the_same_facts_and_without_a_w
     assert core.say(Park()) == [Leave()]
     core.crash()
     assert core.state.facts == before
+
+
+def test_a_conversation_stays_while_a_question_has_a_deadline() -> None:
+    core = Core()
+    core.send()
+    core.output(w.ask(deadline_s=3600))
+    look(core, core.limits.idle_park_s)
+    core.end(Suspended())
+    assert look(core, core.limits.idle_park_s) == []
+    core.say(TimerFired("approval:question"))
+    assert core.runs[-1].resume
