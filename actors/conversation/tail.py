@@ -27,7 +27,8 @@ class Tail:
 
     def whole(self) -> str:
         """Everything that is kept, as text."""
-        return "".join(_as_text(piece) for piece in self.pieces)
+        kept = _join(self.pieces)
+        return kept.decode(errors="replace") if isinstance(kept, bytes) else kept
 
     def beyond(self, offset: int) -> tuple[str | bytes, bool]:
         """What comes after an offset, and whether something before it was dropped."""
@@ -94,7 +95,3 @@ def _join(pieces: tuple[str | bytes, ...]) -> str | bytes:
     if isinstance(pieces[0], bytes):
         return b"".join(piece for piece in pieces if isinstance(piece, bytes))
     return "".join(piece for piece in pieces if isinstance(piece, str))
-
-
-def _as_text(piece: str | bytes) -> str:
-    return piece.decode(errors="replace") if isinstance(piece, bytes) else piece

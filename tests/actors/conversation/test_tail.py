@@ -57,3 +57,9 @@ def test_a_coalesced_delta_is_of_the_kind_of_its_parts() -> None:
         (tail,) = grown((), stream, 1)
         assert delta_of(tail, b"abc") == stream.model_copy(update={"chunk": b"abc"})
         assert key_of(delta_of(tail, b"abc")) == tail.key
+
+
+def test_a_character_that_was_cut_in_two_by_the_pipe_is_read_whole() -> None:
+    first, second = "é".encode()[:1], "é".encode()[1:]
+    (tail,) = grown(grown((), w.chunk(first), 1), w.chunk(second), 1)
+    assert tail.whole() == "é"
