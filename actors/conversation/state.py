@@ -56,6 +56,10 @@ class Run:
     stopping: Stopping | None = None
     suspending: bool = False
 
+    def heard(self, turn: TurnId) -> bool:
+        """Whether news of a turn comes from this run: an agent that was not told yet has nothing to say."""
+        return self.turn == turn and self.stage is not Stage.HELD
+
 
 @dataclass(frozen=True, slots=True)
 class Claim:

@@ -48,7 +48,7 @@ AGENT_EVENTS = (
 def take_output(draft: Draft, output: AgentOutput) -> None:
     """Late news of another turn, or of one that the disk refused, is dropped."""
     run = draft.state.run
-    if run is None or run.turn != output.turn or draft.facts.turn is None:
+    if run is None or not run.heard(output.turn) or draft.facts.turn is None:
         return
     if draft.state.storage_error is None:
         for news in output.batch:
@@ -135,7 +135,7 @@ def forget_held_run(draft: Draft) -> None:
 def end_turn(draft: Draft, news: TurnEnded) -> None:
     """The agent's last word. What it did decides, unless it was stopped before it was done."""
     run, turn = draft.state.run, draft.facts.turn
-    if run is None or run.turn != news.turn:
+    if run is None or not run.heard(news.turn):
         return
     draft.state.run = None
     if turn is None:  # the disk refused even its beginning

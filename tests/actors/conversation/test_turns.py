@@ -300,3 +300,13 @@ def test_reasoning_before_a_section_break_is_not_lost_when_it_is_cut() -> None:
     core.stopped()
     assert reader.text == "first, then"
     assert [(one.text, one.partial) for one in core.said_of(ev.AgentReasoning)] == [("first, then", True)]
+
+
+def test_an_agent_that_was_not_told_yet_has_nothing_to_say() -> None:
+    core = Core(commits=False)
+    core.send()
+    core.output(w.message("too early"))
+    core.end()
+    core.store()
+    assert core.types == ["task_started", "user_message"]
+    assert len(core.runs) == 1
