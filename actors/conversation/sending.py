@@ -176,6 +176,9 @@ def _withdraw(draft: Draft, taken: InputId, reason: str) -> None:
 
 
 def resume_queue(draft: Draft, command: ResumeQueue) -> None:
+    if draft.facts.archived:
+        draft.refuse(command.caller, WrongState("the conversation is archived"))
+        return
     _resume_if_paused(draft)
     start_next(draft)
     draft.reply(command.caller, Done())

@@ -4,9 +4,9 @@ import pytest
 
 from actors import events as ev
 from actors.answers import Done, Interrupted
-from actors.errors import Cancelled, InvalidInput
+from actors.errors import Cancelled, InvalidInput, WrongState
 from actors.ids import InputId
-from actors.messages import ResumeQueue, WithdrawInput
+from actors.messages import Archive, ResumeQueue, WithdrawInput
 from actors.orders import Crashed, ModelFailed, Outcome, Stopped
 from actors.settings import BusyPolicy
 from tests.actors.conversation import words as w
@@ -146,3 +146,13 @@ def test_input_that_does_not_wait_cannot_be_withdrawn() -> None:
     core.say(WithdrawInput(BEN, InputId("unheard-of")))
     assert isinstance(core.answer(ANN), InvalidInput)
     assert isinstance(core.answer(BEN), InvalidInput)
+
+
+def test_the_queue_of_an_archived_conversation_does_not_go_on() -> None:
+    core = with_queue("a")
+    core.interrupt()
+    core.stopped()
+    core.say(Archive(None))
+    core.say(ResumeQueue(ANN))
+    assert isinstance(core.answer(ANN), WrongState)
+    assert len(core.runs) == 1
