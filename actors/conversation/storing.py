@@ -51,8 +51,10 @@ def take_refusal(draft: Draft, news: AppendRefused) -> None:
     state.subscribers = {key: replace(one, offsets={}) for key, one in state.subscribers.items()}
     state.window = tuple(record for record in state.window if record.seq <= state.committed)
     state.storage_error = news.error.message
+    refused = {held.effect.caller for held in taken_back if isinstance(held.effect, ReplyTo)}
     for held in taken_back:
-        _take_back(draft, held, news.error)
+        if not (isinstance(held.effect, Settle) and held.effect.caller in refused):  # the refusal settles it
+            _take_back(draft, held, news.error)
     _fail_lost_claims(draft, news.error)
     _stop_what_runs(draft, news.error)
     draft.at_once(SetTimer("storage", RETRY_STORAGE_S))

@@ -6,7 +6,7 @@ from actors import events as ev
 from actors.answers import Accepted, Condition, Ending, Interrupted, TurnResult
 from actors.conversation import condition
 from actors.errors import StorageFull, UnknownConversation
-from actors.messages import Begin, Committed, Rename, SetTimer, TimerFired
+from actors.messages import Begin, CancelRequest, Committed, Rename, SetTimer, TimerFired
 from actors.orders import AnswerAgent, Completed, StopAgent
 from actors.settings import BusyPolicy, Decision
 from tests.actors.conversation import words as w
@@ -284,3 +284,14 @@ def test_d14_an_interrupt_of_a_turn_on_paper_that_the_disk_refuses_is_answered_w
     core.interrupt(ANN)
     assert core.answer(ANN) == FULL
     assert condition(core.state) is Condition.WAITING
+
+
+def test_input_that_was_taken_back_before_the_disk_refused_it_settles_its_request_once() -> None:
+    core = running()
+    core.commits = False
+    core.send("two", BEN, BusyPolicy.ENQUEUE)
+    core.say(CancelRequest(BEN))
+    refuse(core)
+    core.store()
+    assert core.answer(BEN) == FULL
+    assert core.settled(BEN) == 1
