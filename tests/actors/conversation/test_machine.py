@@ -78,7 +78,7 @@ OTHER = SETTINGS.model_copy(update={"model": "model-b"})
 CLIENTS = st.sampled_from(["ann", "ben", "cem"])
 DECISIONS = st.sampled_from(list(Decision))
 ORDINARY = settings(
-    max_examples=200,
+    max_examples=250,
     stateful_step_count=60,
     deadline=None,
     derandomize=True,
@@ -385,13 +385,26 @@ class Conversation(RuleBasedStateMachine):
                 self.say(ResumeQueue(caller))
 
     @rule(client=CLIENTS, luck=st.integers(0, 3))
-    def hang_up(self, client: str, luck: int) -> None:
-        if luck:
-            return
+    def client_leaves(self, client: str, luck: int) -> None:
+        if not luck:
+            self.hang_up(client)
+
+    def hang_up(self, client: str) -> None:
         self.forgiven.update(one for one in self.asked if one.connection == client)
         for reader in self.readers.values():
             reader.alive = reader.alive and reader.connection != client
         self.say(ConnectionClosed(ConnectionId(client)))
+
+    @precondition(lambda self: self.story.questions and self.prompt)
+    @rule()
+    def everybody_leaves(self) -> None:
+        """The idle timer comes to a conversation in which only a question is left."""
+        for client in ("ann", "ben", "cem"):
+            self.hang_up(client)
+        if "idle" in self.timers:
+            self.core.now += LIMITS.idle_park_s
+            self.timers.remove("idle")
+            self.say(TimerFired("idle"))
 
     # --- readers --------------------------------------------------------------------------------------------------
 
