@@ -1,7 +1,5 @@
 """One step in the making: what was decided so far. Lives inside one call of `step` and never leaves it."""
 
-from dataclasses import replace
-
 from actors import events as ev
 from actors.answers import Answer
 from actors.conversation.facts import Facts, apply
@@ -43,7 +41,7 @@ class Draft:
     """Collects events and effects, and keeps the facts true to the events at every moment."""
 
     def __init__(self, state: State, stamp: Stamp) -> None:
-        self.state = replace(state)  # the one copy; everything below works on it
+        self.state = state.copied()  # the one copy; everything below works on it
         self.now = stamp.now
         self._nonce = stamp.nonce
         self._names = 0

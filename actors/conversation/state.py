@@ -1,11 +1,12 @@
 """What a live conversation knows beyond its facts: who reads, who waits, what runs, what is not on disk yet."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
+from operator import attrgetter
 
 from actors.conversation.facts import Facts
-from actors.conversation.tail import Tail
+from actors.conversation.tail import Tail, TailPlace
 from actors.ids import Caller, ConnectionId, InputId, SubscriptionId, TurnId
 from actors.messages import Effect
 from actors.ports import Append, Record
@@ -80,7 +81,7 @@ class Subscriber:
     id: SubscriptionId
     connection: ConnectionId
     seq: int
-    offsets: Mapping[tuple[str, int], int] = field(default_factory=dict)
+    offsets: Mapping[TailPlace, int] = field(default_factory=dict)
     in_flight: bool = False
     read_only: bool = False
     paging: bool = False  # nothing is in its hands: the journal is asked for what it gets next
@@ -117,6 +118,12 @@ class State:
     idle_timer: bool = False
     last_command: float = 0.0
     limits: Limits = Limits()
+
+    def copied(self) -> "State":
+        return State(*_everything(self))
+
+
+_everything = attrgetter(*(one.name for one in fields(State)))  # much faster than `replace`, and done at every step
 
 
 @dataclass(frozen=True, slots=True)
