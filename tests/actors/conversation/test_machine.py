@@ -78,7 +78,7 @@ OTHER = SETTINGS.model_copy(update={"model": "model-b"})
 CLIENTS = st.sampled_from(["ann", "ben", "cem"])
 DECISIONS = st.sampled_from(list(Decision))
 ORDINARY = settings(
-    max_examples=250,
+    max_examples=300,
     stateful_step_count=60,
     deadline=None,
     derandomize=True,
@@ -128,7 +128,7 @@ class Conversation(RuleBasedStateMachine):
         self.settled: Counter[Caller] = Counter()
         self.forgiven: set[Caller] = set()
         self.hit: dict[Caller, TurnId | None] = {}
-        self.timers: list[str] = []
+        self.timers: list[str] = ["idle"]
         self.said: dict[str, str] = {}
         self.old_turns: list[TurnId] = []
         self.questions: list[ApprovalId] = []
@@ -323,10 +323,26 @@ class Conversation(RuleBasedStateMachine):
 
     # --- people ---------------------------------------------------------------------------------------------------
 
-    @initialize(prompt=st.sampled_from([True, True, False]))
-    def hello(self, *, prompt: bool) -> None:
-        self.prompt = prompt
+    @initialize(prompt=st.sampled_from([True, True, False]), beginning=st.integers(0, 5))
+    def hello(self, *, prompt: bool, beginning: int) -> None:
+        """Begins in one of the places that chance alone finds too seldom."""
+        self.prompt = prompt or beginning > 1
         self.send("ann", BusyPolicy.STEER, await_end=True, own=False, key=None)
+        match beginning:
+            case 2 | 3:
+                self.agent_asks(standing=False, deadline=False, patch=False, for_good=False)
+                self.everybody_leaves()
+                if beginning == 3:
+                    self.answer_the_last("ann", Decision.APPROVED)
+            case 4:
+                self.send("ben", BusyPolicy.STEER, await_end=False, own=False, key=None)
+                self.interrupt("ann", kill=False)
+                self.agent_ends(0)
+            case 5:
+                self.agent_asks(standing=True, deadline=False, patch=False, for_good=True)
+            case _:
+                pass
+        self.prompt = prompt
 
     @rule(
         client=CLIENTS,
@@ -351,7 +367,6 @@ class Conversation(RuleBasedStateMachine):
             self.say(CancelRequest(caller, client))
             self.saw("a request was cancelled")
 
-    @rule(client=CLIENTS)
     def cancel_early(self, client: str) -> None:
         caller = self.caller(client)
         self.say(CancelRequest(caller, client))
@@ -363,6 +378,11 @@ class Conversation(RuleBasedStateMachine):
     def answer(self, data: st.DataObject, client: str, decision: Decision) -> None:
         question = data.draw(st.sampled_from(self.questions[-3:]))
         self.say(AnswerApproval(self.caller(client), question, decision, client))
+
+    @precondition(lambda self: self.story.questions)
+    @rule(client=CLIENTS, decision=st.sampled_from([Decision.APPROVED, Decision.DENIED, Decision.ABORT]))
+    def answer_the_last(self, client: str, decision: Decision) -> None:
+        self.say(AnswerApproval(self.caller(client), list(self.story.questions)[-1], decision, client))
 
     @rule(client=CLIENTS, what=st.integers(0, 7), flag=st.booleans())
     def manage(self, client: str, what: int, *, flag: bool) -> None:
@@ -384,11 +404,6 @@ class Conversation(RuleBasedStateMachine):
             case _:
                 self.say(ResumeQueue(caller))
 
-    @rule(client=CLIENTS, luck=st.integers(0, 3))
-    def client_leaves(self, client: str, luck: int) -> None:
-        if not luck:
-            self.hang_up(client)
-
     def hang_up(self, client: str) -> None:
         self.forgiven.update(one for one in self.asked if one.connection == client)
         for reader in self.readers.values():
@@ -401,10 +416,40 @@ class Conversation(RuleBasedStateMachine):
         """The idle timer comes to a conversation in which only a question is left."""
         for client in ("ann", "ben", "cem"):
             self.hang_up(client)
-        if "idle" in self.timers:
-            self.core.now += LIMITS.idle_park_s
-            self.timers.remove("idle")
-            self.say(TimerFired("idle"))
+        for _ in range(2):
+            if "idle" in self.timers:
+                self.core.now += LIMITS.idle_park_s
+                self.timers.remove("idle")
+                self.say(TimerFired("idle"))
+            if self.agent.suspending:
+                self.agent_ends(0)
+            if self.parking:
+                self.park()
+
+    @rule(client=CLIENTS, what=st.integers(0, 19))
+    def mischief(self, client: str, what: int) -> None:
+        """What happens seldom, and should."""
+        match what:
+            case 0 | 1 | 2:
+                self.core.disk.refuses = StorageFull("full")
+            case 3 | 4:
+                self.core.disk.refuses = None
+            case 5 | 6:
+                self.crash(failed=True)
+            case 7:
+                self.crash(failed=True, given_up=True)
+            case 8:
+                self.crash(failed=False)
+            case 9 | 10:
+                self.hang_up(client)
+            case 11 | 12:
+                self.detach()
+            case 13 | 14:
+                self.prune()
+            case 15 | 16:
+                self.cancel_early(client)
+            case _:
+                pass
 
     # --- readers --------------------------------------------------------------------------------------------------
 
@@ -417,10 +462,10 @@ class Conversation(RuleBasedStateMachine):
         self.say(Attach(caller, ConnectionId(client), SubscriptionId(name), after))
         assert isinstance(self.answered[caller], Attached)
 
-    @precondition(lambda self: any(one.alive for one in self.readers.values()))
-    @rule(data=st.data())
-    def detach(self, data: st.DataObject) -> None:
-        name = data.draw(st.sampled_from([name for name, one in self.readers.items() if one.alive]))
+    def detach(self) -> None:
+        name = next((name for name, one in self.readers.items() if one.alive), None)
+        if name is None:
+            return
         self.readers[name].alive = False
         self.say(Detach(self.caller("ann"), SubscriptionId(name)))
 
@@ -438,9 +483,8 @@ class Conversation(RuleBasedStateMachine):
         wanted = self.core.pages.popleft()
         self.say(PageRead(wanted.subscription, self.core.disk.page(wanted)))
 
-    @rule(share=st.floats(0, 1))
-    def prune(self, share: float) -> None:
-        if not self.core.pages and share < 0.1:
+    def prune(self) -> None:
+        if not self.core.pages:
             self.core.disk.first_seq = max(self.core.disk.first_seq, round(self.story.seq / 2))
 
     # --- the disk -------------------------------------------------------------------------------------------------
@@ -461,10 +505,6 @@ class Conversation(RuleBasedStateMachine):
             self.say(answer)
         if not self.core.disk.under_way:
             self.compare()
-
-    @rule(luck=st.integers(0, 2))
-    def disk_is_full(self, luck: int) -> None:
-        self.core.disk.refuses = None if luck else StorageFull("full")
 
     def work(self, count: int | None = None) -> None:
         while self.core.disk.under_way and count != 0:
@@ -514,10 +554,7 @@ class Conversation(RuleBasedStateMachine):
 
     # --- the end of a life ----------------------------------------------------------------------------------------
 
-    @rule(failed=st.booleans(), given_up=st.sampled_from([False, False, True]), luck=st.integers(0, 9))
-    def crash(self, *, failed: bool, given_up: bool, luck: int) -> None:
-        if luck:
-            return
+    def crash(self, *, failed: bool, given_up: bool = False) -> None:
         self.core.disk.refuses = None
         self.work()
         self.told.clear()
@@ -562,19 +599,27 @@ class Conversation(RuleBasedStateMachine):
         self.agent_speaks(choices)
 
     @precondition(lambda self: self.agent.turn and not self.blocked())
-    @rule()
-    def agent_wants_input(self) -> None:
-        self.agent_speaks([8])
+    @rule(client=CLIENTS, prompt=st.booleans())
+    def agent_is_steered(self, client: str, *, prompt: bool) -> None:
+        self.send(client, BusyPolicy.STEER, await_end=False, own=False, key=None)
+        if self.agent.turn and prompt:
+            self.agent_speaks([8])
 
     @precondition(lambda self: self.agent.turn and not self.blocked())
-    @rule(standing=st.booleans(), deadline=st.booleans(), patch=st.booleans())
-    def agent_asks(self, *, standing: bool, deadline: bool, patch: bool) -> None:
+    @rule(standing=st.booleans(), deadline=st.booleans(), patch=st.booleans(), for_good=st.booleans())
+    def agent_asks(self, *, standing: bool, deadline: bool, patch: bool, for_good: bool) -> None:
+        while self.agent.commands and not deadline:
+            self.say_out(*self.words(7))
         item, question = self.name("item"), ApprovalId(self.name("question"))
         command = ("rm", "x") if standing else ("rm", item)
         request = w.ask_patch(question, item) if patch else w.ask(question, item, command=command)
         self.questions.append(question)
         self.agent.asked.add(question)
         self.say_out(w.call(item), request.model_copy(update={"deadline_s": 30.0 if deadline else None}))
+        if for_good and standing:
+            self.say(AnswerApproval(self.caller("ben"), question, Decision.APPROVED_FOR_SESSION, "ben"))
+            if self.agent.turn and not self.blocked():
+                self.agent_asks(standing=True, deadline=False, patch=False, for_good=False)
 
     @precondition(lambda self: self.agent.turn)
     @rule(outcome=st.integers(0, 5))
@@ -596,12 +641,12 @@ class Conversation(RuleBasedStateMachine):
     @rule(data=st.data(), end=st.booleans())
     def late_news(self, data: st.DataObject, *, end: bool) -> None:
         turn = data.draw(st.sampled_from([turn for turn in self.old_turns if turn in self.story.ended]))
-        facts, before = self.core.state.facts, len(self.core.effects)
-        self.say(
-            TurnEnded(turn, Completed("late")) if end else AgentOutput(turn, (w.delta("late"), w.message("late")))
-        )
+        facts = self.core.state.facts
+        late = TurnEnded(turn, Completed("late")) if end else AgentOutput(turn, (w.delta("late"), w.message("late")))
+        effects = self.core.say(late)
+        self.look()
         assert self.core.state.facts == facts, "late news changes nothing"
-        assert all(isinstance(one, Deliver | ReadPage | SetTimer) for one in self.core.effects[before:])
+        assert all(isinstance(one, Deliver | ReadPage | SetTimer) for one in effects)
 
     def blocked(self) -> bool:
         return self.agent.wants_input or bool(self.agent.asked)
