@@ -224,3 +224,13 @@ def test_the_answer_to_an_interrupt_comes_behind_the_events_it_is_about() -> Non
     places = {type(effect).__name__: place for place, effect in enumerate(effects)}
     assert places["Deliver"] < places["ReplyTo"]
     assert reader.slices[-1].records[-1].type == "turn_aborted"
+
+
+def test_d13_an_answered_interrupt_is_not_answered_again_by_the_end_of_the_next_turn() -> None:
+    core = Core()
+    core.send("one")
+    core.interrupt(ANN)
+    core.stopped()
+    core.send("two")
+    core.end()
+    assert core.answer(ANN) == Interrupted(core.runs[0].turn, Ending.INTERRUPTED)

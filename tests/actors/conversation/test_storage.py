@@ -295,3 +295,18 @@ def test_input_that_was_taken_back_before_the_disk_refused_it_settles_its_reques
     core.store()
     assert core.answer(BEN) == FULL
     assert core.settled(BEN) == 1
+
+
+def test_the_refusal_of_a_write_that_followed_a_refused_one_takes_nothing_back_that_was_said_since() -> None:
+    core = Core()
+    core.commits = False
+    core.say(Rename(None, "one"))
+    core.say(Rename(None, "two"))
+    refuse(core)
+    core.store(1)
+    core.send("hi", ANN)
+    core.store(1)
+    recover(core)
+    core.store()
+    assert isinstance(core.answer(ANN), Accepted)
+    assert [w.words_of(run.inputs) for run in core.runs] == [["hi"]]
