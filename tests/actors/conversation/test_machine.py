@@ -8,7 +8,7 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
@@ -81,6 +81,7 @@ ORDINARY = settings(
     max_examples=300,
     stateful_step_count=60,
     deadline=None,
+    phases=(Phase.generate, Phase.shrink),
     derandomize=True,
     database=None,
     suppress_health_check=list(HealthCheck),
@@ -323,7 +324,7 @@ class Conversation(RuleBasedStateMachine):
 
     # --- people ---------------------------------------------------------------------------------------------------
 
-    @initialize(prompt=st.sampled_from([True, True, False]), beginning=st.integers(0, 5))
+    @initialize(prompt=st.sampled_from([True, True, False]), beginning=st.integers(0, 7))
     def hello(self, *, prompt: bool, beginning: int) -> None:
         """Begins in one of the places that chance alone finds too seldom."""
         self.prompt = prompt or beginning > 1
@@ -340,6 +341,13 @@ class Conversation(RuleBasedStateMachine):
                 self.agent_ends(0)
             case 5:
                 self.agent_asks(standing=True, deadline=False, patch=False, for_good=True)
+            case 6:
+                self.agent_asks(standing=False, deadline=True, patch=False, for_good=False)
+                self.timers.remove(f"approval:{self.questions[-1]}")
+                self.say(TimerFired(f"approval:{self.questions[-1]}"))
+                self.saw("a timer: approval")
+            case 7:
+                self.crash(failed=False)
             case _:
                 pass
         self.prompt = prompt
@@ -762,6 +770,7 @@ def run(profile: settings) -> None:
     run_state_machine_as_test(Conversation, settings=profile)
 
 
+@pytest.mark.timeout(300)  # a failure is made small before it is shown
 def test_ten_thousand_steps_of_everything_break_no_rule_and_reach_every_situation() -> None:
     SITUATIONS.clear()
     run(ORDINARY)
