@@ -77,6 +77,8 @@ def read(line: bytes) -> Message:
         return Malformed(PARSE_ERROR, _TOO_DEEP)
     except ValueError as error:  # a number that is none, or has thousands of digits
         return Malformed(PARSE_ERROR, f"not JSON: {error}")
+    if b"\\ud" in line.lower() and _has_half_a_pair(value):
+        return Malformed(PARSE_ERROR, "half a surrogate pair is no character")
     if line.count(b"{") + line.count(b"[") > DEPTH_LIMIT and _too_deep(value):
         return Malformed(PARSE_ERROR, _TOO_DEEP)
     return _classified(value)
@@ -136,6 +138,17 @@ def _too_deep(value: Any) -> bool:
         if not level:
             return False
     return True
+
+
+def _has_half_a_pair(value: Any) -> bool:
+    """JSON can spell what no UTF-8 can hold, and so neither the journal nor the next client."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    except RecursionError:
+        return False  # judged below
+    return False
 
 
 _TOO_DEEP = f"nested deeper than {DEPTH_LIMIT} levels"

@@ -3,11 +3,11 @@
 from typing import assert_never
 
 from actors import events as ev
-from actors.answers import Ending, Interrupted, TurnResult
+from actors.answers import Answer, Ending, Interrupted, TurnResult
 from actors.conversation.draft import Draft
 from actors.conversation.facts import OpenItem, TurnFacts
 from actors.conversation.starting import start_next
-from actors.conversation.state import Stopping
+from actors.conversation.state import Claim, Stopping
 from actors.conversation.tail import Tail
 from actors.ids import ItemId, TurnId
 from actors.messages import Settle
@@ -67,15 +67,15 @@ def _terminal(outcome: Outcome, stopping: Stopping | None) -> tuple[ev.TaskCompl
 def _balance(draft: Draft, turn: TurnFacts, reason: AbortReason) -> None:
     """Every begin gets its end, every call its output, every question its withdrawal, partial text is kept once."""
     tails = draft.state.tails
-    for tail in tails:
-        _keep_partial(draft, tail)
+    for item, opened in turn.items:
+        _end_item(draft, item, opened, tails)
+    for call, item in turn.calls:  # before partial text: an output follows its call, whatever was said meanwhile
+        draft.emit(ev.ToolOutput(call_id=call, item_id=item, output=ABORTED_OUTPUT[reason]))
     for asked in turn.approvals:
         resolved = ev.ApprovalResolved(approval_id=asked.approval_id, decision=Decision.WITHDRAWN, reason=reason)
         draft.emit(resolved)
-    for item, opened in turn.items:
-        _end_item(draft, item, opened, tails)
-    for call, item in turn.calls:
-        draft.emit(ev.ToolOutput(call_id=call, item_id=item, output=ABORTED_OUTPUT[reason]))
+    for tail in tails:
+        _keep_partial(draft, tail)
 
 
 def _keep_partial(draft: Draft, tail: Tail) -> None:
@@ -129,27 +129,32 @@ def _settle_the_queue(draft: Draft, stopping: Stopping | None, turn: TurnId, end
     """A turn that did not end well pauses what waits behind it. Calls that steered it in vain are told so."""
     if stopping is not None and not stopping.pause:
         return
+    if ending is Ending.COMPLETED:
+        ending = Ending.INTERRUPTED  # the turn was done before the stop reached it, this input was not
     result = TurnResult(turn, ending, "the turn ended before it took this input", draft.facts.seq)
     for waiting in draft.facts.steering:
         claims = tuple(claim for claim in draft.state.claims if claim.input == waiting.id)
         if any(claim.awaiting for claim in claims):
             draft.emit(ev.InputWithdrawn(input_id=waiting.id, reason=f"turn {ending}"))
-            for claim in claims:
-                draft.reply(claim.caller, result)
+            settle_claims(draft, claims, result)
             draft.state.claims = tuple(claim for claim in draft.state.claims if claim.input != waiting.id)
     kept = tuple(one for one in draft.facts.pending if one.policy is not BusyPolicy.INTERRUPT)
     if kept and not draft.facts.paused:
         draft.emit(ev.QueuePaused(queued=len(kept)))
 
 
+def settle_claims(draft: Draft, claims: tuple[Claim, ...], answer: Answer) -> None:
+    """Who waited is answered; who was answered when the input was stored is only done with."""
+    for claim in claims:
+        if claim.awaiting:
+            draft.reply(claim.caller, answer)
+        else:
+            draft.when_stored(Settle(claim.caller))
+
+
 def answer_waiters(draft: Draft, turn: TurnFacts, result: TurnResult) -> None:
     """Everybody whose input the turn took, and everybody who asked it to stop."""
-    for claim in draft.state.claims:
-        if claim.input in turn.inputs:
-            if claim.awaiting:
-                draft.reply(claim.caller, result)
-            else:
-                draft.when_stored(Settle(claim.caller))
+    settle_claims(draft, tuple(claim for claim in draft.state.claims if claim.input in turn.inputs), result)
     for caller in draft.state.interrupts:
         draft.reply(caller, Interrupted(turn.id, result.ending, len(draft.facts.pending)))
     claims = tuple(claim for claim in draft.state.claims if claim.input not in turn.inputs)

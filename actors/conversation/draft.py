@@ -1,7 +1,5 @@
 """One step in the making: what was decided so far. Lives inside one call of `step` and never leaves it."""
 
-from dataclasses import replace
-
 from actors import events as ev
 from actors.answers import Answer
 from actors.conversation.facts import Facts, apply
@@ -43,7 +41,7 @@ class Draft:
     """Collects events and effects, and keeps the facts true to the events at every moment."""
 
     def __init__(self, state: State, stamp: Stamp) -> None:
-        self.state = replace(state)  # the one copy; everything below works on it
+        self.state = state.copied()  # the one copy; everything below works on it
         self.now = stamp.now
         self._nonce = stamp.nonce
         self._names = 0
@@ -74,8 +72,13 @@ class Draft:
         self.state.facts = facts
         self.state.window = (*self.state.window, record)
         item = getattr(event, "item_id", None)
-        if item and self.state.tails:
+        if item and self.state.tails and not isinstance(event, ev.AgentReasoningSectionBreak):
             self.state.tails = without_item(self.state.tails, item)
+
+    @property
+    def is_stored(self) -> bool:
+        """Everything said so far is on disk."""
+        return self.facts.seq <= self.state.committed
 
     def at_once(self, effect: Effect) -> None:
         self._effects.append(effect)
@@ -86,7 +89,7 @@ class Draft:
 
     def when_stored(self, effect: Effect) -> None:
         """Carried out when everything said so far is on disk; at once if it is."""
-        if self.facts.seq <= self.state.committed:
+        if self.is_stored:
             self._effects.append(effect)
         else:
             self.state.held = (*self.state.held, Held(self.facts.seq, effect))

@@ -143,7 +143,8 @@ def _apply_input(
             keys = _remember(facts, event.key, event.input_id, ts, None)
             return replace(facts, pending=_in_line(facts.pending, waiting), keys=keys)
         case ev.InputWithdrawn():
-            return replace(facts, pending=_without(facts.pending, event.input_id))
+            keys = tuple(known for known in facts.keys if known.input != event.input_id)
+            return replace(facts, pending=_without(facts.pending, event.input_id), keys=keys)
         case ev.QueuePaused():
             return replace(facts, paused=True)
         case ev.QueueResumed():

@@ -12,7 +12,7 @@ from actors.conversation.starting import start_next
 from actors.conversation.state import Stage, Stopping
 from actors.conversation.storing import settle_stranded
 from actors.conversation.turns import set_deadline, stop_turn
-from actors.errors import TurnFailed, WrongState
+from actors.errors import TurnFailed, UnknownConversation, WrongState
 from actors.ids import ApprovalId
 from actors.messages import (
     Archive,
@@ -27,6 +27,7 @@ from actors.messages import (
     Retire,
     Revived,
     SetTimer,
+    Settle,
     Stay,
     TimerFired,
 )
@@ -51,13 +52,25 @@ def begin(draft: Draft, command: Begin) -> None:
     draft.reply(command.caller, Begun(facts.conversation, command.settings))
 
 
+def is_unborn(draft: Draft, command: Rename | Archive | ChangeSettings) -> bool:
+    """Its first event is that it began, and nothing else. The disk may have refused that."""
+    unborn = draft.facts.seq == 0
+    if unborn:
+        draft.refuse(command.caller, UnknownConversation(f"no conversation {draft.facts.conversation}"))
+    return unborn
+
+
 def rename(draft: Draft, command: Rename) -> None:
+    if is_unborn(draft, command):
+        return
     if command.name != draft.facts.name:
         draft.emit(ev.ConversationRenamed(name=command.name))
     draft.reply(command.caller, Done())
 
 
 def archive(draft: Draft, command: Archive) -> None:
+    if is_unborn(draft, command):
+        return
     if command.archived and draft.facts.turn is not None:
         draft.refuse(command.caller, WrongState("a turn is open; interrupt it first"))
         return
@@ -67,6 +80,8 @@ def archive(draft: Draft, command: Archive) -> None:
 
 
 def change_settings(draft: Draft, command: ChangeSettings) -> None:
+    if is_unborn(draft, command):
+        return
     if command.settings != draft.facts.settings:
         draft.emit(ev.SettingsChanged(settings=command.settings))
     draft.reply(command.caller, Done())
@@ -85,9 +100,10 @@ def revive(draft: Draft, news: Revived) -> None:
     """After a restore: settle what the last life left open, keep what waits for an answer."""
     if news.survivors is not None:
         draft.state.subscribers = adopted(draft.state, news.survivors)
-    settle_stranded(draft, news.reason, news.message)
-    if news.gave_up is not None:
+    if news.gave_up is not None:  # said first, so that the end of its turn starts no other
         draft.emit(ev.ConversationFailed(message=news.message, traceback=news.gave_up))
+        stop_turn(draft, Stopping(news.reason, message=news.message))
+    settle_stranded(draft, news.reason, news.message)
     for asked in draft.facts.turn.approvals if draft.facts.turn else ():
         set_deadline(draft, asked)
     for caller in news.survivors.callers if news.survivors else ():
@@ -125,15 +141,15 @@ def put_on_paper(draft: Draft) -> None:
 
 
 def is_quiet(draft: Draft) -> bool:
-    """Nothing would be lost or noticed if the actor ended now."""
-    state = draft.state
+    """Nothing would be lost or noticed if the actor ended now; a deadline needs somebody who looks at the clock."""
+    state, turn = draft.state, draft.facts.turn
     return (
         state.run is None
         and not state.subscribers
         and not state.versions
         and not state.held
-        and not state.claims
-        and (state.facts.turn is None or state.facts.turn.only_waits)
+        and not any(claim.awaiting for claim in state.claims)
+        and (turn is None or (turn.only_waits and all(asked.deadline_s is None for asked in turn.approvals)))
     )
 
 
@@ -176,4 +192,9 @@ def _deadline(draft: Draft, approval: ApprovalId) -> None:
 
 
 def park(draft: Draft, _: Park) -> None:
-    draft.at_once(Leave() if is_quiet(draft) else Stay())
+    if not is_quiet(draft):
+        draft.at_once(Stay())
+        return
+    for claim in draft.state.claims:  # answered long ago; there will be nobody to take it back from
+        draft.at_once(Settle(claim.caller))
+    draft.at_once(Leave())

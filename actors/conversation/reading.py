@@ -7,11 +7,13 @@ from actors.answers import Attached, Done
 from actors.conversation.draft import Draft
 from actors.conversation.state import Limits, State, Subscriber
 from actors.conversation.summary import summary
-from actors.conversation.tail import delta_of
+from actors.conversation.tail import TailPlace, delta_of
 from actors.errors import InvalidInput, UnknownConversation
 from actors.ids import ConnectionId, SubscriptionId
 from actors.messages import Attach, Deliver, Detach, EndSubscription, PageRead, ReadPage, Ready, Slice, Unsubscribed
 from actors.ports import Record
+
+Place = tuple[int, tuple[tuple[TailPlace, int], ...], bool, bool]  # where a reader stands
 
 
 def attach(draft: Draft, command: Attach) -> None:
@@ -46,14 +48,14 @@ def drop_connection(draft: Draft, gone: ConnectionId) -> None:
 
 def reader_ready(draft: Draft, command: Ready) -> None:
     reader = draft.state.subscribers.get(command.subscription)
-    if reader is not None:
+    if reader is not None and not reader.paging:
         _put(draft, replace(reader, in_flight=False))
 
 
 def take_page(draft: Draft, news: PageRead) -> None:
     """A piece of history for a reader that was further back than memory goes."""
     reader = draft.state.subscribers.get(news.subscription)
-    if reader is None:
+    if reader is None or not reader.paging:
         return
     page = news.page
     if page is None or not (page.records or page.first_seq > reader.seq + 1):
@@ -62,7 +64,7 @@ def take_page(draft: Draft, news: PageRead) -> None:
     gap = (reader.seq + 1, page.first_seq - 1) if page.first_seq > reader.seq + 1 else None
     reached = page.records[-1].seq if page.records else page.first_seq - 1
     slice_ = Slice(draft.facts.conversation, page.records, lagged=reader.lagging, gap=gap, ts=draft.now)
-    _deliver(draft, replace(reader, seq=reached, lagging=False), slice_)
+    _put(draft, _deliver(draft, reader, slice_, reached, reader.offsets, caught_up=reader.caught_up))
 
 
 def end_subscription(draft: Draft, subscription: SubscriptionId, reason: str) -> None:
@@ -73,40 +75,53 @@ def end_subscription(draft: Draft, subscription: SubscriptionId, reason: str) ->
 
 def feed_readers(draft: Draft) -> None:
     """Everybody who is ready gets what is new. Those who stand at the same place share one slice."""
-    shared: dict[tuple[object, ...], Slice] = {}
-    for reader in draft.state.subscribers.values():
-        if not reader.in_flight:
-            _feed(draft, reader, shared)
+    shared: dict[Place, Slice] = {}
+    readers = draft.state.subscribers
+    moved = {
+        reader.id: _feed(draft, reader, shared)
+        for reader in readers.values()
+        if not reader.in_flight and _is_behind(draft.state, reader)
+    }
+    if moved:
+        draft.state.subscribers = {**readers, **moved}
 
 
-def _feed(draft: Draft, reader: Subscriber, shared: dict[tuple[object, ...], Slice]) -> None:
+def _is_behind(state: State, reader: Subscriber) -> bool:
+    return (
+        not reader.caught_up
+        or reader.seq < state.committed
+        or any(reader.offsets.get(tail.place, 0) < tail.end for tail in state.tails if tail.since <= state.committed)
+    )
+
+
+def _feed(draft: Draft, reader: Subscriber, shared: dict[Place, Slice]) -> Subscriber:
+    """Sends what comes next for it, and says where it stands then."""
     state = draft.state
     if reader.seq < min(state.committed, _window_start(state) - 1):
         limit = state.limits.page_records
         lagging = reader.lagging or reader.caught_up
-        _put(draft, replace(reader, in_flight=True, caught_up=False, lagging=lagging))
         draft.at_once(ReadPage(reader.id, reader.seq, limit))
-        return
+        return replace(reader, in_flight=True, paging=True, caught_up=False, lagging=lagging)
     place = (reader.seq, tuple(reader.offsets.items()), reader.caught_up, reader.lagging)
     slice_ = shared.get(place)
     if slice_ is None:
         slice_ = shared[place] = _slice(state, reader, draft.now)
-    if slice_.records or slice_.deltas or not reader.caught_up:
-        offsets = {tail.key: tail.end for tail in state.tails if tail.since <= state.committed}
-        seq = max(reader.seq, state.committed)
-        _deliver(draft, replace(reader, seq=seq, offsets=offsets, caught_up=True, lagging=False), slice_)
+    offsets = {tail.place: tail.end for tail in state.tails if tail.since <= state.committed}
+    seq = max(reader.seq, state.committed)
+    return _deliver(draft, reader, slice_, seq, offsets, caught_up=True)
 
 
 def _slice(state: State, reader: Subscriber, now: float) -> Slice:
-    records = tuple(record for record in state.window if reader.seq < record.seq <= state.committed)
+    before = _window_start(state) - 1
+    records = state.window[reader.seq - before : max(0, state.committed - before)]  # numbers are dense
     deltas, dropped = [], False
     for tail in state.tails:
         if tail.since <= state.committed:
-            content, cut = tail.beyond(reader.offsets.get(tail.key, 0))
+            content, cut = tail.beyond(reader.offsets.get(tail.place, 0))
             dropped = dropped or cut
             if content:
                 deltas.append(delta_of(tail, content))
-    turn = state.facts.turn
+    turn = state.durable.turn if state.durable else None  # like the records: nothing that is not on disk
     return Slice(
         state.facts.conversation,
         records,
@@ -119,9 +134,13 @@ def _slice(state: State, reader: Subscriber, now: float) -> Slice:
     )
 
 
-def _deliver(draft: Draft, reader: Subscriber, slice_: Slice) -> None:
-    _put(draft, replace(reader, in_flight=True))
+def _deliver(
+    draft: Draft, reader: Subscriber, slice_: Slice, seq: int, offsets: Mapping[TailPlace, int], *, caught_up: bool
+) -> Subscriber:
     draft.at_once(Deliver(reader.connection, reader.id, slice_))
+    return Subscriber(
+        reader.id, reader.connection, seq, offsets, in_flight=True, read_only=reader.read_only, caught_up=caught_up
+    )
 
 
 def _put(draft: Draft, reader: Subscriber) -> None:

@@ -51,7 +51,7 @@ def survivors_of(state: State) -> Survivors:
     waiting = tuple(claim.caller for claim in state.claims if claim.awaiting)
     callers: dict[Caller, None] = dict.fromkeys((*held, *waiting, *state.interrupts))
     readers = tuple(
-        ReaderState(one.id, one.connection, one.seq, one.in_flight, one.read_only)
+        ReaderState(one.id, one.connection, one.seq, one.in_flight and not one.paging, one.read_only)
         for one in state.subscribers.values()
     )
     return Survivors(readers, tuple(callers))

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from actors import events as ev
 from actors.answers import Accepted, Done
+from actors.conversation.closing import settle_claims
 from actors.conversation.draft import Draft
 from actors.conversation.facts import KEYS_KEPT_S, Facts, Key
 from actors.conversation.starting import start_next, start_turn
@@ -11,7 +12,7 @@ from actors.conversation.state import Claim, Stopping
 from actors.conversation.turns import stop_turn
 from actors.errors import Busy, Cancelled, InvalidInput, Overloaded, QueueFull, UnknownConversation, WrongState
 from actors.ids import ConnectionId, InputId
-from actors.messages import CancelRequest, ResumeQueue, Send, Settle, WithdrawInput
+from actors.messages import CancelRequest, ResumeQueue, Send, WithdrawInput
 from actors.orders import PendingInput
 from actors.settings import AbortReason, BusyPolicy
 
@@ -19,11 +20,11 @@ EARLY_CANCELS = 64  # cancels that overtook their request; more than a client ca
 
 
 def send(draft: Draft, command: Send) -> None:
-    refusal = _refusal(draft, command)
+    known = _known_key(draft.facts, command.key, draft.now)
+    refusal = _cancelled_early(draft, command) or (_refusal(draft, command) if known is None else None)
     if refusal is not None:
         draft.refuse(command.caller, refusal)
         return
-    known = _known_key(draft.facts, command.key, draft.now)
     if known is not None:
         _send_again(draft, command, known)
         return
@@ -38,13 +39,18 @@ def send(draft: Draft, command: Send) -> None:
     _accept(draft, command, waiting.id)
 
 
+def _cancelled_early(draft: Draft, command: Send) -> Cancelled | None:
+    early = draft.state.early_cancels
+    if command.caller not in early:
+        return None
+    draft.state.early_cancels = tuple(one for one in early if one != command.caller)
+    return Cancelled("the request was cancelled before it was taken")
+
+
 def _refusal(
     draft: Draft, command: Send
-) -> Busy | Cancelled | InvalidInput | Overloaded | QueueFull | UnknownConversation | WrongState | None:
-    facts, early = draft.facts, draft.state.early_cancels
-    if command.caller in early:
-        draft.state.early_cancels = tuple(one for one in early if one != command.caller)
-        return Cancelled("the request was cancelled before it was taken")
+) -> Busy | InvalidInput | Overloaded | QueueFull | UnknownConversation | WrongState | None:
+    facts = draft.facts
     if facts.seq == 0:
         return UnknownConversation(f"no conversation {facts.conversation}")
     if draft.state.quiescing:
@@ -166,16 +172,15 @@ def withdraw_input(draft: Draft, command: WithdrawInput) -> None:
 
 def _withdraw(draft: Draft, taken: InputId, reason: str) -> None:
     draft.emit(ev.InputWithdrawn(input_id=taken, reason=reason))
-    for claim in draft.state.claims:
-        if claim.input == taken:
-            if claim.awaiting:
-                draft.reply(claim.caller, Cancelled(f"the input was withdrawn: {reason}"))
-            else:
-                draft.when_stored(Settle(claim.caller))
+    claims = tuple(claim for claim in draft.state.claims if claim.input == taken)
+    settle_claims(draft, claims, Cancelled(f"the input was withdrawn: {reason}"))
     draft.state.claims = tuple(claim for claim in draft.state.claims if claim.input != taken)
 
 
 def resume_queue(draft: Draft, command: ResumeQueue) -> None:
+    if draft.facts.archived:
+        draft.refuse(command.caller, WrongState("the conversation is archived"))
+        return
     _resume_if_paused(draft)
     start_next(draft)
     draft.reply(command.caller, Done())

@@ -3,7 +3,7 @@
 from actors import events as ev
 from actors.conversation.draft import Draft
 from actors.conversation.facts import TurnFacts
-from actors.conversation.state import Run
+from actors.conversation.state import Run, Stage
 from actors.ids import ItemId, TurnId
 from actors.items import text_of
 from actors.orders import (
@@ -32,7 +32,7 @@ def run_agent(
     draft: Draft, turn: TurnId, settings: Settings, inputs: tuple[PendingInput, ...], *, resume: bool = False
 ) -> None:
     facts = draft.facts
-    draft.state.run = Run(turn)
+    draft.state.run = Run(turn, Stage.RUNNING if draft.is_stored else Stage.HELD)
     draft.when_stored(RunAgent(facts.conversation, turn, settings, facts.seq, resume, inputs))
 
 

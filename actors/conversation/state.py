@@ -1,11 +1,12 @@
 """What a live conversation knows beyond its facts: who reads, who waits, what runs, what is not on disk yet."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import StrEnum
+from operator import attrgetter
 
 from actors.conversation.facts import Facts
-from actors.conversation.tail import Tail
+from actors.conversation.tail import Tail, TailPlace
 from actors.ids import Caller, ConnectionId, InputId, SubscriptionId, TurnId
 from actors.messages import Effect
 from actors.ports import Append, Record
@@ -56,6 +57,10 @@ class Run:
     stopping: Stopping | None = None
     suspending: bool = False
 
+    def heard(self, turn: TurnId) -> bool:
+        """Whether news of a turn comes from this run: an agent that was not told yet has nothing to say."""
+        return self.turn == turn and self.stage is not Stage.HELD
+
 
 @dataclass(frozen=True, slots=True)
 class Claim:
@@ -68,14 +73,18 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Subscriber:
-    """A cursor, not a queue: where one reader stands, and whether it still has a slice in its hands."""
+    """A cursor, not a queue: where one reader stands, and whether it still has a slice in its hands.
+
+    `offsets` is how much it has of each unfinished tail, by its key and beginning: the same item may begin again.
+    """
 
     id: SubscriptionId
     connection: ConnectionId
     seq: int
-    offsets: Mapping[str, int] = field(default_factory=dict)
+    offsets: Mapping[TailPlace, int] = field(default_factory=dict)
     in_flight: bool = False
     read_only: bool = False
+    paging: bool = False  # nothing is in its hands: the journal is asked for what it gets next
     caught_up: bool = False
     lagging: bool = False
 
@@ -110,6 +119,12 @@ class State:
     quiescing: bool = False
     last_command: float = 0.0
     limits: Limits = Limits()
+
+    def copied(self) -> "State":
+        return State(*_everything(self))
+
+
+_everything = attrgetter(*(one.name for one in fields(State)))  # much faster than `replace`, and done at every step
 
 
 @dataclass(frozen=True, slots=True)

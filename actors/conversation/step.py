@@ -37,6 +37,7 @@ from actors.orders import AgentOutput, TurnEnded
 from actors.settings import AbortReason
 
 LOOKS_AT_THE_DISK_AGAIN = (Send, Interrupt, CancelRequest, AnswerApproval, ResumeQueue, Archive, Restart)
+MACHINERY = (Ready, Committed, PageRead, TimerFired, Park)  # nobody cares for the conversation by these
 
 
 def step(state: State, message: Input, stamp: Stamp) -> Step:
@@ -45,7 +46,7 @@ def step(state: State, message: Input, stamp: Stamp) -> Step:
     if state.storage_error is not None and isinstance(message, LOOKS_AT_THE_DISK_AGAIN):
         storing.settle_stranded(draft, AbortReason.FAILED, state.storage_error)
     _decide(draft, message)
-    if not isinstance(message, Ready | Committed | PageRead | TimerFired | Park):
+    if not isinstance(message, MACHINERY):
         draft.state.last_command = stamp.now
     if draft.state.quiescing:
         living.put_on_paper(draft)

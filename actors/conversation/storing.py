@@ -1,5 +1,7 @@
 """What the journal answers: what may be shown now, and what is to be taken back."""
 
+from dataclasses import replace
+
 from actors.answers import Interrupted
 from actors.conversation.closing import close_turn
 from actors.conversation.draft import Draft
@@ -46,10 +48,13 @@ def take_refusal(draft: Draft, news: AppendRefused) -> None:
     state.facts = state.durable
     state.epoch += 1
     state.versions = state.held = state.tails = ()
+    state.subscribers = {key: replace(one, offsets={}) for key, one in state.subscribers.items()}
     state.window = tuple(record for record in state.window if record.seq <= state.committed)
-    state.storage_error = news.error.message
+    state.storage_error = f"{news.error.code}: {news.error.message}"
+    refused = {held.effect.caller for held in taken_back if isinstance(held.effect, ReplyTo)}
     for held in taken_back:
-        _take_back(draft, held, news.error)
+        if not (isinstance(held.effect, Settle) and held.effect.caller in refused):  # the refusal settles it
+            _take_back(draft, held, news.error)
     _fail_lost_claims(draft, news.error)
     _stop_what_runs(draft, news.error)
     draft.at_once(SetTimer("storage", RETRY_STORAGE_S))
@@ -57,7 +62,7 @@ def take_refusal(draft: Draft, news: AppendRefused) -> None:
 
 def _take_back(draft: Draft, held: Held, error: GreenroomError) -> None:
     match held.effect:
-        case ReplyTo(caller, Interrupted() as answer):
+        case ReplyTo(caller, Interrupted() as answer) if not _waits_on_paper(draft):
             draft.at_once(ReplyTo(caller, answer))  # what it says is true: nothing runs any more
         case ReplyTo(caller, _):
             draft.refuse(caller, error)
@@ -67,6 +72,12 @@ def _take_back(draft: Draft, held: Held, error: GreenroomError) -> None:
             draft.state.run = None
         case _:
             pass  # addressed to the agent, which is stopped below
+
+
+def _waits_on_paper(draft: Draft) -> bool:
+    """The turn has no agent, and an answer would go on with it: whoever interrupted it has not succeeded."""
+    turn = draft.facts.turn
+    return turn is not None and turn.only_waits and draft.state.run is None
 
 
 def _fail_lost_claims(draft: Draft, error: GreenroomError) -> None:

@@ -23,6 +23,7 @@ def condition(state: State) -> Condition:
 
 def summary(state: State) -> Summary:
     facts = state.facts
+    durable = state.durable or facts  # a question is shown when it is on disk
     return Summary(
         conversation=facts.conversation,
         condition=condition(state),
@@ -32,7 +33,7 @@ def summary(state: State) -> Summary:
         turn=facts.turn.id if facts.turn else None,
         queued=len(facts.pending),
         paused=facts.paused,
-        pending=facts.turn.approvals if facts.turn else (),
+        pending=durable.turn.approvals if durable.turn else (),
         readers=tuple(
             Reader(one.connection, one.id, one.seq, max(0, state.committed - one.seq), one.read_only)
             for one in state.subscribers.values()

@@ -1,6 +1,6 @@
 """The unfinished tail of an item: deltas, coalesced, until its finished event says everything again."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import assert_never
 
 from actors import events as ev
@@ -9,10 +9,15 @@ from actors.ids import ItemId
 PIECES = 64  # joined beyond this, so that adding stays cheap and slicing too
 TAIL_LIMIT = 1 << 20  # characters or bytes kept of one unfinished item; a reader further behind gets what is left
 
+TailPlace = tuple[str, int]
+
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """`start` is how much was dropped in front, `end` how much there ever was; offsets count from the beginning."""
+    """`start` is how much was dropped in front, `end` how much there ever was; offsets count from the beginning.
+
+    `sample` is the last delta.
+    """
 
     key: str
     sample: ev.Delta
@@ -22,12 +27,23 @@ class Tail:
     since: int
 
     @property
+    def place(self) -> TailPlace:
+        """What a reader remembers it by: the same item may begin again."""
+        return self.key, self.since
+
+    @property
     def item(self) -> ItemId:
         return self.sample.item_id
 
+    @property
+    def is_output(self) -> bool:
+        """A command's, and not the model's own words."""
+        return isinstance(self.sample, ev.ExecCommandOutputDelta)
+
     def whole(self) -> str:
         """Everything that is kept, as text."""
-        return "".join(_as_text(piece) for piece in self.pieces)
+        kept = _join(self.pieces)
+        return kept.decode(errors="replace") if isinstance(kept, bytes) else kept
 
     def beyond(self, offset: int) -> tuple[str | bytes, bool]:
         """What comes after an offset, and whether something before it was dropped."""
@@ -62,7 +78,7 @@ def grown(tails: tuple[Tail, ...], delta: ev.Delta, since: int) -> tuple[Tail, .
     key, content = key_of(delta), content_of(delta)
     for place, tail in enumerate(tails):
         if tail.key == key:
-            return (*tails[:place], _longer(tail, content), *tails[place + 1 :])
+            return (*tails[:place], _longer(tail, delta, content), *tails[place + 1 :])
     return (*tails, Tail(key, delta, (content,), 0, len(content), since))
 
 
@@ -71,13 +87,15 @@ def without_item(tails: tuple[Tail, ...], item: ItemId) -> tuple[Tail, ...]:
 
 
 def delta_of(tail: Tail, content: str | bytes) -> ev.Delta:
-    """One delta that says what several said."""
+    """One delta that says what several said. A reader that keeps up gets the last one as it came."""
+    if content == content_of(tail.sample):
+        return tail.sample
     if isinstance(content, bytes):
         return tail.sample.model_copy(update={"chunk": content})
     return tail.sample.model_copy(update={"delta": content})
 
 
-def _longer(tail: Tail, content: str | bytes) -> Tail:
+def _longer(tail: Tail, delta: ev.Delta, content: str | bytes) -> Tail:
     pieces = (*tail.pieces, content)
     if len(pieces) > PIECES:
         pieces = (_join(pieces),)
@@ -85,7 +103,7 @@ def _longer(tail: Tail, content: str | bytes) -> Tail:
     if end - start > TAIL_LIMIT:
         kept = _join(pieces)[-TAIL_LIMIT // 2 :]
         pieces, start = (kept,), end - len(kept)
-    return replace(tail, pieces=pieces, start=start, end=end)
+    return Tail(tail.key, delta, pieces, start, end, tail.since)
 
 
 def _join(pieces: tuple[str | bytes, ...]) -> str | bytes:
@@ -94,7 +112,3 @@ def _join(pieces: tuple[str | bytes, ...]) -> str | bytes:
     if isinstance(pieces[0], bytes):
         return b"".join(piece for piece in pieces if isinstance(piece, bytes))
     return "".join(piece for piece in pieces if isinstance(piece, str))
-
-
-def _as_text(piece: str | bytes) -> str:
-    return piece.decode(errors="replace") if isinstance(piece, bytes) else piece

@@ -28,7 +28,6 @@ from actors.settings import Decision
 AGENT_EVENTS = (
     ev.UserMessage,
     ev.ErrorEvent,
-    ev.StreamError,
     ev.BackgroundEvent,
     ev.TokenCount,
     ev.AgentMessage,
@@ -48,7 +47,7 @@ AGENT_EVENTS = (
 def take_output(draft: Draft, output: AgentOutput) -> None:
     """Late news of another turn, or of one that the disk refused, is dropped."""
     run = draft.state.run
-    if run is None or run.turn != output.turn or draft.facts.turn is None:
+    if run is None or not run.heard(output.turn) or draft.facts.turn is None:
         return
     if draft.state.storage_error is None:
         for news in output.batch:
@@ -77,6 +76,9 @@ def _take(draft: Draft, news: AgentNews) -> None:
         case ev.ToolOutput():
             if any(item == news.item_id for _, item in turn.calls):
                 draft.emit(news)
+        case ev.StreamError():  # what was unfinished is said anew, as another item
+            draft.state.tails = tuple(tail for tail in draft.state.tails if tail.is_output)
+            draft.emit(news)
         case _ if isinstance(news, AGENT_EVENTS):
             draft.emit(news)
         case _:
@@ -84,7 +86,9 @@ def _take(draft: Draft, news: AgentNews) -> None:
 
 
 def _give_input(draft: Draft, turn: TurnId) -> None:
-    inputs = draft.facts.steering
+    """Nothing for a turn that is being stopped: who said it would never get an answer."""
+    run = draft.state.run
+    inputs = draft.facts.steering if run is not None and run.stopping is None else ()
     for waiting in inputs:
         emit_user_message(draft, waiting)
     draft.when_stored(GiveInput(turn, inputs))
@@ -133,12 +137,12 @@ def forget_held_run(draft: Draft) -> None:
 def end_turn(draft: Draft, news: TurnEnded) -> None:
     """The agent's last word. What it did decides, unless it was stopped before it was done."""
     run, turn = draft.state.run, draft.facts.turn
-    if run is None or run.turn != news.turn:
+    if run is None or not run.heard(news.turn):
         return
     draft.state.run = None
     if turn is None:  # the disk refused even its beginning
         start_next(draft)
-    elif isinstance(news.outcome, Suspended) and run.stopping is None:
+    elif isinstance(news.outcome, Suspended) and run.suspending and run.stopping is None:
         if not turn.approvals:
             resume_turn(draft, turn)
     else:

@@ -1,0 +1,121 @@
+"""When a conversation may leave memory, and that it comes back the same."""
+
+from actors.answers import Condition
+from actors.conversation import condition
+from actors.ids import ConnectionId
+from actors.messages import ConnectionClosed, Effect, Inspect, Leave, OfferToPark, Park, SetTimer, Stay, TimerFired
+from actors.orders import Suspended
+from actors.settings import BusyPolicy, Decision
+from tests.actors.conversation import words as w
+from tests.support.core_driver import Core, caller
+
+ANN = caller("ann")
+
+
+def look(core: Core, after_s: float) -> list[Effect]:
+    """What the idle timer brings about, but the next timer."""
+    core.now += after_s
+    return [effect for effect in core.say(TimerFired("idle")) if not isinstance(effect, SetTimer)]
+
+
+def test_a_conversation_that_was_idle_long_enough_offers_to_leave() -> None:
+    core = Core()
+    assert look(core, core.limits.idle_park_s) == [OfferToPark()]
+    assert core.say(Park()) == [Leave()]
+
+
+def test_a_conversation_that_was_spoken_to_meanwhile_stays() -> None:
+    core = Core()
+    core.now += core.limits.idle_park_s / 2
+    core.say(Inspect(ANN))
+    assert look(core, core.limits.idle_park_s / 2) == []
+    assert look(core, core.limits.idle_park_s) == [OfferToPark()]
+
+
+def test_there_is_always_one_timer_that_looks() -> None:
+    core = Core()
+    core.send()
+    core.end()
+    assert core.effects.count(SetTimer("idle", core.limits.idle_park_s)) == 1
+    core.now += 1
+    core.say(TimerFired("idle"))
+    assert core.effects.count(SetTimer("idle", core.limits.idle_park_s)) == 2
+
+
+def test_a_conversation_stays_while_a_turn_runs() -> None:
+    core = Core()
+    core.send()
+    assert look(core, core.limits.idle_park_s) == []
+    assert core.say(Park()) == [Stay()]
+
+
+def test_a_conversation_stays_while_somebody_is_attached() -> None:
+    core = Core()
+    core.attach("r", connection="ann")
+    assert look(core, core.limits.idle_park_s) == []
+    assert core.say(Park()) == [Stay()]
+    core.say(ConnectionClosed(ConnectionId("ann")))
+    assert core.say(Park()) == [Leave()]
+
+
+def test_a_conversation_stays_while_something_is_not_on_disk() -> None:
+    core = Core()
+    core.commits = False
+    core.send()
+    core.interrupt()
+    assert core.say(Park()) == [Stay()]
+    core.store()
+    assert core.say(Park()) == [Leave()]
+
+
+def test_a_conversation_stays_while_a_call_waits_for_the_end_of_its_turn() -> None:
+    core = Core()
+    core.send("hi", ANN, await_end=True)
+    core.output(w.ask())
+    look(core, core.limits.idle_park_s)
+    core.end(Suspended())
+    assert core.say(Park()) == [Stay()]
+
+
+def test_what_came_between_the_offer_and_the_leave_keeps_it() -> None:
+    core = Core()
+    assert look(core, core.limits.idle_park_s) == [OfferToPark()]
+    core.send()
+    assert core.say(Park()) == [Stay()]
+
+
+def test_a_turn_that_waits_on_paper_may_leave_and_the_answer_continues_it() -> None:
+    core = Core()
+    core.send()
+    core.output(w.call(), w.ask())
+    look(core, core.limits.idle_park_s)
+    core.end(Suspended())
+    assert look(core, core.limits.idle_park_s) == [OfferToPark()]
+    assert core.say(Park()) == [Leave()]
+    core.crash()
+    assert condition(core.state) is Condition.WAITING
+    core.answer_with(Decision.APPROVED, ANN)
+    assert core.runs[-1].resume
+
+
+def test_a_conversation_that_left_comes_back_with_the_same_facts_and_without_a_word() -> None:
+    core = Core()
+    core.send("one")
+    core.send("two", policy=BusyPolicy.ENQUEUE)
+    core.interrupt()
+    core.stopped()
+    before = core.state.facts
+    assert core.say(Park()) == [Leave()]
+    core.crash()
+    assert core.state.facts == before
+
+
+def test_a_conversation_stays_while_a_question_has_a_deadline() -> None:
+    core = Core()
+    core.send()
+    core.output(w.ask(deadline_s=3600))
+    look(core, core.limits.idle_park_s)
+    core.end(Suspended())
+    assert look(core, core.limits.idle_park_s) == []
+    core.say(TimerFired("approval:question"))
+    assert core.runs[-1].resume

@@ -1,0 +1,158 @@
+"""What waits for a turn of its own: its order, its pause, and what resumes it."""
+
+import pytest
+
+from actors import events as ev
+from actors.answers import Done, Interrupted
+from actors.errors import Cancelled, InvalidInput, WrongState
+from actors.ids import InputId
+from actors.messages import Archive, ResumeQueue, WithdrawInput
+from actors.orders import Crashed, ModelFailed, Outcome, Stopped
+from actors.settings import BusyPolicy
+from tests.actors.conversation import words as w
+from tests.support.core_driver import Core, caller
+
+ANN, BEN = caller("ann"), caller("ben")
+
+
+def runs(core: Core) -> list[list[str]]:
+    return [w.words_of(run.inputs) for run in core.runs]
+
+
+def with_queue(*texts: str) -> Core:
+    core = Core()
+    core.send("first")
+    for text in texts:
+        core.send(text, policy=BusyPolicy.ENQUEUE)
+    return core
+
+
+def test_what_was_queued_runs_in_order_one_turn_each() -> None:
+    core = with_queue("a", "b", "c")
+    for _ in range(4):
+        core.end()
+    assert runs(core) == [["first"], ["a"], ["b"], ["c"]]
+
+
+def test_steering_input_goes_before_the_queue() -> None:
+    core = with_queue("queued")
+    core.send("steer")
+    core.end()
+    core.end()
+    assert runs(core) == [["first"], ["steer"], ["queued"]]
+
+
+def test_an_interrupt_pauses_the_queue_says_so_and_counts_what_waits() -> None:
+    core = with_queue("a", "b")
+    core.interrupt(ANN)
+    core.stopped()
+    assert core.types[-2:] == ["turn_aborted", "queue_paused"]
+    assert core.said_of(ev.QueuePaused) == [ev.QueuePaused(queued=2)]
+    answer = core.answer(ANN)
+    assert isinstance(answer, Interrupted)
+    assert answer.queued == 2
+    assert len(core.runs) == 1
+
+
+@pytest.mark.parametrize("outcome", [ModelFailed("502"), Crashed("a bug"), Stopped()])
+def test_every_turn_that_did_not_end_well_pauses_the_queue(outcome: Outcome) -> None:
+    core = with_queue("a")
+    core.end(outcome)
+    assert core.types[-1] == "queue_paused"
+    assert len(core.runs) == 1
+
+
+def test_a_lost_turn_pauses_the_queue() -> None:
+    core = with_queue("a")
+    core.crash()
+    assert core.types[-1] == "queue_paused"
+    assert len(core.runs) == 1
+
+
+def test_an_empty_queue_is_not_paused() -> None:
+    core = with_queue()
+    core.interrupt()
+    core.stopped()
+    assert "queue_paused" not in core.types
+
+
+def test_a_paused_queue_is_resumed_by_hand_once() -> None:
+    core = with_queue("a", "b")
+    core.interrupt()
+    core.stopped()
+    core.say(ResumeQueue(ANN))
+    core.say(ResumeQueue(BEN))
+    assert core.answer(ANN) == core.answer(BEN) == Done()
+    assert core.types.count("queue_resumed") == 1
+    core.end()
+    assert runs(core) == [["first"], ["a"], ["b"]]
+
+
+def test_a_new_message_resumes_the_queue_behind_it() -> None:
+    core = with_queue("a")
+    core.interrupt()
+    core.stopped()
+    core.send("new")
+    assert "queue_resumed" in core.types
+    core.end()
+    assert runs(core) == [["first"], ["new"], ["a"]]
+
+
+def test_a_new_message_for_the_queue_keeps_its_order() -> None:
+    core = with_queue("a")
+    core.interrupt()
+    core.stopped()
+    core.send("b", policy=BusyPolicy.ENQUEUE)
+    core.end()
+    assert runs(core) == [["first"], ["a"], ["b"]]
+
+
+def test_an_enqueued_sender_that_waits_is_answered_by_its_own_turn() -> None:
+    core = Core()
+    core.send("first", ANN, await_end=True)
+    core.send("second", BEN, BusyPolicy.ENQUEUE, await_end=True)
+    core.end()
+    assert len(core.answers(ANN)) == 1
+    assert core.answers(BEN) == []
+    core.end()
+    assert len(core.answers(BEN)) == 1
+
+
+def test_the_queue_and_its_pause_survive_a_restart() -> None:
+    core = with_queue("a", "b")
+    core.interrupt()
+    core.stopped()
+    core.crash()
+    assert core.state.facts.paused
+    core.say(ResumeQueue(None))
+    assert runs(core)[-1] == ["a"]
+
+
+def test_waiting_input_can_be_withdrawn_by_anyone_and_its_sender_is_told() -> None:
+    core = Core()
+    core.send("first")
+    core.send("second", ANN, BusyPolicy.ENQUEUE, await_end=True)
+    core.say(WithdrawInput(BEN, core.state.facts.pending[0].id, "not needed"))
+    assert core.answer(BEN) == Done()
+    assert isinstance(core.answer(ANN), Cancelled)
+    core.end()
+    assert runs(core) == [["first"]]
+
+
+def test_input_that_does_not_wait_cannot_be_withdrawn() -> None:
+    core = Core()
+    core.send("first")
+    core.say(WithdrawInput(ANN, core.runs[0].inputs[0].id))
+    core.say(WithdrawInput(BEN, InputId("unheard-of")))
+    assert isinstance(core.answer(ANN), InvalidInput)
+    assert isinstance(core.answer(BEN), InvalidInput)
+
+
+def test_the_queue_of_an_archived_conversation_does_not_go_on() -> None:
+    core = with_queue("a")
+    core.interrupt()
+    core.stopped()
+    core.say(Archive(None))
+    core.say(ResumeQueue(ANN))
+    assert isinstance(core.answer(ANN), WrongState)
+    assert len(core.runs) == 1

@@ -1,0 +1,114 @@
+"""What an agent says in tests, short enough to read a turn in a line."""
+
+from pathlib import Path
+
+from actors import events as ev
+from actors.ids import ApprovalId, CallId, ItemId
+from actors.items import InputItem, TextItem
+from actors.orders import PendingInput
+
+
+def delta(text: str, item: str = "message") -> ev.AgentMessageDelta:
+    return ev.AgentMessageDelta(delta=text, item_id=ItemId(item))
+
+
+def message(text: str, item: str = "message") -> ev.AgentMessage:
+    return ev.AgentMessage(message=text, item_id=ItemId(item))
+
+
+def thought(text: str, item: str = "reasoning") -> ev.AgentReasoningDelta:
+    return ev.AgentReasoningDelta(delta=text, item_id=ItemId(item))
+
+
+def reasoning(text: str, item: str = "reasoning") -> ev.AgentReasoning:
+    return ev.AgentReasoning(text=text, item_id=ItemId(item))
+
+
+def section_break(item: str = "reasoning") -> ev.AgentReasoningSectionBreak:
+    return ev.AgentReasoningSectionBreak(item_id=ItemId(item))
+
+
+def call(item: str = "command") -> ev.ToolCall:
+    return ev.ToolCall(call_id=CallId(f"call-{item}"), item_id=ItemId(item), name="shell", arguments="{}")
+
+
+def output(item: str = "command", text: str = "fine") -> ev.ToolOutput:
+    return ev.ToolOutput(call_id=CallId(f"call-{item}"), item_id=ItemId(item), output=text)
+
+
+def begin(item: str = "command") -> ev.ExecCommandBegin:
+    return ev.ExecCommandBegin(
+        call_id=CallId(f"call-{item}"), item_id=ItemId(item), command=("ls",), cwd=Path("/work")
+    )
+
+
+def chunk(text: bytes, item: str = "command", *, error: bool = False) -> ev.ExecCommandOutputDelta:
+    stream = "stderr" if error else "stdout"
+    return ev.ExecCommandOutputDelta(call_id=CallId(f"call-{item}"), item_id=ItemId(item), stream=stream, chunk=text)
+
+
+def end(item: str = "command", text: str = "", code: int = 0) -> ev.ExecCommandEnd:
+    return ev.ExecCommandEnd(call_id=CallId(f"call-{item}"), item_id=ItemId(item), stdout=text, exit_code=code)
+
+
+def ask(
+    approval: str = "question",
+    item: str = "command",
+    *,
+    command: tuple[str, ...] = ("rm", "x"),
+    cwd: str = "/work",
+    deadline_s: float | None = None,
+) -> ev.ExecApprovalRequest:
+    return ev.ExecApprovalRequest(
+        call_id=CallId(f"call-{item}"),
+        item_id=ItemId(item),
+        command=command,
+        cwd=Path(cwd),
+        approval_id=ApprovalId(approval),
+        deadline_s=deadline_s,
+    )
+
+
+def ask_patch(approval: str = "question", item: str = "patch") -> ev.ApplyPatchApprovalRequest:
+    return ev.ApplyPatchApprovalRequest(
+        call_id=CallId(f"call-{item}"),
+        item_id=ItemId(item),
+        changes={"/work/a": "delete"},
+        approval_id=ApprovalId(approval),
+    )
+
+
+def patch_begin(item: str = "patch", *, auto: bool = True) -> ev.PatchApplyBegin:
+    return ev.PatchApplyBegin(
+        call_id=CallId(f"call-{item}"), item_id=ItemId(item), auto_approved=auto, changes={"/work/a": "delete"}
+    )
+
+
+def patch_end(item: str = "patch") -> ev.PatchApplyEnd:
+    return ev.PatchApplyEnd(call_id=CallId(f"call-{item}"), item_id=ItemId(item), success=True)
+
+
+def mcp_begin(item: str = "remote") -> ev.McpToolCallBegin:
+    return ev.McpToolCallBegin(
+        call_id=CallId(f"call-{item}"), item_id=ItemId(item), invocation=ev.McpInvocation(server="files", tool="read")
+    )
+
+
+def diff() -> ev.TurnDiff:
+    return ev.TurnDiff(unified_diff="--- a\n+++ b\n")
+
+
+def tokens(total: int = 3) -> ev.TokenCount:
+    return ev.TokenCount(input_tokens=total - 1, output_tokens=1, total_tokens=total)
+
+
+def plan() -> ev.PlanUpdate:
+    return ev.PlanUpdate(plan=(ev.PlanStep(step="look", status="pending"),))
+
+
+def words_of(inputs: tuple[PendingInput, ...]) -> list[str]:
+    return [text(one.items) for one in inputs]
+
+
+def text(items: tuple[InputItem, ...]) -> str:
+    return " ".join(item.text for item in items if isinstance(item, TextItem))

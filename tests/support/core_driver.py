@@ -1,0 +1,286 @@
+"""Drives the core of one conversation without a thread: a disk, readers, and the mouth of an agent.
+
+The disk answers at once or when the test says so, and may refuse; readers are ready at once or when the test says so.
+"""
+
+from collections import deque
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TypeVar
+
+from actors import events as ev
+from actors.answers import Answer
+from actors.conversation import Stamp, State, restore, step, survivors_of
+from actors.conversation.state import Limits
+from actors.errors import JournalError, SequenceConflict
+from actors.ids import ApprovalId, Caller, ConnectionId, ConversationId, SubscriptionId, TurnId
+from actors.items import InputItem, TextItem
+from actors.messages import (
+    AnswerApproval,
+    AppendRefused,
+    Attach,
+    Begin,
+    Committed,
+    Deliver,
+    Effect,
+    EndSubscription,
+    Input,
+    Interrupt,
+    PageRead,
+    ReadPage,
+    Ready,
+    ReplyTo,
+    Revived,
+    Send,
+    Settle,
+    Slice,
+)
+from actors.orders import (
+    AgentNews,
+    AgentOrder,
+    AgentOutput,
+    Completed,
+    Outcome,
+    RunAgent,
+    Stopped,
+    TurnEnded,
+)
+from actors.ports import Append, Head, Page, Record
+from actors.settings import AbortReason, BusyPolicy, Decision, Settings
+
+EventT = TypeVar("EventT", bound=ev.Event)
+OrderT = TypeVar("OrderT", bound=AgentOrder)
+
+CONVERSATION = ConversationId("00000000-0000-4000-8000-000000000001")
+SETTINGS = Settings(model="model-a", cwd=Path("/work"))
+
+
+def caller(connection: str, request: int | str = 1) -> Caller:
+    return Caller(ConnectionId(connection), request)
+
+
+def said(text: str) -> tuple[InputItem, ...]:
+    return (TextItem(text=text),)
+
+
+@dataclass
+class Disk:
+    """What is durable, and what is on its way there."""
+
+    records: list[Record] = field(default_factory=list)
+    head: Head | None = None
+    under_way: deque[tuple[Append, int]] = field(default_factory=deque)
+    refuses: JournalError | None = None
+    first_seq: int = 1  # retention has taken what is older
+
+    def answer_oldest(self) -> Committed | AppendRefused:
+        append, epoch = self.under_way.popleft()
+        error = self.refuses
+        if error is None and append.records[0].seq != len(self.records) + 1:
+            error = SequenceConflict(f"{append.records[0].seq} does not follow {len(self.records)}")
+        if error is not None:
+            return AppendRefused(error, epoch)
+        self.records.extend(append.records)
+        self.head = append.head or self.head
+        return Committed(append.records[-1].seq, epoch)
+
+    def page(self, wanted: ReadPage) -> Page:
+        kept = [record for record in self.records if record.seq >= max(self.first_seq, wanted.after + 1)]
+        return Page(tuple(kept[: wanted.limit]), self.first_seq, len(self.records))
+
+    def restored(self, limits: Limits) -> State:
+        after = self.head.checkpoint_seq if self.head else 0
+        return restore(CONVERSATION, self.head, tuple(self.records[after:]), limits)
+
+
+@dataclass
+class Reader:
+    """What one subscription was given, in order."""
+
+    slices: list[Slice] = field(default_factory=list)
+    ended: list[str] = field(default_factory=list)
+
+    @property
+    def seqs(self) -> list[int]:
+        return [record.seq for slice_ in self.slices for record in slice_.records]
+
+    @property
+    def deltas(self) -> list[ev.Delta]:
+        return [delta for slice_ in self.slices for delta in slice_.deltas]
+
+    @property
+    def text(self) -> str:
+        """All words of all deltas."""
+        return "".join(delta.delta for delta in self.deltas if not isinstance(delta, ev.ExecCommandOutputDelta))
+
+    @property
+    def lags(self) -> int:
+        return sum(slice_.lagged for slice_ in self.slices)
+
+
+class Core:
+    """One conversation: `say` is the only way in, everything that came of it is kept."""
+
+    def __init__(
+        self, *, limits: Limits | None = None, commits: bool = True, ready: bool = True, begin: bool = True
+    ) -> None:
+        self.limits = limits or Limits()
+        self.commits = commits
+        self.ready = ready
+        self.now = 1000.0
+        self.disk = Disk()
+        self.effects: list[Effect] = []
+        self.appends: list[Append] = []
+        self._readers: dict[str, Reader] = {}
+        self._names = 0
+        self.pages: deque[ReadPage] = deque()
+        self.state = restore(CONVERSATION, None, (), self.limits)
+        if begin:
+            self.say(Begin(None, SETTINGS))
+            self.store()
+
+    # --- one step -------------------------------------------------------------------------------------------------
+
+    def say(self, message: Input) -> list[Effect]:
+        """Everything that came of it, with what the disk and the readers answered at once."""
+        before = len(self.effects)
+        self._take(message)
+        if self.commits:
+            self.store()
+        return self.effects[before:]
+
+    def _take(self, message: Input) -> None:
+        self._names += 1
+        decided = step(self.state, message, Stamp(self.now, f"name-{self._names}"))
+        self.state = decided.state
+        if decided.append is not None:
+            self.appends.append(decided.append)
+            self.disk.under_way.append((decided.append, self.state.epoch))
+        self.effects.extend(decided.effects)
+        for effect in decided.effects:
+            self._note(effect)
+
+    def _note(self, effect: Effect) -> None:
+        match effect:
+            case Deliver():
+                self.reader(effect.subscription).slices.append(effect.slice)
+                if self.ready:
+                    self._take(Ready(effect.subscription))
+            case EndSubscription():
+                self.reader(effect.news.subscription).ended.append(effect.news.reason)
+            case ReadPage() if self.ready:
+                self._take(PageRead(effect.subscription, self.disk.page(effect)))
+            case ReadPage():
+                self.pages.append(effect)
+            case _:
+                pass
+
+    def store(self, count: int | None = None) -> list[Effect]:
+        """The disk answers for the oldest appends, or for all."""
+        before = len(self.effects)
+        while self.disk.under_way and count != 0:
+            self._take(self.disk.answer_oldest())
+            count = None if count is None else count - 1
+        return self.effects[before:]
+
+    def page(self) -> None:
+        """The journal answers the oldest page that was asked for."""
+        wanted = self.pages.popleft()
+        self.say(PageRead(wanted.subscription, self.disk.page(wanted)))
+
+    def crash(self, reason: AbortReason = AbortReason.LOST, *, gave_up: str | None = None) -> list[Effect]:
+        """The actor is gone; its successor knows what the disk knows, and with `failed` who was attached."""
+        survivors = survivors_of(self.state) if reason is AbortReason.FAILED else None
+        while self.disk.under_way:
+            self.disk.answer_oldest()
+        self.pages.clear()
+        self.state = self.disk.restored(self.limits)
+        return self.say(Revived(reason, "it went away", gave_up, survivors))
+
+    # --- what people and the agent say ----------------------------------------------------------------------------
+
+    def send(  # every field of the command, with the defaults of a test
+        self,
+        text: str = "hello",
+        who: Caller | None = None,
+        policy: BusyPolicy = BusyPolicy.STEER,
+        *,
+        settings: Settings | None = None,
+        key: str | None = None,
+        await_end: bool = False,
+    ) -> list[Effect]:
+        by = who.connection if who else ""
+        return self.say(Send(who, said(text) if text else (), policy, settings, key, await_end, by))
+
+    def interrupt(self, who: Caller | None = None, *, kill: bool = False) -> list[Effect]:
+        return self.say(Interrupt(who, who.connection if who else "", kill))
+
+    def answer_with(self, decision: Decision, who: Caller | None = None, approval: str = "question") -> list[Effect]:
+        return self.say(AnswerApproval(who, ApprovalId(approval), decision, who.connection if who else ""))
+
+    def attach(self, name: str, after: int | None = 0, *, connection: str = "reader") -> Reader:
+        self.say(Attach(caller(connection, name), ConnectionId(connection), SubscriptionId(name), after))
+        return self.reader(name)
+
+    def free(self, name: str) -> list[Effect]:
+        return self.say(Ready(SubscriptionId(name)))
+
+    def output(self, *news: AgentNews, turn: TurnId | None = None) -> list[Effect]:
+        return self.say(AgentOutput(turn or self.turn, news))
+
+    def end(self, outcome: Outcome | None = None, turn: TurnId | None = None) -> list[Effect]:
+        return self.say(TurnEnded(turn or self.turn, outcome or Completed("done")))
+
+    def stopped(self) -> list[Effect]:
+        return self.end(Stopped())
+
+    # --- what there is to see -------------------------------------------------------------------------------------
+
+    @property
+    def turn(self) -> TurnId:
+        turn = self.state.facts.turn
+        assert turn is not None, "no turn is open"
+        return turn.id
+
+    def reader(self, name: str) -> Reader:
+        return self._readers.setdefault(name, Reader())
+
+    @property
+    def events(self) -> list[ev.DurableEvent]:
+        return [ev.durable_adapter.validate_json(record.body) for record in self.disk.records]
+
+    @property
+    def types(self) -> list[str]:
+        """The history in a word per event, without the first."""
+        return [record.type for record in self.disk.records if record.type != "session_configured"]
+
+    def said_of(self, kind: type[EventT]) -> list[EventT]:
+        return [event for event in self.events if isinstance(event, kind)]
+
+    def answers(self, who: Caller) -> list[Answer]:
+        return [one.answer for one in self.effects if isinstance(one, ReplyTo) and one.caller == who]
+
+    def answer(self, who: Caller) -> Answer:
+        answers = self.answers(who)
+        assert len(answers) == 1, f"{who} has {len(answers)} answers: {answers}"
+        return answers[0]
+
+    def settled(self, who: Caller) -> int:
+        """How often the registry was told that a request is over; more than once is a bug."""
+        replies = [one for one in self.effects if isinstance(one, ReplyTo) and one.caller == who and one.settles]
+        return len(replies) + self.effects.count(Settle(who))
+
+    @property
+    def orders(self) -> list[AgentOrder]:
+        return [one for one in self.effects if isinstance(one, AgentOrder)]
+
+    def orders_of(self, kind: type[OrderT]) -> list[OrderT]:
+        return [one for one in self.effects if isinstance(one, kind)]
+
+    @property
+    def runs(self) -> list[RunAgent]:
+        return self.orders_of(RunAgent)
+
+
+def with_limits(**changes: float) -> Limits:
+    return replace(Limits(), **changes)  # type: ignore[arg-type]  # the dataclass knows its fields
