@@ -13,7 +13,7 @@ from tests.actors.conversation import words as w
 from tests.support.core_driver import CONVERSATION, SETTINGS, Core, caller
 
 ANN, BEN = caller("ann"), caller("ben")
-FULL = StorageFull("storage_full: the disk is full")
+FULL = StorageFull("the disk is full")
 
 
 def running() -> Core:
