@@ -15,6 +15,7 @@ Find = Callable[[], list[Process]]
 Leaders = Callable[[], list[Child]]
 
 LOOK_AGAIN_S = 0.05  # a killed process is gone in less, unless the kernel holds it
+KEEPER_S = 0.001  # between looks at a sandbox that is being set up
 GIVE_UP_S = 5.0  # after the last KILL: what still lives is another user's, or stuck in the kernel; the turn must end
 
 
@@ -24,59 +25,54 @@ async def end(find: Find, leaders: Leaders, grace_s: float, hurry: asyncio.Futur
         await _ask(find, leaders, time.monotonic() + grace_s, hurry)
         return await _kill(find, leaders)
     except asyncio.CancelledError:  # the loop itself is being closed
-        _strike(find(), leaders(), signal.SIGKILL)
+        _strike(find(), leaders())
         raise
 
 
 async def _ask(find: Find, leaders: Leaders, deadline: float, hurry: asyncio.Future[None]) -> None:
     """TERM once to each. Newcomers are left alone while those asked may still need them, to clean up with."""
     asked: set[tuple[int, int]] = set()
-    while not hurry.done() and (left_s := deadline - time.monotonic()) > 0:
-        found = find()
-        if not found:
-            return
+    while (found := find()) and not hurry.done() and (left_s := deadline - time.monotonic()) > 0:
         waiting = [process for process in found if process.name in asked]
         if not waiting:
-            asked.update(process.name for process in found)
-            waiting = found
-            _term(found, leaders())
-        await all_gone([process.pid for process in waiting], left_s, hurry)
+            waiting = _kept(found, leaders())
+            asked.update(process.name for process in waiting)
+            for process in waiting:
+                _signal(process.pid, signal.SIGTERM)
+                _signal(process.pid, signal.SIGCONT)  # what is stopped would not hear it
+        if waiting:
+            await all_gone([process.pid for process in waiting], left_s, hurry)
+        else:
+            await all_gone([process.pid for process in found], KEEPER_S, hurry)
+
+
+def _kept(found: Sequence[Process], leaders: Sequence[Child]) -> list[Process]:
+    """All but the sandboxes' keepers, whose death would be a KILL for what they keep, and the first process of each.
+
+    A keeper that has nothing else is setting up its sandbox, or is about to end: it does that in milliseconds.
+    """
+    keepers = {child.pid for child in leaders if child.keeper}
+    return [process for process in found if process.pid not in keepers and process.ppid not in keepers]
 
 
 async def _kill(find: Find, leaders: Leaders) -> list[Process]:
     deadline = time.monotonic() + GIVE_UP_S
     while (found := find()) and time.monotonic() < deadline:
-        _strike(found, leaders(), signal.SIGKILL)
+        _strike(found, leaders())
         await all_gone([process.pid for process in found], LOOK_AGAIN_S)
     return found
 
 
-def _term(found: Sequence[Process], leaders: Sequence[Child]) -> None:
-    """Past a keeper, whose death would be a KILL for what it keeps. One that keeps nothing yet is ended itself."""
-    keepers = {child.pid for child in leaders if child.keeper}
-    idle = keepers - {_grandparent(process, found) for process in found}
-    kept = [process for process in found if process.pid not in keepers]
-    _strike(kept, [child for child in leaders if not child.keeper], signal.SIGTERM)
-    _strike(kept, [], signal.SIGCONT)  # what is stopped would not hear it
-    _strike([], [child for child in leaders if child.pid in idle], signal.SIGKILL)
-
-
-def _grandparent(process: Process, found: Sequence[Process]) -> int:
-    """A keeper has one child, the first process of its namespace, and the command is a child of that."""
-    return next((parent.ppid for parent in found if parent.pid == process.ppid), 0)
-
-
-def _strike(found: Sequence[Process], leaders: Sequence[Child], sig: signal.Signals) -> None:
-    """A group is hit in one step of the kernel, in which nobody of it can fork; then those who left their group.
-
-    The leaders' status has not been read, so the groups are still theirs. The others were seen a moment ago: for a
-    pid to become somebody else's, all numbers would have to be used up in between.
-    """
-    groups = {child.pid for child in leaders}
-    for pgid in groups:
+def _strike(found: Sequence[Process], leaders: Sequence[Child]) -> None:
+    """First the groups, each in one step of the kernel in which nobody of it can fork; then who has left his."""
+    for child in leaders:
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(pgid, sig)
+            os.killpg(child.pid, signal.SIGKILL)  # its status has not been read, so the group is still its own
     for process in found:
-        if process.pgid not in groups:
-            with contextlib.suppress(ProcessLookupError, PermissionError):  # who may not be ended is a survivor
-                os.kill(process.pid, sig)
+        _signal(process.pid, signal.SIGKILL)
+
+
+def _signal(pid: int, sig: signal.Signals) -> None:
+    """To a process seen a moment ago: to be somebody else's by now, all numbers would have to be used in between."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):  # who may not be ended is a survivor
+        os.kill(pid, sig)

@@ -81,7 +81,8 @@ class Tree:
     def _unmarked(self, scope: Scope, process: Process) -> bool:
         if child := self.children.get(process.sid) or self.children.get(process.pgid):
             return _within(scope, child)
-        if scope.run is not None or process.start < self.since[scope.turn]:
+        opened = self.since.get(scope.turn)
+        if scope.run is not None or opened is None or process.start < opened:
             return False
         return not any(since <= process.start for turn, since in self.since.items() if turn != scope.turn)
 

@@ -1,0 +1,103 @@
+"""The commands of one test: built, awaited, and looked for in all of /proc when they should be gone."""
+
+import asyncio
+import dataclasses
+import os
+import uuid
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import TypeVar
+
+from actors.ids import ConversationId, TurnId
+from supervisor.agent.processes import Command, Output
+from supervisor.agent.processes.output import KEEP_BYTES, LIVE_BYTES, Stream
+from supervisor.agent.sandbox import Confined
+
+LIMIT_S = 20.0  # far above what any of these takes: only a test that would hang gets there
+INSTANCE = "instance-of-the-tests"
+TURN = TurnId("turn-1")
+T = TypeVar("T")
+
+
+def limited(work: Coroutine[None, None, T]) -> T:
+    async def bounded() -> T:
+        async with asyncio.timeout(LIMIT_S):
+            return await work
+
+    return asyncio.run(bounded())
+
+
+def new_token() -> str:
+    return f"token-{uuid.uuid4().hex}"
+
+
+def command(
+    *argv: str,
+    cwd: Path | None = None,
+    turn: TurnId = TURN,
+    timeout_s: float | None = None,
+    env: dict[str, str] | None = None,
+) -> Command:
+    return Command(
+        argv=argv,
+        cwd=cwd or Path("/"),
+        env={"PATH": os.environ["PATH"], **(env or {})},
+        conversation=ConversationId("conversation-1"),
+        turn=turn,
+        timeout_s=timeout_s,
+    )
+
+
+def confined(plain: Command, inside: Confined) -> Command:
+    return dataclasses.replace(
+        plain, argv=inside.argv, cwd=inside.cwd, env=inside.env, keeper=inside.keeper, pass_fds=inside.pass_fds
+    )
+
+
+class Watched:
+    """An output whose pieces are kept, with an event for the first."""
+
+    def __init__(self, *, keep_bytes: int = KEEP_BYTES, live_bytes: int = LIVE_BYTES) -> None:
+        self.pieces: list[tuple[Stream, bytes]] = []
+        self.spoke = asyncio.Event()
+        self.output = Output(self.take, keep_bytes=keep_bytes, live_bytes=live_bytes)
+
+    async def take(self, stream: Stream, piece: bytes) -> None:
+        self.pieces.append((stream, piece))
+        self.spoke.set()
+
+    def of(self, stream: Stream) -> bytes:
+        return b"".join(piece for name, piece in self.pieces if name == stream)
+
+
+def alive(token: str) -> list[str]:
+    """Everything that runs, or waits as a zombie to be reaped, with the token in its environment or command line."""
+    found = []
+    for process in Path("/proc").iterdir():
+        if not process.name.isdigit() or int(process.name) == os.getpid():
+            continue
+        try:
+            told = (process / "environ").read_bytes() + (process / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if token.encode() in told:
+            found.append(f"{process.name}: {told[-200:]!r}")
+    return found
+
+
+def zombies() -> list[str]:
+    """Our own: nobody else could reap them."""
+    found = []
+    for process in Path("/proc").iterdir():
+        if process.name.isdigit():
+            try:
+                state, parent = (process / "stat").read_text().rpartition(")")[2].split()[:2]
+            except OSError:
+                continue
+            if state == "Z" and int(parent) == os.getpid():
+                found.append(process.name)
+    return found
+
+
+def open_files() -> int:
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())

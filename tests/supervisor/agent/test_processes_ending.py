@@ -1,0 +1,77 @@
+"""The ladder by itself, with a finder that the test controls."""
+
+import asyncio
+import signal
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+
+from supervisor.agent.processes import ending
+from supervisor.agent.processes.platform import table_of_this_system
+from supervisor.agent.processes.table import Process
+from tests.supervisor.agent.commands import limited
+
+TABLE = table_of_this_system()
+
+
+@pytest.fixture
+def sleeper() -> Iterator[subprocess.Popen[bytes]]:
+    with subprocess.Popen(["sleep", "300"]) as process:
+        yield process
+        process.kill()
+
+
+def seen(process: subprocess.Popen[bytes]) -> list[Process]:
+    found = TABLE.look(process.pid)
+    return [found] if found is not None and not found.dead else []
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[signal.Signals]:
+    """Signals that are written down and not sent: a process that nobody can end."""
+    signals: list[signal.Signals] = []
+    monkeypatch.setattr(ending, "_signal", lambda _, sig: signals.append(sig))
+    monkeypatch.setattr(ending, "GIVE_UP_S", 0.1)
+    return signals
+
+
+def test_what_cannot_be_ended_is_named_after_a_while_so_that_the_turn_ends(
+    sleeper: subprocess.Popen[bytes], sent: list[signal.Signals]
+) -> None:
+    async def work() -> list[Process]:
+        return await ending.end(lambda: seen(sleeper), list, 0.05, asyncio.get_running_loop().create_future())
+
+    assert [process.pid for process in limited(work())] == [sleeper.pid]
+    assert sent[:2] == [signal.SIGTERM, signal.SIGCONT]
+    assert set(sent[2:]) == {signal.SIGKILL}
+
+
+def test_term_comes_once_and_a_hurry_brings_kill_at_once(
+    sleeper: subprocess.Popen[bytes], sent: list[signal.Signals]
+) -> None:
+    async def work() -> None:
+        hurry: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        task = asyncio.create_task(ending.end(lambda: seen(sleeper), list, 60, hurry))
+        await asyncio.sleep(0)  # its first step
+        assert sent == [signal.SIGTERM, signal.SIGCONT]
+        hurry.set_result(None)
+        await task
+
+    limited(work())
+    assert sent.count(signal.SIGTERM) == 1
+    assert signal.SIGKILL in sent
+
+
+def test_a_loop_that_is_closed_meanwhile_kills_on_its_way_out(
+    sleeper: subprocess.Popen[bytes], sent: list[signal.Signals]
+) -> None:
+    async def work() -> None:
+        hurry: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        task = asyncio.create_task(ending.end(lambda: seen(sleeper), list, 60, hurry))
+        await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.wait([task])
+
+    limited(work())
+    assert sent[-1] == signal.SIGKILL

@@ -1,0 +1,102 @@
+"""A daemon is killed; what its commands were doing is ended at the start of the next, and nothing else is."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from supervisor.agent.processes import Swept, sweep_last_life
+from supervisor.agent.processes.command import INSTANCE as INSTANCE_MARK
+from supervisor.agent.processes.command import TURN as TURN_MARK
+from supervisor.agent.processes.ledger import Entry, Ledger
+from supervisor.agent.processes.platform import table_of_this_system
+from tests.supervisor.agent import host
+from tests.supervisor.agent.commands import INSTANCE, TURN, alive, limited, new_token
+
+ROOT = Path(__file__).resolve().parents[3]
+TABLE = table_of_this_system()
+
+
+@pytest.fixture
+def bystander() -> Iterator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen(["sleep", "300"], env={"PATH": "/usr/bin:/bin"})
+    yield process
+    process.kill()
+    process.wait()
+
+
+def sweep(ledger: Path) -> Swept:
+    return limited(sweep_last_life(ledger, INSTANCE, grace_s=0.1))
+
+
+def entry_of(pid: int, *, later: int = 0) -> Entry:
+    process = TABLE.look(pid)
+    assert process is not None
+    return Entry(TABLE.boot, pid, process.start + later)
+
+
+def test_nothing_of_a_killed_daemon_survives_the_start_of_the_next(tmp_path: Path) -> None:
+    token = new_token()
+    daemon = subprocess.Popen(
+        [sys.executable, "-m", host.__name__, str(tmp_path / "ledger"), token], cwd=ROOT, stdout=subprocess.PIPE
+    )
+    with daemon:
+        assert daemon.stdout is not None
+        assert daemon.stdout.readline() == b"ready\n"
+        daemon.kill()
+    assert alive(token)
+    entries = len(Ledger(tmp_path / "ledger").entries())
+    swept = sweep(tmp_path / "ledger")
+    assert not alive(token)
+    assert swept.ended >= entries > 10
+    assert swept.turns == {TURN}
+    assert swept.survivors == ()
+    assert sweep(tmp_path / "ledger") == Swept(ended=0, turns=frozenset(), reused=0)
+
+
+def test_a_number_that_is_somebody_elses_now_is_not_touched(
+    tmp_path: Path, bystander: subprocess.Popen[bytes]
+) -> None:
+    ledger = Ledger(tmp_path)
+    ledger.add(entry_of(bystander.pid, later=-1))
+    ledger.add(entry_of(bystander.pid))  # even the start time may agree by chance: the marks don't
+    swept = sweep(tmp_path)
+    assert bystander.poll() is None
+    assert (swept.ended, swept.reused) == (0, 2)
+    assert ledger.entries() == []
+
+
+def test_a_process_with_our_marks_is_ended_even_if_the_ledger_does_not_know_it(tmp_path: Path) -> None:
+    env = {"PATH": "/usr/bin:/bin", INSTANCE_MARK: INSTANCE, TURN_MARK: "turn-9"}
+    with subprocess.Popen(["sleep", "300"], env=env) as ours:
+        swept = sweep(tmp_path)
+        assert ours.wait() == -15
+    assert swept == Swept(ended=1, turns=frozenset({"turn-9"}), reused=0)
+
+
+def test_the_processes_of_another_instance_are_left(tmp_path: Path) -> None:
+    with subprocess.Popen(["sleep", "300"], env={"PATH": "/usr/bin:/bin", INSTANCE_MARK: "another"}) as theirs:
+        swept = sweep(tmp_path)
+        assert theirs.poll() is None
+        theirs.kill()
+    assert swept.ended == 0
+
+
+def test_a_daemon_started_from_within_a_command_does_not_end_itself(tmp_path: Path) -> None:
+    script = (
+        "import asyncio, sys; from pathlib import Path; from supervisor.agent.processes import sweep_last_life; "
+        "print(asyncio.run(sweep_last_life(Path(sys.argv[1]), sys.argv[2], 0.1)).ended)"
+    )
+    env = {"PATH": "/usr/bin:/bin", INSTANCE_MARK: INSTANCE}
+    argv = [sys.executable, "-c", script, str(tmp_path), INSTANCE]
+    started = subprocess.run(argv, cwd=ROOT, env=env, capture_output=True, check=True)
+    assert started.stdout == b"0\n"
+
+
+def test_what_is_no_entry_is_left_in_the_ledger(tmp_path: Path) -> None:
+    (tmp_path / "README").touch()
+    assert Ledger(tmp_path).entries() == []
+    sweep(tmp_path)
+    assert (tmp_path / "README").exists()
