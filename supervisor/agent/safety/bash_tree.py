@@ -14,8 +14,6 @@ def parse_bash(script: str) -> Node | None:
         source = script.encode()
     except UnicodeEncodeError:
         return None
-    if b"\0" in source:
-        return None
     root = Parser(_BASH).parse(source).root_node
     return None if root.has_error else root
 

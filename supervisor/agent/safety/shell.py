@@ -17,9 +17,17 @@ Words = tuple[str, ...]
 SCRIPT_LIMIT_CHARS = 16 * 1024  # a longer script is no simple list of commands
 GROUPS = frozenset({"program", "list", "pipeline"})
 OPERATORS = frozenset({"&&", "||", ";", "|"})
+PROGRAM = re.compile(r"[A-Za-z_][A-Za-z0-9_.+-]*")
+RESERVED = frozenset(
+    {
+        *("if", "then", "elif", "else", "fi", "case", "esac", "for", "select", "while", "until", "do", "done", "in"),
+        *("function", "time", "coproc"),
+    }
+)
 BARE_WORD = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
 QUOTED = re.compile(r"[^\0-\x08\x0b-\x1f\x7f]*")
 DOUBLE_QUOTED = re.compile(r"[^\0-\x08\x0b-\x1f\x7f$`\\\"]*")
+BLANKS = re.compile(rb"[ \t\n]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +37,6 @@ class _Piece:
     start: int
     end: int
     words: Words | None  # None: an operator
-    text: str
 
 
 def plain_commands(script: str) -> tuple[Words, ...] | None:
@@ -41,7 +48,7 @@ def plain_commands(script: str) -> tuple[Words, ...] | None:
         pieces = list(_pieces(root, source))
     except _NotPlainError:
         return None
-    if not _follow_each_other(pieces, source):
+    if not _only_blanks_between(pieces, source):
         return None
     return tuple(piece.words for piece in pieces if piece.words is not None)
 
@@ -71,42 +78,30 @@ def _pieces(root: Node, source: bytes) -> Iterator[_Piece]:
         if node.type in GROUPS:
             waiting.extend(reversed(node.children))
         elif node.type in OPERATORS:
-            yield _Piece(node.start_byte, node.end_byte, None, node.type)
+            yield _Piece(node.start_byte, node.end_byte, None)
         elif node.type == "command":
-            yield _Piece(node.start_byte, node.end_byte, _words(node, source), "")
+            yield _Piece(node.children[0].start_byte, node.children[-1].end_byte, _words(node, source))
         else:
             raise _NotPlainError
 
 
 def _words(command: Node, source: bytes) -> Words:
-    words: list[str] = []
-    end = command.start_byte
-    for child in command.children:
-        gap = source[end : child.start_byte].decode()
-        word = plain_word(child.children[0] if child.type == "command_name" and len(child.children) == 1 else child)
-        if word is None or not re.fullmatch(r"[ \t]+" if words else "", gap):
+    name, *arguments = command.children
+    program = text_of(name)
+    if name.type != "command_name" or not PROGRAM.fullmatch(program) or program in RESERVED:
+        raise _NotPlainError
+    words = [program]
+    end = name.end_byte
+    for node in arguments:
+        word = plain_word(node)
+        if word is None or not re.fullmatch(rb"[ \t]+", source[end : node.start_byte]):
             raise _NotPlainError
         words.append(word)
-        end = child.end_byte
-    if command.children[0].type != "command_name" or end != command.end_byte:
-        raise _NotPlainError
+        end = node.end_byte
     return tuple(words)
 
 
-def _follow_each_other(pieces: list[_Piece], source: bytes) -> bool:
-    """Commands joined by operators or line ends, blanks alone around them; only `;` may stand last."""
-    end = 0
-    before: _Piece | None = None
-    for piece in pieces:
-        gap = source[end : piece.start].decode(errors="replace")
-        if not re.fullmatch(r"[ \t\n]*", gap):
-            return False
-        after_command = before is not None and before.words is not None
-        new_line = "\n" in gap
-        if piece.words is None and (new_line or not after_command):
-            return False
-        if piece.words is not None and after_command and not new_line:
-            return False
-        before, end = piece, piece.end
-    whole = re.fullmatch(rb"[ \t\n]*", source[end:]) is not None
-    return whole and before is not None and (before.words is not None or before.text == ";")
+def _only_blanks_between(pieces: list[_Piece], source: bytes) -> bool:
+    ends = [0, *(piece.end for piece in pieces)]
+    starts = [*(piece.start for piece in pieces), len(source)]
+    return all(BLANKS.fullmatch(source[end:start]) for end, start in zip(ends, starts, strict=True))

@@ -1,0 +1,230 @@
+"""Every operation verified against real files before anything is asked, and nothing written."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from actors.events import ApplyPatchApprovalRequest, UpdatedFile
+from actors.ids import CallId
+from supervisor.agent.patch import files
+from supervisor.agent.patch.errors import PatchMismatch
+from supervisor.agent.patch.grammar import parse
+from supervisor.agent.patch.plan import PatchPlan, plan_patch
+from tests.support.file_tree import file_tree
+
+
+def planned(cwd: Path, *lines: str) -> PatchPlan:
+    return plan_patch(parse("\n".join(["*** Begin Patch", *lines, "*** End Patch"])), cwd)
+
+
+def refusal(cwd: Path, *lines: str) -> str:
+    """What a patch is refused with, once it is sure that the refusal left no trace."""
+    before = file_tree(cwd)
+    with pytest.raises(PatchMismatch) as failure:
+        planned(cwd, *lines)
+    assert file_tree(cwd) == before
+    return failure.value.message
+
+
+def test_a_plan_tells_every_change_and_writes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("original content\n")
+    (tmp_path / "old").write_text("x\n")
+    (tmp_path / "here").write_text("1\n2\n3\n")
+    before = file_tree(tmp_path)
+    plan = planned(
+        tmp_path,
+        *("*** Update File: f", "-original content", "+modified content"),
+        *("*** Delete File: old", "*** Add File: sub/new", "+n"),
+        *("*** Update File: ./here", "*** Move to: there", "-2", "+II"),
+    )
+    assert plan.changes == {
+        f"{tmp_path}/f": {
+            "update": UpdatedFile(unified_diff="@@ -1 +1 @@\n-original content\n+modified content\n", move_path=None)
+        },
+        f"{tmp_path}/old": "delete",
+        f"{tmp_path}/sub/new": {"add": {"content": "n\n"}},
+        f"{tmp_path}/here": {
+            "update": UpdatedFile(unified_diff="@@ -1,3 +1,3 @@\n 1\n-2\n+II\n 3\n", move_path=tmp_path / "there")
+        },
+    }
+    assert plan.summary == "Success. Updated the following files:\nA sub/new\nM f\nM there\nD old\n"
+    assert set(plan.touched) == {tmp_path / name for name in ("f", "old", "sub/new", "here", "there")}
+    assert not plan.empty
+    assert file_tree(tmp_path) == before
+
+
+def test_changes_fit_the_event(tmp_path: Path) -> None:
+    plan = planned(tmp_path, "*** Add File: a", "+x")
+    event = ApplyPatchApprovalRequest(call_id=CallId("1"), changes=plan.changes)
+    assert event.model_dump(mode="json")["changes"] == {f"{tmp_path}/a": {"add": {"content": "x\n"}}}
+
+
+def test_a_patch_without_operations_is_empty(tmp_path: Path) -> None:
+    assert planned(tmp_path).empty
+
+
+def test_what_does_not_exist_cannot_be_updated_or_deleted(tmp_path: Path) -> None:
+    reason = "No such file or directory (os error 2)"
+    assert refusal(tmp_path, "*** Update File: a", "-x") == f"Failed to read file to update {tmp_path}/a: {reason}"
+    assert refusal(tmp_path, "*** Delete File: a/b") == f"Failed to delete file {tmp_path}/a/b: {reason}"
+
+
+def test_an_existing_file_is_never_added_over(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("precious")
+    message = refusal(tmp_path, "*** Add File: a", "+x")
+    assert message == f"Failed to write file {tmp_path}/a: it exists already; update it, or delete it first"
+
+
+def test_a_file_is_not_moved_onto_another(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("x\n")
+    (tmp_path / "b").write_text("y\n")
+    assert "b: it exists already" in refusal(tmp_path, "*** Update File: a", "*** Move to: b", "-x", "+z")
+
+
+def test_a_file_is_not_moved_onto_itself(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("x\n")
+    assert "a: it exists already" in refusal(tmp_path, "*** Update File: a", "*** Move to: ./a", "-x", "+z")
+
+
+def test_one_operation_that_does_not_fit_refuses_the_patch(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("a\n")
+    message = refusal(tmp_path, "*** Add File: new", "+x", "*** Update File: f", "-b", "+c")
+    assert message == f'Failed to find expected lines ["b"] in {tmp_path}/f'
+
+
+def test_text_that_is_not_utf8_is_not_updated_but_may_be_deleted(tmp_path: Path) -> None:
+    (tmp_path / "latin").write_bytes(b"caf\xe9\n")
+    message = refusal(tmp_path, "*** Update File: latin", "+x")
+    assert message == f"Failed to read file to update {tmp_path}/latin: it is not valid UTF-8 text"
+    assert planned(tmp_path, "*** Delete File: latin").changes == {f"{tmp_path}/latin": "delete"}
+
+
+def test_what_is_no_ordinary_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "dir").mkdir()
+    os.mkfifo(tmp_path / "fifo")
+    assert refusal(tmp_path, "*** Update File: dir", "+x").endswith("dir: Is a directory (os error 21)")
+    assert refusal(tmp_path, "*** Delete File: dir").endswith("dir: Is a directory (os error 21)")
+    assert refusal(tmp_path, "*** Add File: dir", "+x").endswith("dir: Is a directory (os error 21)")
+    assert refusal(tmp_path, "*** Update File: fifo", "+x").endswith("fifo: it is not an ordinary file")
+    assert refusal(tmp_path, "*** Update File: /dev/null", "+x").endswith("null: it is not an ordinary file")
+    assert refusal(tmp_path, "*** Add File: fifo/x", "+x").endswith("Not a directory (os error 20)")
+
+
+@pytest.mark.parametrize("path", ["/", ".", "..", "x/", "\0", "a\0b", "n" * 300])
+def test_what_cannot_name_a_file_is_refused(tmp_path: Path, path: str) -> None:
+    assert refusal(tmp_path, f"*** Add File: {path}!"[:-1] if path != "." else "*** Add File: .", "+x")
+
+
+def test_a_file_too_large_to_hold_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "FILE_LIMIT_BYTES", 10)
+    (tmp_path / "f").write_text("0123456789\n")
+    assert refusal(tmp_path, "*** Update File: f", "+x").endswith("it is larger than 10 bytes")
+
+
+def test_a_write_protected_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("x\n")
+    (tmp_path / "f").chmod(0o444)
+    assert refusal(tmp_path, "*** Update File: f", "-x", "+y").endswith("f: it is write-protected")
+    assert refusal(tmp_path, "*** Delete File: f").endswith("f: it is write-protected")
+
+
+# --- links ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_link_is_refused_and_its_target_named(tmp_path: Path) -> None:
+    (tmp_path / "real").write_text("x\n")
+    (tmp_path / "link").symlink_to("real")
+    (tmp_path / "dangling").symlink_to("nowhere")
+    expected = "it is a symbolic link to real; patch that file itself"
+    assert refusal(tmp_path, "*** Update File: link", "-x", "+y").endswith(expected)
+    assert refusal(tmp_path, "*** Delete File: link").endswith(expected)
+    assert refusal(tmp_path, "*** Add File: link", "+y").endswith(expected)
+    assert "symbolic link to nowhere" in refusal(tmp_path, "*** Add File: dangling", "+y")
+
+
+def test_a_path_through_a_link_is_shown_and_judged_as_where_it_leads(tmp_path: Path) -> None:
+    inside, outside = tmp_path / "w", tmp_path / "elsewhere"
+    inside.mkdir()
+    outside.mkdir()
+    (inside / "link").symlink_to(outside)
+    plan = planned(inside, "*** Add File: link/f", "+x")
+    assert plan.touched == (outside / "f",)
+    assert list(plan.changes) == [str(outside / "f")]
+
+
+def test_a_working_directory_that_is_a_link_is_shown_as_it_was_given(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "w").symlink_to("real")
+    plan = planned(tmp_path / "w", "*** Add File: f", "+x")
+    assert list(plan.changes) == [f"{tmp_path}/w/f"]
+    assert plan.touched == (tmp_path / "real/f",)
+
+
+def test_dots_are_taken_as_text_before_links_are_followed(tmp_path: Path) -> None:
+    (tmp_path / "w").mkdir()
+    (tmp_path / "far/away").mkdir(parents=True)
+    (tmp_path / "w/link").symlink_to(tmp_path / "far/away")
+    plan = planned(tmp_path / "w", "*** Add File: link/../f", "+x", "*** Add File: ../g", "+x")
+    assert plan.touched == (tmp_path / "w/f", tmp_path / "g")
+    assert list(plan.changes) == [f"{tmp_path}/w/f", f"{tmp_path}/g"]
+
+
+def test_an_absolute_path_is_what_it_says(tmp_path: Path) -> None:
+    assert planned(tmp_path / "w", f"*** Add File: /{tmp_path}/f", "+x").touched == (tmp_path / "f",)
+
+
+# --- one path, several operations ----------------------------------------------------------------------------------
+
+
+def test_updates_of_one_file_follow_each_other_and_are_one_change(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("a\n")
+    plan = planned(tmp_path, "*** Update File: f", "-a", "+b", "*** Update File: ./f", "-b", "+c")
+    diff = UpdatedFile(unified_diff="@@ -1 +1 @@\n-a\n+c\n", move_path=None)
+    assert plan.changes == {f"{tmp_path}/f": {"update": diff}}
+    assert plan.summary.endswith("\nM f\n")
+
+
+def test_delete_and_add_is_an_update_that_keeps_the_mode(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("a\n")
+    (tmp_path / "f").chmod(0o755)
+    plan = planned(tmp_path, "*** Delete File: f", "*** Add File: f", "+b")
+    diff = UpdatedFile(unified_diff="@@ -1 +1 @@\n-a\n+b\n", move_path=None)
+    assert plan.changes == {f"{tmp_path}/f": {"update": diff}}
+    assert plan.edits[0].after == files.FileState(b"b\n", 0o755)
+
+
+def test_a_file_that_is_added_may_be_updated_and_deleted_again(tmp_path: Path) -> None:
+    added = ("*** Add File: f", "+a", "*** Update File: f", "-a", "+b")
+    assert planned(tmp_path, *added).changes == {f"{tmp_path}/f": {"add": {"content": "b\n"}}}
+    plan = planned(tmp_path, *added, "*** Delete File: f")
+    assert plan.changes == {}
+    assert not plan.empty
+
+
+def test_a_file_is_added_once_and_deleted_once(tmp_path: Path) -> None:
+    (tmp_path / "d").write_text("")
+    assert "exists already" in refusal(tmp_path, "*** Add File: f", "+a", "*** Add File: f", "+b")
+    assert "No such file" in refusal(tmp_path, "*** Delete File: d", "*** Delete File: d")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ("*** Delete File: a",),
+        ("*** Update File: b", "-y", "+z"),
+        ("*** Add File: b", "+z"),
+        ("*** Update File: c", "*** Move to: b", "-c", "+d"),
+    ],
+)
+def test_a_path_that_moves_is_named_once(tmp_path: Path, other: tuple[str, ...]) -> None:
+    (tmp_path / "a").write_text("x\n")
+    (tmp_path / "c").write_text("c\n")
+    move = ("*** Update File: a", "*** Move to: b", "-x", "+y")
+    assert "is moved and named again in one patch" in refusal(tmp_path, *move, *other)
+
+
+def test_a_path_that_was_touched_does_not_move(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("x\n")
+    move = ("*** Update File: a", "*** Move to: b", "-y", "+z")
+    assert "is moved and named again" in refusal(tmp_path, "*** Update File: a", "-x", "+y", *move)

@@ -1,0 +1,248 @@
+"""The tables, cell by cell, and the lists of programs that only read."""
+
+from pathlib import Path
+
+import pytest
+
+from actors.settings import ApprovalPolicy, DangerFullAccess, Decision, ReadOnly, SandboxMode, WorkspaceWrite
+from supervisor.agent.safety.approved import ApprovedCommands
+from supervisor.agent.safety.judge import judge_command, judge_patch
+from supervisor.agent.safety.known_safe import Trust, trust
+from supervisor.agent.safety.roots import Roots, writable_roots
+from supervisor.agent.safety.rules import Ask, Reject, Run, Verdict
+
+ASK = Ask()
+FREE = Run()
+BOXED = Run(sandboxed=True)
+BOXED_THEN_ASK = Run(sandboxed=True, retry_unsandboxed_on_failure=True)
+NOT_TRUSTED = Reject("exec command rejected: auto-rejected because command is not on trusted list")
+OUTSIDE = Reject("writing outside of the project; rejected by user approval settings")
+OUTSIDE_ASK = Ask("writes outside of the project")
+MODES = ("danger-full-access", "read-only", "workspace-write")
+
+# policy -> danger-full-access, sandboxed with a sandbox, sandboxed without one
+COMMANDS: dict[str, tuple[Verdict, Verdict, Verdict]] = {
+    "untrusted": (ASK, ASK, ASK),
+    "on-failure": (FREE, BOXED_THEN_ASK, ASK),
+    "on-request": (FREE, BOXED, ASK),
+    "never": (FREE, BOXED, NOT_TRUSTED),
+}
+PATCHES_INSIDE: dict[str, tuple[Verdict, Verdict, Verdict]] = {
+    "untrusted": (ASK, ASK, ASK),
+    "on-failure": (FREE, FREE, ASK),
+    "on-request": (FREE, FREE, ASK),
+    "never": (FREE, FREE, FREE),
+}
+PATCHES_OUTSIDE: dict[str, Verdict] = {
+    "untrusted": ASK,
+    "on-failure": OUTSIDE_ASK,
+    "on-request": OUTSIDE_ASK,
+    "never": OUTSIDE,
+}
+CELLS = [(policy, mode, available) for policy in COMMANDS for mode in MODES for available in (True, False)]
+
+
+def column(mode: str, available: bool) -> int:
+    return 0 if mode == "danger-full-access" else 1 if available else 2
+
+
+def judged(argv: list[str], policy: str, mode: str, available: bool, **more: bool) -> Verdict:
+    return judge_command(argv, ApprovalPolicy(policy), SandboxMode(mode), sandbox_available=available, **more)
+
+
+@pytest.mark.parametrize(("policy", "mode", "available"), CELLS)
+def test_an_unknown_command_is_judged_by_policy_and_sandbox(policy: str, mode: str, available: bool) -> None:
+    assert judged(["make"], policy, mode, available) == COMMANDS[policy][column(mode, available)]
+    assert judged([], policy, mode, available) == COMMANDS[policy][column(mode, available)]
+
+
+@pytest.mark.parametrize(("policy", "mode", "available"), CELLS)
+def test_a_known_safe_command_runs_without_sandbox(policy: str, mode: str, available: bool) -> None:
+    assert judged(["cat", "f"], policy, mode, available) == FREE
+    assert judged(["bash", "-lc", "cat f | wc"], policy, mode, available) == FREE
+
+
+@pytest.mark.parametrize(("policy", "mode", "available"), CELLS)
+def test_a_git_read_runs_in_the_sandbox_where_there_is_one(policy: str, mode: str, available: bool) -> None:
+    expected = BOXED if column(mode, available) == 1 else FREE
+    assert judged(["git", "status"], policy, mode, available) == expected
+    assert judged(["bash", "-lc", "cat f && git log"], policy, mode, available) == expected
+
+
+@pytest.mark.parametrize(("policy", "mode", "available"), CELLS)
+def test_an_approved_command_runs_without_sandbox(policy: str, mode: str, available: bool) -> None:
+    assert judged(["make"], policy, mode, available, approved=True) == FREE
+
+
+@pytest.mark.parametrize(("policy", "mode", "available"), CELLS)
+def test_only_on_request_may_the_model_ask_to_leave_the_sandbox(policy: str, mode: str, available: bool) -> None:
+    plain = COMMANDS[policy][column(mode, available)]
+    expected = ASK if policy == "on-request" and column(mode, available) == 1 else plain
+    assert judged(["make"], policy, mode, available, escalated=True) == expected
+
+
+def patch_judged(policy: str, mode: str, available: bool, *, inside: bool, empty: bool = False) -> Verdict:
+    return judge_patch(
+        inside_roots=inside,
+        empty=empty,
+        policy=ApprovalPolicy(policy),
+        sandbox_mode=SandboxMode(mode),
+        sandbox_available=available,
+    )
+
+
+@pytest.mark.parametrize(("policy", "mode", "available"), CELLS)
+def test_a_patch_inside_the_roots_is_judged_by_policy_and_sandbox(policy: str, mode: str, available: bool) -> None:
+    assert patch_judged(policy, mode, available, inside=True) == PATCHES_INSIDE[policy][column(mode, available)]
+
+
+@pytest.mark.parametrize(("policy", "mode", "available"), CELLS)
+def test_a_patch_outside_the_roots_is_judged_by_policy(policy: str, mode: str, available: bool) -> None:
+    assert patch_judged(policy, mode, available, inside=False) == PATCHES_OUTSIDE[policy]
+
+
+@pytest.mark.parametrize(("policy", "mode", "available"), CELLS)
+def test_an_empty_patch_is_rejected(policy: str, mode: str, available: bool) -> None:
+    assert patch_judged(policy, mode, available, inside=True, empty=True) == Reject("empty patch")
+
+
+# --- known safe ----------------------------------------------------------------------------------------------------
+
+SAFE = [
+    *("cat f", "cd d", "echo hello", "false", "grep -rn x .", "head -5 f", "ls -la", "nl f", "pwd", "tail -f f"),
+    *("true", "wc -l f", "which python"),
+    *("find . -name x -type f", "find . -size +1 -print0", "find"),
+    *("rg pattern src", "rg -n --pretty x", "rg --files", "rg --pre-glob x y", "rg -e x"),
+    *("cargo check", "cargo check --workspace --all-targets -q", "cargo check -p name --features a,b"),
+    *("cargo check --features=a --message-format=json",),
+    *("sed -n 1p f", "sed -n 10,200p dir/f"),
+]
+GIT_SAFE = [
+    *(
+        "git status",
+        "git status --porcelain",
+        "git log --oneline -5",
+        "git log -p -- f",
+        "git diff",
+        "git diff HEAD~1",
+    ),
+    *("git diff --stat --cached", "git diff --output-indicator-new=+", "git show HEAD:f", "git show --format=%H"),
+    *("git branch", "git branch -a", "git branch -vv", "git branch --show-current", "git branch --list x-y"),
+    *("git branch --contains HEAD", "git branch --merged=main -r", "git branch --sort=-committerdate"),
+]
+NOT_SAFE = [
+    *("rm f", "make", "bash", "bash -lc", "sh -lc ls", "bash -c ls", "/bin/cat f", "./cat f", "Cat f", "cat\0 f"),
+    *("find . -exec rm {} ;", "find . -execdir x ;", "find . -ok x ;", "find . -okdir x ;", "find . -delete"),
+    *("find . -fls f", "find . -fprint f", "find . -fprint0 f", "find . -fprintf f %p"),
+    *("rg --pre x y", "rg --pre=x y", "rg --hostname-bin x y", "rg --hostname-bin=x y", "rg --search-zip y"),
+    *("rg -z y", "rg -nz y", "rg -zn y"),
+    *("git", "git push", "git commit", "git -C d status", "git -c core.pager=x log", "git --git-dir=x status"),
+    *("git --paginate log", "git status --help", "git diff --output=f", "git diff --output f", "git diff --outpu=f"),
+    *("git log --output=f", "git show --ext-diff", "git show --ext", "git log -p --textconv", "git show --textc"),
+    *("git log --show-signature", "git log --format=%G?", "git log --pretty %GG", "git show --he"),
+    *("git branch new", "git branch -D x", "git branch -d x", "git branch --delete x", "git branch -m a b"),
+    *("git branch -M a", "git branch -c a b", "git branch -f x y", "git branch --force x", "git branch -u o/x"),
+    *("git branch --set-upstream-to=x", "git branch --unset-upstream", "git branch --edit-description"),
+    *("git branch -t x o/x", "git branch -a new", "git branch -v new", "git branch -l new", "git branch -- new"),
+    *("git branch --list -D x", "git branch --merged main -d", "git branch --track x", "git branch --sort new"),
+    *("cargo build", "cargo", "cargo +nightly check", "cargo check --config x", "cargo check --manifest-path=x"),
+    *(
+        "cargo check -Zx",
+        "cargo check --target-dir x",
+        "cargo --config x check",
+        "cargo check -C d",
+        "cargo check --fix",
+    ),
+    *("sed -n p f", "sed -n 1p", "sed 1p f", "sed -n 1p f g", "sed -i 1p f", "sed -n 1,p f", "sed -n ,2p f"),
+    *("sed -n 1,2,3p f", "sed -n 1d f", "sed -n 1pe f", "sed -n 1p -i", "sed -n 1p -fscript", "sed -n 1p -"),
+    *("sed -n \u0661p f", "sed -n $p f", "sed -n /x/p f", "sed -n 1p;w f"),
+]
+
+
+@pytest.mark.parametrize("command", SAFE)
+def test_what_only_reads_is_safe(command: str) -> None:
+    assert trust(command.split(" ")) is Trust.FULL
+
+
+@pytest.mark.parametrize("command", GIT_SAFE)
+def test_what_only_reads_a_repository_is_safe_in_a_sandbox(command: str) -> None:
+    assert trust(command.split(" ")) is Trust.IN_SANDBOX
+
+
+@pytest.mark.parametrize("command", NOT_SAFE)
+def test_what_may_write_or_start_something_is_not_safe(command: str) -> None:
+    assert trust(command.split(" ")) is Trust.NONE
+
+
+# --- roots ---------------------------------------------------------------------------------------------------------
+
+
+def covered(roots: Roots, *paths: Path) -> list[bool]:
+    return [roots.cover([path]) for path in paths]
+
+
+def test_danger_full_access_covers_everything_and_read_only_nothing(tmp_path: Path) -> None:
+    paths = (tmp_path / "f", Path("/etc/passwd"), tmp_path / ".git/config")
+    assert covered(writable_roots(DangerFullAccess(), tmp_path, None), *paths) == [True, True, True]
+    assert covered(writable_roots(ReadOnly(), tmp_path, None), *paths) == [False, False, False]
+
+
+def test_workspace_write_covers_its_roots_and_the_temporary_directories() -> None:
+    policy = WorkspaceWrite(writable_roots=(Path("/srv/more"), Path("../beside")))
+    roots = writable_roots(policy, Path("/w/here"), Path("/var/mine"))
+    inside = ("/w/here/f", "/srv/more/d/f", "/w/beside/f", "/tmp/f", "/var/mine/f")
+    outside = ("/w/f", "/w/herefore/f", "/srv/f", "/var/f", "/etc/passwd")
+    assert covered(roots, *map(Path, inside)) == [True] * len(inside)
+    assert covered(roots, *map(Path, outside)) == [False] * len(outside)
+    assert roots.cover([Path("/w/here/f"), Path("/tmp/f")])
+    assert not roots.cover([Path("/w/here/f"), Path("/etc/passwd")])
+
+
+def test_the_temporary_directories_may_be_excluded() -> None:
+    policy = WorkspaceWrite(exclude_tmpdir_env_var=True, exclude_slash_tmp=True)
+    roots = writable_roots(policy, Path("/w"), Path("/var/mine"))
+    assert covered(roots, Path("/tmp/f"), Path("/var/mine/f"), Path("/w/f")) == [False, False, True]
+
+
+@pytest.mark.parametrize("path", [".git", ".git/hooks/pre-commit", ".GIT/config", "sub/.git/config", "sub/.Git"])
+def test_repositories_below_a_root_are_closed(path: str) -> None:
+    assert not writable_roots(WorkspaceWrite(), Path("/w"), None).cover([Path("/w") / path])
+
+
+@pytest.mark.parametrize("path", [".gitignore", ".github/f", "a.git/f"])
+def test_what_only_looks_like_a_repository_is_open(path: str) -> None:
+    assert writable_roots(WorkspaceWrite(), Path("/w"), None).cover([Path("/w") / path])
+
+
+def test_roots_are_resolved_and_so_is_their_repository(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    (tmp_path / "real/store").mkdir()
+    (tmp_path / "real/.git").symlink_to("store")
+    policy = WorkspaceWrite(exclude_slash_tmp=True)
+    roots = writable_roots(policy, tmp_path / "link", None)
+    assert covered(roots, tmp_path / "real/f", tmp_path / "link/f", tmp_path / "real/store/config") == [
+        True,
+        False,
+        False,
+    ]
+
+
+# --- commands a person approved ------------------------------------------------------------------------------------
+
+
+def test_only_an_approval_for_the_session_is_remembered() -> None:
+    here = Path("/w")
+    none = ApprovedCommands()
+    for decision in Decision:
+        remembered = none.after(decision, ["make"], here)
+        assert remembered.cover(["make"], here) == (decision is Decision.APPROVED_FOR_SESSION)
+    assert not none.cover(["make"], here)
+
+
+def test_an_approval_covers_the_same_words_in_the_same_directory() -> None:
+    approved = ApprovedCommands().after(Decision.APPROVED_FOR_SESSION, ["make", "test"], Path("/w"))
+    assert approved.cover(("make", "test"), Path("/w"))
+    assert not approved.cover(["make", "test"], Path("/other"))
+    assert not approved.cover(["make test"], Path("/w"))
+    assert not approved.cover(["make"], Path("/w"))
