@@ -151,10 +151,10 @@ class ChatDecoder(Decoder):
             return
         if event.get("usage"):
             self.usage = _usage(an_object(event["usage"]))
-        choices = event.get("choices")
+        choices = a_list(event.get("choices"))
         if choices and not self.answered:
             self.response_id = self.response_id or a_text(event.get("id"))
-            self._choice(an_object(a_list(choices)[0]))
+            self._choice(an_object(choices[0]))
         elif event.get("error") and not self.answered:
             self._fail(in_stream(event["error"]))
 

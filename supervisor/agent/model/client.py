@@ -119,14 +119,14 @@ async def _read(endpoint: Endpoint, response: httpx.Response, deliver: Deliver) 
             if batch := decoder.read(parser.feed(chunk)):
                 await deliver(batch)
             if decoder.failure:
-                raise decoder.failure
+                raise _cleaned(endpoint, decoder.failure)
             if decoder.answered:
                 break
     late = await _linger(endpoint, chunks, parser, decoder) if decoder.answered else []
     if late := [*late, *decoder.end()]:
         await deliver(late)
     if decoder.failure:
-        raise decoder.failure
+        raise _cleaned(endpoint, decoder.failure)
 
 
 async def _linger(
@@ -144,6 +144,13 @@ async def _linger(
                     awaits_usage = False
                     bound.reschedule(now() + LINGER_S)
     return late
+
+
+def _cleaned(endpoint: Endpoint, failure: ModelError) -> ModelError:
+    """An error inside a stream has the server's words, which may quote our key."""
+    failure.message = without_secrets(endpoint, failure.message)
+    failure.args = (failure.message,)
+    return failure
 
 
 @contextlib.contextmanager

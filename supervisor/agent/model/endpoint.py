@@ -42,7 +42,13 @@ class Endpoint:
 
 def url_of(endpoint: Endpoint) -> str:
     """The base's own query, as some gateways want it, stays in front of the endpoint's."""
-    scheme, netloc, path, query, _ = urlsplit(endpoint.base_url)
+    try:
+        scheme, netloc, path, query, _ = base = urlsplit(endpoint.base_url)
+        usable = scheme in {"http", "https"} and bool(base.hostname) and base.port != 0
+    except ValueError:  # brackets that don't match, or a port beyond 65535
+        usable = False
+    if not usable:
+        raise Rejected("the model provider's base_url is no http or https address")
     query = urlencode([*parse_qsl(query, keep_blank_values=True), *endpoint.query.items()], quote_via=quote)
     return urlunsplit((scheme, netloc, path.rstrip("/") + PATHS[endpoint.wire], query, ""))
 

@@ -3,8 +3,10 @@
 Also how long it asks us to wait, which servers say in four ways.
 """
 
+import math
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Any
@@ -24,7 +26,7 @@ NOTHING_LEFT = frozenset(
 TOO_LONG = frozenset({"context_length_exceeded", "string_above_max_length"})
 HOPELESS = frozenset({"invalid_prompt", "invalid_request_error", "invalid_api_key", "model_not_found"})
 _TOO_LONG_IN_WORDS = re.compile(r"context (length|window|size)|maximum context|prompt is too long", re.IGNORECASE)
-_TRY_AGAIN_IN = re.compile(r"try again in (?:(\d+)m)?(?:(\d+(?:\.\d+)?)(ms|s))?", re.IGNORECASE)
+_TRY_AGAIN_IN = re.compile(r"try again in (?:(\d{1,6})m(?!s))?(?:(\d{1,9}(?:\.\d+)?)(ms|s))?", re.IGNORECASE)
 
 
 def of_status(status: int, headers: Mapping[str, str], body: bytes, wire: WireApi, now: float) -> ModelError:
@@ -90,10 +92,9 @@ def _phrase(status: int) -> str:
 def _asked_in_headers(headers: Mapping[str, str], now: float) -> float | None:
     """Seconds to wait, by either header, as a number or a date. Nonsense is as good as nothing."""
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        try:
-            return max(0.0, float(headers[name]) * unit)
-        except (KeyError, ValueError):
-            continue
+        with suppress(KeyError, ValueError):
+            if math.isfinite(seconds := float(headers[name]) * unit):
+                return max(0.0, seconds)
     try:
         return max(0.0, parsedate_to_datetime(headers["retry-after"]).timestamp() - now)
     except (KeyError, ValueError):

@@ -89,4 +89,5 @@ def back_off(attempt: int, uniform: Uniform) -> float:
 
 
 def shown(delay_s: float) -> str:
-    return f"{delay_s * 1000:.0f}ms" if delay_s < 1 else f"{delay_s:.3g}s"
+    milliseconds = round(delay_s * 1000)
+    return f"{milliseconds}ms" if milliseconds < 1000 else f"{delay_s:.1f}".removesuffix(".0") + "s"

@@ -4,7 +4,7 @@ Works on a whole chunk at a time, and joins each byte at most once however the s
 both wires say the type again inside it.
 """
 
-MAX_EVENT_BYTES = 32 * 1024 * 1024  # a patch or an encrypted reasoning item is long; this is a server gone wrong
+MAX_EVENT_BYTES = 32 * 1024 * 1024  # kept of an unfinished event; far beyond any patch or encrypted reasoning
 BOM = b"\xef\xbb\xbf"
 
 

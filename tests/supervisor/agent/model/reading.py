@@ -1,0 +1,92 @@
+"""How the tests of this folder ask and listen."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from supervisor.agent.model import wire as wires
+from supervisor.agent.model.client import ModelClient
+from supervisor.agent.model.endpoint import Endpoint, WireApi
+from supervisor.agent.model.errors import ModelError
+from supervisor.agent.model.history import ModelRequest, said
+from supervisor.agent.model.news import News, RawReasoningDelta, ReasoningDelta, TextDelta
+from supervisor.agent.model.sse import SseParser
+from tests.support.model_server import ModelServer
+
+T = TypeVar("T")
+BOTH = list(WireApi)
+WAIT_S = 10.0
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    async def bounded() -> T:
+        async with asyncio.timeout(WAIT_S):
+            return await work
+
+    return asyncio.run(bounded())
+
+
+@dataclass
+class Heard:
+    """A consumer that keeps every batch."""
+
+    batches: list[list[News]] = field(default_factory=list)
+
+    async def __call__(self, batch: Sequence[News]) -> None:
+        self.batches.append(list(batch))
+
+    @property
+    def news(self) -> list[News]:
+        return joined([news for batch in self.batches for news in batch])
+
+
+def joined(news: Sequence[News]) -> list[News]:
+    """Adjacent deltas as one: how they were cut is nobody's promise."""
+    result: list[News] = []
+    for one in news:
+        last = result[-1] if result else None
+        if isinstance(one, TextDelta | ReasoningDelta | RawReasoningDelta) and type(last) is type(one):
+            assert isinstance(last, TextDelta | ReasoningDelta | RawReasoningDelta)
+            result[-1] = replace(one, text=last.text + one.text)
+        else:
+            result.append(one)
+    return result
+
+
+def request(prompt: str) -> ModelRequest:
+    return ModelRequest("mock-model", "be brief", (said("user", prompt),), session_id="s1")
+
+
+def endpoint(server: ModelServer, wire: WireApi, **options: Any) -> Endpoint:
+    return Endpoint(server.base_url, wire, **options)
+
+
+def decoded(wire: WireApi, *chunks: bytes) -> tuple[list[News], ModelError | None]:
+    """What a stream of these chunks says, up to its end."""
+    parser, decoder = SseParser(), wires.decoder(wire)
+    news: list[News] = []
+    for chunk in chunks:
+        news += decoder.read(parser.feed(chunk))
+    news += decoder.end()
+    return joined(news), decoder.failure
+
+
+async def heard(server: ModelServer, wire: WireApi, prompt: str, **options: Any) -> list[News]:
+    """One attempt with a client of its own."""
+    hear = Heard()
+    async with ModelClient() as client:
+        await client.attempt(endpoint(server, wire, **options), request(prompt), hear)
+    return hear.news
+
+
+async def in_thread(work: Callable[..., None], *arguments: object) -> None:
+    """A bounded wait for the server's thread, off the loop."""
+    await asyncio.to_thread(work, *arguments)
+
+
+def always(value: ModelRequest) -> Callable[[], Awaitable[ModelRequest]]:
+    async def build() -> ModelRequest:
+        return value
+
+    return build
