@@ -1,7 +1,8 @@
 """The shared HTTP client, and one attempt at one response. Runs on the loop thread; one loop for its whole life.
 
-The client is built in a worker thread when the first request needs it: loading the certificates takes tens of
-milliseconds, which would delay every other conversation, and a daemon that only speaks to the demo model never pays.
+The client is built in a worker thread when the first request needs it: loading certificates and the library's back
+end takes some 100 ms, which would delay every other conversation, and a daemon that only speaks to the demo model
+never pays.
 """
 
 import asyncio
@@ -11,6 +12,8 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from typing import Self
 
+import anyio
+import anyio.lowlevel
 import httpx
 
 from supervisor.agent.model import wire
@@ -36,6 +39,9 @@ Deliver = Callable[[Sequence[News]], Awaitable[None]]
 
 def build_http() -> httpx.AsyncClient:
     logging.getLogger("httpx").setLevel(logging.WARNING)  # it logs URLs at INFO, and a query may hold a key
+    asyncio.run(
+        anyio.lowlevel.checkpoint()
+    )  # imports its asyncio back end, which the first request would do on the loop otherwise
     try:
         return httpx.AsyncClient(limits=LIMITS, mounts=dict.fromkeys(LOOPBACK), follow_redirects=False)
     except (ImportError, ValueError, httpx.InvalidURL) as error:
@@ -97,8 +103,9 @@ class ModelClient:
         return {"attempts": self._attempts, "streaming": self._streaming}
 
     async def aclose(self) -> None:
-        if self._http is not None:
-            await (await self._http).aclose()
+        with contextlib.suppress(ModelError):  # it could not be built, and whoever needed it was told
+            if self._http is not None:
+                await (await self._http).aclose()
 
     async def __aenter__(self) -> Self:
         return self

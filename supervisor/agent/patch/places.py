@@ -22,7 +22,7 @@ def place(written: str, cwd: Path) -> Place:
         raise PatchMismatch(f"{written!r} is not a path") from None
     if "\0" in written:
         raise PatchMismatch(f"{written!r} is not a path")
-    plain = Path("/", os.path.normpath(cwd / written).lstrip("/"))  # POSIX keeps a leading double slash
+    plain = Path(os.path.normpath(cwd / written))
     if not plain.name or written.endswith("/"):
         raise PatchMismatch(f"{written} is a directory, not a file")
     real = Path(os.path.realpath(plain.parent)) / plain.name

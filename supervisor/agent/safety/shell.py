@@ -62,8 +62,7 @@ def plain_word(node: Node) -> str | None:
         case "raw_string" if QUOTED.fullmatch(text):
             return text[1:-1]
         case "string" if DOUBLE_QUOTED.fullmatch(text[1:-1]):
-            simple = all(child.type in {'"', "string_content"} for child in node.children)
-            return text[1:-1] if simple else None
+            return text[1:-1]
     return None
 
 
@@ -88,7 +87,7 @@ def _pieces(root: Node, source: bytes) -> Iterator[_Piece]:
 def _words(command: Node, source: bytes) -> Words:
     name, *arguments = command.children
     program = text_of(name)
-    if name.type != "command_name" or not PROGRAM.fullmatch(program) or program in RESERVED:
+    if not PROGRAM.fullmatch(program) or program in RESERVED:
         raise _NotPlainError
     words = [program]
     end = name.end_byte

@@ -4,7 +4,7 @@ import asyncio
 import dataclasses
 import os
 import uuid
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TypeVar
 
@@ -52,6 +52,12 @@ def confined(plain: Command, inside: Confined) -> Command:
     return dataclasses.replace(
         plain, argv=inside.argv, cwd=inside.cwd, env=inside.env, keeper=inside.keeper, pass_fds=inside.pass_fds
     )
+
+
+async def until(condition: Callable[[], object]) -> None:
+    """For what a child does by itself; the limit of the test is its bound."""
+    while not condition():
+        await asyncio.sleep(0.002)
 
 
 class Watched:

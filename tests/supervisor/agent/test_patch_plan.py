@@ -1,7 +1,9 @@
 """Every operation verified against real files before anything is asked, and nothing written."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -120,6 +122,50 @@ def test_a_file_too_large_to_hold_is_refused(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(files, "FILE_LIMIT_BYTES", 10)
     (tmp_path / "f").write_text("0123456789\n")
     assert refusal(tmp_path, "*** Update File: f", "+x").endswith("it is larger than 10 bytes")
+
+
+@pytest.mark.timeout(10)
+def test_a_file_that_becomes_another_while_it_is_looked_at_is_judged_by_what_was_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "FILE_LIMIT_BYTES", 10)
+    real = os.stat
+
+    def swapped_after(make: Callable[[Path], object]) -> str:
+        (tmp_path / "f").write_text("x\n")
+
+        def stat_and_swap(*args: Any, **kwargs: Any) -> os.stat_result:
+            found = real(*args, **kwargs)
+            (tmp_path / "f").unlink()
+            make(tmp_path / "f")
+            return found
+
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "stat", stat_and_swap)
+            with pytest.raises(PatchMismatch) as failure:
+                planned(tmp_path, "*** Update File: f", "-x", "+y")
+        (tmp_path / "f").unlink()
+        return failure.value.message
+
+    assert swapped_after(os.mkfifo).endswith("f: it is not an ordinary file")
+    assert swapped_after(lambda path: path.write_text("larger than that")).endswith("f: it is larger than 10 bytes")
+    assert "symbolic links" in swapped_after(lambda path: path.symlink_to("/etc/passwd"))
+
+
+def test_a_file_that_grows_while_it_is_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "FILE_LIMIT_BYTES", 10)
+    (tmp_path / "f").write_text("x\n")
+    real = os.fstat
+
+    def stat_and_grow(descriptor: int) -> os.stat_result:
+        found = real(descriptor)
+        with (tmp_path / "f").open("a") as file:
+            file.write("more than it may hold")
+        return found
+
+    monkeypatch.setattr(os, "fstat", stat_and_grow)
+    with pytest.raises(PatchMismatch, match="it is larger than 10 bytes"):
+        planned(tmp_path, "*** Update File: f", "-x", "+y")
 
 
 def test_a_write_protected_file_is_refused(tmp_path: Path) -> None:

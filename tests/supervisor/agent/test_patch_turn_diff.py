@@ -79,6 +79,7 @@ def test_git_applies_the_diff_to_the_first_state_and_gets_the_last(tmp_path: Pat
         *("*** Update File: ../run", "@@", "-3", "@@", "-30", "+XXX", "*** Delete File: ../gone"),
         *("*** Update File: ../moves", "*** Move to: deep/moved", "-m", "+M", "*** Add File: empty"),
     )
+    assert "\n--- a/sub/with blank\t\n+++ b/sub/with blank\t\n" in changes.diff()
     git(first, "apply", "--whitespace=nowarn", "-", text=changes.diff())
     shutil.rmtree(work / ".git")
     shutil.rmtree(first / ".git")

@@ -26,6 +26,7 @@ from tests.supervisor.agent.commands import (
     limited,
     new_token,
     open_files,
+    until,
     zombies,
 )
 
@@ -209,6 +210,24 @@ def test_what_was_written_before_an_interrupt_is_still_there(tmp_path: Path) -> 
         return watched.output.stdout.text()
 
     assert limited(work()) == "hi\nbye\n"
+
+
+def test_an_interrupt_keeps_what_was_waiting_in_the_pipe_for_a_slow_taker(tmp_path: Path) -> None:
+    async def work() -> int:
+        async def take(_: Stream, __: bytes) -> None:
+            await asyncio.Event().wait()
+
+        watched = Watched()
+        watched.output.take = take
+        async with processes_at(tmp_path) as processes:
+            writes = command("sh", "-c", "head -c 131000 /dev/zero; echo done >&2; exec sleep 300")
+            run = asyncio.create_task(processes.run(writes, watched.output))
+            await until(lambda: watched.output.stderr.total)
+            run.cancel()
+            await asyncio.wait([run])
+        return watched.output.stdout.total
+
+    assert limited(work()) == 131_000
 
 
 def test_kill_now_cuts_the_grace_short(tmp_path: Path) -> None:

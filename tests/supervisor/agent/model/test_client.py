@@ -457,6 +457,17 @@ def test_a_proxy_that_cannot_be_used_is_told_and_tried_again(monkeypatch: pytest
         run(attempts(server))
 
 
+def test_a_client_that_could_not_be_built_closes_quietly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:1")
+
+    async def attempt() -> None:
+        async with ModelClient() as client:
+            with pytest.raises(Rejected):
+                await client.attempt(Endpoint("http://127.0.0.1:1"), request("hi"), Heard())
+
+    run(attempt())
+
+
 def test_the_client_is_built_once_and_off_the_loop_even_if_the_first_to_need_it_is_cancelled() -> None:
     async def attempts(server: ModelServer) -> None:
         loop, building, go = asyncio.get_running_loop(), asyncio.Event(), threading.Event()

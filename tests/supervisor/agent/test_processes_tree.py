@@ -1,0 +1,106 @@
+"""Whose process is it: what no real process can be made to show, on a table that the test writes."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+
+from actors.ids import TurnId
+from supervisor.agent.processes.command import INSTANCE, TURN
+from supervisor.agent.processes.table import Process
+from supervisor.agent.processes.tree import Scope, Tree
+
+MINE, OTHERS = TurnId("mine"), TurnId("others")
+PARENT, ORPHAN = 1_000_001, 1_000_002  # above every number that a system gives
+
+
+class WrittenTable:
+    boot = "this"
+
+    def __init__(self) -> None:
+        self.processes: dict[int, Process] = {}
+        self.marked: dict[int, dict[str, str]] = {}
+        self.on_look: Callable[[int], None] = lambda _: None
+
+    def put(self, pid: int, *, ppid: int, dead: bool = False, start: int = 10, turn: str = MINE) -> None:
+        self.processes[pid] = Process(pid, ppid, pid, pid, start, dead)
+        self.marked[pid] = {} if dead else {INSTANCE: "us", TURN: turn}
+
+    def now(self) -> int:
+        return 0
+
+    def refresh(self) -> None:
+        pass
+
+    def candidates(self) -> Sequence[int]:
+        return [pid for pid, process in self.processes.items() if process.ppid == os.getpid()]
+
+    def everybody(self) -> Sequence[int]:
+        return list(self.processes)
+
+    def look(self, pid: int) -> Process | None:
+        self.on_look(pid)
+        return self.processes.get(pid)
+
+    def children(self, pid: int) -> Sequence[int]:
+        return [child for child, process in self.processes.items() if process.ppid == pid]
+
+    def marks(self, pid: int) -> Mapping[str, str]:
+        return self.marked.get(pid, {})
+
+
+def found(table: WrittenTable, scope: Scope, since: Mapping[TurnId, int] | None = None) -> list[int]:
+    tree = Tree(table, "us")
+    tree.since = dict(since or {MINE: 0})
+    return [process.pid for process in tree.find(scope)]
+
+
+def test_a_parent_that_dies_between_the_list_and_the_look_does_not_hide_its_child() -> None:
+    """Our list has the parent; it dies, its child becomes ours; we look at the parent and see a zombie."""
+    table = WrittenTable()
+    table.put(PARENT, ppid=os.getpid())
+    table.put(ORPHAN, ppid=PARENT)
+
+    def die(pid: int) -> None:
+        if pid == PARENT:
+            table.put(PARENT, ppid=os.getpid(), dead=True)
+            table.put(ORPHAN, ppid=os.getpid())
+
+    table.on_look = die
+    assert found(table, Scope(MINE)) == [ORPHAN]
+
+
+def test_what_descends_from_a_marked_orphan_belongs_with_it_whatever_it_says_itself() -> None:
+    table = WrittenTable()
+    table.put(PARENT, ppid=os.getpid())
+    table.put(ORPHAN, ppid=PARENT)
+    table.marked[ORPHAN] = {}
+    assert sorted(found(table, Scope(MINE))) == [PARENT, ORPHAN]
+    assert found(table, Scope(OTHERS), {MINE: 0, OTHERS: 0}) == []
+
+
+def test_an_orphan_that_was_seen_before_is_known_without_its_marks() -> None:
+    table = WrittenTable()
+    table.put(ORPHAN, ppid=os.getpid())
+    scope = Scope(MINE)
+    both = {MINE: 0, OTHERS: 0}
+    assert found(table, scope, both) == [ORPHAN]
+    table.marked[ORPHAN] = {}
+    assert found(table, scope, both) == [ORPHAN]
+    table.put(ORPHAN, ppid=os.getpid(), start=11)  # the same number, somebody else
+    table.marked[ORPHAN] = {}
+    assert found(table, scope, both) == []
+
+
+def test_an_orphan_without_marks_belongs_to_the_only_turn_that_was_open_when_it_started() -> None:
+    table = WrittenTable()
+    table.put(ORPHAN, ppid=os.getpid(), start=10)
+    table.marked[ORPHAN] = {}
+    assert found(table, Scope(MINE), {MINE: 10, OTHERS: 11}) == [ORPHAN]
+    assert found(table, Scope(MINE), {MINE: 10, OTHERS: 10}) == []
+    assert found(table, Scope(MINE), {MINE: 11}) == []
+
+
+def test_the_marks_of_another_instance_are_no_proof() -> None:
+    table = WrittenTable()
+    table.put(ORPHAN, ppid=os.getpid())
+    table.marked[ORPHAN] = {INSTANCE: "them", TURN: MINE}
+    assert found(table, Scope(MINE), {MINE: 0, OTHERS: 0}) == []
