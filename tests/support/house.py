@@ -106,12 +106,14 @@ def _seen(message: Deliver) -> Iterator[Seen]:
 class House:
     """A home in a temporary directory. `config` is the text of its config.toml, `environ` what its client exports."""
 
-    def __init__(self, home: Path, config: str = "", environ: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, home: Path, config: str = "", environ: Mapping[str, str] | None = None, grace_ms: int = GRACE_MS
+    ) -> None:
         self.home = home
         self.workspace = home / "workspace"
         self.workspace.mkdir(parents=True, exist_ok=True)
         (home / "config").mkdir(exist_ok=True)
-        (home / "config" / "config.toml").write_text(f"{config}\n[greenroom]\ninterrupt_grace_ms = {GRACE_MS}\n")
+        (home / "config" / "config.toml").write_text(f"{config}\n[greenroom]\ninterrupt_grace_ms = {grace_ms}\n")
         self.environ = {
             "PATH": os.environ["PATH"],
             "HOME": str(home),
@@ -294,7 +296,9 @@ def provider(base_url: str, wire: str = "chat", **more: object) -> str:
 
 
 @contextmanager
-def house_at(home: Path, base_url: str, wire: str = "chat", config: str = "", **environ: str) -> Iterator[House]:
+def house_at(
+    home: Path, base_url: str, wire: str = "chat", *, config: str = "", grace_ms: int = GRACE_MS, **environ: str
+) -> Iterator[House]:
     """`config` are top-level lines, before the tables."""
-    with House(home, f"{config}\n{provider(base_url, wire)}", environ) as house:
+    with House(home, f"{config}\n{provider(base_url, wire)}", environ, grace_ms) as house:
         yield house
