@@ -106,14 +106,12 @@ def _seen(message: Deliver) -> Iterator[Seen]:
 class House:
     """A home in a temporary directory. `config` is the text of its config.toml, `environ` what its client exports."""
 
-    def __init__(
-        self, home: Path, config: str = "", environ: Mapping[str, str] | None = None, grace_ms: int = GRACE_MS
-    ) -> None:
+    def __init__(self, home: Path, config: str = "", environ: Mapping[str, str] | None = None) -> None:
         self.home = home
         self.workspace = home / "workspace"
         self.workspace.mkdir(parents=True, exist_ok=True)
         (home / "config").mkdir(exist_ok=True)
-        (home / "config" / "config.toml").write_text(f"{config}\n[greenroom]\ninterrupt_grace_ms = {grace_ms}\n")
+        (home / "config" / "config.toml").write_text(config)
         self.environ = {
             "PATH": os.environ["PATH"],
             "HOME": str(home),
@@ -297,8 +295,17 @@ def provider(base_url: str, wire: str = "chat", **more: object) -> str:
 
 @contextmanager
 def house_at(
-    home: Path, base_url: str, wire: str = "chat", *, config: str = "", grace_ms: int = GRACE_MS, **environ: str
+    home: Path,
+    base_url: str,
+    wire: str = "chat",
+    *,
+    top: str = "",
+    greenroom: str = "",
+    tables: str = "",
+    grace_ms: int = GRACE_MS,
+    **environ: str,
 ) -> Iterator[House]:
-    """`config` are top-level lines, before the tables."""
-    with House(home, f"{config}\n{provider(base_url, wire)}", environ, grace_ms) as house:
+    """`top`, `greenroom` and `tables` are lines of the config: before all tables, in ours, and behind it."""
+    ours = f"[greenroom]\ninterrupt_grace_ms = {grace_ms}\n{greenroom}\n{tables}"
+    with House(home, f"{top}\n{provider(base_url, wire)}{ours}", environ) as house:
         yield house

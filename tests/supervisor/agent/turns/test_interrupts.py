@@ -216,7 +216,7 @@ def policy_of(mode: str) -> dict[str, object]:
     return {} if mode == "danger" else {"sandbox": WorkspaceWrite()}
 
 
-def interrupt_stubborn(house: House, conversation: Talk, kind: Kind) -> float:
+def interrupt_stubborn(conversation: Talk, kind: Kind) -> float:
     """Seconds from the interrupt to its answer."""
     token = new_token()
     argv = [part.format(token=token) for part in kind.argv]
@@ -233,7 +233,7 @@ def interrupt_stubborn(house: House, conversation: Talk, kind: Kind) -> float:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("kind", [pytest.param(one, id=one.name) for one in STUBBORN if one.name in FEW])
 def test_a_stubborn_command_is_gone_when_its_turn_is_aborted(house: House, kind: Kind, mode: str) -> None:
-    interrupt_stubborn(house, house.talk(**policy_of(mode)), kind)
+    interrupt_stubborn(house.talk(**policy_of(mode)), kind)
 
 
 @pytest.mark.soak
@@ -242,7 +242,7 @@ def test_a_stubborn_command_is_gone_when_its_turn_is_aborted(house: House, kind:
 def test_fifty_times_a_stubborn_command_is_gone_when_its_turn_is_aborted(house: House, kind: Kind, mode: str) -> None:
     conversation = house.talk(**policy_of(mode))
     for _ in range(50):
-        interrupt_stubborn(house, conversation, kind)
+        interrupt_stubborn(conversation, kind)
 
 
 @pytest.mark.soak
@@ -250,7 +250,7 @@ def test_fifty_times_a_stubborn_command_is_gone_when_its_turn_is_aborted(house: 
 def test_a_cooperative_command_is_gone_within_50_ms(house: House, mode: str) -> None:
     conversation = house.talk(**policy_of(mode))
     (kind,) = [one for one in STUBBORN if one.name == "bash_child"]
-    took = sorted(interrupt_stubborn(house, conversation, kind) for _ in range(100))
+    took = sorted(interrupt_stubborn(conversation, kind) for _ in range(100))
     print(f"p50 {statistics.median(took) * 1000:.1f} ms, p99 {took[98] * 1000:.1f} ms")
     assert took[98] < 0.05
 
