@@ -45,7 +45,8 @@ class Ran:
 
     @property
     def failed(self) -> bool:
-        return self.exit_code not in {0, NOT_FOUND} and self.not_started is None
+        """In a way that the sandbox may have caused."""
+        return self.exit_code not in {0, NOT_FOUND} and self.not_started is None and not self.timed_out
 
 
 class Shell:
