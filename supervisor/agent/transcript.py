@@ -109,8 +109,14 @@ class Transcript:
         self.last_context[event.kind] = event.message
 
     def _answer(self, event: ev.ToolOutput) -> None:
+        """Behind its call and the calls beside it, whatever the model said between the call and its end."""
         self._open.pop(event.item_id, None)
-        self.items.append(Answered(event.call_id, event.output))
+        items = self.items
+        last = len(items) - 1
+        place = next((at for at in range(last, -1, -1) if _is_call(items[at], event.call_id)), last) + 1
+        while place < len(items) and isinstance(items[place], Called | Answered):
+            place += 1
+        items.insert(place, Answered(event.call_id, event.output))
 
     def _decide(self, event: ev.ApprovalResolved) -> None:
         request = self._asked.pop(event.approval_id, None)
@@ -128,6 +134,10 @@ def _parts(event: ev.UserMessage) -> Iterator[Part]:
                 yield Image(item.image_url)
             case LocalImageItem():
                 yield Image(item.path.as_uri())
+
+
+def _is_call(item: HistoryItem, call: CallId) -> bool:
+    return isinstance(item, Called) and item.call_id == call
 
 
 def _is_from_user(item: HistoryItem) -> bool:
