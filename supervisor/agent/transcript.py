@@ -44,6 +44,7 @@ class Transcript:
         self.items: list[HistoryItem] = []
         self.last_context: dict[ev.MessageKind, str] = {}
         self.last_said: str | None = None
+        self._notices_end = 0  # where this turn's notices go
         self._open: dict[ItemId, OpenCall] = {}
         self._asked: dict[ApprovalId, ev.ApprovalRequest] = {}
         self._decided: dict[ItemId, list[Decided]] = {}
@@ -90,6 +91,7 @@ class Transcript:
         return self._ended.get(item)
 
     def _begin_turn(self) -> None:
+        self._notices_end = len(self.items)
         self._open.clear()
         self._asked.clear()
         self._decided.clear()
@@ -101,11 +103,10 @@ class Transcript:
         if event.kind is ev.MessageKind.PLAIN:
             self.items.append(message)
             return
-        # What we tell the model about its surroundings goes before what the person has just said.
-        place = len(self.items)
-        while place and _is_from_user(self.items[place - 1]):
-            place -= 1
-        self.items.insert(place, message)
+        # What we tell the model about its surroundings goes before what the person has said in this turn, and behind
+        # what we told it earlier.
+        self.items.insert(self._notices_end, message)
+        self._notices_end += 1
         self.last_context[event.kind] = event.message
 
     def _answer(self, event: ev.ToolOutput) -> None:
@@ -138,7 +139,3 @@ def _parts(event: ev.UserMessage) -> Iterator[Part]:
 
 def _is_call(item: HistoryItem, call: CallId) -> bool:
     return isinstance(item, Called) and item.call_id == call
-
-
-def _is_from_user(item: HistoryItem) -> bool:
-    return isinstance(item, Said) and item.role == "user"
