@@ -23,7 +23,7 @@ def talk(server: ModelServer, number: int = -1) -> list[Line]:
 def _of_chat(message: dict[str, Any]) -> Iterator[Line]:
     role, content = message["role"], message.get("content")
     if role == "tool":
-        yield "output", message["tool_call_id"], content
+        yield "output", message["tool_call_id"], str(content)
         return
     if role != "system" and content is not None:
         yield role, content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
@@ -39,6 +39,8 @@ def _of_responses(item: dict[str, Any]) -> Iterator[Line]:
             yield "call", item["call_id"], item["name"], item["arguments"]
         case "function_call_output":
             yield "output", item["call_id"], item["output"]
+        case kind:
+            yield (str(kind),)
 
 
 def check_well_formed(request: Received) -> None:
