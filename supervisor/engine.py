@@ -24,6 +24,7 @@ from supervisor.agent.backends.model import Manner, ModelBackend
 from supervisor.agent.environments import Environments
 from supervisor.agent.history import Histories
 from supervisor.agent.model.client import ModelClient
+from supervisor.agent.notify import Notifier
 from supervisor.agent.processes import Processes, sweep_last_life
 from supervisor.agent.runner import Runner
 from supervisor.agent.sandbox import Sandbox
@@ -131,10 +132,12 @@ class Engine:
         _ = self.sandbox.availability  # found out by trying, now rather than in the first turn
         self.histories = Histories(self.journal)
         self._backend = self._model_backend()
-        self.runner = Runner(self.loop.loop, self._processes, self._backend_for)
+        self._notifier = Notifier(lambda: self.config.notify, self.environments.of)
+        self.runner = Runner(self.loop.loop, self._processes, self._backend_for, self._notifier.completed)
 
     async def _stop_agents(self) -> None:
         await self.runner.close()
+        await self._notifier.close()
         await self._processes.__aexit__()
         await self._client.aclose()
 

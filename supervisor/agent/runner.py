@@ -37,6 +37,7 @@ from supervisor.agent.turn import Turn, Verdict
 log = structlog.get_logger()
 
 BackendFor = Callable[[RunAgent], Backend]
+TellCompleted = Callable[[Turn, Completed], None]
 
 
 class Running:
@@ -52,8 +53,15 @@ class Running:
 
 
 class Runner:
-    def __init__(self, loop: asyncio.AbstractEventLoop, processes: Processes, backend_for: BackendFor) -> None:
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        processes: Processes,
+        backend_for: BackendFor,
+        completed: TellCompleted = lambda *_: None,
+    ) -> None:
         self._loop = loop
+        self._completed = completed
         self._processes = processes
         self._backend_for = backend_for
         self._running: dict[TurnId, Running] = {}
@@ -125,6 +133,8 @@ class Runner:
             running.backend.forget(order.conversation)
         del self._running[order.turn]
         running.turn.outflow.finish(outcome)
+        if isinstance(outcome, Completed):
+            self._completed(running.turn, outcome)
 
     def _outcome(self, running: Running) -> Outcome:
         work = running.work

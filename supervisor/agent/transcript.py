@@ -44,6 +44,7 @@ class Transcript:
         self.items: list[HistoryItem] = []
         self.last_context: dict[ev.MessageKind, str] = {}
         self.last_said: str | None = None
+        self.heard: list[str] = []  # what the user said in this turn
         self._notices_end = 0  # where this turn's notices go
         self._open: dict[ItemId, OpenCall] = {}
         self._asked: dict[ApprovalId, ev.ApprovalRequest] = {}
@@ -97,11 +98,13 @@ class Transcript:
         self._decided.clear()
         self._ended.clear()
         self.last_said = None
+        self.heard = []
 
     def _take_user_message(self, event: ev.UserMessage) -> None:
         message = Said("user", tuple(_parts(event)) or (Text(event.message),))
         if event.kind is ev.MessageKind.PLAIN:
             self.items.append(message)
+            self.heard.append(event.message)
             return
         # What we tell the model about its surroundings goes before what the person has said in this turn, and behind
         # what we told it earlier.

@@ -78,6 +78,7 @@ class ModelBackend:
             await self._carry_out_calls(work)
             if not await _take_more(work) and done:
                 break
+        turn.heard = tuple(transcript.heard)
         self._histories.keep(order.conversation, transcript)
         return transcript.last_said
 
