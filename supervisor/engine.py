@@ -55,6 +55,7 @@ class Engine:
         self.sandbox = Sandbox(
             protected=(Path(paths.state), Path(paths.config), Path(paths.run)), hidden=(Path(paths.run),)
         )
+        self._environ = environ
         self._outbox = outbox
         self._undo: list[tuple[str, Callable[[], bool | None]]] = []
 
@@ -167,7 +168,5 @@ class Engine:
             store_responses=not config.disable_response_storage,
             approval_deadline_s=config.greenroom.approval_deadline_seconds,
         )
-        models = Models(self._client, lambda: self.config, self.environments.of)
-        return ModelBackend(
-            models.of, self.histories, Toolbox(shell, patching), manner, self.environments.for_commands
-        )
+        models = Models(self._client, lambda: self.loaded, self.environments.of, self._environ)
+        return ModelBackend(models, self.histories, Toolbox(shell, patching), manner, self.environments.for_commands)
