@@ -122,6 +122,7 @@ class ModelBackend:
             delay_ms = round(pause.delay_s * 1000)
             work.say(ev.StreamError(message=pause.text, attempt=pause.attempt, delay_ms=delay_ms))
 
+        work.transcript.last_said = None  # the answer of a turn is what its last response says
         await model.respond(build, speech.hear, notify)
 
     async def _carry_out_calls(self, work: Work) -> None:

@@ -87,7 +87,7 @@ def test_long_output_is_told_by_head_and_tail_and_the_cap_is_stated(house: House
 
 def test_output_that_is_no_text_reaches_the_model_as_text(house: House, server: ModelServer) -> None:
     house.talk().ask(f"{shell('printf', chr(92) + '377ok' + chr(92) + '000')}; then; say done")
-    assert result(*outputs(server))["output"] == "\ufffdok\0"
+    assert result(*outputs(server))["output"] == "\ufffdok\ufffd"
 
 
 def test_a_command_that_takes_too_long_is_ended_and_the_model_is_told(house: House, server: ModelServer) -> None:
