@@ -277,6 +277,15 @@ class Talk:
 
         return self._house.recorder.wait_for(found, f"{kind.__name__} number {number}")
 
+    def wait_said(self, text: str) -> None:
+        """Until the model was heard to say this, finished or not: the end of a message makes its deltas needless."""
+
+        def heard() -> bool | None:
+            deltas = "".join(one.delta for one in self.all(ev.AgentMessageDelta))
+            return text in deltas or any(text in one.message for one in self.all(ev.AgentMessage)) or None
+
+        self._house.recorder.wait_for(heard, f"the words {text!r}")
+
 
 DELTAS = (
     ev.AgentMessageDelta,

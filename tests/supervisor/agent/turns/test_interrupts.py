@@ -76,7 +76,7 @@ def test_while_the_model_streams_what_it_said_is_kept_once(either: House, server
     said = f"{half(wire, 'one two ')}; {half(wire, 'three')}; hold here; {half(wire, ' four')}"
     conversation.start(said)
     server.wait_held("here")
-    conversation.wait(ev.AgentMessageDelta)
+    conversation.wait_said("one two three")
     interrupt(conversation)
     server.wait_closed_early()
     (partial,) = conversation.all(ev.AgentMessage)
@@ -98,7 +98,7 @@ def test_between_text_and_call_the_text_is_kept_and_the_call_never_was(either: H
     conversation = either.talk()
     conversation.start('say let me see; call shell ["touch","x"]; hold here')
     server.wait_held("here")
-    conversation.wait(ev.AgentMessageDelta)
+    conversation.wait_said("let me see")
     interrupt(conversation)
     lines = next_request(conversation, server)
     assert [line for line in lines if line[0] == "assistant"] == [("assistant", "let me see")]
@@ -144,7 +144,7 @@ def test_in_the_second_round_what_the_first_did_is_kept(either: House, server: M
     conversation = either.talk()
     conversation.start(f'call shell ["printf","done"]; then; {half(wire, "so far")}; hold here')
     server.wait_held("here")
-    conversation.wait(ev.AgentMessageDelta)
+    conversation.wait_said("so far")
     interrupt(conversation)
     lines = next_request(conversation, server)
     assert [line[0] for line in lines] == ["user", "call", "output", "assistant", "user"]
@@ -182,7 +182,7 @@ def test_new_input_that_replaces_the_turn_is_asked_next(either: House, server: M
     said = f"{half(wire, 'never mind')}; hold here"
     conversation.start(said)
     server.wait_held("here")
-    conversation.wait(ev.AgentMessageDelta)
+    conversation.wait_said("never mind")
     result = conversation.result(conversation.start("say instead", policy=BusyPolicy.INTERRUPT))
     assert result.message == "instead"
     assert conversation.wait(ev.TurnAborted).reason == "replaced"
