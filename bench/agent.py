@@ -85,6 +85,8 @@ class Taker:
                     self._runner.order(GiveInput(turn, ()), self)
             case TurnEnded():
                 self.ended.set_result(message.outcome)
+            case _:
+                pass
 
 
 class OneModel:
