@@ -25,6 +25,7 @@ from actors.messages import (
     Begin,
     ChangeSettings,
     Command,
+    ConnectionClosed,
     Create,
     Deliver,
     EndSubscription,
@@ -150,6 +151,10 @@ class House:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
+    def leave(self) -> None:
+        """The client's connection is closed; what it started goes on. Attaching again is coming back."""
+        self.engine.registry.tell(ConnectionClosed(ME))
+
     def caller(self) -> Caller:
         self._requests += 1
         return Caller(ME, self._requests)
@@ -196,6 +201,13 @@ class Talk:
         after = max((one.seq for one in self.seen() if one.seq is not None), default=0)
         self.tell(Attach(caller, ME, subscription, after))
         self._house.answer(caller, Attached)
+
+    def wait_parked(self) -> None:
+        """Until the conversation's actor has ended, as it does when nobody needs it."""
+        for thread in threading.enumerate():
+            if thread.name == f"session-{self.conversation[:8]}":
+                thread.join(WAIT_S)
+                assert not thread.is_alive(), f"{thread.name} was not parked"
 
     def tell(self, command: Command) -> None:
         self._house.engine.registry.tell(ToConversation(self.conversation, command))
