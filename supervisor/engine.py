@@ -24,6 +24,7 @@ from supervisor.agent.backends.model import Manner, ModelBackend
 from supervisor.agent.environments import Environments
 from supervisor.agent.history import Histories
 from supervisor.agent.model.client import ModelClient
+from supervisor.agent.notify import Notifier
 from supervisor.agent.processes import Processes, sweep_last_life
 from supervisor.agent.runner import Runner
 from supervisor.agent.sandbox import Sandbox
@@ -54,6 +55,7 @@ class Engine:
         self.sandbox = Sandbox(
             protected=(Path(paths.state), Path(paths.config), Path(paths.run)), hidden=(Path(paths.run),)
         )
+        self._environ = environ
         self._outbox = outbox
         self._undo: list[tuple[str, Callable[[], bool | None]]] = []
 
@@ -86,7 +88,8 @@ class Engine:
         self._undo.append(("clock", lambda: self.clock.stop(STOP_S)))
         self._registry = Registry(self._surroundings, self.config.greenroom.limits.live_sessions)
         self.registry = self._actor(self._registry)
-        self.registry.tell(Known(tuple(self.journal.heads())))
+        # Asked, not told: ready means that everybody can be found.
+        self.registry.ask(Known(tuple(self.journal.heads())), START_S)
 
     def stop(self) -> None:
         """The mirror of start. What would not stop is logged as the bug it is."""
@@ -142,10 +145,12 @@ class Engine:
         _ = self.sandbox.availability  # found out by trying, now rather than in the first turn
         self.histories = Histories(self.journal)
         self._backend = self._model_backend()
-        self.runner = Runner(self.loop.loop, self._processes, self._backend_for)
+        self._notifier = Notifier(lambda: self.config.notify, self.environments.of)
+        self.runner = Runner(self.loop.loop, self._processes, self._backend_for, self._notifier.completed)
 
     async def _stop_agents(self) -> None:
         await self.runner.close()
+        await self._notifier.close()
         await self._processes.__aexit__()
         await self._client.aclose()
 
@@ -175,7 +180,5 @@ class Engine:
             store_responses=not config.disable_response_storage,
             approval_deadline_s=config.greenroom.approval_deadline_seconds,
         )
-        models = Models(self._client, lambda: self.config, self.environments.of)
-        return ModelBackend(
-            models.of, self.histories, Toolbox(shell, patching), manner, self.environments.for_commands
-        )
+        models = Models(self._client, lambda: self.loaded, self.environments.of, self._environ)
+        return ModelBackend(models, self.histories, Toolbox(shell, patching), manner, self.environments.for_commands)

@@ -11,33 +11,46 @@ from supervisor.agent.backends.openai import OpenAiModel
 from supervisor.agent.model.client import ModelClient
 from supervisor.agent.model.endpoint import Endpoint, WireApi
 from supervisor.agent.model.errors import Rejected
-from supervisor.config import Config, Provider, provider_named
+from supervisor.config import Loaded, Provider, choose_provider, provider_named
 
 DEMO = "demo"
 
 
 class Models:
-    """Reads the config anew for every turn, so that a reload counts from the next turn on."""
+    """Reads the config anew for every turn, so that a reload counts from the next turn on.
+
+    Keys are looked up in the client's environment; `environ` is the daemon's own, which says where its files are.
+    """
 
     def __init__(
         self,
         client: ModelClient,
-        config: Callable[[], Config],
+        loaded: Callable[[], Loaded],
         environment_of: Callable[[ConversationId], Mapping[str, str]],
+        environ: Mapping[str, str],
     ) -> None:
         self._client = client
-        self._config = config
+        self._loaded = loaded
         self._environment_of = environment_of
+        self._environ = environ
 
     def of(self, order: RunAgent) -> Model:
-        name = order.settings.provider or DEMO
-        if name == DEMO:
-            return DemoModel()
         env = self._environment_of(order.conversation)
+        config, name = self._loaded().config, order.settings.provider
         try:
-            return OpenAiModel(self._client, endpoint_of(provider_named(name, self._config(), env), env))
+            provider = provider_named(name, config, env) if name else choose_provider(config, env).provider
+            if provider.id == DEMO:
+                return DemoModel()
+            return OpenAiModel(self._client, endpoint_of(provider, env))
         except ConfigError as error:
             raise Rejected(error.message) from error
+
+    def notice(self, order: RunAgent) -> str | None:
+        """What a person should hear of the choice; nothing where somebody has made it."""
+        loaded = self._loaded()
+        env = self._environment_of(order.conversation)
+        choice = choose_provider(loaded.config, env, loaded.editable(self._environ))
+        return choice.notice if order.settings.provider in {"", choice.provider.id} else None
 
 
 def endpoint_of(provider: Provider, env: Mapping[str, str]) -> Endpoint:

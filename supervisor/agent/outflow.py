@@ -15,7 +15,43 @@ from actors.orders import AgentNews, AgentOutput, Outcome, TurnEnded
 
 ROOM = 128 * 1024  # characters that may wait; whoever produces more waits for the session
 
-TEXT_DELTAS = (AgentMessageDelta, AgentReasoningDelta, AgentReasoningRawContentDelta)
+NOT_A_DELTA = 64  # characters that other news counts as
+
+TextDelta = AgentMessageDelta | AgentReasoningDelta | AgentReasoningRawContentDelta
+
+
+class _Growing:
+    """Deltas of one item in a row, which are one. Only their content is kept, and joined once, when they go."""
+
+    __slots__ = ("_bytes", "_sample", "_words")
+
+    def __init__(self, first: TextDelta | ExecCommandOutputDelta) -> None:
+        self._sample = first
+        self._words: list[str] = []
+        self._bytes: list[bytes] = []
+        self._keep(first)
+
+    def add(self, delta: TextDelta | ExecCommandOutputDelta) -> bool:
+        """False if it is not of the same item, kind and stream."""
+        sample = self._sample
+        if type(delta) is not type(sample) or delta.item_id != sample.item_id:
+            return False
+        if isinstance(delta, ExecCommandOutputDelta) and delta.stream != getattr(sample, "stream", None):
+            return False
+        self._keep(delta)
+        return True
+
+    def joined(self) -> AgentNews:
+        sample = self._sample
+        if isinstance(sample, ExecCommandOutputDelta):
+            return sample if len(self._bytes) == 1 else sample.model_copy(update={"chunk": b"".join(self._bytes)})
+        return sample if len(self._words) == 1 else sample.model_copy(update={"delta": "".join(self._words)})
+
+    def _keep(self, delta: TextDelta | ExecCommandOutputDelta) -> None:
+        if isinstance(delta, ExecCommandOutputDelta):
+            self._bytes.append(delta.chunk)
+        else:
+            self._words.append(delta.delta)
 
 
 class Outflow:
@@ -24,7 +60,7 @@ class Outflow:
     def __init__(self, turn: TurnId, session: Address) -> None:
         self._turn = turn
         self._session = session
-        self._waiting: list[AgentNews] = []
+        self._waiting: list[AgentNews | _Growing] = []
         self._size = 0
         self._under_way = False
         self._room = asyncio.Event()
@@ -53,17 +89,27 @@ class Outflow:
         self._tell(TurnEnded(self._turn, outcome))
 
     def _add(self, news: AgentNews) -> None:
-        merged = _merged(self._waiting[-1], news) if self._waiting else None
-        if merged is not None:
-            self._waiting[-1] = merged
-        else:
-            self._waiting.append(news)
-        self._size += _size(news)
+        match news:
+            case AgentMessageDelta() | AgentReasoningDelta() | AgentReasoningRawContentDelta():
+                self._size += len(news.delta)
+                self._grow(news)
+            case ExecCommandOutputDelta():
+                self._size += len(news.chunk)
+                self._grow(news)
+            case _:
+                self._size += NOT_A_DELTA
+                self._waiting.append(news)
         if self._size > ROOM:
             self._room.clear()
 
+    def _grow(self, delta: TextDelta | ExecCommandOutputDelta) -> None:
+        last = self._waiting[-1] if self._waiting else None
+        if not (isinstance(last, _Growing) and last.add(delta)):
+            self._waiting.append(_Growing(delta))
+
     def _send(self) -> None:
-        batch, self._waiting = tuple(self._waiting), []
+        batch = tuple(one.joined() if isinstance(one, _Growing) else one for one in self._waiting)
+        self._waiting = []
         self._size = 0
         self._room.set()
         self._under_way = True
@@ -75,27 +121,3 @@ class Outflow:
         except GreenroomError:
             self.gone = True  # its registry abandons us in a moment
             self._under_way = False
-
-
-def _merged(last: AgentNews, news: AgentNews) -> AgentNews | None:
-    """Two deltas of one item in a row are one."""
-    match last, news:
-        case ExecCommandOutputDelta(), ExecCommandOutputDelta():
-            if (last.item_id, last.stream) == (news.item_id, news.stream):
-                return news.model_copy(update={"chunk": last.chunk + news.chunk})
-        case _ if isinstance(last, TEXT_DELTAS) and isinstance(news, TEXT_DELTAS):
-            if type(last) is type(news) and last.item_id == news.item_id:
-                return type(news)(delta=last.delta + news.delta, item_id=news.item_id)
-        case _:
-            pass
-    return None
-
-
-def _size(news: AgentNews) -> int:
-    match news:
-        case ExecCommandOutputDelta():
-            return len(news.chunk)
-        case AgentMessageDelta() | AgentReasoningDelta() | AgentReasoningRawContentDelta():
-            return len(news.delta)
-        case _:
-            return 64

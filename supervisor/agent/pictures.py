@@ -2,9 +2,11 @@
 
 import base64
 import mimetypes
+from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from supervisor.agent.model.history import Image, Part, Text
+from supervisor.agent.reading import NoOrdinaryFile, read_ordinary
 
 MAX_BYTES = 20 << 20  # what the large providers accept
 
@@ -13,10 +15,11 @@ def readable(url: str) -> Part:
     """The picture as a data URL; a file that can't be read is said in words, so that the model knows."""
     path = unquote(urlsplit(url).path)
     try:
-        with open(path, "rb") as file:  # noqa: PTH123  # the path comes out of a URL as text
-            data = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        return Text(f"[the picture {path} could not be read: {error.strerror}]")
+        data = read_ordinary(Path(path), MAX_BYTES + 1)
+    except NoOrdinaryFile as error:
+        return Text(f"[the picture {path} {error.strerror}]")
+    except (OSError, ValueError) as error:
+        return Text(f"[the picture {path} could not be read: {getattr(error, 'strerror', error)}]")
     if len(data) > MAX_BYTES:
         return Text(f"[the picture {path} is larger than {MAX_BYTES >> 20} MiB]")
     kind = mimetypes.guess_type(path)[0] or "image/png"

@@ -9,7 +9,7 @@ from typing import assert_never
 
 import structlog
 
-from actors.errors import GreenroomError
+from actors.errors import ConfigError, GreenroomError
 from actors.ids import ConversationId, TurnId
 from actors.messages import Address
 from actors.orders import (
@@ -37,6 +37,7 @@ from supervisor.agent.turn import Turn, Verdict
 log = structlog.get_logger()
 
 BackendFor = Callable[[RunAgent], Backend]
+TellCompleted = Callable[[Turn, Completed], None]
 
 
 class Running:
@@ -52,12 +53,20 @@ class Running:
 
 
 class Runner:
-    def __init__(self, loop: asyncio.AbstractEventLoop, processes: Processes, backend_for: BackendFor) -> None:
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        processes: Processes,
+        backend_for: BackendFor,
+        completed: TellCompleted = lambda *_: None,
+    ) -> None:
         self._loop = loop
+        self._completed = completed
         self._processes = processes
         self._backend_for = backend_for
         self._running: dict[TurnId, Running] = {}
         self._chores: set[asyncio.Task[None]] = set()
+        self._closed = False
 
     def order(self, order: AgentOrder, session: Address) -> None:
         """From actor threads. From here on the loop thread owns the order."""
@@ -80,10 +89,13 @@ class Runner:
 
     def _start(self, order: RunAgent, session: Address) -> None:
         turn = Turn(order, session)
+        if self._closed:
+            turn.outflow.finish(Stopped())
+            return
         try:
             backend = self._backend_for(order)
-        except GreenroomError as error:  # a provider that the config does not know, a key that is missing
-            turn.outflow.finish(ModelFailed(error.message))
+        except Exception as error:  # noqa: BLE001  # whatever it is, the session must hear of an end
+            turn.outflow.finish(_failed(order, error))
             return
         running = self._running[order.turn] = Running(turn, backend)
         running.keeper = asyncio.create_task(self._keep_turn(running))
@@ -118,28 +130,26 @@ class Runner:
         order = running.turn.order
         await asyncio.wait({running.work})
         outcome = self._outcome(running)
-        survivors = await self._processes.end_turn(order.turn)
-        if survivors:
-            log.error("turn.processes_survived", conversation=order.conversation, turn=order.turn, pids=survivors)
+        try:
+            survivors = await self._processes.end_turn(order.turn)
+        except Exception as error:  # noqa: BLE001  # a turn without an end would hold its conversation for ever
+            outcome = _failed(order, error)
+        else:
+            if survivors:
+                log.error("turn.processes_survived", conversation=order.conversation, turn=order.turn, pids=survivors)
         if not isinstance(outcome, Completed):
             running.backend.forget(order.conversation)
         del self._running[order.turn]
         running.turn.outflow.finish(outcome)
+        if isinstance(outcome, Completed):
+            self._completed(running.turn, outcome)
 
     def _outcome(self, running: Running) -> Outcome:
         work = running.work
         if work.cancelled():
             return Suspended() if running.suspending and not running.stopping else Stopped()
         error = work.exception()
-        match error:
-            case None:
-                return Completed(work.result())
-            case ModelError():
-                return ModelFailed(error.message)
-            case _:
-                order = running.turn.order
-                log.error("turn.crashed", conversation=order.conversation, turn=order.turn, exc_info=error)
-                return Crashed(f"{type(error).__name__}: {error}")
+        return Completed(work.result()) if error is None else _failed(running.turn.order, error)
 
     async def _abandon(self, conversation: ConversationId, registry: Address) -> None:
         """Its session is gone: end what it had, and say when nothing of it is left."""
@@ -149,10 +159,14 @@ class Runner:
         keepers = [running.keeper for running in turns if running.keeper is not None]
         if keepers:
             await asyncio.wait(keepers)
-        registry.tell(AgentAbandoned(conversation))
+        try:
+            registry.tell(AgentAbandoned(conversation))
+        except GreenroomError as gone:
+            log.debug("agent.nobody_to_tell", conversation=conversation, reason=gone.code)
 
     async def close(self) -> None:
-        """End every turn, hard, and wait for it."""
+        """End every turn, hard, and wait for it. Turns that are ordered later end at once."""
+        self._closed = True
         for running in list(self._running.values()):
             self._stop(running, kill=True)
         keepers = [running.keeper for running in self._running.values() if running.keeper is not None]
@@ -161,3 +175,11 @@ class Runner:
 
     def statistics(self) -> dict[str, int]:
         return {"turns": len(self._running)}
+
+
+def _failed(order: RunAgent, error: BaseException) -> ModelFailed | Crashed:
+    """A model that gave up, or a provider that can't be had, is no bug of ours; everything else is."""
+    if isinstance(error, ModelError | ConfigError):
+        return ModelFailed(error.message)
+    log.error("turn.crashed", conversation=order.conversation, turn=order.turn, exc_info=error)
+    return Crashed(f"{type(error).__name__}: {error}")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from actors.events import MessageKind
 from actors.settings import Settings, WorkspaceWrite
+from supervisor.agent.reading import read_ordinary
 
 GUIDE = "AGENTS.md"
 SEPARATOR = "\n\n--- project-doc ---\n\n"
@@ -77,7 +78,6 @@ def _from_root_down(cwd: Path) -> list[Path]:
 def _read(path: Path, room: int) -> str:
     """No guide is the normal case; one that can't be read is as good as none, for the model works without."""
     try:
-        with path.open("rb") as file:
-            return file.read(room).decode("utf-8", "ignore").strip()
+        return read_ordinary(path, room).decode("utf-8", "ignore").strip()
     except OSError:
         return ""

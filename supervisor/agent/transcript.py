@@ -44,6 +44,8 @@ class Transcript:
         self.items: list[HistoryItem] = []
         self.last_context: dict[ev.MessageKind, str] = {}
         self.last_said: str | None = None
+        self.heard: list[str] = []  # what the user said in this turn
+        self._notices_end = 0  # where this turn's notices go
         self._open: dict[ItemId, OpenCall] = {}
         self._asked: dict[ApprovalId, ev.ApprovalRequest] = {}
         self._decided: dict[ItemId, list[Decided]] = {}
@@ -90,27 +92,35 @@ class Transcript:
         return self._ended.get(item)
 
     def _begin_turn(self) -> None:
+        self._notices_end = len(self.items)
         self._open.clear()
         self._asked.clear()
         self._decided.clear()
         self._ended.clear()
         self.last_said = None
+        self.heard = []
 
     def _take_user_message(self, event: ev.UserMessage) -> None:
         message = Said("user", tuple(_parts(event)) or (Text(event.message),))
         if event.kind is ev.MessageKind.PLAIN:
             self.items.append(message)
+            self.heard.append(event.message)
             return
-        # What we tell the model about its surroundings goes before what the person has just said.
-        place = len(self.items)
-        while place and _is_from_user(self.items[place - 1]):
-            place -= 1
-        self.items.insert(place, message)
+        # What we tell the model about its surroundings goes before what the person has said in this turn, and behind
+        # what we told it earlier.
+        self.items.insert(self._notices_end, message)
+        self._notices_end += 1
         self.last_context[event.kind] = event.message
 
     def _answer(self, event: ev.ToolOutput) -> None:
+        """Behind its call and the calls beside it, whatever the model said between the call and its end."""
         self._open.pop(event.item_id, None)
-        self.items.append(Answered(event.call_id, event.output))
+        items = self.items
+        last = len(items) - 1
+        place = next((at for at in range(last, -1, -1) if _is_call(items[at], event.call_id)), last) + 1
+        while place < len(items) and isinstance(items[place], Called | Answered):
+            place += 1
+        items.insert(place, Answered(event.call_id, event.output))
 
     def _decide(self, event: ev.ApprovalResolved) -> None:
         request = self._asked.pop(event.approval_id, None)
@@ -130,5 +140,5 @@ def _parts(event: ev.UserMessage) -> Iterator[Part]:
                 yield Image(item.path.as_uri())
 
 
-def _is_from_user(item: HistoryItem) -> bool:
-    return isinstance(item, Said) and item.role == "user"
+def _is_call(item: HistoryItem, call: CallId) -> bool:
+    return isinstance(item, Called) and item.call_id == call

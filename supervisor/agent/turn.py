@@ -25,6 +25,7 @@ class Turn:
     def __init__(self, order: RunAgent, session: Address) -> None:
         self.order = order
         self.outflow = Outflow(order.turn, session)
+        self.heard: tuple[str, ...] = ()  # what the user said in it, for those who are told of its end
         self._questions: dict[ApprovalId, asyncio.Future[Verdict]] = {}
         self._input: asyncio.Future[tuple[PendingInput, ...]] | None = None
         self._items = 0

@@ -14,7 +14,7 @@ from typing import Any
 from actors import events as ev
 from actors.answers import Answer, Interrupted, Listing, TurnResult
 from actors.errors import GreenroomError
-from actors.ids import Caller, ConnectionId, ConversationId, SubscriptionId
+from actors.ids import Caller, ConnectionId, ConversationId, ItemId, SubscriptionId
 from actors.items import TextItem
 from actors.messages import (
     Address,
@@ -41,6 +41,7 @@ from supervisor.paths import locate
 ME = ConnectionId("demo")
 PATIENCE_S = 30.0  # for anything in the tour; it takes seconds in all
 WORDS_BEFORE_STOP = 25
+COLUMNS = 80
 
 
 class Viewer:
@@ -73,6 +74,7 @@ class Tour:
         self._conversation = conversation
         self._requests = 0
         self._streaming = False
+        self._shown: dict[ItemId, str] = {}  # what was streamed of each message
 
     def create(self, cwd: Path) -> None:
         settings = Settings(
@@ -101,9 +103,10 @@ class Tour:
         self._engine.registry.tell(ListConversations(self._caller()))
         listing = self._answer()
         assert isinstance(listing, Listing)  # noqa: S101  # the one answer to a listing
-        print(f"\n{'ID':10}{'NAME':8}{'STATE':10}{'EVENTS':>7}  LAST PROMPT")
+        print(f"\n{'ID':10}{'NAME':8}{'STATE':10}{'EVENTS':>7}  FIRST PROMPT")
         for head in listing.heads:
-            print(f"{head.conversation[:8]:10}{head.name or '':8}{head.state:10}{head.last_seq:>7}  {head.preview}")
+            line = f"{head.conversation[:8]:10}{head.name or '':8}{head.state:10}{head.last_seq:>7}  {head.preview}"
+            print(line if len(line) <= COLUMNS else f"{line[: COLUMNS - 1]}…")
 
     def _watch(self, stop_after: int | None) -> None:
         """Show events until the turn's answer is there and its last event was seen."""
@@ -127,27 +130,36 @@ class Tour:
         match event:
             case ev.AgentMessageDelta():
                 self._streaming = True
+                self._shown[event.item_id] = self._shown.get(event.item_id, "") + event.delta
                 print(event.delta, end="", flush=True)
             case ev.AgentMessage():
-                self._line("" if self._streaming else event.message)
+                self._finish(event)
             case ev.ExecCommandBegin():
                 self._line(f"$ {event.command[-1]}")
             case ev.ExecCommandEnd():
-                self._line("".join(f"  {line}\n" for line in event.stdout.splitlines()) + f"  exit {event.exit_code}")
+                self._line(_indented(event.stdout, event.stderr, f"exit {event.exit_code}"))
             case ev.PatchApplyEnd():
-                self._line(f"  {event.stdout.strip() or event.stderr}")
+                self._line(_indented(event.stdout or event.stderr))
             case ev.PlanUpdate():
                 self._line(
                     "\n".join(f"  [{'x' if one.status == 'completed' else ' '}] {one.step}" for one in event.plan)
                 )
             case ev.ExecApprovalRequest():
-                self._line(f"? may it run `{event.command[-1]}`? {event.reason}\n[another terminal approves]")
+                self._line(f"? may it run `{event.command[-1]}`? {event.reason}")
+                self._line("[another terminal approves]")
                 by = "another terminal"
                 self._tell(AnswerApproval(self._caller(), event.approval_id, Decision.APPROVED, by))
             case ev.TurnAborted():
                 self._line(f"[turn aborted: {event.reason}]")
             case _:
                 pass
+
+    def _finish(self, message: ev.AgentMessage) -> None:
+        """A finished message says everything again, also what no delta had time to say."""
+        rest = message.message[len(self._shown.get(message.item_id, "")) :]
+        if rest or self._streaming:
+            print(rest)
+        self._streaming = False
 
     def _line(self, text: str) -> None:
         """On a line of its own, also in the middle of a stream."""
@@ -173,6 +185,10 @@ class Tour:
         return answer
 
 
+def _indented(*texts: str) -> str:
+    return "\n".join(f"  {line}" for text in texts for line in text.splitlines())
+
+
 def run(_: argparse.Namespace) -> int:
     logs.configure(None, "error", terminal=sys.stderr)
     with tempfile.TemporaryDirectory(prefix="greenroom-demo-") as home:
@@ -184,12 +200,10 @@ def run(_: argparse.Namespace) -> int:
             tour = Tour(engine, viewer, conversation)
             tour.create(workspace)
             tour.attach()
-            tour.say(
-                "say Hello. I am the built-in model, and every word of this is in the journal before you see it."
-            )
+            tour.say("say Hello. What I say is in the journal before you see it.")
             tour.say("plan look around, write a note, read it")
             tour.say("write note.txt: remember the milk; then run cat note.txt")
-            tour.say("ask echo outside the sandbox")
+            tour.say("ask uname -s")
             tour.say("count 500", stop_after=WORDS_BEFORE_STOP)
             tour.list()
         print("\n[stopped; a new one starts on the same journal]")

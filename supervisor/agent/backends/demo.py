@@ -1,18 +1,7 @@
 """The built-in model: no network, no key, always the same answer to the same words.
 
-It understands these, one or several joined by `; then `:
-
-    run COMMAND              run a command, where policy allows it without asking
-    ask COMMAND              run a command outside the sandbox, which needs somebody's approval
-    write FILE: TEXT         create a file by a patch
-    change FILE: OLD => NEW  change one line of a file by a patch
-    plan STEP, STEP, …       show a plan
-    count N                  count to N, aloud and slowly
-    think WORDS              reason, then say so
-    say WORDS                say it
-    anything else            an answer that lists these
-
-It streams word by word, `pace_s` apart, so that there is something to see and to interrupt.
+It understands what PHRASES says, one or several joined by `; then `, and answers anything else with that list. It
+streams word by word, `pace_s` apart, so that there is something to see and to interrupt.
 """
 
 import asyncio
@@ -27,9 +16,21 @@ from supervisor.agent.model import news
 from supervisor.agent.model.history import Answered, HistoryItem, ModelRequest, Said
 
 PACE_S = 0.02
+MAX_COUNT = 10_000
+PHRASES = {
+    "run COMMAND": "run a command, where policy allows it without asking",
+    "ask COMMAND": "run it outside the sandbox, if somebody approves",
+    "write FILE: TEXT": "create a file by a patch; \\n begins a new line",
+    "change FILE: OLD => NEW": "change one line of a file by a patch",
+    "plan STEP, STEP, …": "show a plan",
+    "count N": "count to N, aloud and slowly",
+    "think WORDS": "reason, then say so",
+    "say WORDS": "say it",
+}
 HELP = (
-    "I am the built-in demo model. I understand: run COMMAND, ask COMMAND, write FILE: TEXT, "
-    "change FILE: OLD => NEW, plan STEP, STEP, count N, think WORDS, say WORDS; several are joined by '; then '."
+    "I am the built-in demo model, and understand this:\n\n"
+    + "".join(f"  {phrase:24} {meaning}\n" for phrase, meaning in PHRASES.items())
+    + "\nSeveral are joined by '; then '."
 )
 
 
@@ -76,7 +77,7 @@ def next_step(items: Sequence[HistoryItem]) -> Step:
     if len(outputs) < len(steps):
         return steps[len(outputs)]
     last = steps[-1]
-    return Step(words=_report(outputs[-1])) if last.tool else last
+    return Step(words=_report(last, outputs[-1])) if last.tool else last
 
 
 def _since_the_user(items: Sequence[HistoryItem]) -> tuple[str, list[str]]:
@@ -110,8 +111,8 @@ def _understood(said: str) -> Step:
             return _patch(f"*** Update File: {path.strip()}\n@@\n-{old.strip()}\n+{new.strip()}\n")
         case "plan" if rest:
             return _call("update_plan", plan=list(_plan(rest)))
-        case "count" if rest.strip().isdigit():
-            return Step(words=" ".join(str(number) for number in range(1, int(rest) + 1)))
+        case "count" if rest.strip().isdecimal():
+            return Step(words=" ".join(str(number) for number in range(1, min(int(rest[:9]), MAX_COUNT) + 1)))
         case "think" if rest:
             return Step(thought=rest, words=f"I thought about it: {rest}")
         case "say" if rest:
@@ -137,12 +138,17 @@ def _plan(steps: str) -> Iterator[dict[str, str]]:
         yield {"step": step.strip(), "status": "in_progress" if place == 0 else "pending"}
 
 
-def _report(output: str) -> str:
+def _report(step: Step, output: str) -> str:
+    """What the last tool call came to, in a model's words."""
+    if step.tool != "shell":
+        return {"Plan updated": "That is the plan."}.get(output) or output.replace(
+            "Success. Updated", "I have updated"
+        )
     try:
         result = json.loads(output)
         told, code = str(result["output"]).strip(), result["metadata"]["exit_code"]
     except (ValueError, TypeError, KeyError):
-        return output
+        return f"I could not run it: {output}"
     if code == 0:
         return told or "Done; it printed nothing."
     return f"It failed with exit code {code}.\n{told}".strip()

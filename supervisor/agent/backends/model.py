@@ -36,6 +36,16 @@ class Model(Protocol):
         ...
 
 
+class Models(Protocol):
+    def of(self, order: RunAgent) -> Model:
+        """A ModelError where there is none to be had."""
+        ...
+
+    def notice(self, order: RunAgent) -> str | None:
+        """What a person should hear, once, of how the model was chosen."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Manner:
     """How a model is dealt with, from the config."""
@@ -53,13 +63,13 @@ class ModelBackend:
 
     def __init__(
         self,
-        model_for: Callable[[RunAgent], Model],
+        models: Models,
         histories: Histories,
         toolbox: Toolbox,
         manner: Manner,
         environment_of: Callable[[ConversationId], Mapping[str, str]],
     ) -> None:
-        self._model_for = model_for
+        self._models = models
         self._histories = histories
         self._toolbox = toolbox
         self._manner = manner
@@ -67,7 +77,7 @@ class ModelBackend:
 
     async def run(self, turn: Turn) -> str | None:
         order = turn.order
-        model = self._model_for(order)
+        model = self._models.of(order)
         transcript = await self._histories.open(order)
         env = self._environment_of(order.conversation)
         work = Work(turn, transcript, env, self._manner.approval_deadline_s)
@@ -78,6 +88,7 @@ class ModelBackend:
             await self._carry_out_calls(work)
             if not await _take_more(work) and done:
                 break
+        turn.heard = tuple(transcript.heard)
         self._histories.keep(order.conversation, transcript)
         return transcript.last_said
 
@@ -87,6 +98,8 @@ class ModelBackend:
     async def _tell_surroundings(self, work: Work) -> None:
         """Once, and again when they have changed."""
         manner, transcript = self._manner, work.transcript
+        if not transcript.last_context and (about_model := self._models.notice(work.turn.order)):
+            work.say(ev.BackgroundEvent(message=about_model))
         wanted = await asyncio.to_thread(lambda: list(notices(work.settings, manner.home, manner.guide_bytes)))
         for notice in wanted:
             if transcript.last_context.get(notice.kind) != notice.text:
@@ -109,6 +122,7 @@ class ModelBackend:
             delay_ms = round(pause.delay_s * 1000)
             work.say(ev.StreamError(message=pause.text, attempt=pause.attempt, delay_ms=delay_ms))
 
+        work.transcript.last_said = None  # the answer of a turn is what its last response says
         await model.respond(build, speech.hear, notify)
 
     async def _carry_out_calls(self, work: Work) -> None:

@@ -27,12 +27,16 @@ class PatchArguments(BaseModel):
     input: str
 
 
+class StepArguments(PlanStep):
+    model_config = ConfigDict(extra="forbid")
+
+
 class PlanArguments(BaseModel):
-    """Strict: what it does not know here, it meant to show to somebody."""
+    """Strict: what we do not know here, the model meant to show to somebody."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     explanation: str | None = None
-    plan: tuple[PlanStep, ...]
+    plan: tuple[StepArguments, ...]
 
 
 Arguments = TypeVar("Arguments", bound=BaseModel)

@@ -20,6 +20,7 @@ from supervisor.agent.tools.patching import Patching
 from supervisor.agent.tools.work import Work
 from supervisor.agent.transcript import OpenCall
 
+UNPRINTABLE = {code: "\ufffd" for code in range(32) if chr(code) not in "\t\n\r\x1b"}  # six characters each in JSON
 NOT_FOUND = 127  # a missing program fails outside the sandbox too
 REJECTED = "exec command rejected by user"
 
@@ -45,7 +46,8 @@ class Ran:
 
     @property
     def failed(self) -> bool:
-        return self.exit_code not in {0, NOT_FOUND} and self.not_started is None
+        """In a way that the sandbox may have caused."""
+        return self.exit_code not in {0, NOT_FOUND} and self.not_started is None and not self.timed_out
 
 
 class Shell:
@@ -178,14 +180,14 @@ class Shell:
             return NotStarted(reason(error))
 
     def _told(self, ran: Ran, arguments: ShellArguments) -> str:
-        """For the model: both streams whatever the exit code, head and tail, and how much is missing."""
+        """For the model: both streams whatever the exit code, as text, head and tail, and how much is missing."""
         if ran.not_started is not None:
             return ran.not_started
         output = ran.stdout if not ran.stderr else f"{ran.stdout}\n[stderr]\n{ran.stderr}".lstrip("\n")
         if ran.timed_out:
             limit_ms = arguments.timeout or self._limits.timeout_s * 1000
             output = f"command timed out after {limit_ms:.0f} milliseconds\n{output}"
-        told = shortened(output, self._limits.model_bytes, self._limits.model_lines)
+        told = shortened(output.translate(UNPRINTABLE), self._limits.model_bytes, self._limits.model_lines)
         metadata = {"exit_code": ran.exit_code, "duration_seconds": round(ran.duration_s, 1)}
         return json.dumps({"output": told, "metadata": metadata}, ensure_ascii=False)
 

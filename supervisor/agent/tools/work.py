@@ -18,10 +18,14 @@ class Work:
     transcript: Transcript
     env: Mapping[str, str]
     deadline_s: float | None = None
-    changes: TurnChanges = field(init=False)
+    _changes: TurnChanges | None = field(default=None, init=False)
 
-    def __post_init__(self) -> None:
-        self.changes = TurnChanges(self.settings.cwd)
+    @property
+    def changes(self) -> TurnChanges:
+        """Made when the first patch needs it: it looks for the repository on the disk."""
+        if self._changes is None:
+            self._changes = TurnChanges(self.settings.cwd)
+        return self._changes
 
     @property
     def settings(self) -> Settings:

@@ -1,0 +1,214 @@
+"""What the agent adds to a model: CPU per streamed delta, time per turn, memory of an engine that idles.
+
+Next to each figure is its floor from the same run: the HTTP library reading the same bytes from the same server, and
+the bare model client asked the same. The server is a process of its own. Run: python bench/agent.py [DELTAS]
+"""
+
+import asyncio
+import contextlib
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Sequence
+from functools import partial
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))  # for `python bench/agent.py`
+
+from actors.answers import TurnResult  # noqa: E402  # behind the line that finds them
+from actors.ids import ConversationId, InputId, TurnId  # noqa: E402
+from actors.items import TextItem  # noqa: E402
+from actors.orders import (  # noqa: E402
+    AgentOutput,
+    GiveInput,
+    InputWanted,
+    PendingInput,
+    RunAgent,
+    TakeMore,
+    TurnEnded,
+)
+from actors.settings import BusyPolicy, Settings  # noqa: E402
+from bench.model import SHAPES, cpu, floor, server  # noqa: E402
+from supervisor.agent.backends.model import Manner, Model, ModelBackend  # noqa: E402
+from supervisor.agent.backends.openai import OpenAiModel  # noqa: E402
+from supervisor.agent.history import Histories  # noqa: E402
+from supervisor.agent.model.client import ModelClient, build_http  # noqa: E402
+from supervisor.agent.model.endpoint import Endpoint, WireApi  # noqa: E402
+from supervisor.agent.model.history import ModelRequest, said  # noqa: E402
+from supervisor.agent.model.news import News  # noqa: E402
+from supervisor.agent.processes import Processes  # noqa: E402
+from supervisor.agent.runner import Runner  # noqa: E402
+from supervisor.agent.sandbox import Sandbox  # noqa: E402
+from supervisor.agent.tools.patching import Patching  # noqa: E402
+from supervisor.agent.tools.shell import Shell, ShellLimits  # noqa: E402
+from supervisor.agent.tools.toolbox import Toolbox  # noqa: E402
+from supervisor.agent.transcript import Transcript  # noqa: E402
+from tests.fakes.journal import FakeJournal  # noqa: E402
+from tests.support.house import House, provider  # noqa: E402
+
+TARGET_US = 15.0  # CPU per delta, from HTTP chunk to AgentOutput
+TARGET_MS = 3.0  # what the engine adds to a one-word turn, at the median
+TURNS = 300
+CONVERSATION = ConversationId("bench")
+IDLE = """
+import sys, tempfile
+from pathlib import Path
+def rss():
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 1024
+bare = rss()
+from tests.support.house import House
+with tempfile.TemporaryDirectory() as home, House(Path(home), 'model_provider = "demo"') as house:
+    started = rss()
+    house.talk(provider="demo").ask("say hello")
+    print(f"{bare:.1f} {started:.1f} {rss():.1f}")
+"""
+
+
+class Taker:
+    """A session that takes every batch as soon as it is there."""
+
+    def __init__(self, runner: Runner) -> None:
+        self._runner = runner
+        self.batches = 0
+        self.ended = asyncio.get_running_loop().create_future()
+
+    def tell(self, message: object) -> None:
+        match message:
+            case AgentOutput(turn, batch):
+                self.batches += 1
+                self._runner.order(TakeMore(turn), self)
+                if any(isinstance(one, InputWanted) for one in batch):
+                    self._runner.order(GiveInput(turn, ()), self)
+            case TurnEnded():
+                self.ended.set_result(message.outcome)
+            case _:
+                pass
+
+
+class OneModel:
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    def of(self, _: RunAgent) -> Model:
+        return self._model
+
+    def notice(self, _: RunAgent) -> None:
+        return None
+
+
+@contextlib.asynccontextmanager
+async def agent(home: Path, model: Model) -> AsyncIterator[tuple[Runner, Histories]]:
+    """The whole agent without the actors."""
+    async with Processes(home / "ledger", "bench") as processes:
+        sandbox = Sandbox()
+        patching = Patching(sandbox)
+        toolbox = Toolbox(Shell(processes, sandbox, patching, ShellLimits()), patching)
+        histories = Histories(FakeJournal())
+        backend = ModelBackend(OneModel(model), histories, toolbox, Manner(home), lambda _: {})
+        yield Runner(asyncio.get_running_loop(), processes, lambda _: backend), histories
+
+
+async def turn(runner: Runner, histories: Histories, prompt: str) -> None:
+    histories.keep(CONVERSATION, Transcript())
+    taker = Taker(runner)
+    asked = PendingInput(InputId("i"), (TextItem(text=prompt),), BusyPolicy.STEER)
+    settings = Settings(model="mock-model", cwd=Path("/"))
+    runner.order(RunAgent(CONVERSATION, TurnId("t"), settings, 1, inputs=(asked,)), taker)
+    await taker.ended
+
+
+async def deltas(base_url: str, count: int, home: Path) -> None:
+    print(f"{'us CPU per delta, best of 3':42} {'floor':>7} {'whole':>7} {'ours':>7}")
+    async with ModelClient() as client, await asyncio.to_thread(build_http) as http:
+        for wire in WireApi:
+            endpoint = Endpoint(base_url, wire)
+            async with agent(home, OpenAiModel(client, endpoint)) as (runner, histories):
+                for name, shape in SHAPES.items():
+                    prompt = f"{shape} stream {count}"
+                    request = ModelRequest("mock-model", "bench", (said("user", prompt),))
+                    await floor(http, endpoint, request)  # has the server build its answer
+                    bottom = await cpu(partial(floor, http, endpoint, request), count)
+                    whole = await cpu(partial(turn, runner, histories, prompt), count)
+                    verdict = "" if whole - bottom <= TARGET_US else f"  OVER {TARGET_US}"
+                    print(f"{f'{wire.value}, {name}':42} {bottom:7.1f} {whole:7.1f} {whole - bottom:7.1f}{verdict}")
+
+
+async def bare_model(base_url: str) -> list[float]:
+    """Milliseconds of one-word answers, asked by the model client alone."""
+
+    async def ignore(_: Sequence[News]) -> None:
+        pass
+
+    took = []
+    async with ModelClient() as client:
+        endpoint, request = Endpoint(base_url), ModelRequest("mock-model", "bench", (said("user", "say hello"),))
+        for _ in range(TURNS):
+            began = time.perf_counter()
+            await client.attempt(endpoint, request, ignore)
+            took.append((time.perf_counter() - began) * 1000)
+    return took
+
+
+def whole_turns(base_url: str, home: Path) -> list[float]:
+    """The same as turns of an engine with a journal on this disk, from the client's send to its answer."""
+    took = []
+    with House(home, provider(base_url)) as house:
+        for number in range(TURNS):
+            if number % 20 == 0:  # or the request, which holds the whole history, becomes the measure
+                conversation = house.talk()
+            began = time.perf_counter()
+            house.answer(conversation.start("say hello"), TurnResult)
+            took.append((time.perf_counter() - began) * 1000)
+    return took
+
+
+def commits(home: Path) -> list[float]:
+    """What the disk asks for one durable commit."""
+    took = []
+    with (home / "probe").open("wb", buffering=0) as file:
+        for _ in range(TURNS):
+            began = time.perf_counter()
+            file.write(b"x" * 4096)
+            os.fdatasync(file.fileno())
+            took.append((time.perf_counter() - began) * 1000)
+    return took
+
+
+def row(name: str, took: list[float]) -> tuple[float, float]:
+    ordered = sorted(took)
+    p50, p99 = ordered[len(ordered) // 2], ordered[len(ordered) * 99 // 100]
+    print(f"{name:42} {p50:7.2f} {p99:7.2f}")
+    return p50, p99
+
+
+def turns(base_url: str, home: Path) -> None:
+    print(f"\n{'ms per one-word turn':42} {'p50':>7} {'p99':>7}")
+    bottom, _ = row("the model client alone", asyncio.run(bare_model(base_url)))
+    row("a synced write to this disk", commits(home))
+    whole, _ = row("a turn of the engine", whole_turns(base_url, home))
+    verdict = "" if whole - bottom <= TARGET_MS else f"  OVER {TARGET_MS}"
+    print(f"{'what the engine adds, p50':42} {whole - bottom:7.2f}{verdict}")
+
+
+def memory() -> None:
+    command = [sys.executable, "-c", IDLE]
+    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    print(f"\n{'MiB resident':42} {'bare':>7} {'started':>7} {'1 turn':>7}")
+    print(f"{'an idle engine':42} {told[0]:>7} {told[1]:>7} {told[2]:>7}")
+
+
+def main() -> None:
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000
+    with server() as base_url, tempfile.TemporaryDirectory() as home:
+        asyncio.run(deltas(base_url, count, Path(home)))
+        turns(base_url, Path(home))
+    if Path("/proc/self/status").exists():
+        memory()
+
+
+if __name__ == "__main__":
+    main()

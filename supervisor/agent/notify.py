@@ -1,0 +1,87 @@
+"""Runs the user's own program after each completed turn, as `notify` in the config names it. Never waits for it.
+
+The program is no part of the turn: it stays in the daemon's own session, where no turn looks for its processes, and
+outlives the daemon if it likes. Loop thread, which spawns everything.
+"""
+
+import asyncio
+import json
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+
+import structlog
+
+from actors.ids import ConversationId
+from actors.orders import Completed
+from supervisor.agent.processes.command import MARKS
+from supervisor.agent.processes.exits import Exit
+from supervisor.agent.turn import Turn
+
+log = structlog.get_logger()
+
+
+class Notifier:
+    """One for all conversations. What it can't start is logged; the turn has ended well all the same."""
+
+    def __init__(
+        self, program: Callable[[], Sequence[str]], environment_of: Callable[[ConversationId], Mapping[str, str]]
+    ) -> None:
+        self._program = program
+        self._environment_of = environment_of
+        self._watching: set[asyncio.Task[None]] = set()
+
+    def completed(self, turn: Turn, outcome: Completed) -> None:
+        program = self._program()
+        if not program:
+            return
+        try:
+            popen = self._start([*program, _told(turn, outcome)], turn)
+        except (OSError, ValueError) as error:
+            log.warning("notify.not_started", program=program[0], reason=str(error))
+            return
+        watch = asyncio.create_task(_watch(popen, program[0]), name=f"notify-{popen.pid}")
+        self._watching.add(watch)
+        watch.add_done_callback(self._watching.discard)
+
+    def _start(self, argv: Sequence[str], turn: Turn) -> "subprocess.Popen[bytes]":
+        env = self._environment_of(turn.order.conversation)
+        return subprocess.Popen(  # noqa: S603  # the user's own program, from the user's own config
+            argv,
+            env={name: value for name, value in env.items() if name not in MARKS},
+            cwd=turn.order.settings.cwd,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    async def close(self) -> None:
+        """Looks away; what still runs goes on."""
+        watching = list(self._watching)
+        for watch in watching:
+            watch.cancel()
+        await asyncio.gather(*watching, return_exceptions=True)
+
+
+def _told(turn: Turn, outcome: Completed) -> str:
+    told = {
+        "type": "agent-turn-complete",
+        "conversation-id": turn.order.conversation,
+        "turn-id": turn.order.turn,
+        "cwd": str(turn.order.settings.cwd),
+        "input-messages": list(turn.heard),
+        "last-assistant-message": outcome.last_message,
+    }
+    return json.dumps(told, ensure_ascii=False)
+
+
+async def _watch(popen: "subprocess.Popen[bytes]", program: str) -> None:
+    """So that no zombie is left, and a failure is known."""
+    ending = Exit(popen.pid)
+    try:
+        await ending.future
+        if code := popen.poll():
+            log.warning("notify.failed", program=program, exit_code=code)
+    finally:
+        ending.close()
+        if popen.returncode is None:
+            popen.returncode = 0  # nobody will wait for it any more, and its collection must not warn of that

@@ -1,0 +1,121 @@
+"""Which transcript a turn begins with: the one in memory if it is surely the journal's, else the journal's."""
+
+from pathlib import Path
+
+import pytest
+
+from actors import events as ev
+from actors.errors import UnknownConversation
+from actors.ids import ConversationId, TurnId
+from actors.orders import RunAgent
+from actors.ports import Append, Head, Record
+from actors.settings import Settings
+from supervisor.agent import history
+from supervisor.agent.history import Histories
+from supervisor.agent.model.history import said
+from supervisor.agent.transcript import Transcript
+from tests.fakes.journal import FakeJournal
+from tests.supervisor.agent.agents import CONVERSATION, an_input, an_order
+from tests.supervisor.agent.commands import limited
+
+
+def journal_of(*events: ev.DurableEvent) -> FakeJournal:
+    journal = FakeJournal()
+    records = tuple(
+        Record(seq, 0.0, TurnId("t"), event.type, event.model_dump_json().encode())
+        for seq, event in enumerate(events, 1)
+    )
+    head = Head(CONVERSATION, None, "/", "m", "idle", "", b"", b"", 0, 0.0, 0.0, len(records), 0)
+    assert journal.commit([Append(CONVERSATION, records, head)]) == [None]
+    return journal
+
+
+def order(seq: int, *, resume: bool = False) -> RunAgent:
+    return RunAgent(CONVERSATION, TurnId("t"), Settings(model="m", cwd=Path("/")), seq, resume, (an_input("new"),))
+
+
+STORED = (
+    ev.TaskStarted(),
+    ev.UserMessage(message="old"),
+    ev.AgentMessage(message="answer"),
+    ev.TaskComplete(),
+    ev.TaskStarted(),
+    ev.UserMessage(message="new"),
+)
+
+
+def test_the_first_turn_after_a_start_reads_the_journal_with_its_own_input() -> None:
+    async def scene() -> None:
+        transcript = await Histories(journal_of(*STORED)).open(order(len(STORED)))
+        assert transcript.items == [said("user", "old"), said("assistant", "answer"), said("user", "new")]
+        assert transcript.heard == ["new"]
+
+    limited(scene())
+
+
+def test_nothing_beyond_the_orders_seq_is_read() -> None:
+    async def scene() -> None:
+        transcript = await Histories(journal_of(*STORED)).open(order(3))
+        assert transcript.items == [said("user", "old"), said("assistant", "answer")]
+
+    limited(scene())
+
+
+def test_a_long_history_is_read_in_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scene() -> None:
+        monkeypatch.setattr(history, "PAGE", 4)
+        many = [ev.AgentMessage(message=str(number)) for number in range(50)]
+        transcript = await Histories(journal_of(*many)).open(order(50))
+        assert transcript.items == [said("assistant", str(number)) for number in range(50)]
+
+    limited(scene())
+
+
+def test_a_transcript_that_was_kept_is_used_with_the_new_input() -> None:
+    async def scene() -> None:
+        histories = Histories(FakeJournal())
+        kept = Transcript()
+        kept.take(ev.AgentMessage(message="remembered"))
+        histories.keep(CONVERSATION, kept)
+        transcript = await histories.open(order(9))
+        assert transcript.items == [said("assistant", "remembered"), said("user", "new")]
+
+    limited(scene())
+
+
+@pytest.mark.parametrize("why", ["resumed", "forgotten", "taken"])
+def test_a_transcript_that_may_differ_from_the_journal_is_read_again(why: str) -> None:
+    """It is taken out when a turn begins, so that a turn which ends badly leaves none behind."""
+
+    async def scene() -> None:
+        histories = Histories(journal_of(*STORED))
+        histories.keep(CONVERSATION, Transcript())
+        if why == "forgotten":
+            histories.forget(CONVERSATION)
+        elif why == "taken":
+            await histories.open(order(len(STORED)))
+        transcript = await histories.open(order(len(STORED), resume=why == "resumed"))
+        assert len(transcript.items) == 3
+
+    limited(scene())
+
+
+def test_only_so_many_are_kept_and_the_oldest_goes_first() -> None:
+    async def scene() -> None:
+        histories = Histories(journal_of(*STORED))
+        histories.keep(CONVERSATION, Transcript())
+        for number in range(history.KEPT):
+            histories.keep(ConversationId(f"other-{number}"), Transcript())
+        assert len((await histories.open(order(len(STORED)))).items) == 3
+
+    limited(scene())
+
+
+def test_a_journal_that_ends_too_early_is_an_error_and_not_a_shorter_history() -> None:
+    async def scene() -> None:
+        with pytest.raises(UnknownConversation, match="ends at 6, not at 7"):
+            await Histories(journal_of(*STORED)).open(order(7))
+        with pytest.raises(UnknownConversation):
+            await Histories(FakeJournal()).open(an_order())
+
+    limited(scene())

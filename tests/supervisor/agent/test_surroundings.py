@@ -1,0 +1,109 @@
+"""Guides and environment as they are on the disk now, and pictures as a model can be sent them."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from actors.events import MessageKind
+from actors.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxPolicy, Settings, WorkspaceWrite
+from supervisor.agent import pictures
+from supervisor.agent.model.history import Image, Text
+from supervisor.agent.pictures import readable
+from supervisor.agent.surroundings import environment_context, guide_texts, notices
+
+
+def settings(cwd: Path, sandbox: SandboxPolicy | None = None) -> Settings:
+    return Settings(
+        model="m", cwd=cwd, approval_policy=ApprovalPolicy.UNTRUSTED, sandbox=sandbox or DangerFullAccess()
+    )
+
+
+@pytest.mark.parametrize(
+    ("sandbox", "lines"),
+    [
+        (DangerFullAccess(), ["Sandbox mode: danger-full-access", "Network access: enabled"]),
+        (ReadOnly(), ["Sandbox mode: read-only", "Network access: restricted"]),
+        (WorkspaceWrite(), ["Sandbox mode: workspace-write", "Network access: restricted"]),
+        (WorkspaceWrite(network_access=True), ["Sandbox mode: workspace-write", "Network access: enabled"]),
+        (
+            WorkspaceWrite(writable_roots=(Path("/a"), Path("/b"))),
+            ["Sandbox mode: workspace-write", "Network access: restricted", "Writable roots: /a, /b"],
+        ),
+    ],
+)
+def test_the_environment_says_what_commands_may_do(sandbox: SandboxPolicy, lines: list[str]) -> None:
+    head = ["<environment_context>", "Current working directory: /w", "Approval policy: untrusted"]
+    assert environment_context(settings(Path("/w"), sandbox)) == "\n".join([*head, *lines, "</environment_context>"])
+
+
+def test_without_a_repository_only_the_directorys_own_guide_is_read(tmp_path: Path) -> None:
+    below = tmp_path / "below"
+    below.mkdir()
+    (tmp_path / "AGENTS.md").write_text("above")
+    (below / "AGENTS.md").write_text("own")
+    assert guide_texts(below, tmp_path / "nowhere", 1000) == ["own"]
+
+
+def test_guides_of_a_repository_are_read_from_its_root_down_and_none_above(tmp_path: Path) -> None:
+    deep = tmp_path / "root" / "a" / "b"
+    deep.mkdir(parents=True)
+    (tmp_path / "root" / ".git").write_text("gitdir: elsewhere")
+    for folder, text in ((tmp_path, "above"), (tmp_path / "root", "root"), (deep, "deep")):
+        (folder / "AGENTS.md").write_text(text)
+    assert guide_texts(deep, tmp_path, 1000) == ["above", "root", "deep"]  # home happens to be above
+    assert guide_texts(deep, tmp_path / "nowhere", 1000) == ["root", "deep"]
+
+
+def test_all_guides_together_are_held_to_the_size(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "AGENTS.md").write_text("12345")
+    (tmp_path / "AGENTS.md").write_text("ää")
+    assert guide_texts(tmp_path, home, 100) == ["12345", "ää"]
+    assert guide_texts(tmp_path, home, 8) == ["12345", "ä"]
+    assert guide_texts(tmp_path, home, 5) == ["12345"]
+    assert guide_texts(tmp_path, home, 0) == []
+
+
+@pytest.mark.parametrize("content", [b"", b" \n", b"\xff\xfe"])
+def test_a_guide_that_says_nothing_is_none(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "AGENTS.md").write_bytes(content)
+    assert [notice.kind for notice in notices(settings(tmp_path), tmp_path / "nowhere", 1000)] == [
+        MessageKind.ENVIRONMENT_CONTEXT
+    ]
+
+
+def test_a_guide_that_is_no_file_is_none(tmp_path: Path) -> None:
+    (tmp_path / "AGENTS.md").mkdir()
+    assert guide_texts(tmp_path, tmp_path / "nowhere", 1000) == []
+
+
+def test_a_guide_that_is_a_pipe_holds_nobody_up(tmp_path: Path) -> None:
+    """A turn must not wait for somebody to write into it."""
+    os.mkfifo(tmp_path / "AGENTS.md")
+    assert guide_texts(tmp_path, tmp_path / "nowhere", 1000) == []
+
+
+def test_a_picture_becomes_a_data_url_of_its_kind(tmp_path: Path) -> None:
+    picture = tmp_path / "a #%.jpg"
+    picture.write_bytes(b"abc")
+    assert readable(picture.as_uri()) == Image("data:image/jpeg;base64,YWJj")
+
+
+def test_a_picture_that_cannot_be_sent_is_said_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pictures, "MAX_BYTES", 2)
+    picture = tmp_path / "a.png"
+    picture.write_bytes(b"abc")
+    assert readable(picture.as_uri()) == Text(f"[the picture {picture} is larger than 0 MiB]")
+    gone = readable((tmp_path / "gone.png").as_uri())
+    assert gone == Text(f"[the picture {tmp_path / 'gone.png'} could not be read: No such file or directory]")
+
+
+def test_a_picture_that_is_a_pipe_holds_nobody_up(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.png")
+    assert readable((tmp_path / "a.png").as_uri()) == Text(f"[the picture {tmp_path / 'a.png'} is no file]")
+
+
+def test_a_picture_that_is_a_folder_is_said_in_words(tmp_path: Path) -> None:
+    assert readable(tmp_path.as_uri()) == Text(f"[the picture {tmp_path} is no file]")

@@ -1,0 +1,196 @@
+"""From events to what a model reads: the same live and read back, well formed in every order that can happen."""
+
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actors import events as ev
+from actors.events import MessageKind
+from actors.ids import ApprovalId, CallId, ItemId
+from actors.items import ImageItem, LocalImageItem, TextItem
+from actors.settings import Decision
+from supervisor.agent.model.history import Answered, Called, HistoryItem, Image, Reasoned, Said, Text, said
+from supervisor.agent.transcript import READ_BY_MODELS, OpenCall, Transcript
+
+
+def user(text: str) -> ev.UserMessage:
+    return ev.UserMessage(message=text, items=(TextItem(text=text),))
+
+
+def context(text: str, kind: MessageKind = MessageKind.ENVIRONMENT_CONTEXT) -> ev.UserMessage:
+    return ev.UserMessage(message=text, kind=kind)
+
+
+def call(name: str) -> ev.ToolCall:
+    return ev.ToolCall(call_id=CallId(name), item_id=ItemId(f"item-{name}"), name="shell", arguments="{}")
+
+
+def output(name: str) -> ev.ToolOutput:
+    return ev.ToolOutput(call_id=CallId(name), item_id=ItemId(f"item-{name}"), output=f"out {name}")
+
+
+def agent(text: str) -> ev.AgentMessage:
+    return ev.AgentMessage(message=text)
+
+
+def told(*events: ev.DurableEvent) -> Transcript:
+    transcript = Transcript()
+    for event in events:
+        transcript.take(event)
+    return transcript
+
+
+def asked(item: str, approval: str, *, retry: bool = False) -> ev.ExecApprovalRequest:
+    return ev.ExecApprovalRequest(
+        call_id=CallId(item),
+        command=("x",),
+        cwd=Path("/"),
+        approval_id=ApprovalId(approval),
+        item_id=ItemId(item),
+        retry=retry,
+    )
+
+
+def test_what_was_said_is_read_in_order() -> None:
+    transcript = told(ev.TaskStarted(), user("hi"), agent("yo"), ev.TaskComplete(), ev.TaskStarted(), user("on"))
+    assert transcript.items == [said("user", "hi"), said("assistant", "yo"), said("user", "on")]
+    assert (transcript.heard, transcript.last_said) == (["on"], None)
+
+
+def test_notices_go_before_the_turns_words_in_their_order_and_behind_older_ones() -> None:
+    guide = context("guide", MessageKind.USER_INSTRUCTIONS)
+    transcript = told(
+        ev.TaskStarted(), user("hi"), guide, context("here"), ev.TaskStarted(), user("on"), context("there")
+    )
+    texts = [item.text for item in transcript.items if isinstance(item, Said)]
+    assert texts == ["guide", "here", "hi", "there", "on"]
+    assert transcript.last_context == {
+        MessageKind.USER_INSTRUCTIONS: "guide",
+        MessageKind.ENVIRONMENT_CONTEXT: "there",
+    }
+
+
+def test_outputs_stand_behind_their_calls_whatever_was_said_in_between() -> None:
+    transcript = told(call("a"), call("b"), agent("wait"), output("a"), output("b"))
+    assert transcript.items == [
+        Called(CallId("a"), "shell", "{}"),
+        Called(CallId("b"), "shell", "{}"),
+        Answered(CallId("a"), "out a"),
+        Answered(CallId("b"), "out b"),
+        said("assistant", "wait"),
+    ]
+
+
+def test_the_same_name_of_a_call_in_a_later_response_is_another_call() -> None:
+    second = call("a").model_copy(update={"item_id": ItemId("other")})
+    answer = output("a").model_copy(update={"item_id": ItemId("other"), "output": "second"})
+    transcript = told(call("a"), output("a"), agent("again"), second, answer)
+    assert [type(item).__name__ for item in transcript.items] == ["Called", "Answered", "Said", "Called", "Answered"]
+    assert transcript.items[-1] == Answered(CallId("a"), "second")
+
+
+def test_open_calls_are_those_without_an_output_in_the_order_of_the_model() -> None:
+    transcript = told(call("a"), call("b"), call("c"), output("b"))
+    assert transcript.open_calls == (
+        OpenCall(CallId("a"), ItemId("item-a"), "shell", "{}"),
+        OpenCall(CallId("c"), ItemId("item-c"), "shell", "{}"),
+    )
+
+
+def test_pictures_and_reasoning_are_kept_for_the_model() -> None:
+    items = (TextItem(text="see"), ImageItem(image_url="https://x/y"), LocalImageItem(path=Path("/a b.png")))
+    reasoning = ev.ModelReasoning(item_id=ItemId("i"), id="r1", summary=("s",), encrypted_content="e")
+    transcript = told(ev.UserMessage(message="see", items=items), reasoning)
+    assert transcript.items == [
+        Said("user", (Text("see"), Image("https://x/y"), Image("file:///a%20b.png"))),
+        Reasoned("r1", ("s",), "e"),
+    ]
+
+
+def test_an_answered_question_is_known_by_item_and_by_whether_it_was_the_retry() -> None:
+    first = ev.ApprovalResolved(approval_id=ApprovalId("1"), decision=Decision.APPROVED)
+    second = ev.ApprovalResolved(approval_id=ApprovalId("2"), decision=Decision.DENIED, reason="no")
+    transcript = told(asked("i", "1"), first, asked("i", "2", retry=True))
+    assert transcript.decided(ItemId("i"), retry=True) is None
+    transcript.take(second)
+    known = transcript.decided(ItemId("i"))
+    retried = transcript.decided(ItemId("i"), retry=True)
+    assert known is not None
+    assert known.decision is Decision.APPROVED
+    assert retried is not None
+    assert (retried.decision, retried.reason) == (Decision.DENIED, "no")
+    assert transcript.decided(ItemId("j")) is None
+
+
+def test_a_new_turn_knows_nothing_of_the_questions_and_commands_of_the_last() -> None:
+    resolved = ev.ApprovalResolved(approval_id=ApprovalId("1"), decision=Decision.APPROVED)
+    ended = ev.ExecCommandEnd(call_id=CallId("i"), exit_code=1, item_id=ItemId("i"))
+    transcript = told(asked("i", "1"), resolved, ended)
+    assert transcript.ended(ItemId("i")) == ended
+    transcript.take(ev.TaskStarted())
+    assert transcript.decided(ItemId("i")) is None
+    assert transcript.ended(ItemId("i")) is None
+
+
+EVENTS = st.one_of(
+    st.sampled_from(["u", "v"]).map(user),
+    st.sampled_from(["x", "y"]).map(agent),
+    st.sampled_from(["c1", "c2"]).map(context),
+    st.sampled_from(["a", "b", "c"]).map(call),
+    st.sampled_from(["a", "b", "c"]).map(output),
+    st.just(ev.TaskStarted()),
+    st.just(ev.BackgroundEvent(message="-")),
+)
+
+
+@given(st.lists(EVENTS, max_size=25))
+def test_every_output_stands_directly_behind_calls_and_outputs(events: list[ev.DurableEvent]) -> None:
+    """As the core sees to it: an output only for an open call, none left open at the end of a turn."""
+    transcript, open_calls = Transcript(), {}
+    for number, event in enumerate(events):
+        match event:
+            case ev.ToolCall():
+                item, name = ItemId(f"item-{number}"), CallId(f"{event.call_id}{number}")
+                open_calls[item] = name
+                transcript.take(event.model_copy(update={"item_id": item, "call_id": name}))
+            case ev.ToolOutput():
+                if open_calls:
+                    item, name = open_calls.popitem()
+                    transcript.take(event.model_copy(update={"item_id": item, "call_id": name}))
+            case _:
+                if isinstance(event, ev.TaskStarted | ev.UserMessage):
+                    close(transcript, open_calls)
+                transcript.take(event)
+    close(transcript, open_calls)
+    check(transcript.items)
+
+
+def close(transcript: Transcript, open_calls: dict[ItemId, CallId]) -> None:
+    for item, name in open_calls.items():
+        transcript.take(ev.ToolOutput(call_id=name, item_id=item, output="aborted"))
+    open_calls.clear()
+
+
+def check(items: list[HistoryItem]) -> None:
+    waiting: list[CallId] = []
+    for item in items:
+        if isinstance(item, Called):
+            waiting.append(item.call_id)
+        elif isinstance(item, Answered):
+            waiting.remove(item.call_id)
+        else:
+            assert not waiting
+    assert not waiting
+
+
+def test_every_event_that_changes_what_is_read_is_read_back_from_the_journal() -> None:
+    """The list of types that a restart parses is what `take` looks at."""
+    looked_at = {
+        kind.model_fields["type"].default
+        for kind in (
+            *(ev.TaskStarted, ev.UserMessage, ev.AgentMessage, ev.ModelReasoning, ev.ToolCall, ev.ToolOutput),
+            *(ev.ExecApprovalRequest, ev.ApplyPatchApprovalRequest, ev.ApprovalResolved, ev.ExecCommandEnd),
+        )
+    }
+    assert looked_at == READ_BY_MODELS

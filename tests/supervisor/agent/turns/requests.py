@@ -1,0 +1,57 @@
+"""What a model was sent, in one shape for both wires, and the rules that every request must keep."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from tests.support.model_server import ModelServer, Received
+
+Line = tuple[str, ...]  # (user|assistant, text) | (call, id, name, arguments) | (output, id, text)
+OURS = ("<user_instructions>", "<environment_context>")
+
+
+def lines(request: Received) -> list[Line]:
+    if "messages" in request.body:
+        return [line for message in request.body["messages"] for line in _of_chat(message)]
+    return [line for item in request.body["input"] for line in _of_responses(item)]
+
+
+def talk(server: ModelServer, number: int = -1) -> list[Line]:
+    """Without what we say ourselves."""
+    return [line for line in lines(server.requests[number]) if not (line[0] == "user" and line[1].startswith(OURS))]
+
+
+def _of_chat(message: dict[str, Any]) -> Iterator[Line]:
+    role, content = message["role"], message.get("content")
+    if role == "tool":
+        yield "output", message["tool_call_id"], str(content)
+        return
+    if role != "system" and content is not None:
+        yield role, content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
+    for call in message.get("tool_calls", ()):
+        yield "call", call["id"], call["function"]["name"], call["function"]["arguments"]
+
+
+def _of_responses(item: dict[str, Any]) -> Iterator[Line]:
+    match item["type"]:
+        case "message":
+            yield item["role"], "".join(part.get("text", "") for part in item["content"])
+        case "function_call":
+            yield "call", item["call_id"], item["name"], item["arguments"]
+        case "function_call_output":
+            yield "output", item["call_id"], item["output"]
+        case kind:
+            yield (str(kind),)
+
+
+def check_well_formed(request: Received) -> None:
+    """Each call has exactly one output, placed after it and before anybody else speaks."""
+    open_calls: list[str] = []
+    for line in lines(request):
+        if line[0] == "call":
+            open_calls.append(line[1])
+        elif line[0] == "output":
+            assert line[1] in open_calls, f"an output without its call before it: {line}"
+            open_calls.remove(line[1])
+        else:
+            assert not open_calls, f"{line[0]} speaks while {open_calls} have no output"
+    assert not open_calls, f"calls without an output: {open_calls}"

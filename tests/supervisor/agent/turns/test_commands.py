@@ -1,0 +1,333 @@
+"""Commands of the model: what is asked, what runs, in which environment, and what the model gets to read."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from actors import events as ev
+from actors.answers import Ending
+from actors.settings import ApprovalPolicy, Decision, ReadOnly, WorkspaceWrite
+from supervisor.agent.sandbox import Sandbox
+from tests.supervisor.agent.turns.requests import check_well_formed, lines, talk
+from tests.support.house import House, Talk, house_at
+from tests.support.model_server import ModelServer
+
+SANDBOX = Sandbox().availability
+confinable = pytest.mark.skipif(not SANDBOX.ok, reason=SANDBOX.reason or "available")
+REJECTED = "exec command rejected by user"
+
+
+def shell(*argv: str, **more: object) -> str:
+    return "call shell " + json.dumps({"command": argv, **more})
+
+
+def outputs(server: ModelServer) -> list[str]:
+    check_well_formed(server.requests[-1])
+    return [line[2] for line in talk(server) if line[0] == "output"]
+
+
+def result(text: str) -> dict[str, Any]:
+    told = json.loads(text)
+    assert set(told) == {"output", "metadata"}
+    assert set(told["metadata"]) == {"exit_code", "duration_seconds"}
+    return dict(told)
+
+
+def answered(conversation: Talk, decision: Decision, said: str, reason: str = "") -> ev.ExecApprovalRequest:
+    """Says it, answers the one question it leads to, and sees the turn to its end."""
+    number = len(conversation.all(ev.ExecApprovalRequest)) + 1
+    begun = conversation.start(said)
+    question = conversation.wait(ev.ExecApprovalRequest, number)
+    conversation.decide(question.approval_id, decision, reason)
+    conversation.result(begun)
+    return question
+
+
+def test_calls_of_one_response_run_in_their_order_one_after_the_other(either: House, server: ModelServer) -> None:
+    conversation = either.talk()
+    calls = "; ".join(shell("sh", "-c", f"echo {n} >> log; cat log") for n in (1, 2, 3))
+    assert conversation.ask(f"{calls}; then; say done").message == "done"
+    assert [result(text)["output"] for text in outputs(server)] == ["1\n", "1\n2\n", "1\n2\n3\n"]
+    kinds = [line[0] for line in talk(server)]
+    assert kinds == ["user", "call", "call", "call", "output", "output", "output"]
+
+
+def test_the_events_of_a_command_come_in_the_order_that_clients_know(house: House) -> None:
+    conversation = house.talk()
+    conversation.ask(f"say let me look; {shell('printf', 'a')}; usage 10 5; then; say done; usage 20 5")
+    assert conversation.types(since=1) == [
+        *("task_started", "user_message", "user_message", "agent_message", "tool_call", "token_count"),
+        *("exec_command_begin", "exec_command_end", "tool_output", "agent_message", "token_count", "task_complete"),
+    ]
+    begin, end = conversation.wait(ev.ExecCommandBegin), conversation.wait(ev.ExecCommandEnd)
+    assert (begin.command, begin.cwd) == (("printf", "a"), house.workspace)
+    assert (end.stdout, end.exit_code, end.item_id) == ("a", 0, begin.item_id)
+
+
+def test_both_streams_and_the_exit_code_reach_the_model_when_a_command_fails(
+    house: House, server: ModelServer
+) -> None:
+    house.talk().ask(f"{shell('sh', '-c', 'echo seen; echo wrong >&2; exit 3')}; then; say done")
+    told = result(*outputs(server))
+    assert told["output"] == "seen\n\n[stderr]\nwrong\n"
+    assert told["metadata"]["exit_code"] == 3
+
+
+def test_long_output_is_told_by_head_and_tail_and_the_cap_is_stated(house: House, server: ModelServer) -> None:
+    house.talk().ask(f"{shell('seq', '1', '100000')}; then; say done")
+    told = result(*outputs(server))["output"]
+    assert told.startswith("1\n2\n")
+    assert told.endswith("99999\n100000\n")
+    assert "bytes left out: at most 256 lines and 10240 bytes are shown" in told
+    assert len(told.encode()) < 10_240 + 200
+
+
+def test_output_that_is_no_text_reaches_the_model_as_text(house: House, server: ModelServer) -> None:
+    house.talk().ask(f"{shell('printf', chr(92) + '377ok' + chr(92) + '000')}; then; say done")
+    assert result(*outputs(server))["output"] == "\ufffdok\ufffd"
+
+
+def test_a_command_that_takes_too_long_is_ended_and_the_model_is_told(house: House, server: ModelServer) -> None:
+    house.talk().ask(f"{shell('sh', '-c', 'echo begun; sleep 60', timeout=200)}; then; say done")
+    told = result(*outputs(server))
+    assert told["output"] == "command timed out after 200 milliseconds\nbegun\n"
+    assert told["metadata"]["exit_code"] == -1
+
+
+def test_a_command_without_a_time_of_its_own_gets_the_configured_one(tmp_path: Path, server: ModelServer) -> None:
+    config = "[greenroom.limits]\ncommand_timeout_ms = 150\n"
+    with house_at(tmp_path, server.base_url, tables=config) as house:
+        house.talk().ask(f"{shell('sleep', '60')}; then; say done")
+    assert "timed out after 150 milliseconds" in result(*outputs(server))["output"]
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        ("call nothing {}", "unsupported call: nothing"),
+        ("call shell {not json", "failed to parse function arguments: "),
+        ("call shell {}", "failed to parse function arguments: command: Field required"),
+        ("call shell []", "failed to parse function arguments: command: "),
+        ('call shell {"command":["true"],"timeout":-1}', "failed to parse function arguments: timeout: "),
+        ('call shell {"command":["no-such-program"]}', "execution error: No such file or directory: "),
+        ('call shell {"command":["true"],"workdir":"no/such"}', "execution error: No such file or directory"),
+        ('call shell {"command":["a\\u0000b"]}', "execution error: "),
+        ("call apply_patch {}", "failed to parse function arguments: input: Field required"),
+        ("call update_plan {}", "failed to parse function arguments: plan: Field required"),
+        (
+            'call update_plan {"plan":[{"step":"a","status":"pending","more":1}]}',
+            "failed to parse function arguments: plan.0.more: Extra inputs are not permitted",
+        ),
+        ('call update_plan {"plan":[],"title":"x"}', "failed to parse function arguments: title: Extra inputs"),
+        ('call update_plan {"plan":[{"step":"a","status":"done"}]}', "failed to parse function arguments: plan.0"),
+    ],
+)
+def test_what_a_model_gets_wrong_goes_back_to_it_as_text(
+    house: House, server: ModelServer, call: str, told: str
+) -> None:
+    conversation = house.talk()
+    assert conversation.ask(f"{call}; then; say done").message == "done"
+    assert outputs(server)[0].startswith(told)
+    assert not conversation.all(ev.PlanUpdate)
+
+
+def test_the_other_name_of_shell_works_too(house: House, server: ModelServer) -> None:
+    house.talk().ask('call container.exec {"command":["printf","a"]}; then; say done')
+    assert result(*outputs(server))["output"] == "a"
+
+
+def test_a_plan_is_shown_and_thanked_for(house: House, server: ModelServer) -> None:
+    conversation = house.talk()
+    conversation.ask(
+        'call update_plan {"explanation":"why","plan":[{"step":"a","status":"in_progress"}]}; then; say done'
+    )
+    plan = conversation.wait(ev.PlanUpdate)
+    assert (plan.explanation, [(one.step, one.status) for one in plan.plan]) == ("why", [("a", "in_progress")])
+    assert outputs(server) == ["Plan updated"]
+
+
+def test_a_command_runs_in_its_workdir(house: House, server: ModelServer) -> None:
+    (house.workspace / "sub").mkdir()
+    conversation = house.talk()
+    conversation.ask(f"{shell('pwd', workdir='sub')}; then; say done")
+    assert result(*outputs(server))["output"] == f"{house.workspace / 'sub'}\n"
+    assert conversation.wait(ev.ExecCommandBegin).cwd == house.workspace / "sub"
+
+
+def test_what_a_command_leaves_in_the_background_ends_with_its_turn(house: House) -> None:
+    conversation = house.talk()
+    conversation.ask(f"{shell('sh', '-c', 'sleep 300 >/dev/null 2>&1 & echo $!')}; then; say done")
+    pid = conversation.wait(ev.ExecCommandEnd).stdout.strip()
+    assert not Path("/proc", pid).exists()
+
+
+# --- the environment ------------------------------------------------------------------------------------------------
+
+
+def test_commands_get_the_environment_of_their_client_by_policy(tmp_path: Path, server: ModelServer) -> None:
+    config = '[shell_environment_policy]\nexclude = ["DROP*"]\nset = { ADDED = "1" }\n'
+    mine = {"MINE": "yes", "MY_TOKEN": "secret", "DROPPED": "x"}
+    with house_at(tmp_path, server.base_url, tables=config, FROM_DAEMON="yes") as house:
+        conversation, other = house.talk(), house.talk()
+        house.engine.environments.remember(conversation.conversation, {"PATH": house.environ["PATH"], **mine})
+        conversation.ask(f"{shell('env')}; then; say done")
+        seen = dict(line.split("=", 1) for line in result(outputs(server)[0])["output"].splitlines())
+        assert {"MINE": "yes", "ADDED": "1"}.items() <= seen.items()
+        assert not seen.keys() & {"MY_TOKEN", "DROPPED", "FROM_DAEMON"}
+        other.ask(f"{shell('env')}; then; say done")
+        assert "FROM_DAEMON=yes" in result(outputs(server)[0])["output"]
+
+
+@confinable
+def test_a_sandboxed_command_knows_that_there_is_no_network(house: House, server: ModelServer) -> None:
+    house.talk(sandbox=WorkspaceWrite()).ask(f"{shell('env')}; then; say done")
+    assert "CODEX_SANDBOX_NETWORK_DISABLED=1" in result(*outputs(server))["output"]
+
+
+# --- approvals ------------------------------------------------------------------------------------------------------
+
+
+def test_an_approved_command_runs_once_and_the_question_says_all(house: House, server: ModelServer) -> None:
+    conversation = house.talk(approval_policy=ApprovalPolicy.UNTRUSTED)
+    question = answered(conversation, Decision.APPROVED, f"{shell('sh', '-c', 'echo x >> log')}; then; say done")
+    assert (question.command, question.cwd) == (("sh", "-c", "echo x >> log"), house.workspace)
+    assert question.call_id == "call_2_0_0"
+    assert question.approval_id.endswith(f"@{conversation.conversation}")
+    assert (house.workspace / "log").read_text() == "x\n"
+    types = conversation.types()
+    assert types.index("approval_resolved") < types.index("exec_command_begin")
+    assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize(("reason", "told"), [("", REJECTED), ("use git mv", f"{REJECTED}: use git mv")])
+def test_a_denied_command_does_not_run_and_the_model_hears_why(
+    house: House, server: ModelServer, reason: str, told: str
+) -> None:
+    conversation = house.talk(approval_policy=ApprovalPolicy.UNTRUSTED)
+    answered(conversation, Decision.DENIED, f"{shell('touch', 'x')}; then; say done", reason)
+    assert outputs(server) == [told]
+    assert not (house.workspace / "x").exists()
+    assert not conversation.all(ev.ExecCommandBegin)
+    assert conversation.wait(ev.TaskComplete).last_agent_message == "done"
+
+
+def test_abort_ends_the_turn_without_running_anything(house: House, server: ModelServer) -> None:
+    conversation = house.talk(approval_policy=ApprovalPolicy.UNTRUSTED)
+    begun = conversation.start(f"{shell('touch', 'x')}; then; say done")
+    question = conversation.wait(ev.ExecApprovalRequest)
+    conversation.decide(question.approval_id, Decision.ABORT)
+    assert conversation.result(begun).ending is Ending.INTERRUPTED
+    assert not (house.workspace / "x").exists()
+    assert len(server.requests) == 1
+    conversation.ask("say on")
+    assert outputs(server) == ["aborted by user"]
+
+
+def test_approved_for_the_session_is_not_asked_again_in_the_same_directory(house: House) -> None:
+    (house.workspace / "sub").mkdir()
+    conversation = house.talk(approval_policy=ApprovalPolicy.UNTRUSTED)
+    said = f"{shell('sh', '-c', 'echo x >> log')}; then; say done"
+    answered(conversation, Decision.APPROVED_FOR_SESSION, said)
+    conversation.ask(said)
+    assert len(conversation.all(ev.ExecApprovalRequest)) == 1
+    assert (house.workspace / "log").read_text() == "x\nx\n"
+    answered(conversation, Decision.DENIED, f"{shell('sh', '-c', 'echo x >> log', workdir='sub')}; then; say done")
+    house.restart()
+    conversation.ask(said)
+    assert (house.workspace / "log").read_text() == "x\n" * 3
+
+
+def test_approved_alone_is_asked_again(house: House) -> None:
+    conversation = house.talk(approval_policy=ApprovalPolicy.UNTRUSTED)
+    for _ in range(2):
+        answered(conversation, Decision.APPROVED, f"{shell('touch', 'x')}; then; say done")
+    assert len(conversation.all(ev.ExecApprovalRequest)) == 2
+
+
+def test_a_known_safe_command_is_not_asked_about(house: House) -> None:
+    conversation = house.talk(approval_policy=ApprovalPolicy.UNTRUSTED)
+    conversation.ask(f"{shell('ls')}; then; say done")
+    assert conversation.wait(ev.ExecCommandEnd).exit_code == 0
+
+
+def test_a_deadline_is_passed_on_and_answers_as_denied(tmp_path: Path, server: ModelServer) -> None:
+    with house_at(tmp_path, server.base_url, greenroom="approval_deadline_seconds = 0.1") as house:
+        conversation = house.talk(approval_policy=ApprovalPolicy.UNTRUSTED)
+        assert conversation.ask(f"{shell('touch', 'x')}; then; say done").message == "done"
+        assert conversation.wait(ev.ExecApprovalRequest).deadline_s == 0.1
+        assert outputs(server) == [f"{REJECTED}: nobody answered in time"]
+
+
+@confinable
+def test_the_model_may_ask_to_leave_the_sandbox_with_its_reason(house: House, server: ModelServer) -> None:
+    outside = house.home / "outside"
+    conversation = house.talk(approval_policy=ApprovalPolicy.ON_REQUEST, sandbox=ReadOnly())
+    call = shell("touch", str(outside), with_escalated_permissions=True, justification="I need it there.")
+    question = answered(conversation, Decision.APPROVED, f"{call}; then; say done")
+    assert (question.reason, question.retry) == ("I need it there.", False)
+    assert outside.exists()
+    tools = server.requests[0].body["tools"]
+    assert "with_escalated_permissions" in tools[0]["function"]["parameters"]["properties"]
+
+
+@confinable
+def test_escalation_is_offered_only_where_policy_hears_it(house: House, server: ModelServer) -> None:
+    outside = house.home / "outside"
+    conversation = house.talk(sandbox=ReadOnly())
+    conversation.ask(f"{shell('touch', str(outside), with_escalated_permissions=True)}; then; say done")
+    assert not outside.exists()
+    assert "with_escalated" not in json.dumps(server.requests[0].body["tools"])
+
+
+@confinable
+def test_a_command_that_fails_in_the_sandbox_is_offered_again_without(house: House, server: ModelServer) -> None:
+    outside = house.home / "outside"
+    conversation = house.talk(approval_policy=ApprovalPolicy.ON_FAILURE, sandbox=ReadOnly())
+    question = answered(conversation, Decision.APPROVED, f"{shell('touch', str(outside))}; then; say done")
+    assert (question.reason, question.retry) == ("command failed; retry without sandbox?", True)
+    assert outside.exists()
+    assert [one.message for one in conversation.all(ev.BackgroundEvent)] == [
+        "Execution failed: exit code 1",
+        "retrying command without sandbox",
+    ]
+    begins, ends = conversation.all(ev.ExecCommandBegin), conversation.all(ev.ExecCommandEnd)
+    assert [one.exit_code for one in ends] == [1, 0]
+    assert {one.item_id for one in begins} | {one.item_id for one in ends} == {question.item_id}
+    assert result(*outputs(server))["metadata"]["exit_code"] == 0
+
+
+@confinable
+def test_a_retry_that_is_denied_tells_the_model_both(house: House, server: ModelServer) -> None:
+    conversation = house.talk(approval_policy=ApprovalPolicy.ON_FAILURE, sandbox=ReadOnly())
+    answered(conversation, Decision.DENIED, f"{shell('sh', '-c', 'echo told; touch x')}; then; say done", "no")
+    (told,) = outputs(server)
+    first, _, rest = told.partition("\n")
+    assert first == f"{REJECTED}: no"
+    assert result(rest)["output"].startswith("told\n")
+    assert len(conversation.all(ev.ExecCommandBegin)) == 1
+
+
+@confinable
+@pytest.mark.parametrize("argv", [("sh", "-c", "exit 127"), ("sleep", "60")], ids=["not-found", "timeout"])
+def test_a_failure_that_no_sandbox_has_made_is_not_offered_again(
+    house: House, server: ModelServer, argv: tuple[str, ...]
+) -> None:
+    conversation = house.talk(approval_policy=ApprovalPolicy.ON_FAILURE, sandbox=ReadOnly())
+    conversation.ask(f"{shell(*argv, timeout=300)}; then; say done")
+    assert result(*outputs(server))["metadata"]["exit_code"] in {127, -1}
+
+
+def test_a_stream_that_breaks_after_a_finished_call_does_not_run_it_twice(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    with house_at(tmp_path, server.base_url, "responses") as house:
+        conversation = house.talk()
+        said = f"{shell('sh', '-c', 'echo x >> log')}; say after; cut; then; say done"
+        assert conversation.ask(said).message == "done"
+        assert (house.workspace / "log").read_text() == "x\n"
+        assert len(conversation.all(ev.ExecCommandBegin)) == 1
+        assert "retrying 1/2" in conversation.wait(ev.StreamError).message
+        assert result(*outputs(server))["metadata"]["exit_code"] == 0
+        assert [line[0] for line in lines(server.requests[-1])].count("call") == 1

@@ -1,0 +1,46 @@
+"""A conversation that nobody looks at gives its actor back, also in the middle of a question, and loses nothing."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from actors import events as ev
+from actors.settings import ApprovalPolicy, Decision
+from tests.supervisor.agent.turns.requests import check_well_formed, talk
+from tests.support.house import House, house_at
+from tests.support.model_server import ModelServer
+
+
+@pytest.fixture
+def hasty(tmp_path: Path, server: ModelServer) -> Iterator[House]:
+    """Parks what is idle at once."""
+    with house_at(tmp_path, server.base_url, greenroom="idle_park_seconds = 0.05") as house:
+        yield house
+
+
+def test_a_parked_conversation_goes_on_where_it_was(hasty: House, server: ModelServer) -> None:
+    conversation = hasty.talk()
+    conversation.ask('call shell ["printf","a"]; then; say one')
+    before = talk(server)
+    hasty.leave()
+    conversation.wait_parked()
+    conversation.attach()
+    conversation.ask("say two")
+    assert talk(server) == [*before, ("assistant", "one"), ("user", "say two")]
+
+
+def test_a_parked_question_is_answered_and_its_command_runs_once(hasty: House, server: ModelServer) -> None:
+    conversation = hasty.talk(approval_policy=ApprovalPolicy.UNTRUSTED)
+    conversation.start('say wait; call shell ["sh","-c","echo x >> log"]; then; say done', await_end=False)
+    question = conversation.wait(ev.ExecApprovalRequest)
+    hasty.leave()
+    conversation.wait_parked()
+    assert hasty.engine.runner.statistics() == {"turns": 0}
+    conversation.attach()
+    conversation.decide(question.approval_id, Decision.APPROVED)
+    assert conversation.wait(ev.TaskComplete).last_agent_message == "done"
+    assert (hasty.workspace / "log").read_text() == "x\n"
+    check_well_formed(server.requests[-1])
+    assert [line[0] for line in talk(server)] == ["user", "assistant", "call", "output"]
+    assert len(server.requests) == 2

@@ -1,0 +1,332 @@
+"""An engine in this process, and one client of it that writes down everything it is told.
+
+Real actors, a real SQLite journal, real processes, models over real HTTP. Every wait ends: with what was awaited, or
+with a failure that says what came instead.
+"""
+
+import os
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+from actors import events as ev
+from actors.answers import Answer, Answered, Attached, Begun, Done, Ending, Interrupted, Summary, TurnResult
+from actors.ids import ApprovalId, Caller, ConnectionId, ConversationId, SubscriptionId, TurnId
+from actors.items import InputItem, TextItem
+from actors.messages import (
+    Address,
+    AnswerApproval,
+    Attach,
+    Begin,
+    ChangeSettings,
+    Command,
+    ConnectionClosed,
+    Create,
+    Deliver,
+    EndSubscription,
+    Inspect,
+    Interrupt,
+    Ready,
+    ReplyTo,
+    Send,
+    ToConversation,
+)
+from actors.settings import ApprovalPolicy, BusyPolicy, DangerFullAccess, Decision, Settings
+from supervisor.config import load
+from supervisor.engine import Engine
+from supervisor.paths import locate
+
+ME = ConnectionId("house")
+WAIT_S = 15.0  # far above what anything here takes: only a test that would hang gets there
+GRACE_MS = 150  # short, for stubborn commands do their best to use it up
+OWN_THREADS = ("loop", "clock", "journalist", "librarian", "registry", "session-")
+
+Kind = TypeVar("Kind", bound=ev.Event)
+Answering = TypeVar("Answering")
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """An event as it reached the client. `seq` is None for deltas; `at` is the client's monotonic clock."""
+
+    conversation: ConversationId
+    seq: int | None
+    turn: TurnId | None
+    event: ev.DurableEvent | ev.Delta
+    at: float
+
+
+class Recorder:
+    """The outbox: what comes is kept, in order, and the next slice is asked for at once."""
+
+    def __init__(self) -> None:
+        self.changed = threading.Condition()  # guards everything below
+        self.seen: list[Seen] = []
+        self.answers: dict[int | str, Answer] = {}
+        self.ended: list[str] = []
+
+    def post(self, _: ConnectionId, message: ReplyTo | Deliver | EndSubscription, sender: Address) -> None:
+        with self.changed:
+            match message:
+                case ReplyTo():
+                    self.answers.setdefault(message.caller.request, message.answer)
+                case Deliver():
+                    self.seen += _seen(message)
+                case EndSubscription():
+                    self.ended.append(message.news.reason)
+            self.changed.notify_all()
+        if isinstance(message, Deliver):
+            sender.tell(Ready(message.subscription))
+
+    def wait_for(self, found: Callable[[], Answering | None], what: str) -> Answering:
+        with self.changed:
+            self.changed.wait_for(lambda: found() is not None, WAIT_S)
+            result = found()
+        assert result is not None, f"{what} did not come; there were:\n{self._told()}"
+        return result
+
+    def _told(self) -> str:
+        events = "\n".join(f"  {one.seq}: {one.event!r:.300}" for one in self.seen if one.seq is not None)
+        return f"{events}\n  answers: {self.answers}\n  ended: {self.ended}"
+
+
+def _seen(message: Deliver) -> Iterator[Seen]:
+    slice_, now = message.slice, time.monotonic()
+    for record in slice_.records:
+        event = ev.durable_adapter.validate_json(record.body)
+        yield Seen(slice_.conversation, record.seq, record.turn, event, now)
+    for delta in slice_.deltas:
+        yield Seen(slice_.conversation, None, slice_.turn, delta, now)
+
+
+class House:
+    """A home in a temporary directory. `config` is the text of its config.toml, `environ` what its client exports."""
+
+    def __init__(self, home: Path, config: str = "", environ: Mapping[str, str] | None = None) -> None:
+        self.home = home
+        self.workspace = home / "workspace"
+        self.workspace.mkdir(parents=True, exist_ok=True)
+        (home / "config").mkdir(exist_ok=True)
+        (home / "config" / "config.toml").write_text(config)
+        self.environ = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(home),
+            "GREENROOM_HOME": str(home / "config"),
+            **(environ or {}),
+        }
+        self.recorder = Recorder()
+        self._requests = 0
+        self._talks: list[Talk] = []
+        self._before: set[threading.Thread] = set()
+        self._start()
+
+    def _start(self) -> None:
+        self._before = set(threading.enumerate())
+        loaded = load(environ=self.environ)
+        self.engine = Engine(loaded, locate(self.environ), self.environ, self.recorder)
+        self.engine.start()
+
+    def stop(self) -> None:
+        self.engine.stop()
+        for thread in set(threading.enumerate()) - self._before:
+            if thread.name.startswith(OWN_THREADS):
+                thread.join(WAIT_S)
+                assert not thread.is_alive(), f"{thread.name} outlived the engine"
+
+    def restart(self) -> None:
+        """An orderly stop, and a new engine on the same home. Everybody attaches again where they were."""
+        self.stop()
+        self._start()
+        for talk in self._talks:
+            talk.attach()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def leave(self) -> None:
+        """The client's connection is closed; what it started goes on. Attaching again is coming back."""
+        self.engine.registry.tell(ConnectionClosed(ME))
+
+    def caller(self) -> Caller:
+        self._requests += 1
+        return Caller(ME, self._requests)
+
+    def answer(self, caller: Caller, kind: type[Answering]) -> Answering:
+        answer = self.recorder.wait_for(lambda: self.recorder.answers.get(caller.request), f"an answer to {caller}")
+        assert isinstance(answer, kind), answer
+        return answer
+
+    def talk(self, **settings: Any) -> "Talk":
+        """A new conversation in the workspace: provider `mock`, no sandbox, nobody asked, unless told otherwise."""
+        whole = {
+            "model": "mock-model",
+            "provider": "mock",
+            "cwd": self.workspace,
+            "approval_policy": ApprovalPolicy.NEVER,
+            "sandbox": DangerFullAccess(),
+            "include_plan_tool": True,
+            "include_apply_patch_tool": True,
+            **settings,
+        }
+        talk = Talk(self, ConversationId(str(uuid.uuid4())), Settings.model_validate(whole))
+        self._talks.append(talk)
+        return talk
+
+
+class Talk:
+    """One conversation as its client lives it."""
+
+    def __init__(self, house: House, conversation: ConversationId, settings: Settings) -> None:
+        self._house = house
+        self.conversation = conversation
+        self.settings = settings
+        self._attached = 0
+        caller = house.caller()
+        house.engine.registry.tell(Create(conversation, Begin(caller, settings)))
+        house.answer(caller, Begun)
+        self.attach()
+
+    def attach(self) -> None:
+        """From the last event that was seen."""
+        self._attached += 1
+        caller, subscription = self._house.caller(), SubscriptionId(f"{self.conversation}/{self._attached}")
+        after = max((one.seq for one in self.seen() if one.seq is not None), default=0)
+        self.tell(Attach(caller, ME, subscription, after))
+        self._house.answer(caller, Attached)
+
+    def wait_parked(self) -> None:
+        """Until the conversation's actor has ended, as it does when nobody needs it."""
+        for thread in threading.enumerate():
+            if thread.name == f"session-{self.conversation[:8]}":
+                thread.join(WAIT_S)
+                assert not thread.is_alive(), f"{thread.name} was not parked"
+
+    def tell(self, command: Command) -> None:
+        self._house.engine.registry.tell(ToConversation(self.conversation, command))
+
+    # --- what the client says -------------------------------------------------------------------------------------
+
+    def start(
+        self,
+        *said: str | InputItem,
+        policy: BusyPolicy = BusyPolicy.STEER,
+        settings: Settings | None = None,
+        await_end: bool = True,
+    ) -> Caller:
+        caller = self._house.caller()
+        items = tuple(TextItem(text=one) if isinstance(one, str) else one for one in said)
+        self.tell(Send(caller, items, policy, settings, await_end=await_end, by="house"))
+        return caller
+
+    def result(self, caller: Caller) -> TurnResult:
+        """How the turn ended, when the last event of it was seen."""
+        result = self._house.answer(caller, TurnResult)
+        self._house.recorder.wait_for(
+            lambda: result if any(one.seq == result.seq for one in self.seen()) else None, f"event {result.seq}"
+        )
+        return result
+
+    def ask(self, *said: str | InputItem, settings: Settings | None = None) -> TurnResult:
+        """Say it and see the turn to its end, which must be good."""
+        result = self.result(self.start(*said, settings=settings))
+        assert result.ending is Ending.COMPLETED, result
+        return result
+
+    def interrupt(self, *, kill: bool = False) -> Caller:
+        caller = self._house.caller()
+        self.tell(Interrupt(caller, by="house", kill=kill))
+        return caller
+
+    def interrupted(self, caller: Caller) -> Interrupted:
+        return self._house.answer(caller, Interrupted)
+
+    def decide(self, approval: ApprovalId, decision: Decision, reason: str = "") -> Answered:
+        caller = self._house.caller()
+        self.tell(AnswerApproval(caller, approval, decision, "house", reason))
+        return self._house.answer(caller, Answered)
+
+    def change(self, settings: Settings) -> None:
+        caller = self._house.caller()
+        self.tell(ChangeSettings(caller, settings))
+        self._house.answer(caller, Done)
+        self.settings = settings
+
+    def summary(self) -> Summary:
+        caller = self._house.caller()
+        self.tell(Inspect(caller))
+        return self._house.answer(caller, Summary)
+
+    # --- what the client sees -------------------------------------------------------------------------------------
+
+    def seen(self) -> list[Seen]:
+        return [one for one in self._house.recorder.seen if one.conversation == self.conversation]
+
+    @property
+    def events(self) -> list[ev.DurableEvent]:
+        return [one.event for one in self.seen() if one.seq is not None and not isinstance(one.event, DELTAS)]
+
+    def all(self, kind: type[Kind]) -> list[Kind]:
+        return [one.event for one in self.seen() if isinstance(one.event, kind)]
+
+    def types(self, *, since: int = 0) -> list[str]:
+        """The kinds of the stored events, from the one after `since` on."""
+        return [one.event.type for one in self.seen() if one.seq is not None and one.seq > since]
+
+    def wait(self, kind: type[Kind], number: int = 1) -> Kind:
+        """The event, when so many of its kind were seen."""
+
+        def found() -> Kind | None:
+            of_kind = self.all(kind)
+            return of_kind[number - 1] if len(of_kind) >= number else None
+
+        return self._house.recorder.wait_for(found, f"{kind.__name__} number {number}")
+
+    def wait_said(self, text: str) -> None:
+        """Until the model was heard to say this, finished or not: the end of a message makes its deltas needless."""
+
+        def heard() -> bool | None:
+            deltas = "".join(one.delta for one in self.all(ev.AgentMessageDelta))
+            return text in deltas or any(text in one.message for one in self.all(ev.AgentMessage)) or None
+
+        self._house.recorder.wait_for(heard, f"the words {text!r}")
+
+
+DELTAS = (
+    ev.AgentMessageDelta,
+    ev.AgentReasoningDelta,
+    ev.AgentReasoningRawContentDelta,
+    ev.ExecCommandOutputDelta,
+)
+
+
+def provider(base_url: str, wire: str = "chat", **more: object) -> str:
+    """The lines of a config that make the scripted server the provider `mock`."""
+    options = {"request_max_retries": 1, "stream_max_retries": 2, **more}
+    lines = "\n".join(f"{key} = {str(value).lower()}" for key, value in options.items())
+    return f'[model_providers.mock]\nname = "mock"\nbase_url = "{base_url}"\nwire_api = "{wire}"\n{lines}\n'
+
+
+@contextmanager
+def house_at(
+    home: Path,
+    base_url: str,
+    wire: str = "chat",
+    *,
+    top: str = "",
+    greenroom: str = "",
+    tables: str = "",
+    grace_ms: int = GRACE_MS,
+    **environ: str,
+) -> Iterator[House]:
+    """`top`, `greenroom` and `tables` are lines of the config: before all tables, in ours, and behind it."""
+    ours = f"[greenroom]\ninterrupt_grace_ms = {grace_ms}\n{greenroom}\n{tables}"
+    with House(home, f"{top}\n{provider(base_url, wire)}{ours}", environ) as house:
+        yield house
