@@ -90,8 +90,9 @@ class Ledger:
                 self._open.pop(_key(self._initialize), None)
             else:
                 self._initialize = None
-        error = {"code": GONE, "message": why, "data": {"code": code, "retryable": True}}
-        told = [_line({"jsonrpc": "2.0", "id": number, "error": error}) for number in self._open.values()]
+        told = [
+            _line({"jsonrpc": "2.0", "id": number, "error": unreachable(why, code)}) for number in self._open.values()
+        ]
         told += [
             _line({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": n, "reason": why}})
             for n in self._asked.values()
@@ -133,8 +134,8 @@ def refusals(lines: Iterable[bytes], error: dict[str, Any]) -> list[bytes]:
     ]
 
 
-def unreachable(why: str) -> dict[str, Any]:
-    return {"code": GONE, "message": why, "data": {"code": "daemon_unreachable", "retryable": True}}
+def unreachable(why: str, code: str = "daemon_unreachable") -> dict[str, Any]:
+    return {"code": GONE, "message": why, "data": {"code": code, "retryable": True}}
 
 
 def is_request(message: dict[str, Any]) -> bool:

@@ -116,18 +116,14 @@ class Link:
         if self._start is not None and self._start.fileno() in ready:
             self._hear_start(self._start, now)
         elif self._socket is not None and self._socket.fileno() in ready:
-            events = ready[self._socket.fileno()]
-            if events & ~select.POLLOUT:
-                self._receive(self._socket, now)
-            if self._socket is not None and events & select.POLLOUT:
-                self._send(self._socket)
+            self._serve(self._socket, ready[self._socket.fileno()], now)
         if self._until is not None and now >= self._until:
             self._late(now)
 
     def close(self, why: str) -> None:
         """The client goes. What it has not been answered, it is told."""
         self._outbox += b"".join(self._ledger.lost(why, "client_left"))
-        self._give_up(unreachable(why))
+        self._give_up(unreachable(why, "client_left"))
         if self._start is not None:
             self._start.close()  # the daemon goes on coming up
             self._start = None
@@ -240,6 +236,12 @@ class Link:
             self._give_up(error)
 
     # --- an open line ---------------------------------------------------------------------------------------------
+
+    def _serve(self, found: socket.socket, events: int, now: float) -> None:
+        if events & ~select.POLLOUT:
+            self._receive(found, now)
+        if self._socket is found and events & select.POLLOUT:
+            self._send(found)
 
     def _receive(self, found: socket.socket, now: float) -> None:
         try:
