@@ -33,6 +33,7 @@ from supervisor.agent.tools.patching import Patching
 from supervisor.agent.tools.shell import Shell, ShellLimits
 from supervisor.agent.tools.toolbox import Toolbox
 from supervisor.config import Config, Loaded
+from supervisor.housekeeping import Housekeeping
 from supervisor.journal import SqliteJournal
 from supervisor.loop import LoopThread
 from supervisor.models import Models
@@ -91,6 +92,7 @@ class Engine:
         self._registry = Registry(self._surroundings, self.config.greenroom.limits.live_sessions)
         self.registry = self._actor(self._registry)
         self.registry.tell(Known(tuple(self.journal.heads())))
+        Housekeeping(self.journal.prune, self.journalist, self.clock, lambda: self.config.greenroom.retention).begin()
 
     def stop(self) -> None:
         """The mirror of start. What would not stop is logged as the bug it is."""

@@ -215,7 +215,7 @@ def wait_until(condition: Callable[[], bool], otherwise: str, limit_s: float = P
 
 
 def play() -> int:
-    """`greenroom mcp`, with `--dialect NAME` or `--launch CODE` (instead of a daemon) before its own arguments."""
+    """`greenroom mcp`, with `--dialect NAME` or `--launch CODE` (instead of a daemon; `real` is one) before its own arguments."""
     from supervisor import launch
     from supervisor.cli import mcp
 
@@ -224,7 +224,7 @@ def play() -> int:
         what, value, *arguments = arguments
         if what == "--dialect":
             mcp.DIALECT = value
-        else:
+        elif value != "real":
             launch.PROGRAM = ("-c", value)
     return mcp.main(arguments)
 
