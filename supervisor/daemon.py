@@ -20,6 +20,7 @@ import structlog
 from actors.errors import GreenroomError
 from actors.ids import ConnectionId
 from supervisor import logs
+from supervisor.bell import Bell
 from supervisor.config import Loaded, load, parse_overrides
 from supervisor.dialects import dialects
 from supervisor.engine import Engine
@@ -50,7 +51,8 @@ class Daemon:
         self._loaded = loaded
         self._reread = reread
         self._undo: list[tuple[str, Callable[[], object]]] = []
-        self.wanted_down = threading.Event()
+        self.bell = Bell()
+        self._wanted_down = threading.Event()
         self._hurry = threading.Event()
         self.drain_s: float = loaded.config.greenroom.drain_seconds
         self.socket = socket_path(paths)
@@ -107,10 +109,16 @@ class Daemon:
 
     def ask_down(self, drain_s: float) -> None:
         """From any thread. The first says how long turns may go on, the second that they may not."""
-        if self.wanted_down.is_set():
+        if self._wanted_down.is_set():
             self._hurry.set()
         self.drain_s = drain_s
-        self.wanted_down.set()
+        self._wanted_down.set()
+        self.bell.ring()
+
+    def wait(self) -> None:
+        """On the main thread, until somebody wants us down."""
+        while not self._wanted_down.is_set():
+            self.bell.wait()
 
     def stop(self) -> None:
         """No new work, turns get the drain time, then are interrupted; then everything in the mirror of its start."""
@@ -190,9 +198,10 @@ def _run(chosen: argparse.Namespace, tell: Callable[[bytes], None], lock: Daemon
         daemon.start()
         _listen_to_signals(daemon)
         tell(READY)
-        daemon.wanted_down.wait()
+        daemon.wait()
         daemon.stop()
     finally:
+        daemon.bell.close()
         sinks.close()
     return 0
 
@@ -204,6 +213,7 @@ def _listen_to_signals(daemon: Daemon) -> None:
 
     for wanted in (signal.SIGTERM, signal.SIGINT):
         signal.signal(wanted, down)
+    daemon.bell.hear_signals()
     signal.signal(signal.SIGHUP, lambda *_: daemon.reload())
     faulthandler.register(signal.SIGUSR1)  # every stack, to stderr
 

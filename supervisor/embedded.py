@@ -8,7 +8,6 @@ import os
 import secrets
 import signal
 import sys
-import threading
 from collections.abc import Mapping
 from pathlib import Path
 from types import FrameType
@@ -19,6 +18,7 @@ import structlog
 from actors.errors import GreenroomError
 from actors.ids import ConnectionId
 from supervisor import logs
+from supervisor.bell import Bell
 from supervisor.config import Loaded, load
 from supervisor.dialects import dialects
 from supervisor.engine import Engine
@@ -65,13 +65,15 @@ def serve(said: Mapping[str, Any], dialect: str = "mcp") -> int:
 class Embedded:
     def __init__(self, paths: Paths, loaded: Loaded) -> None:
         self._loaded = loaded
-        self._over = threading.Event()
+        self._over = False
+        self._bell = Bell()
         self._switchboard = Switchboard()
         self._engine = Engine(loaded, paths, dict(os.environ), self._switchboard)
 
     def run(self, dialect: str, options: Mapping[str, Any]) -> None:
         for wanted in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(wanted, self._signalled)
+        self._bell.hear_signals()
         self._engine.start()
         try:
             self._serve(dialect, options)
@@ -82,21 +84,27 @@ class Embedded:
     def _serve(self, dialect: str, options: Mapping[str, Any]) -> None:
         engine = self._engine
         identity = Identity(VERSION, secrets.token_hex(8))
-        services = Services(engine, self._switchboard, identity, lambda _: self._over.set())
+        services = Services(engine, self._switchboard, identity, lambda _: self._end())
         around = Neighbours(engine.registry, services, self._switchboard, engine.clock)
         client = Client(
             ConnectionId(secrets.token_hex(8)), "mcp", VERSION, os.getpid(), cwd=str(Path.cwd()), env=dict(os.environ)
         )
         spoken = dialects(self._loaded.config)[dialect](client, options)
         limit = self._loaded.config.greenroom.limits.frame_bytes
-        wire = DescriptorWire(StandardStreams(), engine.loop.loop, lambda _: self._over.set(), limit)
+        wire = DescriptorWire(StandardStreams(), engine.loop.loop, lambda _: self._end(), limit)
         connection = Connection(client, spoken, wire, around).begin()
         wire.open(connection)
-        self._over.wait()
+        while not self._over:
+            self._bell.wait()
         self._switchboard.dismiss_all("the program ends")
         if not connection.ended(GOODBYE_S):
             log.error("embedded.connection_left")
 
     def _signalled(self, signum: int, _: FrameType | None) -> None:
         log.info("embedded.signal", signal=signal.Signals(signum).name)
-        self._over.set()
+        self._end()
+
+    def _end(self) -> None:
+        """From any thread."""
+        self._over = True
+        self._bell.ring()

@@ -1,9 +1,11 @@
 """The daemon as a process: one per home, how it starts, how it stops, and what it leaves."""
 
+import ctypes
 import os
 import signal
 import socket
 import stat
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -214,6 +216,15 @@ def test_a_second_signal_ends_the_drain_at_once(home: Home) -> None:
         daemon.process.send_signal(signal.SIGTERM)
         assert daemon.process.wait(10) == 0
         assert time.monotonic() - began < 5  # and not the 30 s of the drain
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there can a test choose the thread")
+def test_a_signal_that_the_kernel_gives_to_another_thread_is_heard(home: Home) -> None:
+    """As it does when the main thread is just being continued."""
+    with home.daemon() as daemon:
+        threads = sorted(int(task.name) for task in Path(f"/proc/{daemon.pid}/task").iterdir())
+        assert ctypes.CDLL(None).tgkill(daemon.pid, threads[-1], signal.SIGTERM) == 0
+        assert daemon.process.wait(10) == 0
 
 
 def test_processes_of_a_turn_are_gone_when_the_daemon_is(home: Home) -> None:

@@ -215,7 +215,7 @@ def wait_until(condition: Callable[[], bool], otherwise: str, limit_s: float = P
 
 
 def play() -> int:
-    """`greenroom mcp`, with `--dialect NAME` or `--launch CODE` (instead of a daemon; `real` is one) before its own arguments."""
+    """`greenroom mcp`, and before its own arguments `--dialect NAME`, `--launch CODE` (for a daemon, or `real`)."""
     from supervisor import launch
     from supervisor.cli import mcp
 
