@@ -4,6 +4,8 @@ The daemon puts a socket in front of it; `--embedded` and the demo put themselve
 """
 
 import secrets
+import threading
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -14,7 +16,7 @@ from actors.clock import ThreadClock
 from actors.conversation.state import Limits
 from actors.journalist import Journalist
 from actors.librarian import Librarian
-from actors.messages import Known
+from actors.messages import Known, Quiesce
 from actors.orders import RunAgent
 from actors.ports import Outbox
 from actors.registry import Registry
@@ -32,6 +34,7 @@ from supervisor.agent.tools.patching import Patching
 from supervisor.agent.tools.shell import Shell, ShellLimits
 from supervisor.agent.tools.toolbox import Toolbox
 from supervisor.config import Config, Loaded
+from supervisor.housekeeping import Housekeeping
 from supervisor.journal import SqliteJournal
 from supervisor.loop import LoopThread
 from supervisor.models import Models
@@ -39,6 +42,8 @@ from supervisor.paths import Paths, private_directory
 
 START_S = 30.0  # a repair of a damaged journal may take that long; everything else is milliseconds
 STOP_S = 10.0  # processes get their grace in it
+INTERRUPT_S = 5.0  # for interrupted turns to be recorded: their grace, and a busy machine
+POLL_S = 0.02  # between looks at turns that are draining; nobody waits for this but the end
 
 log = structlog.get_logger()
 
@@ -90,6 +95,7 @@ class Engine:
         self.registry = self._actor(self._registry)
         # Asked, not told: ready means that everybody can be found.
         self.registry.ask(Known(tuple(self.journal.heads())), START_S)
+        Housekeeping(self.journal.prune, self.journalist, self.clock, lambda: self.config.greenroom.retention).begin()
 
     def stop(self) -> None:
         """The mirror of start. What would not stop is logged as the bug it is."""
@@ -102,6 +108,23 @@ class Engine:
             else:
                 if stopped is False:
                     log.error("engine.would_not_stop", part=name)
+
+    def wind_down(self, drain_s: float, hurry: threading.Event | None = None) -> None:
+        """No new work; turns may go on for a while, or until somebody is in a hurry; then they are interrupted."""
+        hurry = hurry or threading.Event()
+        self.registry.tell(Quiesce())
+        self._wait_for_turns(drain_s, hurry)
+        self.registry.tell(Quiesce(interrupt=True))
+        hurry.clear()
+        if not self._wait_for_turns(INTERRUPT_S, hurry):
+            log.error("engine.turns_left", **self.runner.statistics())
+
+    def _wait_for_turns(self, limit_s: float, hurry: threading.Event) -> bool:
+        deadline = time.monotonic() + limit_s
+        while self.runner.statistics()["turns"]:
+            if time.monotonic() > deadline or hurry.wait(POLL_S):
+                return False
+        return True
 
     def reload(self, loaded: Loaded) -> None:
         """From the next turn on; what is set at the start (limits, paths) needs a new start."""
