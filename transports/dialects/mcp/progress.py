@@ -22,6 +22,8 @@ ACTIVITIES = {
     "patch_apply_end": "thinking",
     "stream_error": "waiting to ask the model again",
     "background_event": "thinking",
+    "queue_paused": "waiting; the queue is paused since the last turn was interrupted",
+    "queue_resumed": "waiting",
 }
 
 

@@ -96,7 +96,7 @@ def test_an_archive_names_its_conversation_twice_and_alike() -> None:
     one, other = created(client), created(client)
     wrong = client.ask("archiveConversation", {"conversationId": one, "rolloutPath": path(other)})["error"]
     assert wrong["message"] == f"rollout path `{path(other)}` does not match conversation id {one}"
-    outside = client.ask("archiveConversation", {"conversationId": one, "rolloutPath": "/tmp/x"})["error"]  # noqa: S108  # no file
+    outside = client.ask("archiveConversation", {"conversationId": one, "rolloutPath": "/tmp/x"})["error"]
     assert outside == {"code": -32600, "message": "rollout path `/tmp/x` must be in sessions directory"}
 
 

@@ -281,7 +281,7 @@ class Daemon:
         self.asked.append(request)
         serve = self.serve.get(type(request))
         try:
-            answer = serve(request) if serve is not None else None
+            answer: Any = serve(request) if serve is not None else None
         except GreenroomError as error:
             answer = error
         asked.reply_to.tell(ServedBySupervisor(ask.Served(request.token, answer)))

@@ -119,7 +119,7 @@ class McpClient:
         self.say({"jsonrpc": "2.0", "id": number, "error": {"code": -32601, "message": "no"}})
 
     def initialize(self, *, elicits: bool = True) -> Json:
-        capabilities = {"elicitation": {}} if elicits else {}
+        capabilities: Json = {"elicitation": {}} if elicits else {}
         answer = self.ask(
             "initialize",
             {

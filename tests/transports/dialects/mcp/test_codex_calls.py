@@ -1,5 +1,6 @@
 """`codex` and `codex-reply`: from the arguments to the one result, with the events in between."""
 
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -77,6 +78,16 @@ def test_the_client_s_environment_is_remembered_before_anything_runs() -> None:
     assert [one.conversation for one in daemon.asked if isinstance(one, ask.RememberEnvironment)] == [conversation]
 
 
+UNKNOWN_VARIANT = (
+    "Failed to parse configuration for Codex tool: unknown variant `none`, expected one of "
+    "`read-only`, `workspace-write` or `danger-full-access`"
+)
+NO_UUID = (
+    "Failed to parse session_id: invalid character: expected an optional prefix of `urn:uuid:` followed by "
+    "[0-9a-fA-F-], found `n` at 1"
+)
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments", "text"),
     [
@@ -94,8 +105,7 @@ def test_the_client_s_environment_is_remembered_before_anything_runs() -> None:
         (
             "codex",
             {"prompt": "x", "sandbox": "none"},
-            "Failed to parse configuration for Codex tool: unknown variant `none`, expected one of "
-            "`read-only`, `workspace-write` or `danger-full-access`",
+            UNKNOWN_VARIANT,
         ),
         (
             "codex",
@@ -116,8 +126,7 @@ def test_the_client_s_environment_is_remembered_before_anything_runs() -> None:
         (
             "codex-reply",
             {"prompt": "x", "sessionId": "nope"},
-            "Failed to parse session_id: invalid character: expected an optional prefix of `urn:uuid:` followed by "
-            "[0-9a-fA-F-], found `n` at 1",
+            NO_UUID,
         ),
         (
             "codex-reply",
@@ -253,7 +262,7 @@ def test_events_have_the_members_of_their_time_and_no_others() -> None:
         ev.ExecCommandBegin(
             call_id=CallId("c1"),
             command=("ls",),
-            cwd="/w",  # type: ignore[arg-type]  # it is read as a path
+            cwd=Path("/w"),
             parsed_cmd=({"Unknown": ev.PlainCommand(cmd="ls")},),
             item_id=ItemId("i1"),
         ),

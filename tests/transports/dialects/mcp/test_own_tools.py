@@ -1,5 +1,7 @@
 """The tools that are ours, how tools are listed, progress, and completion."""
 
+from pathlib import Path
+
 from actors import events as ev
 from actors.ids import CallId, ItemId
 from tests.transports.dialects.mcp.daemon import Daemon
@@ -112,7 +114,7 @@ def test_a_transcript_can_be_read_in_pages() -> None:
     conversation = began(daemon, client)
     daemon.say(
         conversation,
-        ev.ExecCommandBegin(call_id=CallId("c"), command=("ls", "-l"), cwd="/w", item_id=ItemId("i")),  # type: ignore[arg-type]  # read as a path
+        ev.ExecCommandBegin(call_id=CallId("c"), command=("ls", "-l"), cwd=Path("/w"), item_id=ItemId("i")),
     )
     daemon.settle()
     daemon.say(
@@ -153,7 +155,7 @@ def test_progress_beats_while_the_turn_runs_and_ends_with_it() -> None:
     daemon.advance(10)
     daemon.say(
         conversation,
-        ev.ExecCommandBegin(call_id=CallId("c"), command=("make", "all"), cwd="/w", item_id=ItemId("i")),  # type: ignore[arg-type]  # read as a path
+        ev.ExecCommandBegin(call_id=CallId("c"), command=("make", "all"), cwd=Path("/w"), item_id=ItemId("i")),
     )
     daemon.settle()
     daemon.advance(10)

@@ -53,7 +53,13 @@ def test_an_event_that_those_clients_don_t_know_is_left_out() -> None:
 
 
 def test_null_members_stay_or_go_as_they_did() -> None:
-    asked = {"type": "exec_approval_request", "call_id": "c", "command": [], "cwd": "/", "reason": None}
+    asked: dict[str, Any] = {
+        "type": "exec_approval_request",
+        "call_id": "c",
+        "command": [],
+        "cwd": "/",
+        "reason": None,
+    }
     assert seed_message(asked) == {"type": "exec_approval_request", "call_id": "c", "command": [], "cwd": "/"}
     assert seed_message({**asked, "reason": "r"})["reason"] == "r"  # type: ignore[index]  # it is known
     assert seed_message({"type": "plan_update", "explanation": None, "plan": []}) == {
