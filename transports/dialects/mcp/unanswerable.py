@@ -50,7 +50,10 @@ class Unanswerable:
         def seen(summary: Any) -> Iterable[Action]:
             if approval not in self._waiting:
                 return
-            if isinstance(summary, Summary) and somebody_can(summary):
+            if not isinstance(summary, Summary) or not _waits(summary, approval):
+                del self._waiting[approval]  # settled, and nobody of ours was there to see it
+                return
+            if somebody_can(summary):
                 yield Wake(f"{WAKE}:{approval}", max(self._patience_s, LOOK_AGAIN_S))
                 return
             del self._waiting[approval]
@@ -60,6 +63,10 @@ class Unanswerable:
 
         caller = self._expected.reply(seen)
         return (Tell(ToConversation(conversation, Inspect(caller))),)
+
+
+def _waits(summary: Summary, approval: ApprovalId) -> bool:
+    return any(one.approval_id == approval for one in summary.pending)
 
 
 def somebody_can(summary: Summary) -> bool:

@@ -294,3 +294,17 @@ def test_a_message_without_a_stream_asks_nobody_until_somebody_streams() -> None
     assert params["codex_mcp_tool_call_id"] == "1"
     client.respond(0, {"decision": "approved"})
     assert decisions(daemon) == [Decision.APPROVED]
+
+
+def test_what_was_settled_after_we_left_is_not_looked_after_for_ever() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon, "a", elicits=False)
+    other = McpClient(daemon, "b")
+    conversation = began(daemon, other, 1)
+    client.tool("conversationStream", {"conversation_id": conversation}, 5)
+    wants_to_run(daemon, conversation)
+    client.cancel(5)
+    other.respond(0, {"decision": "approved"})
+    daemon.advance(301)
+    assert nothing_open(client)
+    assert decisions(daemon) == [Decision.APPROVED]

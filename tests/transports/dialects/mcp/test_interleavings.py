@@ -18,6 +18,7 @@ from transports.dialects.mcp.events import seed_message
 
 DRAWS = st.data()
 POLICIES = ("steer", "enqueue", "reject", "interrupt")
+UNANSWERABLE_S = 300
 LIVE = {"task_started", "agent_message", "task_complete", "turn_aborted", "error", "exec_approval_request"}
 
 
@@ -148,6 +149,7 @@ class World:
         for _ in range(100):
             self._resume_queues()  # an interrupt pauses what waits behind it until somebody says to go on
             if not self.daemon.turns:
+                self.daemon.advance(UNANSWERABLE_S + 1)  # who left while something waited still looks after it once
                 return
             for conversation in list(self.daemon.turns):
                 self.daemon.finish(conversation, "at last")
