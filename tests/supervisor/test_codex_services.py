@@ -78,8 +78,13 @@ def test_a_timeout_is_an_error_and_leaves_nothing_running(tmp_path: Path) -> Non
 
 def test_what_it_left_in_the_background_is_ended_with_the_answer(tmp_path: Path) -> None:
     token = new_token()
-    run(tmp_path, "sh", "-c", f"sh -c 'sleep 30; : {token}' & exit 0")
-    assert not alive(token)
+    argv = ("sh", "-c", f"sh -c 'sleep 30; : {token}' & exit 0")
+
+    async def left(machine: Machine) -> bool:
+        await machine.run_once(argv, NEVER, DangerFullAccess(), 5.0)
+        return bool(alive(token))
+
+    assert not on(tmp_path, tmp_path, left)
 
 
 # --- git --------------------------------------------------------------------------------------------------------

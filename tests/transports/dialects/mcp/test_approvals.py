@@ -1,10 +1,12 @@
 """Elicitations: what is asked, of whom, how a reply is read, and when a question is taken back."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from actors.ids import ApprovalId, ConversationId
+from actors import events as ev
+from actors.ids import ApprovalId, CallId, ConversationId
 from actors.messages import AnswerApproval, ToConversation
 from actors.settings import Decision
 from tests.transports.dialects.mcp.daemon import Daemon
@@ -308,3 +310,41 @@ def test_what_was_settled_after_we_left_is_not_looked_after_for_ever() -> None:
     daemon.advance(301)
     assert nothing_open(client)
     assert decisions(daemon) == [Decision.APPROVED]
+
+
+def test_a_reader_that_is_late_does_not_ask_again_what_was_just_answered() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon)
+    conversation = began(daemon, client)
+    client.tool("conversationStream", {"conversation_id": conversation})
+    daemon.say(conversation, ev.BackgroundEvent(message="both readers have this in their hands"))
+    daemon.settle(but="wire")
+    daemon.run_one(daemon.mailboxes["wire-c1"])  # the call's reader is ready again, the stream's is not
+    daemon.say(
+        conversation,
+        ev.ExecApprovalRequest(
+            call_id=CallId("c"), command=("x",), cwd=Path("/"), approval_id=ApprovalId(f"a@{conversation}")
+        ),
+    )
+    daemon.settle(but="wire")
+    assert len(client.told("elicitation/create")) == 1
+    client.say({"jsonrpc": "2.0", "id": 0, "result": {"decision": "approved"}}, settle=False)
+    daemon.run_one(client.mailbox)
+    daemon.settle(but="registry")  # the answer is on its way while the stream hears of the question
+    assert client.methods()[-1] == "exec_approval_request"
+    daemon.settle()
+    assert len(client.told("elicitation/create")) == 1
+    assert decisions(daemon) == [Decision.APPROVED]
+
+
+def test_a_question_whose_stream_is_off_is_still_taken_back_when_somebody_else_answers() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon)
+    conversation = created(client)
+    client.tool("conversationStream", {"conversation_id": conversation}, 5)
+    sent(client, conversation)
+    approval = wants_to_run(daemon, conversation)
+    client.cancel(5)
+    answer_elsewhere(daemon, conversation, approval)
+    assert [one["requestId"] for one in client.told("notifications/cancelled")] == [0]
+    assert nothing_open(client)

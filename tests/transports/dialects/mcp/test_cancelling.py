@@ -17,6 +17,7 @@ from tests.transports.dialects.mcp.steps import (
     wants_to_run,
 )
 from transports import requests as ask
+from transports.dialects.mcp.call import Call
 
 INTERRUPTED = "Turn interrupted"
 
@@ -239,3 +240,24 @@ def test_a_finished_call_leaves_nothing_behind() -> None:
         finished(daemon, client)
     assert nothing_open(client)
     assert not any(daemon.state(one).subscribers for one in daemon.conversations)
+
+
+def test_an_id_in_use_again_no_longer_means_the_message_it_once_was() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon)
+    conversation = created(client)
+    sent(client, conversation, request=5)
+    client.begin("ping", None, 5)
+    client.cancel(5)
+    assert conversation in daemon.turns
+
+
+def test_a_call_that_is_over_is_not_answered_again() -> None:
+    client = McpClient(Daemon())
+    call = Call(client.dialect._desk, 9)
+    assert len(list(call.finish({}))) == 1
+    assert list(call.finish({})) == []
+    assert list(call.fail(-32603, "late")) == []
+    dropped = Call(client.dialect._desk, 10)
+    assert list(dropped.drop()) == []
+    assert list(dropped.finish({})) == []

@@ -8,12 +8,14 @@ import pytest
 
 from actors import events as ev
 from actors.errors import Overloaded
-from actors.ids import CallId, ItemId
+from actors.ids import CallId, ConnectionId, ItemId
+from actors.messages import Deliver, Slice
 from actors.orders import Completed, Crashed, InputWanted, ModelFailed
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import McpClient
 from tests.transports.dialects.mcp.steps import began, finished, nothing_open, text_of
 from transports import requests as ask
+from transports.dialect import Write
 
 
 def test_a_turn_is_told_in_order_and_the_result_comes_last() -> None:
@@ -325,3 +327,19 @@ def test_notices_are_logged_once_and_only_as_loud_as_was_chosen() -> None:
     began(daemon, quiet)
     assert quiet.told("notifications/message") == []
     assert quiet.ask("logging/setLevel", {"level": "loud"})["error"]["code"] == -32602
+
+
+def test_a_slice_is_one_write_and_its_reader_is_ready_when_that_has_left() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon)
+    conversation = began(daemon, client)
+    (reader,) = client.dialect._desk.readers.of(conversation)
+    page = daemon.journal.read(conversation, 0, 9)
+    assert page is not None
+    slice_ = Slice(conversation, page.records, live=True)
+    (write,) = client.dialect.delivered(Deliver(ConnectionId("c1"), reader.subscription, slice_))
+    assert isinstance(write, Write)
+    assert write.ready == reader.subscription
+    assert write.data.count(b"\n") == 2
+    empty = Slice(conversation, (), live=True)
+    assert list(client.dialect.delivered(Deliver(ConnectionId("c1"), reader.subscription, empty))) == []

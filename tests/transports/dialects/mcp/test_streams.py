@@ -284,3 +284,13 @@ def test_conversations_are_listed_in_pages_that_lose_none() -> None:
             break
     assert sorted(found) == sorted(made)
     assert len(found) == 5
+
+
+def test_a_stream_that_was_replaced_tells_nothing_twice() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon)
+    conversation = created(client)
+    streams(client, conversation, "A")
+    streams(client, conversation, "B")
+    a_turn(daemon, client, conversation, "one")
+    assert live(client) == [STARTED, message("one"), complete("one")]
