@@ -1,10 +1,10 @@
 """Whatever clients, agent and actors do, in whatever order: one answer each, no open question, no event lost."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 
 from actors import events as ev
@@ -17,6 +17,7 @@ from tests.transports.dialects.mcp.steps import created
 from transports.dialects.mcp.events import seed_message
 
 DRAWS = st.data()
+QUICK = (Phase.reuse, Phase.generate)  # to make a failure small takes minutes; the long test does it
 POLICIES = ("steer", "enqueue", "reject", "interrupt")
 UNANSWERABLE_S = 300
 LIVE = {"task_started", "agent_message", "task_complete", "turn_aborted", "error", "exec_approval_request"}
@@ -38,7 +39,7 @@ class World:
         self.replied: set[tuple[int, int]] = set()
         self.names = iter(range(1000))
 
-    def pick(self, options: list) -> object:  # type: ignore[type-arg]  # of anything
+    def pick(self, options: Sequence[object]) -> object:
         return self.data.draw(st.sampled_from(options))
 
     def client(self) -> tuple[str, McpClient]:
@@ -46,7 +47,7 @@ class World:
         return "ab"[which], self.clients[which]
 
     def conversation(self) -> ConversationId:
-        return self.pick(self.daemon.conversations)  # type: ignore[return-value]  # it is one
+        return self.data.draw(st.sampled_from(self.daemon.conversations))
 
     # --- what clients do ------------------------------------------------------------------------------------------
 
@@ -56,7 +57,7 @@ class World:
 
     def reply(self) -> None:
         name, client = self.client()
-        arguments = {"threadId": self.conversation(), "prompt": "more", "if-busy": self.pick(list(POLICIES))}
+        arguments = {"threadId": self.conversation(), "prompt": "more", "if-busy": self.pick(POLICIES)}
         self._asked(name, client.tool("codex-reply", arguments, settle=False))
 
     def send(self) -> None:
@@ -218,31 +219,30 @@ def check_streams(world: World) -> None:
         assert told == journalled(world, conversation)
 
 
-@pytest.mark.parametrize("answer_cancelled", [True, False])
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
-@given(data=DRAWS)
-def test_every_request_is_answered_once_and_no_question_stays_open(
-    data: st.DataObject, answer_cancelled: bool
-) -> None:
+def live_through(data: st.DataObject, length: int, *, answer_cancelled: bool) -> None:
     world = World(data, answer_cancelled=answer_cancelled)
     steps = world.everything()
-    for _ in range(data.draw(st.integers(5, 40))):
-        steps[data.draw(st.integers(0, len(steps) - 1))]()
+    for _ in range(data.draw(st.integers(5, length))):
+        step = steps[data.draw(st.integers(0, len(steps) - 1))]
+        note(step.__name__)
+        step()
     world.come_to_rest()
     check_answers(world, answer_cancelled=answer_cancelled)
     check_questions(world)
     check_streams(world)
+
+
+@pytest.mark.parametrize("answer_cancelled", [True, False])
+@settings(max_examples=60, deadline=None, phases=QUICK, suppress_health_check=list(HealthCheck))
+@given(data=DRAWS)
+def test_every_request_is_answered_once_and_no_question_stays_open(
+    data: st.DataObject, answer_cancelled: bool
+) -> None:
+    live_through(data, 40, answer_cancelled=answer_cancelled)
 
 
 @pytest.mark.soak
 @settings(max_examples=3000, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=DRAWS, answer_cancelled=st.booleans())
 def test_the_same_for_a_long_time(data: st.DataObject, answer_cancelled: bool) -> None:
-    world = World(data, answer_cancelled=answer_cancelled)
-    steps = world.everything()
-    for _ in range(data.draw(st.integers(5, 100))):
-        steps[data.draw(st.integers(0, len(steps) - 1))]()
-    world.come_to_rest()
-    check_answers(world, answer_cancelled=answer_cancelled)
-    check_questions(world)
-    check_streams(world)
+    live_through(data, 100, answer_cancelled=answer_cancelled)
