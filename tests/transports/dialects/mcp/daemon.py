@@ -23,6 +23,7 @@ from actors.messages import (
     Forward,
     HeadChanged,
     Input,
+    Known,
     PageRead,
     ReadPage,
     RegistryInput,
@@ -125,10 +126,10 @@ class Clock:
 
 
 class Daemon:
-    def __init__(self) -> None:
+    def __init__(self, journal: FakeJournal | None = None) -> None:
         self.order = itertools.count()
         self.clock = Clock()
-        self.journal = FakeJournal()
+        self.journal = journal or FakeJournal()
         self.switchboard = Switchboard()
         self.mailboxes: dict[str, Mailbox] = {}
         self.turns: dict[ConversationId, RunAgent] = {}
@@ -147,6 +148,7 @@ class Daemon:
         self._supervisor = self.mailbox("supervisor", self._serve)
         self._writer = self.mailbox("journal", self._commit)
         self._agent = self.mailbox("agent", lambda do: do())
+        self._registry.tell(Known(tuple(self.journal.heads())))
 
     # --- queues ---------------------------------------------------------------------------------------------------
 
@@ -221,7 +223,9 @@ class Daemon:
         for effect in self._routing.step(message, self.clock.now()):
             match effect:
                 case StartSession(conversation, _, revived, first):
-                    self._states.setdefault(conversation, restore(conversation, None, (), Limits()))
+                    head, page = self.journal.head(conversation), self.journal.read(conversation, 0, 10_000)
+                    records = page.records if page is not None else ()
+                    self._states.setdefault(conversation, restore(conversation, head, records, Limits()))
                     for one in (revived, *first) if self._states[conversation].facts.seq else first:
                         self._session(conversation).tell(one)
                 case Forward(conversation, command):

@@ -203,6 +203,29 @@ def test_a_conversation_of_another_client_can_be_continued() -> None:
     assert text_of(other.answer(request)["result"]) == "More"
 
 
+def test_a_conversation_of_an_earlier_daemon_can_be_continued() -> None:
+    earlier = Daemon()
+    conversation = finished(earlier, McpClient(earlier))
+    daemon = Daemon(earlier.journal)
+    client = McpClient(daemon)
+    request = client.tool("codex-reply", {"threadId": conversation, "prompt": "more"})
+    daemon.finish(conversation, "More")
+    daemon.settle()
+    assert client.types() == ["task_started", "task_complete"]
+    assert text_of(client.answer(request)["result"]) == "More"
+
+
+def test_a_turn_that_the_daemon_did_not_survive_does_not_hinder_the_next() -> None:
+    earlier = Daemon()
+    conversation = began(earlier, McpClient(earlier))
+    daemon = Daemon(earlier.journal)
+    client = McpClient(daemon)
+    request = client.tool("codex-reply", {"threadId": conversation, "prompt": "again"})
+    daemon.finish(conversation, "Here I am")
+    daemon.settle()
+    assert text_of(client.answer(request)["result"]) == "Here I am"
+
+
 def test_a_reply_to_a_busy_conversation_steers_and_both_calls_are_answered_by_the_one_turn() -> None:
     daemon = Daemon()
     client = McpClient(daemon)
