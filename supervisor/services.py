@@ -17,9 +17,11 @@ import structlog
 from actors.errors import ConfigError, GreenroomError, InvalidInput, UnknownConversation
 from actors.messages import Chore, ChoreDone, Known
 from supervisor.branching import forked
+from supervisor.codex_services import Machine
 from supervisor.config import Arguments, Loaded, choose_provider, differences, load, overrides_from_json, settings_for
 from supervisor.config.complain import is_secret
 from supervisor.engine import Engine
+from supervisor.environment import command_environment
 from supervisor.journal.export import export, import_
 from transports import requests as ask
 from transports.dialect import Client
@@ -62,6 +64,8 @@ class Services:
             ask.Reload: self._reload,
             ask.Down: self._down,
             ask.ReadConfig: self._read_config,
+            ask.RunOnce: self._run_once,
+            ask.DiffToRemote: self._diff_to_remote,
         }
 
     def tell(self, asked: object) -> None:
@@ -137,6 +141,24 @@ class Services:
                 raise ConfigError(f"no config key {request.key!r}", key=request.key)
             tree = tree[part]
         return ask.Plain({"value": tree, "path": self._engine.loaded.file.path})
+
+    # --- the machine ----------------------------------------------------------------------------------------------
+
+    async def _run_once(self, request: ask.RunOnce, client: Client) -> ask.Plain:
+        config = self._engine.config
+        settings = await asyncio.to_thread(self._settings, ask.MakeSettings(None, cwd=request.cwd), client)
+        policy, confined = settings.settings.approval_policy, request.sandbox or settings.settings.sandbox
+        timeout_ms = request.timeout_ms or config.greenroom.limits.command_timeout_ms
+        machine = self._machine(client, settings.settings.cwd)
+        return ask.Plain(await machine.run_once(request.command, policy, confined, timeout_ms / 1000))
+
+    async def _diff_to_remote(self, request: ask.DiffToRemote, client: Client) -> ask.Plain:
+        return ask.Plain(await self._machine(client, Path(client.cwd) / request.cwd).diff_to_remote())
+
+    def _machine(self, client: Client, cwd: Path) -> Machine:
+        env = command_environment(client.env or os.environ, self._engine.config.shell_environment_policy)
+        processes = self._engine._processes  # noqa: SLF001  # the one owner of processes, which the engine keeps
+        return Machine(processes, self._engine.sandbox, env, cwd)
 
     # --- histories ------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,122 @@
+"""What Codex's conversation methods ask of the machine: one command, and a diff against the remote. Loop thread.
+
+A command here has nobody who could be asked: what would need an approval is refused with that reason. Whatever it
+started is gone when it is answered.
+"""
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from actors.errors import GreenroomError, InvalidInput, NotAllowed
+from actors.ids import ConversationId, TurnId
+from actors.settings import ApprovalPolicy, DangerFullAccess, SandboxMode, SandboxPolicy
+from supervisor.agent.processes import Command, Finished, NotStarted, Output, Processes, reason
+from supervisor.agent.processes.output import Stream
+from supervisor.agent.safety.judge import judge_command
+from supervisor.agent.safety.rules import Ask, Reject, Run
+from supervisor.agent.sandbox import Sandbox
+
+NOBODY = ConversationId("")  # whose conversation these commands belong to
+OUTPUT_BYTES = 1 << 20
+DIFF_BYTES = 8 << 20  # fits a line that a client must be able to read; a longer diff is refused rather than cut
+GIT_S = 30.0  # a cold cache and a large repository; more means that it hangs
+UNTRACKED = 1000  # files; who has more has forgotten to ignore them
+SAFE_GIT = ("git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false")
+PLAIN_DIFF = ("diff", "--no-textconv", "--no-ext-diff", "--no-color")
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Where and how commands run for one client."""
+
+    processes: Processes
+    sandbox: Sandbox
+    env: Mapping[str, str]
+    cwd: Path
+
+    async def run_once(
+        self, argv: tuple[str, ...], policy: ApprovalPolicy, sandbox: SandboxPolicy, timeout_s: float
+    ) -> dict[str, object]:
+        if not argv:
+            raise InvalidInput("command must not be empty")
+        confinement = self._judged(argv, policy, sandbox)
+        finished, output = await self._run(argv, confinement, timeout_s, OUTPUT_BYTES)
+        if finished.timed_out:
+            raise GreenroomError(f"command timed out after {timeout_s * 1000:.0f} milliseconds")
+        return {"exitCode": finished.exit_code, "stdout": output.stdout.text(), "stderr": output.stderr.text()}
+
+    async def diff_to_remote(self) -> dict[str, object]:
+        """Against the newest commit below HEAD that some remote has; files that git doesn't know are in it too."""
+        sha = await self._closest_remote()
+        parts = [await self._git(*PLAIN_DIFF, sha)]
+        listed = await self._git("ls-files", "-z", "--others", "--exclude-standard")
+        names = [name for name in listed.split("\0") if name]
+        if len(names) > UNTRACKED:
+            raise InvalidInput(f"{len(names)} files are not tracked")
+        new = (*PLAIN_DIFF, "--no-index", "--", "/dev/null")
+        parts += [await self._git(*new, name, may_differ=True) for name in names]
+        diff = "".join(parts)
+        if len(diff) > DIFF_BYTES:
+            raise InvalidInput(f"the diff has {len(diff)} characters")
+        return {"sha": sha, "diff": diff}
+
+    async def _closest_remote(self) -> str:
+        """What only we have ends at commits that a remote has; if we have nothing alone, that is HEAD."""
+        if not await self._git("for-each-ref", "--count=1", "refs/remotes"):
+            raise InvalidInput("no remote is known")
+        ours = (await self._git("rev-list", "--boundary", "HEAD", "--not", "--remotes")).split()
+        if not ours:
+            return (await self._git("rev-parse", "HEAD")).strip()
+        shared = [line.removeprefix("-") for line in ours if line.startswith("-")]
+        if not shared:
+            raise InvalidInput("nothing of this history is on a remote")
+        return shared[0]
+
+    async def _git(self, *arguments: str, may_differ: bool = False) -> str:
+        finished, output = await self._run((*SAFE_GIT, *arguments), DangerFullAccess(), GIT_S, DIFF_BYTES)
+        allowed = {0, 1} if may_differ else {0}
+        if finished.exit_code not in allowed or output.stdout.cut:
+            raise InvalidInput(f"git {arguments[0]} failed: {output.stderr.text().strip()[:200]}")
+        return output.stdout.text()
+
+    def _judged(self, argv: tuple[str, ...], policy: ApprovalPolicy, sandbox: SandboxPolicy) -> SandboxPolicy:
+        mode, available = SandboxMode(sandbox.mode), self.sandbox.availability.ok
+        match judge_command(argv, policy, mode, sandbox_available=available):
+            case Run(sandboxed=sandboxed):
+                return sandbox if sandboxed else DangerFullAccess()
+            case Ask():
+                raise NotAllowed("it would need an approval, and nobody is asked for a command of its own")
+            case Reject(text):
+                raise NotAllowed(text)
+
+    async def _run(
+        self, argv: tuple[str, ...], policy: SandboxPolicy, timeout_s: float, keep_bytes: int
+    ) -> tuple[Finished, Output]:
+        output = Output(_not_shown, keep_bytes=keep_bytes)
+        turn = TurnId(f"once-{secrets.token_hex(8)}")
+        try:
+            with self.sandbox.confine(policy, self.cwd, argv, self.env) as confined:
+                command = Command(
+                    confined.argv,
+                    confined.cwd,
+                    confined.env,
+                    NOBODY,
+                    turn,
+                    timeout_s,
+                    keeper=confined.keeper,
+                    pass_fds=confined.pass_fds,
+                )
+                result = await self.processes.run(command, output)
+        except OSError as error:
+            result = NotStarted(reason(error))
+        finally:
+            await self.processes.end_turn(turn)
+        if isinstance(result, NotStarted):
+            raise InvalidInput(str(result))
+        return result, output
+
+
+async def _not_shown(_: Stream, __: bytes) -> None:
+    """Nobody watches."""

@@ -1,0 +1,87 @@
+"""What the conversation methods ask for, asked of the real services over a real engine."""
+
+import queue
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from actors.errors import GreenroomError, NotAllowed
+from actors.ids import ConnectionId
+from actors.settings import DangerFullAccess
+from supervisor.config import load
+from supervisor.engine import Engine
+from supervisor.paths import Paths
+from supervisor.services import Services
+from transports import requests as ask
+from transports.connection import Asked, Served
+from transports.dialect import Client
+from transports.hello import Identity
+from transports.switchboard import Switchboard
+
+PATIENCE_S = 20.0  # a busy machine; a test that waits this long has failed
+
+
+class House:
+    def __init__(self, tmp_path: Path, config: str) -> None:
+        file = tmp_path / "config.toml"
+        file.write_text(config)
+        paths = Paths(str(tmp_path / "config"), str(tmp_path / "state"), str(tmp_path / "run"))
+        switchboard = Switchboard()
+        self.engine = Engine(load(str(file), environ={}), paths, {"PATH": "/usr/bin:/bin"}, switchboard)
+        self.services = Services(self.engine, switchboard, Identity("1", "i"), stop=lambda _: None)
+        self.client = Client(ConnectionId("c"), cwd=str(tmp_path), env={"PATH": "/usr/bin:/bin", "HELLO": "there"})
+        self._answers: queue.Queue[Any] = queue.Queue()
+
+    def tell(self, message: object) -> None:
+        self._answers.put(message)
+
+    def ask(self, request: ask.Request) -> Any:
+        self.services.tell(Asked(request, self.client, self))
+        served = self._answers.get(timeout=PATIENCE_S)
+        assert isinstance(served, Served)
+        assert isinstance(served.answer, ask.Served)
+        assert served.answer.token == 7
+        return served.answer.answer
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[House]:
+    house = House(tmp_path, 'model = "m"\nmodel_provider = "openai"\napproval_policy = "never"\n')
+    house.engine.start()
+    try:
+        yield house
+    finally:
+        house.engine.stop()
+
+
+def test_a_command_of_its_own_runs_where_the_client_is_with_what_the_client_has(house: House, tmp_path: Path) -> None:
+    argv = ("sh", "-c", "pwd; echo $HELLO")
+    answer = house.ask(ask.RunOnce(7, argv, sandbox=DangerFullAccess()))
+    assert answer == ask.Plain({"exitCode": 0, "stdout": f"{tmp_path}\nthere\n", "stderr": ""})
+
+
+def test_a_timeout_and_a_refusal_are_answers(house: House) -> None:
+    slow = house.ask(ask.RunOnce(7, ("sleep", "30"), timeout_ms=100, sandbox=DangerFullAccess()))
+    assert isinstance(slow, GreenroomError)
+    assert "timed out" in slow.message
+
+
+def test_a_diff_where_there_is_no_repository_is_refused(house: House) -> None:
+    assert isinstance(house.ask(ask.DiffToRemote(7, "nowhere")), GreenroomError)
+
+
+def test_the_config_in_force_is_told(house: House) -> None:
+    answer = house.ask(ask.ReadConfig(7))
+    assert (answer.value["value"]["model"], answer.value["value"]["approval_policy"]) == ("m", "never")
+
+
+def test_the_approval_policy_of_the_config_holds(tmp_path: Path) -> None:
+    house = House(tmp_path, 'model = "m"\nmodel_provider = "openai"\napproval_policy = "untrusted"\n')
+    house.engine.start()
+    try:
+        assert isinstance(house.ask(ask.RunOnce(7, ("touch", "there"))), NotAllowed)
+    finally:
+        house.engine.stop()
+    assert not (tmp_path / "there").exists()

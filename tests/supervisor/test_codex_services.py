@@ -1,0 +1,158 @@
+"""One command, and a diff against the remote: real processes, a real sandbox where there is one, a real git."""
+
+import asyncio
+import os
+import subprocess
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from actors.errors import GreenroomError, InvalidInput, NotAllowed
+from actors.settings import ApprovalPolicy, DangerFullAccess, ReadOnly
+from supervisor.agent.processes import Processes
+from supervisor.agent.sandbox import Sandbox
+from supervisor.codex_services import Machine
+from tests.supervisor.agent.commands import INSTANCE, alive, limited, new_token
+
+T = TypeVar("T")
+QUIET = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null", "PATH": os.environ["PATH"]}
+NEVER, UNTRUSTED = ApprovalPolicy.NEVER, ApprovalPolicy.UNTRUSTED
+SANDBOX = Sandbox()
+confined = pytest.mark.skipif(not SANDBOX.availability.ok, reason="no sandbox on this machine")
+
+
+def on(tmp_path: Path, cwd: Path, work: Callable[[Machine], Awaitable[T]]) -> T:
+    async def go() -> T:
+        async with Processes(tmp_path / "ledger", INSTANCE, 0.2) as processes:
+            return await work(Machine(processes, SANDBOX, QUIET, cwd))
+
+    return limited(go())
+
+
+def run(tmp_path: Path, *argv: str, policy: ApprovalPolicy = NEVER, open_: bool = True) -> dict[str, object]:
+    sandbox = DangerFullAccess() if open_ else ReadOnly()
+    return on(tmp_path, tmp_path, lambda machine: machine.run_once(argv, policy, sandbox, 5.0))
+
+
+def test_a_command_is_run_and_all_of_it_told(tmp_path: Path) -> None:
+    assert run(tmp_path, "sh", "-c", "pwd; echo no >&2; exit 3") == {
+        "exitCode": 3,
+        "stdout": f"{tmp_path}\n",
+        "stderr": "no\n",
+    }
+
+
+@confined
+def test_its_sandbox_holds(tmp_path: Path) -> None:
+    told = run(tmp_path, "sh", "-c", "echo x > there", open_=False)
+    assert told["exitCode"] != 0
+    assert not (tmp_path / "there").exists()
+
+
+def test_what_would_need_an_approval_is_refused_and_does_not_run(tmp_path: Path) -> None:
+    with pytest.raises(NotAllowed, match="would need an approval"):
+        run(tmp_path, "touch", "there", policy=UNTRUSTED)
+    assert not (tmp_path / "there").exists()
+
+
+def test_what_only_reads_needs_no_approval(tmp_path: Path) -> None:
+    assert run(tmp_path, "echo", "hi", policy=UNTRUSTED)["stdout"] == "hi\n"
+
+
+def test_a_command_that_is_none_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="must not be empty"):
+        run(tmp_path)
+    with pytest.raises(InvalidInput, match="execution error"):
+        run(tmp_path, "there-is-no-such-program")
+
+
+def test_a_timeout_is_an_error_and_leaves_nothing_running(tmp_path: Path) -> None:
+    token = new_token()
+    argv = ("sh", "-c", f"sleep 30 & sleep 30; : {token}")
+    with pytest.raises(GreenroomError, match="timed out after 200 milliseconds"):
+        on(tmp_path, tmp_path, lambda machine: machine.run_once(argv, NEVER, DangerFullAccess(), 0.2))
+    assert not alive(token)
+
+
+def test_what_it_left_in_the_background_is_ended_with_the_answer(tmp_path: Path) -> None:
+    token = new_token()
+    argv = ("sh", "-c", f"sh -c 'sleep 30; : {token}' & exit 0")
+
+    async def left(machine: Machine) -> bool:
+        await machine.run_once(argv, NEVER, DangerFullAccess(), 5.0)
+        return bool(alive(token))
+
+    assert not on(tmp_path, tmp_path, left)
+
+
+# --- git --------------------------------------------------------------------------------------------------------
+
+
+def git(cwd: Path, *arguments: str) -> str:
+    who = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main")
+    done = subprocess.run(("git", *who, *arguments), cwd=cwd, env=QUIET, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """One commit, which the remote has too."""
+    origin, clone = tmp_path / "origin", tmp_path / "clone"
+    origin.mkdir()
+    git(origin, "init", "--bare")
+    git(tmp_path, "clone", str(origin), "clone")
+    commit(clone, "a", "one\n")
+    git(clone, "push", "origin", "HEAD:main")
+    return clone
+
+
+def commit(where: Path, name: str, text: str) -> str:
+    (where / name).write_text(text)
+    git(where, "add", name)
+    git(where, "commit", "-m", name)
+    return git(where, "rev-parse", "HEAD")
+
+
+def diff(tmp_path: Path, cwd: Path) -> tuple[str, str]:
+    told = on(tmp_path, cwd, lambda machine: machine.diff_to_remote())
+    return str(told["sha"]), str(told["diff"])
+
+
+def test_a_clean_clone_differs_in_nothing(tmp_path: Path, clone: Path) -> None:
+    assert diff(tmp_path, clone) == (git(clone, "rev-parse", "HEAD"), "")
+
+
+def test_commits_changes_and_new_files_are_all_in_the_diff(tmp_path: Path, clone: Path) -> None:
+    shared = git(clone, "rev-parse", "HEAD")
+    commit(clone, "b", "two\n")
+    commit(clone, "c", "three\n")
+    (clone / "a").write_text("changed\n")
+    (clone / "new file ü").write_text("new\n")
+    sha, text = diff(tmp_path, clone)
+    assert sha == shared
+    for line in ("-one", "+changed", "+two", "+three", "+new"):
+        assert line in text.splitlines()
+    assert "new file ü" in text
+
+
+@pytest.mark.parametrize("place", ["nothing", "no remote", "unrelated"])
+def test_without_a_common_commit_there_is_no_diff(tmp_path: Path, clone: Path, place: str) -> None:
+    where = tmp_path / "elsewhere"
+    where.mkdir()
+    if place != "nothing":
+        git(where, "init")
+        commit(where, "a", "x")
+    if place == "unrelated":
+        git(where, "remote", "add", "origin", str(clone))
+        git(where, "fetch", "origin")
+    with pytest.raises(InvalidInput):
+        diff(tmp_path, where)
+
+
+def test_many_diffs_at_a_time_do_not_meet(tmp_path: Path, clone: Path) -> None:
+    async def several(machine: Machine) -> list[dict[str, object]]:
+        return list(await asyncio.gather(*(machine.diff_to_remote() for _ in range(5))))
+
+    assert len({str(one["sha"]) for one in on(tmp_path, clone, several)}) == 1

@@ -1,0 +1,156 @@
+"""Conversations of earlier, and what is about none."""
+
+import re
+from typing import Any
+
+import pytest
+
+from actors.errors import GreenroomError, InvalidInput
+from actors.ids import ConversationId
+from tests.transports.dialects.mcp.daemon import Daemon
+from tests.transports.dialects.mcp.peer import McpClient
+from tests.transports.dialects.mcp.steps import created, finished, nothing_open
+from transports import requests as ask
+from transports.dialects.codex.machine import saved_config
+
+
+def path(conversation: str) -> str:
+    return f"greenroom://conversation/{conversation}"
+
+
+def three(daemon: Daemon, client: McpClient) -> list[ConversationId]:
+    """Oldest first, a second apart."""
+    made = []
+    for _ in range(3):
+        made.append(created(client))
+        daemon.clock.time += 1
+    return made
+
+
+def test_lists_are_newest_first_and_every_page_names_its_end() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon)
+    oldest, middle, newest = three(daemon, client)
+    first = client.ask("listConversations", {"pageSize": 2})["result"]
+    assert [one["path"] for one in first["items"]] == [path(newest), path(middle)]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\|" + middle, first["nextCursor"])
+    second = client.ask("listConversations", {"pageSize": 2, "cursor": first["nextCursor"]})["result"]
+    assert [one["path"] for one in second["items"]] == [path(oldest)]
+    assert second["nextCursor"].endswith(oldest)
+    assert client.ask("listConversations", {"cursor": second["nextCursor"]})["result"] == {"items": []}
+    assert len(client.ask("listConversations", {"cursor": "nonsense"})["result"]["items"]) == 3
+
+
+def test_a_resumed_conversation_goes_on_under_its_own_id_and_tells_what_was() -> None:
+    daemon = Daemon()
+    conversation = finished(daemon, McpClient(daemon, "a"))
+    client = McpClient(daemon, "b")
+    request = client.begin("resumeConversation", {"path": path(conversation), "overrides": {"model": "o9"}})
+    configured = {
+        "type": "session_configured",
+        "session_id": conversation,
+        "model": "o9",
+        "history_log_id": 0,
+        "history_entry_count": 0,
+    }
+    assert client.told("codex/event") == [{"id": "", "msg": configured}]
+    assert client.methods()[-2:] == ["codex/event", f"={request}"]
+    assert client.answer(request)["result"] == {
+        "conversationId": conversation,
+        "model": "o9",
+        "initialMessages": [{"type": "task_started"}, {"type": "task_complete", "last_agent_message": "Done"}],
+    }
+    settings = daemon.state(conversation).facts.settings
+    assert (settings.model, str(settings.cwd)) == ("o9", "/w")
+
+
+def test_overrides_change_what_they_name_and_nothing_else() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon)
+    conversation = created(client)
+    client.ask("resumeConversation", {"path": path(conversation), "overrides": {"cwd": "/other"}})
+    settings = daemon.state(conversation).facts.settings
+    assert (settings.model, str(settings.cwd), settings.approval_policy) == ("o3", "/other", "untrusted")
+
+
+@pytest.mark.parametrize("where", ["/home/x/rollout.jsonl", path("01234567-0123-4123-8123-0123456789ab")])
+def test_what_cannot_be_resumed_is_told(where: str) -> None:
+    error = McpClient(Daemon()).ask("resumeConversation", {"path": where})["error"]
+    assert error["code"] == -32603
+    assert error["message"].startswith("error resuming conversation: ")
+
+
+def test_an_archived_conversation_is_in_no_list() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon)
+    conversation = created(client)
+    params = {"conversationId": conversation, "rolloutPath": path(conversation)}
+    assert client.ask("archiveConversation", params)["result"] == {}
+    assert client.ask("listConversations", {})["result"] == {"items": []}
+    assert nothing_open(client)
+
+
+def test_an_archive_names_its_conversation_twice_and_alike() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon)
+    one, other = created(client), created(client)
+    wrong = client.ask("archiveConversation", {"conversationId": one, "rolloutPath": path(other)})["error"]
+    assert wrong["message"] == f"rollout path `{path(other)}` does not match conversation id {one}"
+    outside = client.ask("archiveConversation", {"conversationId": one, "rolloutPath": "/tmp/x"})["error"]
+    assert outside == {"code": -32600, "message": "rollout path `/tmp/x` must be in sessions directory"}
+
+
+def served(daemon: Daemon, kind: type, value: dict[str, Any] | GreenroomError) -> None:
+    daemon.serve[kind] = lambda _: value if isinstance(value, GreenroomError) else ask.Plain(value)
+
+
+def test_a_command_of_its_own_is_run_by_the_supervisor() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon)
+    served(daemon, ask.RunOnce, {"exitCode": 0, "stdout": "a", "stderr": ""})
+    params = {"command": ["ls"], "timeoutMs": 500, "cwd": "/w", "sandboxPolicy": {"mode": "read-only"}}
+    assert client.ask("execOneOffCommand", params)["result"] == {"exitCode": 0, "stdout": "a", "stderr": ""}
+    (request,) = [one for one in daemon.asked if isinstance(one, ask.RunOnce)]
+    assert (request.command, request.timeout_ms, request.cwd) == (("ls",), 500, "/w")
+    assert client.ask("execOneOffCommand", {"command": []})["error"]["message"] == "command must not be empty"
+    served(daemon, ask.RunOnce, InvalidInput("no"))
+    assert client.ask("execOneOffCommand", params)["error"] == {"code": -32603, "message": "exec failed: no"}
+
+
+def test_a_diff_to_the_remote_is_made_by_the_supervisor() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon)
+    served(daemon, ask.DiffToRemote, {"sha": "abc", "diff": ""})
+    assert client.ask("gitDiffToRemote", {"cwd": "/w"})["result"] == {"sha": "abc", "diff": ""}
+    served(daemon, ask.DiffToRemote, InvalidInput("no"))
+    error = client.ask("gitDiffToRemote", {"cwd": "/w"})["error"]
+    assert error == {"code": -32600, "message": 'failed to compute git diff to remote for cwd: "/w"'}
+
+
+def test_the_saved_config_has_the_names_of_this_wire() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon)
+    tree = {
+        "model": "m",
+        "approval_policy": "never",
+        "model_reasoning_effort": None,
+        "sandbox_workspace_write": {"writable_roots": ["/a"], "network_access": True},
+        "profiles": {"p": {"model": "n", "approval_policy": None}},
+    }
+    served(daemon, ask.ReadConfig, {"value": tree, "path": "/x"})
+    assert client.ask("getUserSavedConfig")["result"] == {
+        "config": {
+            "approvalPolicy": "never",
+            "model": "m",
+            "sandboxSettings": {"writableRoots": ["/a"], "networkAccess": True},
+            "profiles": {"p": {"model": "n"}},
+        }
+    }
+    assert saved_config({}) == {"profiles": {}}
+
+
+@pytest.mark.parametrize("method", ["getAuthStatus", "loginChatGpt", "cancelLoginChatGpt", "logoutChatGpt"])
+def test_there_is_no_login_and_it_is_said_where_keys_come_from(method: str) -> None:
+    error = McpClient(Daemon()).ask(method)["error"]
+    assert error["code"] == -32600
+    assert "env_key" in error["message"]

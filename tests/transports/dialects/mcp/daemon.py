@@ -1,0 +1,311 @@
+"""A daemon without threads: the real cores of registry and conversations, a real connection; the agent is the test.
+
+Everybody has a queue. `settle` empties them in the order in which things were said; a test that wants another order
+runs the queues itself.
+"""
+
+import itertools
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from actors.conversation.restore import restore
+from actors.conversation.state import Limits, Stamp, State
+from actors.conversation.step import step
+from actors.errors import ConfigError, GreenroomError, UnknownConversation
+from actors.ids import ConnectionId, ConversationId, TurnId
+from actors.messages import (
+    Committed,
+    Deliver,
+    EndSubscription,
+    Forward,
+    HeadChanged,
+    Input,
+    Known,
+    PageRead,
+    ReadPage,
+    RegistryInput,
+    ReplyTo,
+    SetTimer,
+    Settle,
+    StartSession,
+)
+from actors.orders import (
+    AgentNews,
+    AgentOutput,
+    AnswerAgent,
+    Completed,
+    GiveInput,
+    Outcome,
+    RunAgent,
+    StopAgent,
+    Stopped,
+    TakeMore,
+    TurnEnded,
+)
+from actors.ports import Append
+from actors.routing import Routing
+from actors.settings import ApprovalPolicy, Settings
+from tests.fakes.journal import FakeJournal
+from transports import requests as ask
+from transports.connection import Asked, Connection, Neighbours
+from transports.connection import Served as ServedBySupervisor
+from transports.dialect import Client, Dialect
+from transports.switchboard import Switchboard
+from transports.wire import Gone, Parcel
+
+PATIENCE = 10_000  # messages until everything must be quiet
+
+
+@dataclass
+class Mailbox:
+    """Whoever is told something here gets it when its turn has come."""
+
+    daemon: "Daemon"
+    name: str
+    handle: Callable[[Any], object]
+    waiting: deque[tuple[int, object]] = field(default_factory=deque)
+
+    def tell(self, message: object) -> None:
+        self.waiting.append((next(self.daemon.order), message))
+
+    def stop_soon(self) -> None:
+        self.waiting.clear()
+
+
+class QuietWire:
+    """Takes everything at once; what comes of it is the queue's business."""
+
+    def __init__(self, daemon: "Daemon", name: str, receive: Callable[[bytes], None]) -> None:
+        self._left = daemon.mailbox(f"wire-{name}", lambda left: left())
+        self._receive = receive
+        self.closed = ""
+
+    def open(self, owner: Any) -> None:
+        raise NotImplementedError
+
+    def hand_to(self, owner: Any) -> None:
+        raise NotImplementedError
+
+    def write(self, parcels: Sequence[Parcel], *, take_more: bool = False) -> None:  # noqa: ARG002  # it never holds
+        for parcel in parcels:
+            self._receive(parcel.data)
+            if parcel.left is not None:
+                self._left.tell(parcel.left)
+
+    def hang_up(self, reason: str) -> None:
+        self.closed = reason
+
+    def cut(self, reason: str) -> None:
+        self.closed = reason
+
+    @property
+    def unsent(self) -> int:
+        return 0
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.time = 1_000_000.0
+        self._due: list[tuple[float, Any, object]] = []
+
+    def now(self) -> float:
+        return self.time
+
+    def after(self, delay_s: float, address: Any, message: object) -> None:
+        self._due.append((self.time + delay_s, address, message))
+
+    def advance(self, seconds: float) -> None:
+        self.time += seconds
+        due = [one for one in self._due if one[0] <= self.time]
+        self._due = [one for one in self._due if one[0] > self.time]
+        for _, address, message in due:
+            address.tell(message)
+
+
+class Daemon:
+    def __init__(self, journal: FakeJournal | None = None) -> None:
+        self.order = itertools.count()
+        self.clock = Clock()
+        self.journal = journal or FakeJournal()
+        self.switchboard = Switchboard()
+        self.mailboxes: dict[str, Mailbox] = {}
+        self.turns: dict[ConversationId, RunAgent] = {}
+        self.answered: list[AnswerAgent] = []
+        self.given: list[GiveInput] = []
+        self.stops_by_itself = True
+        self.serve: dict[type, Callable[[Any], Any]] = {
+            ask.MakeSettings: self._make_settings,
+            ask.ReadHistory: self._read_history,
+        }
+        self.asked: list[Any] = []
+        self._states: dict[ConversationId, State] = {}
+        self._routing = Routing()
+        self._names = itertools.count(1)
+        self._registry = self.mailbox("registry", self._route)
+        self._supervisor = self.mailbox("supervisor", self._serve)
+        self._writer = self.mailbox("journal", self._commit)
+        self._agent = self.mailbox("agent", lambda do: do())
+        self._registry.tell(Known(tuple(self.journal.heads())))
+
+    # --- queues ---------------------------------------------------------------------------------------------------
+
+    def mailbox(self, name: str, handle: Callable[[Any], object]) -> Mailbox:
+        return self.mailboxes.setdefault(name, Mailbox(self, name, handle))
+
+    def busy(self) -> list[Mailbox]:
+        return [one for one in self.mailboxes.values() if one.waiting]
+
+    def run_one(self, mailbox: Mailbox) -> None:
+        _, message = mailbox.waiting.popleft()
+        mailbox.handle(message)
+
+    def settle(self, but: str = "-") -> None:
+        """Until nobody has anything to do, `but` for those whose names begin so."""
+        for _ in range(PATIENCE):
+            busy = [one for one in self.busy() if not one.name.startswith(but)]
+            if not busy:
+                return
+            self.run_one(min(busy, key=lambda one: one.waiting[0][0]))
+        raise AssertionError("it never comes to rest")
+
+    def advance(self, seconds: float) -> None:
+        self.clock.advance(seconds)
+        self.settle()
+
+    # --- connections ----------------------------------------------------------------------------------------------
+
+    def connect(self, name: str, make: Callable[[Client], Dialect], receive: Callable[[bytes], None]) -> Mailbox:
+        client = Client(ConnectionId(name), "bridge", "1", 4711, 1000, cwd="/w", env={"A": "b"})
+        around = Neighbours(self._registry, self._supervisor, self.switchboard, self.clock)
+        connection = Connection(client, make(client), QuietWire(self, name, receive), around)
+        mailbox = self.mailbox(f"connection-{name}", connection.receive)
+        connection.address = mailbox  # type: ignore[assignment]  # what it needs of an address
+        connection.on_start()
+        return mailbox
+
+    def hang_up(self, mailbox: Mailbox) -> None:
+        mailbox.tell(Gone("the client left"))
+        self.settle()
+
+    # --- the agent ------------------------------------------------------------------------------------------------
+
+    def say(self, conversation: ConversationId, *news: AgentNews) -> None:
+        self._session(conversation).tell(AgentOutput(self.turns[conversation].turn, news))
+
+    def end(self, conversation: ConversationId, outcome: Outcome) -> None:
+        turn = self.turns.pop(conversation).turn
+        self._session(conversation).tell(TurnEnded(turn, outcome))
+
+    def finish(self, conversation: ConversationId, text: str | None) -> None:
+        self.end(conversation, Completed(text))
+
+    def _stop(self, conversation: ConversationId, turn: TurnId) -> None:
+        running = self.turns.get(conversation)
+        if running is not None and running.turn == turn:
+            self.end(conversation, Stopped())
+
+    # --- conversations --------------------------------------------------------------------------------------------
+
+    def state(self, conversation: ConversationId) -> State:
+        return self._states[conversation]
+
+    @property
+    def conversations(self) -> list[ConversationId]:
+        return list(self._states)
+
+    def _session(self, conversation: ConversationId) -> Mailbox:
+        return self.mailbox(f"session-{conversation}", lambda message: self._take(conversation, message))
+
+    def _route(self, message: RegistryInput) -> None:
+        for effect in self._routing.step(message, self.clock.now()):
+            match effect:
+                case StartSession(conversation, _, revived, first):
+                    head, page = self.journal.head(conversation), self.journal.read(conversation, 0, 10_000)
+                    records = page.records if page is not None else ()
+                    self._states.setdefault(conversation, restore(conversation, head, records, Limits()))
+                    for one in (revived, *first) if self._states[conversation].facts.seq else first:
+                        self._session(conversation).tell(one)
+                case Forward(conversation, command):
+                    self._session(conversation).tell(command)
+                case ReplyTo():
+                    self.switchboard.post(effect.caller.connection, effect, self._registry)
+                case _:
+                    raise NotImplementedError(effect)
+
+    def _take(self, conversation: ConversationId, message: Input) -> None:
+        done = step(self._states[conversation], message, Stamp(self.clock.now(), f"n{next(self._names)}"))
+        self._states[conversation] = done.state
+        if done.append is not None:
+            turn = done.state.facts.turn
+            self._writer.tell((done.append, done.state.epoch, turn.approvals if turn else ()))
+        session = self._session(conversation)
+        for effect in done.effects:
+            self._perform(conversation, session, effect)
+
+    def _perform(self, conversation: ConversationId, session: Mailbox, effect: Any) -> None:
+        match effect:
+            case RunAgent():
+                self.turns[conversation] = effect
+            case StopAgent(turn):
+                if self.stops_by_itself:
+                    self._agent.tell(lambda: self._stop(conversation, turn))
+            case AnswerAgent():
+                self.answered.append(effect)
+            case GiveInput():
+                self.given.append(effect)
+            case Deliver() | EndSubscription():
+                self.switchboard.post(effect.connection, effect, session)
+            case ReplyTo():
+                self.switchboard.post(effect.caller.connection, effect, session)
+                if effect.settles:
+                    self._registry.tell(Settle(effect.caller))
+            case Settle():
+                self._registry.tell(effect)
+            case ReadPage():
+                page = self.journal.read(conversation, effect.after, effect.limit)
+                session.tell(PageRead(effect.subscription, page))
+            case SetTimer() | TakeMore():
+                pass  # no test waits for idleness
+            case _:
+                raise NotImplementedError(effect)
+
+    def _commit(self, work: tuple[Append, int, tuple[Any, ...]]) -> None:
+        append, epoch, pending = work
+        assert self.journal.commit([append]) == [None]
+        self._session(append.conversation).tell(Committed(append.records[-1].seq, epoch))
+        if append.head is not None:
+            self._registry.tell(HeadChanged(append.head, pending))
+
+    # --- the supervisor -------------------------------------------------------------------------------------------
+
+    def _serve(self, asked: Asked) -> None:
+        request: Any = asked.request
+        self.asked.append(request)
+        serve = self.serve.get(type(request))
+        try:
+            answer: Any = serve(request) if serve is not None else None
+        except GreenroomError as error:
+            answer = error
+        asked.reply_to.tell(ServedBySupervisor(ask.Served(request.token, answer)))
+
+    def _make_settings(self, request: ask.MakeSettings) -> ask.SettingsMade:
+        if request.profile is not None:
+            raise ConfigError(f"config profile `{request.profile}` not found")
+        policy = ApprovalPolicy(request.approval_policy or "on-request")
+        cwd = Path("/w") / (request.cwd or "")
+        settings = Settings(
+            model=request.model or "mock-model",
+            cwd=cwd,
+            approval_policy=policy,
+            base_instructions=request.base_instructions,
+        )
+        return ask.SettingsMade(settings, "using mock-model")
+
+    def _read_history(self, request: ask.ReadHistory) -> ask.HistoryRead:
+        page = self.journal.read(request.conversation, request.after, request.limit)
+        if page is None:
+            raise UnknownConversation(f"no conversation {request.conversation}")
+        return ask.HistoryRead(page)

@@ -1,0 +1,196 @@
+"""A client of the dialect: says JSON, keeps what comes back, and lets nothing pass that MCP's schema forbids."""
+
+import json
+from functools import cache
+from typing import Any
+
+from actors.ids import RequestId
+from tests.transports.dialects.mcp.daemon import Daemon
+from tests.transports.dialects.mcp.json_schema import Schema, check, revision
+from transports.dialects.mcp.dialect import McpDialect
+from transports.dialects.mcp.options import McpOptions
+from transports.dialects.mcp.tools import BY_NAME
+from transports.wire import Arrived
+
+RESULTS = {
+    "initialize": "InitializeResult",
+    "ping": "EmptyResult",
+    "tools/list": "ListToolsResult",
+    "tools/call": "CallToolResult",
+    "logging/setLevel": "EmptyResult",
+    "completion/complete": "CompleteResult",
+    "resources/list": "ListResourcesResult",
+    "resources/templates/list": "ListResourceTemplatesResult",
+    "resources/read": "ReadResourceResult",
+    "resources/subscribe": "EmptyResult",
+    "resources/unsubscribe": "EmptyResult",
+}
+NOTIFICATIONS = {
+    "notifications/cancelled": "CancelledNotification",
+    "notifications/progress": "ProgressNotification",
+    "notifications/message": "LoggingMessageNotification",
+    "notifications/resources/updated": "ResourceUpdatedNotification",
+    "notifications/resources/list_changed": "ResourceListChangedNotification",
+}
+REQUESTS = {"elicitation/create": "ElicitRequest"}
+Json = dict[str, Any]
+
+
+@cache
+def schema_of(name: str) -> Schema:
+    return revision(name)
+
+
+class McpClient:
+    """`elicits`: whether it declares that it can be asked."""
+
+    def __init__(
+        self,
+        daemon: Daemon,
+        name: str = "c1",
+        *,
+        elicits: bool = True,
+        protocol: str = "2025-06-18",
+        hello: bool = True,
+        **options: Any,
+    ) -> None:
+        self.daemon = daemon
+        self.lines: list[Json] = []
+        self.protocol = protocol
+        self._asked: dict[RequestId, tuple[str, Json]] = {}
+        self._next = 100
+        self.dialect: McpDialect
+        self.mailbox = daemon.connect(name, self._make(McpOptions(**options)), self._receive)
+        if hello:
+            self.initialize(elicits=elicits)
+
+    def _make(self, options: McpOptions) -> Any:
+        def make(client: Any) -> McpDialect:
+            self.dialect = McpDialect(client, options)
+            return self.dialect
+
+        return make
+
+    # --- saying ---------------------------------------------------------------------------------------------------
+
+    def line(self, data: bytes, *, settle: bool = True) -> None:
+        self.mailbox.tell(Arrived((data,)))
+        if settle:
+            self.daemon.settle()
+
+    def say(self, message: Json, *, settle: bool = True) -> None:
+        self.line(json.dumps(message).encode(), settle=settle)
+
+    def begin(
+        self, method: str, params: Json | None = None, request: RequestId | None = None, **how: bool
+    ) -> RequestId:
+        """Ask, and don't look for the answer."""
+        if request is None:
+            request, self._next = self._next, self._next + 1
+        message: Json = {"jsonrpc": "2.0", "id": request, "method": method}
+        if params is not None:
+            message["params"] = params
+        self._asked[request] = (method, params or {})
+        self.say(message, **how)
+        return request
+
+    def ask(self, method: str, params: Json | None = None, request: RequestId | None = None) -> Json:
+        return self.answer(self.begin(method, params, request))
+
+    def tool(self, name: str, arguments: Any = None, request: RequestId | None = None, **more: Any) -> RequestId:
+        how = {"settle": more.pop("settle")} if "settle" in more else {}
+        params: Json = {"name": name, **more}
+        if arguments is not None:
+            params["arguments"] = arguments
+        return self.begin("tools/call", params, request, **how)
+
+    def result(self, name: str, arguments: Any = None) -> Json:
+        result: Json = self.answer(self.tool(name, arguments))["result"]
+        return result
+
+    def cancel(self, request: RequestId, *, settle: bool = True) -> None:
+        params = {"requestId": request, "reason": "user"}
+        self.say({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}, settle=settle)
+
+    def respond(self, number: int, result: Any) -> None:
+        self.say({"jsonrpc": "2.0", "id": number, "result": result})
+
+    def refuse(self, number: int) -> None:
+        self.say({"jsonrpc": "2.0", "id": number, "error": {"code": -32601, "message": "no"}})
+
+    def initialize(self, *, elicits: bool = True) -> Json:
+        capabilities: Json = {"elicitation": {}} if elicits else {}
+        answer = self.ask(
+            "initialize",
+            {
+                "protocolVersion": self.protocol,
+                "capabilities": capabilities,
+                "clientInfo": {"name": "tester", "version": "1"},
+            },
+            0,
+        )
+        self.say({"jsonrpc": "2.0", "method": "notifications/initialized"})
+        return answer
+
+    # --- hearing --------------------------------------------------------------------------------------------------
+
+    def answers(self, request: RequestId) -> list[Json]:
+        return [
+            one
+            for one in self.lines
+            if "method" not in one and one["id"] == request and type(one["id"]) is type(request)
+        ]
+
+    def answer(self, request: RequestId) -> Json:
+        found = self.answers(request)
+        assert len(found) == 1, f"request {request!r} has {len(found)} answers"
+        return found[0]
+
+    def told(self, method: str) -> list[Json]:
+        """Params of the notifications with this method, or of the requests."""
+        return [one.get("params", {}) for one in self.lines if one.get("method") == method]
+
+    def events(self) -> list[Json]:
+        return [params["msg"] for params in self.told("codex/event")]
+
+    def types(self) -> list[str]:
+        return [event["type"] for event in self.events()]
+
+    def methods(self) -> list[str]:
+        """Everything in order: methods, and `=ID` for answers."""
+        return [str(one.get("method") or f"={one['id']}") for one in self.lines]
+
+    def forget(self) -> None:
+        self.lines.clear()
+
+    # --- judging --------------------------------------------------------------------------------------------------
+
+    def _receive(self, data: bytes) -> None:
+        assert data.endswith(b"\n")
+        for line in data.splitlines():
+            message = json.loads(line)
+            self.lines.append(message)
+            self._judge(message)
+
+    def _judge(self, message: Json) -> None:
+        protocol = self.protocol if self.protocol in {"2025-03-26", "2025-06-18", "2025-11-25"} else "2025-11-25"
+        root = schema_of(protocol)
+        known = root.get("$defs") or root["definitions"]
+        assert message["jsonrpc"] == "2.0"
+        if "method" in message:
+            name = {**NOTIFICATIONS, **REQUESTS}.get(message["method"])
+            fallback = "JSONRPCRequest" if "id" in message else "JSONRPCNotification"
+            check(message, known[fallback], root)
+            if name in known:
+                check(message, known[name], root)
+        elif "result" in message:
+            method, params = self._asked[message["id"]]
+            if method in RESULTS:
+                check(message["result"], known[RESULTS[method]], root)
+            if method == "tools/call" and not message["result"].get("isError"):
+                schema = BY_NAME[params["name"]]["outputSchema"]
+                check(message["result"]["structuredContent"], schema, schema)
+        elif (
+            message["id"] is not None
+        ):  # JSON-RPC has null where no id could be read; MCP's schema has no word for it
+            check(message, known.get("JSONRPCError") or known["JSONRPCErrorResponse"], root)

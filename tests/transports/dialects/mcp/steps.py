@@ -1,0 +1,81 @@
+"""What several tests do with a daemon and a client: begin a turn, have the agent ask, look at what stayed open."""
+
+from pathlib import Path
+from typing import Any
+
+from actors import events as ev
+from actors.ids import ApprovalId, CallId, ConversationId, ItemId
+from tests.transports.dialects.mcp.daemon import Daemon
+from tests.transports.dialects.mcp.peer import Json, McpClient
+
+
+def began(daemon: Daemon, client: McpClient, request: Any = None, **arguments: Any) -> ConversationId:
+    """A `codex` call whose turn is running."""
+    before = set(daemon.conversations)
+    client.tool("codex", {"prompt": "hi", **arguments}, request)
+    (conversation,) = set(daemon.conversations) - before
+    return conversation
+
+
+def finished(daemon: Daemon, client: McpClient, text: str = "Done") -> ConversationId:
+    conversation = began(daemon, client)
+    daemon.finish(conversation, text)
+    daemon.settle()
+    return conversation
+
+
+def created(client: McpClient, request: Any = None) -> ConversationId:
+    """By the typed call."""
+    arguments = {"prompt": "", "model": "o3", "cwd": "/w", "approval_policy": "untrusted"}
+    answer = client.answer(client.tool("conversationCreate", arguments, request))
+    return ConversationId(answer["result"]["structuredContent"]["conversation_id"])
+
+
+def sent(client: McpClient, conversation: ConversationId, text: str = "Hello", request: Any = None) -> Json:
+    arguments = {"conversation_id": conversation, "content": [{"type": "text", "text": text}]}
+    result: Json = client.answer(client.tool("conversationSendMessage", arguments, request))["result"]
+    return result
+
+
+def wants_to_run(
+    daemon: Daemon, conversation: ConversationId, name: str = "a1", reason: str | None = None
+) -> ApprovalId:
+    approval = ApprovalId(f"{name}@{conversation}")
+    daemon.say(
+        conversation,
+        ev.ExecApprovalRequest(
+            call_id=CallId("call1234"),
+            command=("git", "init"),
+            cwd=Path("/w"),
+            approval_id=approval,
+            item_id=ItemId(f"i-{name}"),
+            reason=reason,
+        ),
+    )
+    daemon.settle()
+    return approval
+
+
+def wants_to_patch(daemon: Daemon, conversation: ConversationId, name: str = "a1") -> ApprovalId:
+    approval = ApprovalId(f"{name}@{conversation}")
+    diff = "@@ -1 +1 @@\n-original content\n+modified content\n"
+    changes: Any = {"/w/f.txt": {"update": {"unified_diff": diff, "move_path": None}}, "/w/g.txt": "delete"}
+    daemon.say(
+        conversation,
+        ev.ApplyPatchApprovalRequest(
+            call_id=CallId("call1234"), changes=changes, approval_id=approval, item_id=ItemId(f"i-{name}")
+        ),
+    )
+    daemon.settle()
+    return approval
+
+
+def text_of(result: Json) -> str:
+    (content,) = result["content"]
+    assert content["type"] == "text"
+    text: str = content["text"]
+    return text
+
+
+def nothing_open(client: McpClient) -> bool:
+    return not any(client.dialect.statistics().values())

@@ -1,0 +1,90 @@
+"""initialize, ping, and what is no method."""
+
+import pytest
+
+from tests.transports.dialects.mcp.daemon import Daemon
+from tests.transports.dialects.mcp.peer import McpClient
+
+
+def test_the_result_of_initialize_is_the_reference_s_with_what_we_can_do_besides() -> None:
+    client = McpClient(Daemon(), hello=False, version="1.2.3")
+    assert client.initialize()["result"] == {
+        "capabilities": {
+            "tools": {"listChanged": True},
+            "resources": {"subscribe": True, "listChanged": True},
+            "logging": {},
+            "completions": {},
+        },
+        "protocolVersion": "2025-06-18",
+        "serverInfo": {"name": "codex-mcp-server", "title": "Greenroom", "version": "1.2.3"},
+    }
+    assert client.methods() == ["=0"]
+
+
+@pytest.mark.parametrize("protocol", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
+def test_a_known_revision_is_spoken_as_offered(protocol: str) -> None:
+    client = McpClient(Daemon(), hello=False, protocol=protocol)
+    assert client.initialize()["result"]["protocolVersion"] == protocol
+
+
+def test_an_unknown_revision_gets_our_newest() -> None:
+    client = McpClient(Daemon(), hello=False, protocol="2031-01-01")
+    assert client.initialize()["result"]["protocolVersion"] == "2025-11-25"
+
+
+def test_a_second_initialize_is_refused() -> None:
+    client = McpClient(Daemon())
+    params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    error = client.ask("initialize", params)["error"]
+    assert error == {"code": -32600, "message": "initialize called more than once"}
+
+
+def test_a_malformed_initialize_is_answered_and_a_good_one_may_follow() -> None:
+    client = McpClient(Daemon(), hello=False)
+    assert client.ask("initialize", {"protocolVersion": 1})["error"]["code"] == -32602
+    assert "result" in client.initialize()
+
+
+def test_a_discovery_before_initialize_is_unknown_at_once() -> None:
+    client = McpClient(Daemon(), hello=False)
+    assert client.ask("server/discover", {})["error"]["code"] == -32601
+
+
+@pytest.mark.parametrize("method", ["prompts/list", "prompts/get", "nonsense"])
+def test_what_is_no_method_is_said_to_be_none(method: str) -> None:
+    assert McpClient(Daemon()).ask(method, {})["error"]["code"] == -32601
+
+
+def test_ping_is_answered_even_before_initialize() -> None:
+    assert McpClient(Daemon(), hello=False).ask("ping")["result"] == {}
+
+
+def test_bad_lines_are_answered_and_end_nothing() -> None:
+    client = McpClient(Daemon())
+    client.forget()
+    client.line(b"{nonsense")
+    client.line(b"[1,2]")
+    client.line(b'{"id":null,"method":"ping"}')
+    assert [one["error"]["code"] for one in client.lines] == [-32700, -32600, -32600]
+    assert client.ask("ping")["result"] == {}
+
+
+def test_too_many_open_requests_are_refused_alone() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon, requests_in_flight=2)
+    first = [client.tool("codex", {"prompt": "hi"}) for _ in range(2)]
+    assert client.ask("ping")["error"]["data"]["code"] == "overloaded"
+    for conversation in daemon.conversations:
+        daemon.finish(conversation, "done")
+    daemon.settle()
+    assert all("result" in client.answer(request) for request in first)
+    assert client.ask("ping")["result"] == {}
+
+
+def test_an_id_that_is_still_open_is_not_taken_twice() -> None:
+    client = McpClient(Daemon())
+    client.tool("codex", {"prompt": "hi"}, 7)
+    client.tool("codex", {"prompt": "hi"}, "7")
+    client.begin("ping", None, 7)
+    assert client.answer(7)["error"]["code"] == -32602
+    assert client.answers("7") == []

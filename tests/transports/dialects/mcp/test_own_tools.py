@@ -1,0 +1,203 @@
+"""The tools that are ours, how tools are listed, progress, and completion."""
+
+from pathlib import Path
+
+from actors import events as ev
+from actors.ids import CallId, ItemId
+from tests.transports.dialects.mcp.daemon import Daemon
+from tests.transports.dialects.mcp.json_schema import check
+from tests.transports.dialects.mcp.peer import McpClient
+from tests.transports.dialects.mcp.steps import began, created, finished, text_of, wants_to_run
+from transports.dialects.mcp.tools import ALL
+
+
+def test_six_tools_are_listed_in_their_order_and_all_others_by_choice() -> None:
+    names = [tool["name"] for tool in McpClient(Daemon()).ask("tools/list")["result"]["tools"]]
+    ours = ["list_conversations", "interrupt_conversation", "read_conversation", "answer_approval"]
+    assert names == ["codex", "codex-reply", *ours]
+    client = McpClient(Daemon(), tools=("conversationCreate", "codex"))
+    assert [tool["name"] for tool in client.ask("tools/list")["result"]["tools"]] == ["conversationCreate", "codex"]
+
+
+def test_the_reference_s_tools_have_the_reference_s_names_and_arguments() -> None:
+    codex, reply = McpClient(Daemon()).ask("tools/list")["result"]["tools"][:2]
+    assert (codex["title"], reply["title"]) == ("Codex", "Codex Reply")
+    assert codex["description"] == (
+        "Run a Codex session. Accepts configuration parameters matching the Codex Config struct."
+    )
+    assert reply["description"] == "Continue a Codex session by providing the session id and prompt."
+    properties = codex["inputSchema"]["properties"]
+    assert list(properties) == [
+        "prompt",
+        "model",
+        "profile",
+        "cwd",
+        "approval-policy",
+        "sandbox",
+        "config",
+        "base-instructions",
+        "include-plan-tool",
+    ]
+    assert codex["inputSchema"]["required"] == ["prompt"]
+    assert properties["approval-policy"]["enum"] == ["untrusted", "on-failure", "on-request", "never"]
+    assert properties["sandbox"]["enum"] == ["read-only", "workspace-write", "danger-full-access"]
+    assert {"prompt", "sessionId", "threadId", "conversationId", "if-busy"} == set(reply["inputSchema"]["properties"])
+
+
+def test_every_tool_has_a_title_hints_and_a_schema_of_what_comes_out() -> None:
+    for tool in ALL:
+        assert tool["title"]
+        assert set(tool["annotations"]) == {
+            "title",
+            "readOnlyHint",
+            "destructiveHint",
+            "idempotentHint",
+            "openWorldHint",
+        }
+        assert tool["outputSchema"]["type"] == "object"
+
+
+def test_a_tool_that_is_not_listed_can_be_called() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon, tools=())
+    assert created(client) in daemon.conversations
+
+
+def test_conversations_of_every_client_are_listed_with_what_to_call_them() -> None:
+    daemon = Daemon()
+    conversation = finished(daemon, McpClient(daemon, "a"))
+    client = McpClient(daemon, "b")
+    result = client.result("list_conversations")
+    (row,) = result["structuredContent"]["conversations"]
+    assert (row["threadId"], row["state"], row["model"], row["preview"]) == (
+        conversation,
+        "idle",
+        "mock-model",
+        "hi",
+    )
+    assert conversation in text_of(result)
+    assert client.result("list_conversations", {"cwd": "/elsewhere"})["structuredContent"] == {"conversations": []}
+
+
+def test_a_typing_error_in_our_own_arguments_is_not_ignored() -> None:
+    result = McpClient(Daemon()).result("list_conversations", {"limt": 5})
+    assert result["isError"]
+    assert text_of(result).startswith("Invalid arguments for list_conversations: ")
+
+
+def test_an_interrupt_is_answered_when_the_turn_is_over_and_at_once_where_none_runs() -> None:
+    daemon = Daemon()
+    client, other = McpClient(daemon, "a"), McpClient(daemon, "b")
+    conversation = began(daemon, client, 1)
+    daemon.stops_by_itself = False
+    request = other.tool("interrupt_conversation", {"threadId": conversation[:8], "reason": "enough"})
+    assert other.answers(request) == []
+    daemon._stop(conversation, daemon.turns[conversation].turn)
+    daemon.settle()
+    assert other.answer(request)["result"]["structuredContent"] == {
+        "threadId": conversation,
+        "interrupted": True,
+        "queued": 0,
+    }
+    assert client.answer(1)["result"]["isError"]
+    again = other.result("interrupt_conversation", {"threadId": conversation})
+    assert again["structuredContent"]["interrupted"] is False
+
+
+def test_an_interrupt_of_nothing_known_is_an_error() -> None:
+    assert McpClient(Daemon()).result("interrupt_conversation", {"threadId": "nobody"})["isError"]
+
+
+def test_a_transcript_can_be_read_in_pages() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon)
+    conversation = began(daemon, client)
+    daemon.say(
+        conversation,
+        ev.ExecCommandBegin(call_id=CallId("c"), command=("ls", "-l"), cwd=Path("/w"), item_id=ItemId("i")),
+    )
+    daemon.settle()
+    daemon.say(
+        conversation,
+        ev.ExecCommandEnd(call_id=CallId("c"), stdout="a\nb\n", exit_code=0, item_id=ItemId("i")),
+        ev.AgentMessage(message="Two files.", item_id=ItemId("m")),
+    )
+    daemon.finish(conversation, "Two files.")
+    daemon.settle()
+    first = client.result("read_conversation", {"threadId": conversation, "limit": 4})["structuredContent"]
+    assert (first["after"], first["complete"]) == (4, False)
+    rest = client.result("read_conversation", {"threadId": conversation, "after": 4})["structuredContent"]
+    assert rest["complete"] is True
+    text = first["text"] + rest["text"]
+    for part in ("**User**\n\nhi", "$ ls -l", "a\nb\n[exit 0]", "**Agent**\n\nTwo files."):
+        assert part in text
+
+
+def test_an_approval_can_be_answered_by_its_id_once() -> None:
+    daemon = Daemon()
+    client, other = McpClient(daemon, "a"), McpClient(daemon, "b")
+    approval = wants_to_run(daemon, began(daemon, client))
+    arguments = {"approvalId": approval, "decision": "denied", "reason": "not now"}
+    assert other.result("answer_approval", arguments)["structuredContent"] == {
+        "approvalId": approval,
+        "decision": "denied",
+    }
+    assert daemon.answered[0].reason == "not now"
+    assert text_of(other.result("answer_approval", arguments)) == "already denied by tester[4711]"
+    assert other.result("answer_approval", {**arguments, "approvalId": "x"})["isError"]
+
+
+def test_progress_beats_while_the_turn_runs_and_ends_with_it() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon, progress_seconds=10)
+    client.tool("codex", {"prompt": "secret plan"}, 1, _meta={"progressToken": "p"})
+    (conversation,) = daemon.conversations
+    daemon.advance(10)
+    daemon.say(
+        conversation,
+        ev.ExecCommandBegin(call_id=CallId("c"), command=("make", "all"), cwd=Path("/w"), item_id=ItemId("i")),
+    )
+    daemon.settle()
+    daemon.advance(10)
+    daemon.finish(conversation, "Done")
+    daemon.settle()
+    daemon.advance(60)
+    told = client.told("notifications/progress")
+    assert [(one["progressToken"], one["progress"], one["message"]) for one in told] == [
+        ("p", 1, "thinking"),
+        ("p", 2, "running `make all`"),
+    ]
+    assert "secret" not in str(told)
+
+
+def test_without_a_token_there_is_no_progress() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon)
+    began(daemon, client)
+    daemon.advance(100)
+    assert client.told("notifications/progress") == []
+
+
+def test_ids_of_conversations_are_completed() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon)
+    conversation = created(client)
+    ref = {"type": "ref/resource", "uri": "greenroom://conversation/{id}"}
+    params = {"ref": ref, "argument": {"name": "id", "value": conversation[:4]}}
+    assert client.ask("completion/complete", params)["result"] == {
+        "completion": {"values": [conversation], "total": 1, "hasMore": False}
+    }
+    other = {"ref": {"type": "ref/prompt", "name": "x"}, "argument": {"name": "id", "value": ""}}
+    assert client.ask("completion/complete", other)["error"]["code"] == -32602
+
+
+def test_what_comes_out_of_every_own_tool_is_what_its_schema_says() -> None:
+    """The client checks it on every result; here it is shown that the check can fail."""
+    schema = {tool["name"]: tool["outputSchema"] for tool in ALL}["codex"]
+    check({"threadId": "a", "sessionId": "a", "content": ""}, schema, schema)
+    for wrong in ({}, {"threadId": "a", "sessionId": "a", "content": 5}):
+        try:
+            check(wrong, schema, schema)
+        except AssertionError:
+            continue
+        raise AssertionError(wrong)

@@ -1,0 +1,158 @@
+"""The pure pieces: ids, pages, event shapes, bounds, the schema checker itself."""
+
+import json
+from typing import Any
+
+import pytest
+
+from actors.ids import ConversationId
+from actors.ports import Head
+from tests.transports.dialects.mcp.json_schema import Invalid, check, revision
+from transports.dialects.mcp.bounded import Bounded
+from transports.dialects.mcp.events import MEMBERS, seed_message
+from transports.dialects.mcp.identifiers import conversation_id
+from transports.dialects.mcp.lines import event_notification, initial_state, listener_notification
+from transports.dialects.mcp.options import Defaults, McpOptions, with_hello
+from transports.dialects.mcp.paging import page_of
+from transports.dialects.mcp.revisions import Initialize, peer
+
+PLAIN = "67e5504410b1426f9247bb680e5fe0c8"
+HYPHENATED = "67e55044-10b1-426f-9247-bb680e5fe0c8"
+
+
+@pytest.mark.parametrize(
+    "text", [PLAIN, HYPHENATED, HYPHENATED.upper(), f"{{{HYPHENATED}}}", f"urn:uuid:{HYPHENATED}"]
+)
+def test_an_id_is_read_in_every_spelling_and_written_in_one(text: str) -> None:
+    assert conversation_id(text) == HYPHENATED
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (
+            "not-a-uuid",
+            "invalid character: expected an optional prefix of `urn:uuid:` followed by [0-9a-fA-F-], found `n` at 1",
+        ),
+        ("abc", "invalid length: expected length 32 for simple format, found 3"),
+        ("", "invalid length: expected length 32 for simple format, found 0"),
+        ("a-b", "invalid group count: expected 5, found 2"),
+        (HYPHENATED[1:], "invalid group length in group 0: expected 8, found 7"),
+    ],
+)
+def test_what_is_no_id_is_refused_with_the_reason(text: str, why: str) -> None:
+    with pytest.raises(ValueError) as error:
+        conversation_id(text)
+    assert str(error.value) == why
+
+
+def test_an_event_that_those_clients_don_t_know_is_left_out() -> None:
+    for unknown in ("user_message", "tool_call", "approval_resolved", "settings_changed", "nonsense"):
+        assert seed_message({"type": unknown, "message": "x"}) is None
+    assert "conversation_archived" not in MEMBERS
+
+
+def test_null_members_stay_or_go_as_they_did() -> None:
+    asked: dict[str, Any] = {
+        "type": "exec_approval_request",
+        "call_id": "c",
+        "command": [],
+        "cwd": "/",
+        "reason": None,
+    }
+    assert seed_message(asked) == {"type": "exec_approval_request", "call_id": "c", "command": [], "cwd": "/"}
+    assert seed_message({**asked, "reason": "r"})["reason"] == "r"  # type: ignore[index]  # it is known
+    assert seed_message({"type": "plan_update", "explanation": None, "plan": []}) == {
+        "type": "plan_update",
+        "explanation": None,
+        "plan": [],
+    }
+
+
+@pytest.mark.parametrize(
+    ("reason", "told"), [("interrupted", "interrupted"), ("replaced", "replaced"), ("lost", "interrupted")]
+)
+def test_an_abort_has_a_reason_that_can_be_decoded(reason: str, told: str) -> None:
+    assert seed_message({"type": "turn_aborted", "reason": reason, "message": "m", "by": []}) == {
+        "type": "turn_aborted",
+        "reason": told,
+    }
+
+
+def test_notifications_are_put_together_from_bytes() -> None:
+    msg = b'{"type":"x"}'
+    params = {"_meta": {"requestId": "r"}, "id": "1"}
+    assert json.loads(event_notification("codex/event", params, msg)) == {
+        "jsonrpc": "2.0",
+        "method": "codex/event",
+        "params": {**params, "msg": {"type": "x"}},
+    }
+    assert json.loads(event_notification("x", {}, msg))["params"] == {"msg": {"type": "x"}}
+    assert json.loads(listener_notification("x", "0", "S", msg)) == {
+        "jsonrpc": "2.0",
+        "method": "codex/event/x",
+        "params": {"id": "0", "msg": {"type": "x"}, "conversationId": "S"},
+    }
+    assert json.loads(initial_state({"conversationId": "S"}, [msg, msg]))["params"] == {
+        "_meta": {"conversationId": "S"},
+        "initial_state": {"events": [{"msg": {"type": "x"}}] * 2},
+    }
+
+
+def head(name: str, updated: float) -> Head:
+    return Head(ConversationId(name), None, "/", "m", "idle", "", b"", b"", 0, 0.0, updated, 1, 1)
+
+
+def test_a_page_goes_on_where_the_last_one_ended_though_the_list_has_moved() -> None:
+    heads = [head(name, updated) for name, updated in (("a", 4), ("b", 3), ("c", 3), ("d", 1))]
+    page, cursor = page_of(heads, None, 2)
+    assert [one.conversation for one in page] == ["a", "b"]
+    moved = [head("new", 9), *heads]
+    page, cursor = page_of(moved, cursor, 2)
+    assert [one.conversation for one in page] == ["c", "d"]
+    assert cursor is None
+    assert len(page_of(heads, "nonsense", 9)[0]) == 4
+    assert page_of(heads, None, 0) == ([], None)
+
+
+def test_a_bounded_dictionary_forgets_the_oldest() -> None:
+    kept: Bounded[int, str] = Bounded(2)
+    for number in (1, 2, 1, 3):
+        kept.keep(number, "x")
+    assert (1 in kept, 2 in kept, 3 in kept, len(kept)) == (True, False, True, 2)
+
+
+def test_the_bridge_s_words_are_defaults_and_nonsense_is_ignored() -> None:
+    said = {"defaults": {"model": "m", "cwd": 5, "config": {"a": 1}, "other": 1}}
+    assert with_hello(McpOptions(), said).defaults == Defaults(model="m", config={"a": 1})
+    assert with_hello(McpOptions(), {"defaults": 1}).defaults == Defaults()
+
+
+@pytest.mark.parametrize(
+    ("capability", "elicits"),
+    [({}, True), ({"form": {}}, True), ({"form": {}, "url": {}}, True), ({"url": {}}, False), (None, False)],
+)
+def test_who_can_fill_in_a_form_can_be_asked(capability: Any, elicits: bool) -> None:
+    said = {"protocolVersion": "2025-11-25", "capabilities": {"elicitation": capability}}
+    info = {"clientInfo": {"name": "c", "version": "1"}}
+    assert peer(Initialize.model_validate({**said, **info})).elicits is elicits
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("CallToolResult", {"content": "text"}),
+        ("CallToolResult", {}),
+        ("CallToolResult", {"content": [{"type": "text"}]}),
+        ("InitializeResult", {"protocolVersion": "x", "capabilities": {}}),
+        ("Tool", {"name": "x", "inputSchema": {"type": "array"}}),
+        ("ProgressNotification", {"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progress": "1"}}),
+        ("LoggingMessageNotification", {"method": "notifications/message", "params": {"level": "loud", "data": 1}}),
+    ],
+)
+@pytest.mark.parametrize("protocol", ["2025-03-26", "2025-06-18", "2025-11-25"])
+def test_the_schema_check_finds_what_is_wrong(name: str, value: Any, protocol: str) -> None:
+    root = revision(protocol)
+    known = root.get("$defs") or root["definitions"]
+    with pytest.raises(Invalid):
+        check(value, known[name], root)

@@ -1,0 +1,99 @@
+"""Conversations as resources: list, read, follow."""
+
+import json
+from uuid import uuid4
+
+from tests.transports.dialects.mcp.daemon import Daemon
+from tests.transports.dialects.mcp.peer import McpClient
+from tests.transports.dialects.mcp.steps import created, finished, nothing_open, sent, wants_to_run
+
+UPDATED = "notifications/resources/updated"
+
+
+def uri(conversation: str) -> str:
+    return f"greenroom://conversation/{conversation}"
+
+
+def test_every_conversation_is_a_resource_and_pages_lose_none() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon)
+    made = {uri(created(client)) for _ in range(60)}
+    first = client.ask("resources/list")["result"]
+    second = client.ask("resources/list", {"cursor": first["nextCursor"]})["result"]
+    assert {one["uri"] for one in (*first["resources"], *second["resources"])} == made
+    assert "nextCursor" not in second
+
+
+def test_there_is_a_template_for_reading_and_one_for_programs() -> None:
+    templates = McpClient(Daemon()).ask("resources/templates/list")["result"]["resourceTemplates"]
+    assert [one["mimeType"] for one in templates] == ["text/markdown", "application/json"]
+
+
+def test_a_transcript_reads_as_markdown_and_as_json() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon)
+    conversation = finished(daemon, client)
+    (markdown,) = client.ask("resources/read", {"uri": uri(conversation)})["result"]["contents"]
+    assert markdown["mimeType"] == "text/markdown"
+    assert "**User**\n\nhi" in markdown["text"]
+    (events,) = client.ask("resources/read", {"uri": uri(conversation) + "/events"})["result"]["contents"]
+    types = [one["event"]["type"] for one in json.loads(events["text"])["events"]]
+    assert types == ["session_configured", "task_started", "user_message", "task_complete"]
+
+
+def test_what_there_is_not_is_not_found() -> None:
+    client = McpClient(Daemon())
+    for missing in (uri(str(uuid4())), "file:///etc/passwd", uri("nobody")):
+        for method in ("resources/read", "resources/subscribe"):
+            error = client.ask(method, {"uri": missing})["error"]
+            assert (error["code"], error["data"]) == (-32002, {"uri": missing})
+    assert nothing_open(client)
+
+
+def test_updates_are_told_at_once_and_then_no_more_often_than_they_are_of_use() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon)
+    conversation = created(client)
+    assert client.ask("resources/subscribe", {"uri": uri(conversation)})["result"] == {}
+    for _ in range(20):
+        sent(client, conversation)
+    assert client.told(UPDATED) == [{"uri": uri(conversation)}]
+    daemon.advance(1)
+    daemon.advance(1)
+    daemon.advance(1)
+    assert len(client.told(UPDATED)) == 2
+    daemon.finish(conversation, "Done")
+    daemon.settle()
+    assert len(client.told(UPDATED)) == 3
+
+
+def test_after_unsubscribing_there_is_silence() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon)
+    conversation = created(client)
+    for method in ("subscribe", "subscribe", "unsubscribe", "unsubscribe"):
+        assert client.ask(f"resources/{method}", {"uri": uri(conversation)})["result"] == {}
+    sent(client, conversation)
+    assert client.told(UPDATED) == []
+    assert nothing_open(client)
+
+
+def test_who_only_watches_is_never_asked() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon)
+    conversation = created(client)
+    client.ask("resources/subscribe", {"uri": uri(conversation)})
+    sent(client, conversation)
+    wants_to_run(daemon, conversation)
+    assert client.told("elicitation/create") == []
+    assert all(one.read_only for one in daemon.state(conversation).subscribers.values())
+
+
+def test_only_who_looked_at_the_list_is_told_that_it_changed() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon)
+    created(client)
+    assert client.told("notifications/resources/list_changed") == []
+    client.ask("resources/list")
+    created(client)
+    assert len(client.told("notifications/resources/list_changed")) == 1

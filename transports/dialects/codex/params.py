@@ -1,0 +1,84 @@
+"""What each conversation method takes. Members that are not known are ignored, as Codex did."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from actors.ids import ConversationId
+from actors.items import InputItem
+from actors.settings import ApprovalPolicy, ReasoningEffort, ReasoningSummary, SandboxMode, SandboxPolicy
+from transports.dialects.mcp.identifiers import conversation_id
+
+CAMEL = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+Id = Annotated[ConversationId, AfterValidator(conversation_id)]
+
+
+class Nothing(BaseModel):
+    model_config = CAMEL
+
+
+class NewConversation(BaseModel):
+    model_config = CAMEL
+    model: str | None = None
+    profile: str | None = None
+    cwd: str | None = None
+    approval_policy: ApprovalPolicy | None = Field(None, alias="approvalPolicy")
+    sandbox: SandboxMode | None = None
+    config: dict[str, Any] | None = None
+    base_instructions: str | None = Field(None, alias="baseInstructions")
+    include_plan_tool: bool | None = Field(None, alias="includePlanTool")
+    include_apply_patch_tool: bool | None = Field(None, alias="includeApplyPatchTool")
+
+
+class Named(BaseModel):
+    model_config = CAMEL
+    conversation: Id = Field(alias="conversationId")
+
+
+class SendUserMessage(Named):
+    items: tuple[InputItem, ...]
+
+
+class SendUserTurn(Named):
+    items: tuple[InputItem, ...]
+    cwd: Path
+    approval_policy: ApprovalPolicy = Field(alias="approvalPolicy")
+    sandbox_policy: SandboxPolicy = Field(alias="sandboxPolicy")
+    model: str
+    effort: ReasoningEffort
+    summary: ReasoningSummary
+
+
+class RemoveListener(BaseModel):
+    model_config = CAMEL
+    subscription: Id = Field(alias="subscriptionId")
+
+
+class ListConversations(BaseModel):
+    model_config = CAMEL
+    page_size: Annotated[int, Field(ge=0, le=1000)] = Field(25, alias="pageSize")
+    cursor: str | None = None
+
+
+class ResumeConversation(BaseModel):
+    model_config = CAMEL
+    path: str
+    overrides: NewConversation | None = None
+
+
+class ArchiveConversation(Named):
+    rollout_path: str = Field(alias="rolloutPath")
+
+
+class GitDiffToRemote(BaseModel):
+    model_config = CAMEL
+    cwd: str
+
+
+class ExecOneOffCommand(BaseModel):
+    model_config = CAMEL
+    command: tuple[str, ...]
+    timeout_ms: Annotated[float, Field(gt=0)] | None = Field(None, alias="timeoutMs")
+    cwd: str | None = None
+    sandbox_policy: SandboxPolicy | None = Field(None, alias="sandboxPolicy")

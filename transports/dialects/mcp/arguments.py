@@ -1,0 +1,100 @@
+"""What each tool takes. The first two families ignore members they don't know, as Codex did; ours refuse them."""
+
+from typing import Annotated, Any
+
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
+
+from actors.items import InputItem
+from actors.settings import ApprovalPolicy, BusyPolicy, Decision, SandboxMode
+
+LENIENT = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+STRICT = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+
+class Codex(BaseModel):
+    model_config = LENIENT
+    prompt: str
+    model: str | None = None
+    profile: str | None = None
+    cwd: str | None = None
+    approval_policy: ApprovalPolicy | None = Field(None, alias="approval-policy")
+    sandbox: SandboxMode | None = None
+    config: dict[str, Any] | None = None
+    base_instructions: str | None = Field(None, alias="base-instructions")
+    include_plan_tool: bool | None = Field(None, alias="include-plan-tool")
+
+
+class CodexReply(BaseModel):
+    model_config = LENIENT
+    session_id: str = Field(
+        alias="sessionId", validation_alias=AliasChoices("sessionId", "threadId", "conversationId")
+    )
+    prompt: str
+    if_busy: BusyPolicy = Field(BusyPolicy.STEER, alias="if-busy")
+
+
+# --- the typed calls --------------------------------------------------------------------------------------------
+
+
+def _object_or_nothing(value: Any) -> Any:
+    return value if isinstance(value, dict) else None
+
+
+class ConversationCreate(BaseModel):
+    model_config = LENIENT
+    prompt: str
+    model: str
+    cwd: str
+    approval_policy: ApprovalPolicy | None = None
+    sandbox: SandboxMode | None = None
+    config: Annotated[dict[str, Any] | None, BeforeValidator(_object_or_nothing)] = None
+    profile: str | None = None
+    base_instructions: str | None = None
+
+
+class ConversationSendMessage(BaseModel):
+    model_config = LENIENT
+    conversation_id: str
+    content: tuple[InputItem, ...]
+
+
+class ConversationStream(BaseModel):
+    model_config = LENIENT
+    conversation_id: str
+
+
+class ConversationsList(BaseModel):
+    model_config = LENIENT
+    limit: Annotated[int, Field(ge=0, lt=1 << 32)] | None = None
+    cursor: str | None = None
+
+
+# --- ours -------------------------------------------------------------------------------------------------------
+
+
+class ListConversations(BaseModel):
+    model_config = STRICT
+    limit: Annotated[int, Field(ge=1, le=200)] = 20
+    cursor: str | None = None
+    cwd: str | None = None
+    archived: bool = False
+
+
+class InterruptConversation(BaseModel):
+    model_config = STRICT
+    thread_id: str = Field(alias="threadId")
+    reason: str = ""
+
+
+class ReadConversation(BaseModel):
+    model_config = STRICT
+    thread_id: str = Field(alias="threadId")
+    after: Annotated[int, Field(ge=0)] = 0
+    limit: Annotated[int, Field(ge=1, le=256)] = 100
+
+
+class AnswerApproval(BaseModel):
+    model_config = STRICT
+    approval_id: str = Field(alias="approvalId")
+    decision: Decision
+    reason: str = ""

@@ -1,0 +1,54 @@
+"""Arguments to models, and what to say when they are none, in the words that Codex clients know. Pure."""
+
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+class Undecodable(ValueError):
+    """The text says what is wrong with the first member that is."""
+
+
+def decoded(model: type[Model], value: Any) -> Model:
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        raise Undecodable(_told(error.errors()[0])) from None
+
+
+def _told(error: ErrorDetails) -> str:
+    place = [str(part) for part in error["loc"]]
+    name = place[-1] if place else ""
+    match error["type"]:
+        case "missing":
+            return f"missing field `{name}`"
+        case "enum" | "literal_error":
+            expected = error.get("ctx", {}).get("expected", "")
+            return f"unknown variant `{error['input']}`, expected one of {expected.replace(chr(39), '`')}"
+        case "model_type" | "model_attributes_type":
+            return f"invalid type: {_kind(error['input'])}, expected an object"
+        case "string_type":
+            return f"invalid type: {_kind(error['input'])}, expected a string for `{name}`"
+        case _:
+            return f"{'.'.join(place)}: {error['msg']}" if place else error["msg"]
+
+
+def _kind(value: Any) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return f"boolean `{str(value).lower()}`"
+        case int():
+            return f"integer `{value}`"
+        case float():
+            return f"floating point `{value}`"
+        case str():
+            return f"string {value!r}"
+        case list():
+            return "sequence"
+        case _:
+            return "map"

@@ -1,0 +1,20 @@
+"""What a method is: the shape of its params, and who carries it out. A leaf."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
+
+from transports.dialect import Action
+
+if TYPE_CHECKING:
+    from transports.dialects.mcp.call import Call
+
+Handler = Callable[["Call", Any], Iterable[Action]]
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    params: type[BaseModel]
+    handler: Handler

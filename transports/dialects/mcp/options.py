@@ -1,0 +1,50 @@
+"""How this dialect is set up: from the config, and what the bridge said in its hello. A leaf."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+LISTED = (
+    "codex",
+    "codex-reply",
+    "list_conversations",
+    "interrupt_conversation",
+    "read_conversation",
+    "answer_approval",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Defaults:
+    """What new conversations of this client get where a call says nothing: the bridge's own arguments."""
+
+    model: str | None = None
+    profile: str | None = None
+    cwd: str | None = None
+    approval_policy: str | None = None
+    sandbox: str | None = None
+    config: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class McpOptions:
+    version: str = "0.0.0"  # the program's, for serverInfo
+    tools: tuple[str, ...] = LISTED
+    twin_notifications: bool = False
+    answer_cancelled: bool = True
+    stream_meta: bool = False
+    unanswerable_seconds: float = 300.0
+    progress_seconds: float = 10.0
+    requests_in_flight: int = 64
+    defaults: Defaults = Defaults()
+
+
+def with_hello(options: McpOptions, said: Mapping[str, Any]) -> McpOptions:
+    """The hello's `defaults`; what is of the wrong kind is as good as not said."""
+    given = said.get("defaults")
+    if not isinstance(given, Mapping):
+        return options
+    names = ("model", "profile", "cwd", "approval_policy", "sandbox")
+    texts = {name: given[name] for name in names if isinstance(given.get(name), str)}
+    config = given.get("config")
+    return replace(options, defaults=Defaults(**texts, config=config if isinstance(config, Mapping) else {}))

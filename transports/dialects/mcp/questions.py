@@ -1,0 +1,153 @@
+"""The approvals this client was asked for and has not answered. Each once, whoever of its readers saw it first.
+
+A question closes when it is answered anywhere or its turn ends; the client is told, and a later reply means nothing.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+from actors.answers import Summary
+from actors.events import ApprovalRequest, ApprovalResolved, durable_adapter
+from actors.ids import ApprovalId, ConnectionId, ConversationId
+from actors.messages import AnswerApproval, Inspect, Slice, ToConversation
+from actors.settings import Decision
+from transports import jsonrpc
+from transports.dialect import Action, Tell, Write
+from transports.dialects.mcp.elicitation import decision_of
+from transports.dialects.mcp.events import Told
+from transports.dialects.mcp.expected import Expected
+from transports.dialects.mcp.unanswerable import Label, Unanswerable, somebody_else_can
+
+ASKED = frozenset({"exec_approval_request", "apply_patch_approval_request"})
+RESOLVED = "approval_resolved"
+CLOSED_KEPT = 256  # readers of one conversation are never further apart than this many approvals
+
+Params = Mapping[str, Any]
+Manner = Callable[[ApprovalRequest], tuple[str, Params]]  # method and params of the request to the client
+Saying = Callable[[ApprovalRequest], Iterable[Action]]  # what is said where nobody can be asked
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    number: int
+    approval: ApprovalId
+    conversation: ConversationId
+
+
+class Questions:
+    def __init__(self, me: ConnectionId, label: Label, expected: Expected, unanswerable_s: float) -> None:
+        self._me = me
+        self._label = label
+        self._expected = expected
+        self._numbers = count(0)
+        self._open: dict[int, Question] = {}
+        self._closed: deque[ApprovalId] = deque(maxlen=CLOSED_KEPT)
+        self.unanswerable = Unanswerable(label, expected, unanswerable_s)
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def open_in(self, conversation: ConversationId) -> bool:
+        return any(one.conversation == conversation for one in self._open.values())
+
+    # --- from the conversation ------------------------------------------------------------------------------------
+
+    def heed(self, slice_: Slice, one: Told, ask: Callable[[ApprovalRequest], Iterable[Action]]) -> Iterable[Action]:
+        """After the event was written. What history asks is asked only if it still waits: `heed_pending`."""
+        record = one.record
+        if record is None:
+            return
+        if record.type == RESOLVED:
+            yield from self.close(_resolution(record.body).approval_id, "answered elsewhere")
+        elif record.type in ASKED and slice_.live and slice_.pending is None:
+            request: Any = durable_adapter.validate_json(record.body)
+            if not _resolved_within(slice_, request.approval_id):
+                yield from ask(request)
+
+    def heed_pending(self, slice_: Slice, ask: Callable[[ApprovalRequest], Iterable[Action]]) -> Iterable[Action]:
+        for request in slice_.pending or ():
+            yield from ask(request)
+
+    def settle(self, slice_: Slice) -> Iterable[Action]:
+        """For readers that show no events: only what was answered matters."""
+        for record in slice_.records:
+            if record.type == RESOLVED:
+                yield from self.close(_resolution(record.body).approval_id, "answered elsewhere")
+
+    def ask(self, request: ApprovalRequest, conversation: ConversationId, manner: Manner) -> Iterable[Action]:
+        approval = request.approval_id
+        if approval in self._closed or any(one.approval == approval for one in self._open.values()):
+            return
+        number = next(self._numbers)
+        self._open[number] = Question(number, approval, conversation)
+        method, params = manner(request)
+        yield Write(jsonrpc.request(number, method, dict(params)))
+
+    def cannot_ask(self, request: ApprovalRequest, conversation: ConversationId, say: Saying) -> Iterable[Action]:
+        if request.approval_id not in self._closed and self.unanswerable.admit(request.approval_id):
+            yield from say(request)
+            yield from self.unanswerable.wait(request.approval_id, conversation)
+
+    def close(self, approval: ApprovalId, reason: str) -> Iterable[Action]:
+        self._closed.append(approval)
+        self.unanswerable.over(approval)
+        for question in [one for one in self._open.values() if one.approval == approval]:
+            yield from self._withdraw(question, reason)
+
+    def abandon(self, conversation: ConversationId, reason: str) -> Iterable[Action]:
+        """Nobody reads it any more, so nobody would hear of its answer."""
+        self.unanswerable.abandon(conversation)
+        for question in [one for one in self._open.values() if one.conversation == conversation]:
+            yield from self._withdraw(question, reason)
+
+    def _withdraw(self, question: Question, reason: str) -> Iterable[Action]:
+        del self._open[question.number]
+        params = {"requestId": question.number, "reason": reason}
+        yield Write(jsonrpc.notification("notifications/cancelled", params))
+
+    # --- from the client ------------------------------------------------------------------------------------------
+
+    def decide(self, number: object, result: Any) -> Iterable[Action]:
+        question = self._take(number)
+        if question is not None:
+            decision, reason = decision_of(result)
+            yield self._answer(question, decision, reason)
+
+    def decline(self, number: object) -> Iterable[Action]:
+        """The client can't answer: a no if nobody else could, otherwise theirs to decide."""
+        question = self._take(number)
+        if question is None:
+            return
+
+        def seen(summary: Any) -> Iterable[Action]:
+            if isinstance(summary, Summary) and not somebody_else_can(summary, self._me):
+                yield self._answer(question, Decision.DENIED, "the client it was put to could not answer")
+
+        caller = self._expected.reply(seen)
+        yield Tell(ToConversation(question.conversation, Inspect(caller)))
+
+    def _take(self, number: object) -> Question | None:
+        question = self._open.pop(number, None) if isinstance(number, int) else None
+        if question is not None:
+            self._closed.append(question.approval)
+        return question
+
+    def _answer(self, question: Question, decision: Decision, reason: str) -> Action:
+        answer = AnswerApproval(None, question.approval, decision, self._label(), reason)
+        return Tell(ToConversation(question.conversation, answer))
+
+
+def _resolution(body: bytes) -> ApprovalResolved:
+    event = durable_adapter.validate_json(body)
+    assert isinstance(event, ApprovalResolved)  # noqa: S101  # its record says so
+    return event
+
+
+def _resolved_within(slice_: Slice, approval: ApprovalId) -> bool:
+    """Asked and answered before we could say anything."""
+    return any(
+        record.type == RESOLVED and _resolution(record.body).approval_id == approval for record in slice_.records
+    )

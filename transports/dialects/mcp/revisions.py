@@ -1,0 +1,66 @@
+"""The handshake: which revision of MCP is spoken, what the client can do, and who we say we are. Pure.
+
+The name is the one that Codex clients look for; the title, which people read, is our own.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+REVISIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+NEWEST = REVISIONS[-1]
+TELLS_MORE = "2025-11-25"  # clients from here on match no texts exactly
+NAME = "codex-mcp-server"
+TITLE = "Greenroom"
+
+
+class ClientInfo(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+    name: str
+    version: str
+
+
+class Initialize(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
+    protocol_version: str = Field(alias="protocolVersion")
+    capabilities: dict[str, Any]
+    client_info: ClientInfo = Field(alias="clientInfo")
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """What the client said of itself. Before it did: the least."""
+
+    name: str = ""
+    version: str = ""
+    revision: str = NEWEST
+    elicits: bool = False
+
+    @property
+    def wants_more_text(self) -> bool:
+        return self.revision >= TELLS_MORE
+
+
+def peer(said: Initialize) -> Peer:
+    revision = said.protocol_version if said.protocol_version in REVISIONS else NEWEST
+    return Peer(said.client_info.name, said.client_info.version, revision, _elicits(said.capabilities))
+
+
+def _elicits(capabilities: dict[str, Any]) -> bool:
+    """An empty object means forms; one that names only other modes does not."""
+    elicitation = capabilities.get("elicitation")
+    return isinstance(elicitation, dict) and (not elicitation or "form" in elicitation or "url" not in elicitation)
+
+
+def welcome(revision: str, version: str) -> dict[str, Any]:
+    return {
+        "capabilities": {
+            "tools": {"listChanged": True},
+            "resources": {"subscribe": True, "listChanged": True},
+            "logging": {},
+            "completions": {},
+        },
+        "protocolVersion": revision,
+        "serverInfo": {"name": NAME, "title": TITLE, "version": version},
+    }

@@ -1,0 +1,87 @@
+"""The `codex` and `codex-reply` calls that are open, and which of them a turn belongs to.
+
+A call is known from the moment it is accepted, so that it can be cancelled before anything came of it. What it sent
+carries its name in `by`; so when a turn takes that input, the turn's events are the call's. Calls that share a turn
+share its events: the one whose input came first owns them.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from actors.events import UserMessage, durable_adapter
+from actors.ids import Caller, ConversationId, RequestId, TurnId
+from actors.messages import Slice
+from transports.dialects.mcp.call import Call
+
+TERMINAL = frozenset({"task_complete", "turn_aborted"})
+
+
+@dataclass(slots=True, eq=False)
+class TurnCall:
+    call: Call
+    number: int
+    by: str
+    first: bool  # it began the conversation, so its turn goes by the request's id
+    conversation: ConversationId | None = None
+    caller: Caller | None = None  # under which its input was sent; None before
+    cancelled: bool = False
+    activity: str = "starting"
+    reports: int = 0
+
+    @property
+    def request(self) -> RequestId:
+        return self.call.request
+
+    def event_id(self, turn: TurnId | None) -> str:
+        if turn is None:
+            return ""
+        return str(self.request) if self.first else turn
+
+
+class Running:
+    def __init__(self) -> None:
+        self._calls: dict[RequestId, TurnCall] = {}
+        self._owners: dict[TurnId, TurnCall] = {}
+
+    def __len__(self) -> int:
+        return len(self._calls)
+
+    def __iter__(self) -> Iterator[TurnCall]:
+        return iter(tuple(self._calls.values()))
+
+    def add(self, turn: TurnCall) -> None:
+        self._calls[turn.request] = turn
+
+    def remove(self, turn: TurnCall) -> None:
+        if self._calls.get(turn.request) is turn:
+            del self._calls[turn.request]
+        self._owners = {key: one for key, one in self._owners.items() if one is not turn}
+
+    def get(self, request: RequestId) -> TurnCall | None:
+        return self._calls.get(request)
+
+    def numbered(self, number: int) -> TurnCall | None:
+        return next((one for one in self._calls.values() if one.number == number), None)
+
+    def of(self, conversation: ConversationId) -> list[TurnCall]:
+        """Oldest first."""
+        return [one for one in self._calls.values() if one.conversation == conversation]
+
+    def claim_turns(self, slice_: Slice) -> None:
+        """Before its events are told: a turn's first event comes before the input that says whose it is."""
+        by = {one.by: one for one in self.of(slice_.conversation)}
+        for record in slice_.records:
+            if record.type == "user_message" and record.turn is not None and record.turn not in self._owners:
+                message = durable_adapter.validate_json(record.body)
+                if isinstance(message, UserMessage) and message.by in by:
+                    self._owners[record.turn] = by[message.by]
+
+    def owner(self, conversation: ConversationId, turn: TurnId | None) -> TurnCall | None:
+        """Whose turn it is; failing that, the call that has waited longest."""
+        owner = self._owners.get(turn) if turn is not None else None
+        waiting = self.of(conversation)
+        return owner or (waiting[0] if waiting else None)
+
+    def turn_ended(self, turn: TurnId | None) -> None:
+        if turn is not None:
+            self._owners.pop(turn, None)

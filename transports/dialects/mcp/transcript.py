@@ -1,0 +1,93 @@
+"""A history to read: what was said and done, in Markdown for people and models, as JSON for programs. Pure."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from actors.ports import Record
+from transports.quoting import quoted_command
+
+OUTPUT_LINES = 20  # of a command's output; its end says most
+
+
+def as_markdown(records: Iterable[Record]) -> str:
+    return "\n\n".join(part for part in map(part_of, records) if part)
+
+
+def part_of(record: Record) -> str:
+    """One event, or nothing if a reader can do without."""
+    write = PARTS.get(record.type)
+    return write(json.loads(record.body)) if write is not None else ""
+
+
+def as_json(record: Record) -> dict[str, Any]:
+    return {"seq": record.seq, "ts": record.ts, "turn": record.turn, "event": json.loads(record.body)}
+
+
+Event = Mapping[str, Any]
+
+
+def _began(event: Event) -> str:
+    return f"# {event.get('name') or event['session_id']}"
+
+
+def _user(event: Event) -> str:
+    who = "**User**" if event.get("kind", "plain") == "plain" else "**Context**"
+    return f"{who}\n\n{event['message']}"
+
+
+def _agent(event: Event) -> str:
+    return f"**Agent**\n\n{event['message']}" + (" *(cut)*" if event.get("partial") else "")
+
+
+def _command(event: Event) -> str:
+    return _fenced(f"$ {quoted_command(event['command'])}", "sh")
+
+
+def _ended(event: Event) -> str:
+    lines = (event["stdout"] + event["stderr"]).splitlines()
+    left_out = len(lines) - OUTPUT_LINES
+    shown = [f"… {left_out} lines"] * (left_out > 0) + lines[-OUTPUT_LINES:]
+    return _fenced("\n".join([*shown, f"[exit {event['exit_code']}]"]))
+
+
+def _patch(event: Event) -> str:
+    return "Patch: " + ", ".join(f"`{path}`" for path in event["changes"])
+
+
+def _asked(event: Event) -> str:
+    what = f"`{quoted_command(event['command'])}`" if "command" in event else "a patch"
+    return f"*Asked for approval of {what}*"
+
+
+def _answered(event: Event) -> str:
+    return f"*{event['decision']}{' by ' + event['by'] if event.get('by') else ''}*"
+
+
+def _plan(event: Event) -> str:
+    marks = {"completed": "x", "in_progress": "~", "pending": " "}
+    return "\n".join(f"- [{marks[step['status']]}] {step['step']}" for step in event["plan"])
+
+
+def _fenced(text: str, kind: str = "") -> str:
+    """A fence longer than any inside."""
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}{kind}\n{text}\n{fence}"
+
+
+PARTS: Mapping[str, Callable[[Event], str]] = {
+    "session_configured": _began,
+    "user_message": _user,
+    "agent_message": _agent,
+    "exec_command_begin": _command,
+    "exec_command_end": _ended,
+    "patch_apply_begin": _patch,
+    "exec_approval_request": _asked,
+    "apply_patch_approval_request": _asked,
+    "approval_resolved": _answered,
+    "plan_update": _plan,
+    "error": lambda event: f"*Error: {event['message']}*",
+    "turn_aborted": lambda event: f"*Turn {event['reason']}*",
+}
