@@ -6,7 +6,6 @@ from argparse import Namespace
 from supervisor.cli import ids
 from supervisor.cli.arguments import number
 from supervisor.cli.client import Control, Json
-from supervisor.cli.problems import Problem
 from supervisor.cli.show.keys import there_are
 from supervisor.cli.show.watch import Left, Manner, Watch, coming_back
 from supervisor.cli.terminal import Paint
@@ -60,7 +59,3 @@ def _last_turn(control: Control, conversation: str) -> int:
         if envelope["event"]["type"] == "task_started":
             return int(envelope["seq"]) - 1
     return after
-
-
-def not_there(conversation: str) -> Problem:
-    return Problem(f"no conversation {conversation!r}", "`greenroom ls` lists them", "unknown_conversation")

@@ -94,6 +94,8 @@ class Control:
             message = self._next(deadline)
             if message.get("id") == request and "method" not in message:
                 return result_of(message)
+            if "id" in message and message["id"] is None:  # not even read, so nobody knows whose it was
+                raise Refused(message.get("error") or {})
             self._arrived.append(message)
 
     def each(self, method: str, many: Iterable[Json], timeout_s: float = ANSWER_S) -> list[Json | Problem]:

@@ -79,5 +79,5 @@ def _watched(
         watch.attach(after)
         request = control.send("conversation/send", conversation=conversation, wait=True, **said)
         result = watch.until_answered(request, limit_s)
-        return exits.of_turn(result["ending"], denied=watch.transcript.denied)
+        return exits.of_turn(result["ending"], denied=watch.ending.denied)
     return exits.OK  # the person left; the turn goes on

@@ -42,7 +42,6 @@ class Transcript:
         self.questions: dict[str, Json] = {}
         self.turn: str | None = None
         self.tokens = 0
-        self.denied = False
         self.ended: str | None = None  # how the last turn ended, in the words of the API
         self._table: dict[str, Callable[[Json, Json], None]] = {
             name.removeprefix("_on_"): getattr(self, name) for name in dir(self) if name.startswith("_on_")
@@ -64,7 +63,7 @@ class Transcript:
     # --- the turn -------------------------------------------------------------------------------------------------
 
     def _on_task_started(self, _: Json, envelope: Json) -> None:
-        self.turn, self.tokens, self.denied, self.ended = envelope["turn"], 0, False, None
+        self.turn, self.tokens, self.ended = envelope["turn"], 0, None
         self._began = envelope["ts"]
         self._streamed.clear()
         self._output.clear()
@@ -241,7 +240,6 @@ class Transcript:
 
     def _on_approval_resolved(self, body: Json, _: Json) -> None:
         self.questions.pop(body["approval_id"], None)
-        self.denied = self.denied or body["decision"] in {"denied", "abort"}
         by = f" by {body['by']}" if body["by"] else ""
         why = f": {one_line(body['reason'])}" if body["reason"] and body["decision"] != "withdrawn" else ""
         style = "green" if body["decision"].startswith("approved") else "yellow"

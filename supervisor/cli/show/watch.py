@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from supervisor.cli import exits, ids
 from supervisor.cli.client import Control, Json, Lost, Refused, result_of
+from supervisor.cli.ending import Ending
 from supervisor.cli.problems import Problem
 from supervisor.cli.show import keys, lines
 from supervisor.cli.show.screen import Screen
@@ -31,6 +32,7 @@ class Manner(NamedTuple):
     read_only: bool = False
     raw: bool = False
     keys: bool = True
+    one_stream: bool = False  # everything is the result, also in a pipe
 
 
 class Watch:
@@ -40,12 +42,14 @@ class Watch:
         self._manner = manner
         terminal = is_terminal() and not manner.as_json
         self._keyboard = keys.Keyboard() if terminal and manner.keys and keys.there_are() else None
-        told = Screen(sys.stdout if terminal else sys.stderr, live=terminal)
-        said = told if terminal else Screen(sys.stdout, live=False)
+        one = terminal or manner.one_stream
+        told = Screen(sys.stdout if one else sys.stderr, live=terminal)
+        said = told if one else Screen(sys.stdout, live=False)
         self.screen = told
         self._said = said
-        paint = Paint(sys.stdout if terminal else sys.stderr)
+        paint = Paint(sys.stdout if one else sys.stderr)
         self.transcript = Transcript(said, told, paint, raw=manner.raw, markdown=terminal)
+        self.ending = Ending()
         self._talk = Talk(paint, read_only=manner.read_only)
         self._scene = Scene()
         self.seq = 0
@@ -156,9 +160,8 @@ class Watch:
         self._scene.question = next(iter(self.transcript.questions), None)
 
     def _follow(self, envelope: Json) -> None:
-        if self._manner.as_json:
-            self._quietly(envelope["event"])
-        else:
+        self.ending.take(envelope["event"])
+        if not self._manner.as_json:
             self.transcript.take(envelope)
         kind = envelope["event"]["type"]
         if kind == "task_started":
@@ -166,11 +169,6 @@ class Watch:
         elif kind in {"task_complete", "turn_aborted"}:
             self._scene.running = False
             self._talk.turn_ended()
-
-    def _quietly(self, body: Json) -> None:
-        """For the exit code it counts what was denied, also where nothing is drawn."""
-        if body["type"] == "approval_resolved" and body["decision"] in {"denied", "abort"}:
-            self.transcript.denied = True
 
     def _ended(self, reason: str) -> None:
         """It has a new owner; what we have is where we go on."""
@@ -240,7 +238,7 @@ def _terminated(*_: object) -> None:
 
 
 @contextlib.contextmanager
-def coming_back(conversation: str) -> Iterator[None]:
+def coming_back(conversation: str, *, quietly: bool = False) -> Iterator[None]:
     """However we go, the person is told that the conversation has not, and how to find it again."""
     short = ids.short(conversation)
     back = f"`greenroom attach {short}` comes back"
@@ -250,6 +248,8 @@ def coming_back(conversation: str) -> Iterator[None]:
         again = f"`greenroom up`, then `greenroom attach {short}`"
         raise Lost("the daemon went away; the conversation is kept", again) from lost
     except (KeyboardInterrupt, SystemExit):
+        if quietly:
+            raise
         print(f"\ngreenroom: left; the conversation goes on, {back}", file=sys.stderr)
         raise
     except Left:
