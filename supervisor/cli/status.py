@@ -54,7 +54,9 @@ def _overview(control: Control, rows: list[Row], chosen: Namespace) -> None:
     daemon, paint = _daemon(control), terminal.Paint()
     counts = Counter(row["state"] for row in rows)
     told = ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state]) or "no conversations"
-    print(f"greenroom {daemon['version']}: {paint('up', 'green')} {span(daemon['uptime_s'])}, pid {daemon['pid']}, {told}")
+    print(
+        f"greenroom {daemon['version']}: {paint('up', 'green')} {span(daemon['uptime_s'])}, pid {daemon['pid']}, {told}"
+    )
     clients = daemon["clients"] - 1  # not ourselves
     print(f"socket {daemon['socket']}, journal {size(daemon['journal_bytes'])}, {clients} other clients")
     for warning in daemon["warnings"]:

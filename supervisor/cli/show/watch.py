@@ -63,11 +63,12 @@ class Watch:
 
     def attach(self, after: int | None) -> Json:
         """Subscribe; what comes is shown by the loop."""
-        params = {"conversation": self.conversation, "after": after, "read_only": self._manner.read_only}
+        params: Json = {"conversation": self.conversation, "after": after, "read_only": self._manner.read_only}
         answer = self._control.call("conversation/attach", **params)
         self._subscription = answer["subscription"]
         self.seq = answer["seq"] if after is None else after
         running = answer["summary"]["turn"] is not None
+        self.transcript.base = answer["summary"]["settings"]["cwd"]
         self._scene.running, self._scene.began = running, time.time()
         return answer
 
@@ -80,7 +81,9 @@ class Watch:
         return self.result
 
     def until_left(self) -> None:
+        """Raises Left, which says so."""
         self._loop(lambda: False)
+        raise Left
 
     # --- the loop -------------------------------------------------------------------------------------------------
 
