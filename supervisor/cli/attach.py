@@ -21,12 +21,14 @@ def run(chosen: Namespace) -> int:
 def attached(control: Control, conversation: str, chosen: Namespace) -> int:
     """Until the person leaves."""
     watch = Watch(control, conversation, Manner(as_json=chosen.json, read_only=chosen.ro))
-    with coming_back(conversation):
+
+    def work() -> int:
         answer = watch.attach(_cursor(control, conversation, chosen.since))
         if not chosen.json:
             watch.screen.line(_first_line(answer["summary"], answer["subscription"], read_only=chosen.ro))
         watch.until_left()
-    return 0
+
+    return coming_back(conversation, work)
 
 
 def _first_line(summary: Json, mine: str, *, read_only: bool) -> str:

@@ -1,4 +1,4 @@
-"""What the doctor looks at. Each check yields a line where all is well, or: what is wrong, what to do, is it a fault."""
+"""What the doctor looks at. A check yields a line where all is well, or what is wrong, what to do, is it bad."""
 
 import fcntl
 import os

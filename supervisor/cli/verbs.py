@@ -1,4 +1,4 @@
-"""All verbs, in the order in which help shows them. Data only: nothing is imported for a verb until it is asked for."""
+"""All verbs, in the order in which help shows them. Data only: a verb's module is imported when it is asked for."""
 
 from supervisor.cli.shapes import Arg, Opt, Verb
 
