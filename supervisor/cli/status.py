@@ -57,7 +57,8 @@ def _overview(control: Control, rows: list[Row], chosen: Namespace) -> None:
     up = f"{paint('up', 'green')} {span(daemon['uptime_s'])}"
     print(f"greenroom {daemon['version']}: {up}, pid {daemon['pid']}, {told}")
     clients = daemon["clients"] - 1  # not ourselves
-    print(f"socket {daemon['socket']}, journal {size(daemon['journal_bytes'])}, {clients} other clients")
+    print(f"socket {daemon['socket']}")
+    print(f"journal {size(daemon['journal_bytes'])}, {clients} other clients")
     for warning in daemon["warnings"]:
         print(paint(f"warning: {warning}", "yellow"))
     if daemon.get("journal_repaired"):
