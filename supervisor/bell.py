@@ -26,9 +26,9 @@ class Bell:
         with contextlib.suppress(BlockingIOError):  # full: it rings already
             os.write(self._writer, b"\0")
 
-    def wait(self) -> None:
-        """Until it was rung since the last time."""
-        select.select([self._reader], [], [])
+    def wait(self, timeout_s: float | None = None) -> None:
+        """Until it was rung since the last time, or the time runs out."""
+        select.select([self._reader], [], [], timeout_s)
         with contextlib.suppress(BlockingIOError):
             os.read(self._reader, 4096)
 

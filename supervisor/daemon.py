@@ -19,12 +19,13 @@ import structlog
 
 from actors.errors import GreenroomError
 from actors.ids import ConnectionId
-from supervisor import logs
+from supervisor import logs, notify
 from supervisor.bell import Bell
 from supervisor.config import Loaded, load, parse_overrides
 from supervisor.dialects import dialects
 from supervisor.engine import Engine
 from supervisor.launch import READY, START_S
+from supervisor.notify import Notifier
 from supervisor.paths import Paths, UnsafePath, locate, private_directory, socket_path
 from supervisor.services import Services
 from supervisor.single import AlreadyRunning, DaemonLock, remove_pid, take_lock, write_pid
@@ -39,6 +40,7 @@ log = structlog.get_logger()
 
 DESCRIPTORS = 65_536  # one per client, and three per running command
 GOODBYE_S = 2.0  # for the last answers to leave
+WELL_S = 5.0  # for the loop to answer that it is there; it never does anything for as long
 
 
 class Daemon:
@@ -98,6 +100,15 @@ class Daemon:
     async def _close(self) -> None:
         self._listener.close()
 
+    def well(self) -> bool:
+        """Whether the loop still turns: nothing of ours works without it."""
+        try:
+            self._engine.loop.call(_nothing(), WELL_S)
+        except Exception:
+            log.exception("daemon.unwell")
+            return False
+        return True
+
     def reload(self) -> None:
         """What a broken config says stays a complaint in the log: the old one goes on."""
         try:
@@ -115,10 +126,12 @@ class Daemon:
         self._wanted_down.set()
         self.bell.ring()
 
-    def wait(self) -> None:
-        """On the main thread, until somebody wants us down."""
+    def wait(self, notifier: Notifier) -> None:
+        """On the main thread, until somebody wants us down. Who watches us hears that we are well, while we are."""
         while not self._wanted_down.is_set():
-            self.bell.wait()
+            self.bell.wait(notifier.interval_s)
+            if notifier.interval_s is not None and self.well():
+                notifier.tell(notify.WELL)
 
     def stop(self) -> None:
         """No new work, turns get the drain time, then are interrupted; then everything in the mirror of its start."""
@@ -135,6 +148,9 @@ class Daemon:
                 undo()
             except Exception:
                 log.exception("daemon.stop_failed", part=name)
+
+
+async def _nothing() -> None: ...
 
 
 def raise_descriptor_limit() -> None:
@@ -194,11 +210,14 @@ def _run(chosen: argparse.Namespace, tell: Callable[[bytes], None], lock: Daemon
         backups=settings.log_backups,
     )
     daemon = Daemon(loaded, paths, read, lock)
+    notifier = Notifier(os.environ)
     try:
         daemon.start()
         _listen_to_signals(daemon)
         tell(READY)
-        daemon.wait()
+        notifier.tell(notify.READY, f"STATUS=listening at {daemon.socket}")
+        daemon.wait(notifier)
+        notifier.tell(notify.STOPPING)
         daemon.stop()
     finally:
         daemon.bell.close()

@@ -15,9 +15,9 @@ from supervisor.engine import Engine
 from supervisor.paths import Paths
 from supervisor.services import Services
 from transports import requests as ask
-from transports.connection import Asked, Served
 from transports.dialect import Client
 from transports.hello import Identity
+from transports.messages import Asked, Served
 from transports.switchboard import Switchboard
 
 PATIENCE_S = 20.0  # a busy machine; a test that waits this long has failed

@@ -50,9 +50,10 @@ from actors.routing import Routing
 from actors.settings import ApprovalPolicy, Settings
 from tests.fakes.journal import FakeJournal
 from transports import requests as ask
-from transports.connection import Asked, Connection, Neighbours
-from transports.connection import Served as ServedBySupervisor
+from transports.connection import Connection, Neighbours
 from transports.dialect import Client, Dialect
+from transports.messages import Asked
+from transports.messages import Served as ServedBySupervisor
 from transports.switchboard import Switchboard
 from transports.wire import Gone, Parcel
 
