@@ -2,12 +2,16 @@
 
 import random
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from actors import events as ev
-from actors.answers import Accepted
+from actors.answers import Accepted, Answered
+from actors.errors import AlreadyAnswered
+from actors.ids import ApprovalId
+from actors.messages import AnswerApproval
 from actors.settings import ApprovalPolicy, BusyPolicy, Decision
 from tests.supervisor.agent.turns.requests import check_well_formed, talk
 from tests.support.house import House, Talk, house_at
@@ -77,13 +81,16 @@ def settle(house: House, conversation: Talk, chance: random.Random) -> None:
                 return
             continue
         for question in pending:
-            conversation.decide(question.approval_id, chance.choice([Decision.APPROVED, Decision.DENIED]))
-            house.recorder.wait_for(
-                lambda name=question.approval_id: (  # type: ignore[misc]  # the default binds it now
-                    any(one.approval_id == name for one in conversation.all(ev.ApprovalResolved)) or None
-                ),
-                "the resolution",
-            )
+            caller = house.caller()
+            decision = chance.choice([Decision.APPROVED, Decision.DENIED])
+            conversation.tell(AnswerApproval(caller, question.approval_id, decision))
+            answer = house.answer(caller, object)
+            assert isinstance(answer, Answered | AlreadyAnswered)  # a turn that is being stopped withdraws it
+            house.recorder.wait_for(partial(resolution, conversation, question.approval_id), "the resolution")
+
+
+def resolution(conversation: Talk, approval: ApprovalId) -> ev.ApprovalResolved | None:
+    return next((one for one in conversation.all(ev.ApprovalResolved) if one.approval_id == approval), None)
 
 
 def check_history(conversation: Talk, server: ModelServer, said: list[str]) -> None:
