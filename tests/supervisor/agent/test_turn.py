@@ -48,12 +48,12 @@ def test_a_turn_only_waits_while_a_question_is_open() -> None:
     async def scene() -> None:
         turn = Turn(an_order(), FakeSession())
         asking = asyncio.create_task(turn.ask(QUESTION))
-        assert not turn.only_waits
+        waits = [turn.only_waits]
         await asyncio.sleep(0)
-        assert turn.only_waits
+        waits.append(turn.only_waits)
         turn.answered(QUESTION.approval_id, Verdict(Decision.DENIED, "no"))
         assert await asking == Verdict(Decision.DENIED, "no")
-        assert not turn.only_waits
+        assert [*waits, turn.only_waits] == [False, True, False]
 
     limited(scene())
 
