@@ -320,6 +320,7 @@ def house_at(
     base_url: str,
     wire: str = "chat",
     *,
+    stream_max_retries: int = 2,
     top: str = "",
     greenroom: str = "",
     tables: str = "",
@@ -328,5 +329,7 @@ def house_at(
 ) -> Iterator[House]:
     """`top`, `greenroom` and `tables` are lines of the config: before all tables, in ours, and behind it."""
     ours = f"[greenroom]\ninterrupt_grace_ms = {grace_ms}\n{greenroom}\n{tables}"
-    with House(home, f"{top}\n{provider(base_url, wire)}{ours}", environ) as house:
+    with House(
+        home, f"{top}\n{provider(base_url, wire, stream_max_retries=stream_max_retries)}{ours}", environ
+    ) as house:
         yield house

@@ -1,0 +1,94 @@
+"""What a backend may do with its turn: names that are nobody else's, questions and input that end with it."""
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from actors import events as ev
+from actors.ids import ApprovalId, CallId, ItemId
+from actors.orders import AgentOutput, InputWanted
+from actors.settings import Decision
+from supervisor.agent.turn import Turn, Verdict
+from tests.fakes.session import FakeSession
+from tests.supervisor.agent.agents import an_input, an_order
+from tests.supervisor.agent.commands import limited
+
+QUESTION = ev.ExecApprovalRequest(
+    call_id=CallId("c"), command=("x",), cwd=Path("/"), approval_id=ApprovalId("a"), item_id=ItemId("i")
+)
+
+
+def test_items_of_a_turn_and_of_its_resumption_have_different_names() -> None:
+    async def scene() -> None:
+        order = an_order()
+        first, again = (Turn(one, FakeSession()) for one in (order, replace(order, seq=order.seq + 4, resume=True)))
+        names = [turn.new_item() for turn in (first, again) for _ in range(3)]
+        assert len(set(names)) == 6
+
+    limited(scene())
+
+
+@pytest.mark.parametrize(
+    ("decision", "approved"),
+    [
+        (Decision.APPROVED, True),
+        (Decision.APPROVED_FOR_SESSION, True),
+        (Decision.DENIED, False),
+        (Decision.ABORT, False),
+        (Decision.WITHDRAWN, False),
+    ],
+)
+def test_only_an_approval_approves(decision: Decision, approved: bool) -> None:
+    assert Verdict(decision).approved == approved
+
+
+def test_a_turn_only_waits_while_a_question_is_open() -> None:
+    async def scene() -> None:
+        turn = Turn(an_order(), FakeSession())
+        asking = asyncio.create_task(turn.ask(QUESTION))
+        waits = [turn.only_waits]
+        await asyncio.sleep(0)
+        waits.append(turn.only_waits)
+        turn.answered(QUESTION.approval_id, Verdict(Decision.DENIED, "no"))
+        assert await asking == Verdict(Decision.DENIED, "no")
+        assert [*waits, turn.only_waits] == [False, True, False]
+
+    limited(scene())
+
+
+def test_a_question_that_was_cancelled_is_closed_and_its_answer_harms_nobody() -> None:
+    async def scene() -> None:
+        turn = Turn(an_order(), FakeSession())
+        asking = asyncio.create_task(turn.ask(QUESTION))
+        await asyncio.sleep(0)
+        asking.cancel()
+        turn.answered(QUESTION.approval_id, Verdict(Decision.APPROVED))
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+        assert not turn.only_waits
+        turn.answered(QUESTION.approval_id, Verdict(Decision.APPROVED))
+
+    limited(scene())
+
+
+def test_input_that_nobody_wants_any_more_harms_nobody() -> None:
+    async def scene() -> None:
+        session = FakeSession()
+        turn = Turn(an_order(), session)
+        turn.given((an_input("too early"),))
+        wanting = asyncio.create_task(turn.more_input())
+        assert await session.batch() == (InputWanted(),)
+        wanting.cancel()
+        turn.given((an_input("too late"),))
+        with pytest.raises(asyncio.CancelledError):
+            await wanting
+        again = asyncio.create_task(turn.more_input())
+        await asyncio.sleep(0)
+        turn.given((an_input("now"),))
+        turn.given((an_input("twice"),))
+        assert await again == (an_input("now"),)
+        assert all(isinstance(message, AgentOutput) for message in session.messages)
+
+    limited(scene())
