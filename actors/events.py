@@ -259,6 +259,7 @@ class ExecApprovalRequest(Event):
     item_id: ItemId = Field(ItemId(""), description="The command's item id.")
     retry: bool = Field(False, description="It ran in the sandbox and failed; may it run again without?")
     deadline_s: float | None = Field(None, description="Seconds until it is answered by default.")
+    default: Literal[Decision.DENIED, Decision.ABORT] = Field(Decision.DENIED, description="That answer.")
 
 
 FileAdd = dict[Literal["add"], dict[Literal["content"], str]]
@@ -283,6 +284,7 @@ class ApplyPatchApprovalRequest(Event):
     approval_id: ApprovalId = Field(ApprovalId(""), description="Answer under this id.")
     item_id: ItemId = Field(ItemId(""), description="The patch's item id.")
     deadline_s: float | None = Field(None, description="Seconds until it is answered by default.")
+    default: Literal[Decision.DENIED, Decision.ABORT] = Field(Decision.DENIED, description="That answer.")
 
 
 class ApprovalResolved(Event):

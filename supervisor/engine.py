@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Literal
 
 import structlog
 
@@ -21,6 +22,7 @@ from actors.orders import RunAgent
 from actors.ports import Outbox
 from actors.registry import Registry
 from actors.session import Surroundings
+from actors.settings import Decision
 from supervisor.agent.backends import Backend
 from supervisor.agent.backends.model import Manner, ModelBackend
 from supervisor.agent.environments import Environments
@@ -40,6 +42,8 @@ from supervisor.journal import SqliteJournal
 from supervisor.loop import LoopThread
 from supervisor.models import Models
 from supervisor.paths import Paths, private_directory
+
+DEFAULTS: dict[str, Literal[Decision.DENIED, Decision.ABORT]] = {"denied": Decision.DENIED, "abort": Decision.ABORT}
 
 START_S = 30.0  # a repair of a damaged journal may take that long; everything else is milliseconds
 STOP_S = 10.0  # processes get their grace in it
@@ -204,6 +208,7 @@ class Engine:
             hide_reasoning=config.hide_agent_reasoning,
             store_responses=not config.disable_response_storage,
             approval_deadline_s=config.greenroom.approval_deadline_seconds,
+            approval_default=DEFAULTS[config.greenroom.approval_default],
         )
         models = Models(self._client, lambda: self.loaded, self.environments.of, self._environ)
         return ModelBackend(models, self.histories, Toolbox(shell, patching), manner, self.environments.for_commands)

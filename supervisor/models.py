@@ -64,4 +64,5 @@ def endpoint_of(provider: Provider, env: Mapping[str, str]) -> Endpoint:
         request_max_retries=definition.request_max_retries,
         stream_max_retries=definition.stream_max_retries,
         stream_idle_timeout_s=definition.stream_idle_timeout_ms / 1000,
+        include_usage=definition.include_usage,
     )

@@ -187,8 +187,9 @@ def _look_at_idleness(draft: Draft) -> None:
 
 
 def _deadline(draft: Draft, approval: ApprovalId) -> None:
-    if draft.facts.approval(approval) is not None:
-        resolve(draft, approval, Decision.DENIED, "deadline", "nobody answered in time")
+    asked = draft.facts.approval(approval)
+    if asked is not None:
+        resolve(draft, approval, asked.default, "deadline", "nobody answered in time")
 
 
 def park(draft: Draft, _: Park) -> None:

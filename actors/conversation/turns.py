@@ -91,7 +91,10 @@ def _give_input(draft: Draft, turn: TurnId) -> None:
     inputs = draft.facts.steering if run is not None and run.stopping is None else ()
     for waiting in inputs:
         emit_user_message(draft, waiting)
-    draft.when_stored(GiveInput(turn, inputs))
+    if inputs:
+        draft.when_stored(GiveInput(turn, inputs))
+    else:
+        draft.at_once(GiveInput(turn, ()))
 
 
 def _ask(draft: Draft, turn: TurnId, request: ev.ApprovalRequest) -> None:

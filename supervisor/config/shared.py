@@ -66,6 +66,9 @@ class ModelProvider(Table):
         300_000,
         description="A stream that is silent for so long is broken. Reasoning models do think for minutes.",
     )
+    include_usage: Flag = Field(
+        False, description="Ask a chat server for token counts. Off, because strict servers refuse the member."
+    )
     requires_openai_auth: Flag = Field(
         False, description="Without `env_key`: whether the key in `OPENAI_API_KEY` is meant for this provider too."
     )

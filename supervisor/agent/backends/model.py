@@ -7,12 +7,12 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 from actors import events as ev
 from actors.ids import ConversationId
 from actors.orders import RunAgent
-from actors.settings import Settings
+from actors.settings import Decision, Settings
 from supervisor.agent.history import Histories, take_inputs
 from supervisor.agent.model.history import HistoryItem, Image, ModelRequest, Part, Said
 from supervisor.agent.model.news import News
@@ -56,6 +56,7 @@ class Manner:
     hide_reasoning: bool = False
     store_responses: bool = True
     approval_deadline_s: float | None = None
+    approval_default: Literal[Decision.DENIED, Decision.ABORT] = Decision.DENIED
 
 
 class ModelBackend:
@@ -80,7 +81,7 @@ class ModelBackend:
         model = self._models.of(order)
         transcript = await self._histories.open(order)
         env = self._environment_of(order.conversation)
-        work = Work(turn, transcript, env, self._manner.approval_deadline_s)
+        work = Work(turn, transcript, env, self._manner.approval_deadline_s, self._manner.approval_default)
         await self._tell_surroundings(work)
         while True:
             await self._respond(model, work)

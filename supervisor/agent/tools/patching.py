@@ -58,6 +58,7 @@ class Patching:
             approval_id=work.new_approval(),
             item_id=call.item,
             deadline_s=work.deadline_s,
+            default=work.default,
         )
 
     async def _write(self, work: Work, call: OpenCall, plan: PatchPlan, *, auto_approved: bool) -> str:

@@ -124,6 +124,7 @@ class Shell:
             item_id=call.item,
             retry=retry,
             deadline_s=work.deadline_s,
+            default=work.default,
         )
 
     async def _execute(

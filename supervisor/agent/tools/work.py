@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from secrets import token_hex
+from typing import Literal
 
 from actors import events as ev
 from actors.ids import ApprovalId
-from actors.settings import Settings
+from actors.settings import Decision, Settings
 from supervisor.agent.patch.turn_diff import TurnChanges
 from supervisor.agent.transcript import Transcript
 from supervisor.agent.turn import Turn, Verdict
@@ -18,6 +19,7 @@ class Work:
     transcript: Transcript
     env: Mapping[str, str]
     deadline_s: float | None = None
+    default: Literal[Decision.DENIED, Decision.ABORT] = Decision.DENIED  # when nobody answers until then
     _changes: TurnChanges | None = field(default=None, init=False)
 
     @property

@@ -367,3 +367,11 @@ def test_a_resumed_turn_is_interrupted_through_its_agent() -> None:
     assert core.answers(BEN) == []
     core.stopped()
     assert core.types[-1] == "turn_aborted"
+
+
+def test_a_question_nobody_answers_in_time_is_answered_as_it_says_itself() -> None:
+    core = Core()
+    core.send("go")
+    core.output(w.call(), w.ask(deadline_s=5.0).model_copy(update={"default": Decision.ABORT}))
+    core.say(TimerFired("approval:question"))
+    assert core.orders_of(StopAgent) == [StopAgent(core.turn)]
