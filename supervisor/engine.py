@@ -140,7 +140,7 @@ class Engine:
         return {
             "registry": self._registry.statistics(),
             "agents": self.runner.statistics(),
-            "processes": self._processes.statistics(),
+            "processes": self.processes.statistics(),
         }
 
     def _actor(self, actor: Journalist | Librarian | Registry) -> Ref:
@@ -169,18 +169,18 @@ class Engine:
         if swept.ended:
             log.warning("processes.swept", ended=swept.ended)
         grace_s = self.config.greenroom.interrupt_grace_ms / 1000
-        self._processes = await Processes(ledger, instance, grace_s).__aenter__()
+        self.processes = await Processes(ledger, instance, grace_s).__aenter__()
         self._client = ModelClient()
         _ = self.sandbox.availability  # found out by trying, now rather than in the first turn
         self.histories = Histories(self.journal)
         self._backend = self._model_backend()
         self._notifier = Notifier(lambda: self.config.notify, self.environments.of)
-        self.runner = Runner(self.loop.loop, self._processes, self._backend_for, self._notifier.completed)
+        self.runner = Runner(self.loop.loop, self.processes, self._backend_for, self._notifier.completed)
 
     async def _stop_agents(self) -> None:
         await self.runner.close()
         await self._notifier.close()
-        await self._processes.__aexit__()
+        await self.processes.__aexit__()
         await self._client.aclose()
 
     def _backend_for(self, _: RunAgent) -> Backend:
@@ -191,7 +191,7 @@ class Engine:
         limits = config.greenroom.limits
         patching = Patching(self.sandbox)
         shell = Shell(
-            self._processes,
+            self.processes,
             self.sandbox,
             patching,
             ShellLimits(

@@ -160,7 +160,7 @@ class Services:
 
     def _machine(self, client: Client, cwd: Path) -> Machine:
         env = command_environment(client.env or os.environ, self._engine.config.shell_environment_policy)
-        processes = self._engine._processes  # noqa: SLF001  # the one owner of processes, which the engine keeps
+        processes = self._engine.processes
         return Machine(processes, self._engine.sandbox, env, cwd)
 
     # --- histories ------------------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ from actors.messages import (
     TimerFired,
 )
 from actors.orders import SuspendAgent
-from actors.settings import AbortReason, Decision
+from actors.settings import AbortReason
 
 
 def begin(draft: Draft, command: Begin) -> None:

@@ -10,6 +10,8 @@ from actors.ids import ConversationId
 from supervisor.config.shared import ShellEnvironmentPolicy
 from supervisor.environment import command_environment
 
+KEPT = 4096  # conversations; what is told for ids that never existed leaves again too
+
 
 class Environments:
     def __init__(self, own: Mapping[str, str], policy: ShellEnvironmentPolicy) -> None:
@@ -21,7 +23,10 @@ class Environments:
     def remember(self, conversation: ConversationId, env: Mapping[str, str]) -> None:
         """The newest client wins, as tmux does it."""
         with self._lock:
+            self._of.pop(conversation, None)
             self._of[conversation] = dict(env)
+            while len(self._of) > KEPT:
+                del self._of[next(iter(self._of))]
 
     def forget(self, conversation: ConversationId) -> None:
         with self._lock:
