@@ -22,7 +22,7 @@ demo: $(READY) ## a tour with the built-in model: no key, no network
 	@$(RUN)greenroom demo
 
 test: $(READY) ## the whole test suite
-	@$(RUN)python -m pytest -m 'not soak'
+	@$(RUN)python -m pytest
 
 format: $(READY) ## format the code
 	@$(RUN)ruff format . && $(RUN)ruff check --fix --quiet .
