@@ -207,6 +207,23 @@ def test_the_last_answers_of_a_daemon_that_goes_are_delivered(daemon: FakeDaemon
     assert client.message()["error"]["data"]["code"] == "daemon_restarted"
 
 
+def test_the_last_answers_are_delivered_although_the_daemon_takes_nothing_more(
+    daemon: FakeDaemon, client: Client
+) -> None:
+    """More than one read of them, while there is something to send."""
+    talk = daemon.greet()
+    for number in range(40):
+        client.say(request(number))
+        talk.line()
+    client.process.send_signal(signal.SIGSTOP)
+    talk.say(*(answer(number, text="x" * 4_000) for number in range(40)))
+    client.say(request(40))
+    daemon.vanish()
+    client.process.send_signal(signal.SIGCONT)
+    assert [client.message() for _ in range(40)] == [answer(number, text="x" * 4_000) for number in range(40)]
+    assert client.message()["id"] == 40
+
+
 def test_half_a_line_of_a_daemon_that_goes_never_reaches_the_client(daemon: FakeDaemon, client: Client) -> None:
     talk = daemon.greet()
     client.say(request(1))
