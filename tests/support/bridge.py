@@ -112,6 +112,10 @@ class FakeDaemon:
         self.talks.append(Talk(sock))
         return self.talks[-1]
 
+    def wait_dialled(self) -> None:
+        """Until somebody stands at the door; nobody lets him in."""
+        assert select.select([self._listener], [], [], PATIENCE_S)[0], "nobody dialled"
+
     def greet(self) -> Talk:
         talk = self.accept()
         talk.greet()
@@ -164,7 +168,7 @@ class Client(LineReader):
             stdout=stdout,
             stderr=subprocess.PIPE,
             bufsize=0,
-            env={**os.environ, "GREENROOM_HOME": str(home), **(env or {})},
+            env={**os.environ, "GREENROOM_HOME": str(home), "HOME": str(home), **(env or {})},
         )
         super().__init__(self.process.stdout.fileno() if self.process.stdout else -1)
 
