@@ -65,7 +65,7 @@ def _all(control: Control, since: float | None, only: set[str], limit_s: float |
 
 
 class _Seen:
-    """How far we are in each conversation. What the list says of one with a turn may be a moment old; history isn't."""
+    """How far we are in each conversation. The list may be a moment behind one with a turn; its history isn't."""
 
     def __init__(self, control: Control, only: set[str]) -> None:
         self._control = control

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import time
+from pathlib import Path
 
 from supervisor.version import VERSION
 from tests.supervisor.cli.place import Place, until
@@ -84,7 +85,7 @@ def test_run_starts_a_daemon_and_says_so(quiet: Place) -> None:
 
 
 def test_what_is_asked_of_the_daemon(place: Place) -> None:
-    assert os.path.samefile(place.said("socket"), place.home / "run" / "greenroom.sock")
+    assert Path(place.said("socket")) == place.home / "run" / "greenroom.sock"
     assert place.json("version", "--json") == {"version": VERSION, "daemon": VERSION}
     assert place.said("--version") == f"greenroom {VERSION}"
     rows = {row["what"]: row for row in place.json("df", "--json")}
