@@ -14,8 +14,8 @@ from pathlib import Path
 RUNS = 15
 LIMIT = 3.0
 CONVERSATIONS = 20
-BARE = (sys.executable, "-c", "import socket, json")
-PROGRAM = (sys.executable, "-m", "supervisor.cli.main")
+BARE: tuple[str, ...] = (sys.executable, "-c", "import socket, json")
+PROGRAM: tuple[str, ...] = (sys.executable, "-m", "supervisor.cli.main")
 VERBS: dict[str, tuple[str, ...]] = {
     "ls": ("ls",),
     "status": ("status",),
