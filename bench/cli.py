@@ -38,8 +38,8 @@ def main() -> int:
 def measured(env: dict[str, str]) -> int:
     subprocess.run([*PROGRAM, "up"], env=env, capture_output=True, check=True)
     for number in range(CONVERSATIONS):
-        words = ("run", "-d", "--name", f"bench-{number}", "say x")
-        subprocess.run([*PROGRAM, *words], env=env, capture_output=True, check=True)
+        said = ("run", "-d", "--name", f"bench-{number}", "say x")
+        subprocess.run([*PROGRAM, *said], env=env, capture_output=True, check=True)
     times: dict[str, list[float]] = {"bare": [], **{verb: [] for verb in VERBS}}
     for _ in range(RUNS):
         times["bare"].append(timed(BARE, env))

@@ -65,7 +65,7 @@ def test_after_a_kill_everything_is_back_and_the_cut_turn_says_so(quiet: Place) 
     quiet.kill()
     assert (quiet.home / "run" / "greenroom.sock").exists()
     assert "the daemon is not running" in quiet.run("ls", code=7).stderr  # a socket that is left behind is no daemon
-    assert quiet.said("up").endswith(", 1 conversations")
+    assert quiet.said("up").endswith(", 1 conversation")
     assert quiet.run("wait", "counting", code=10).stdout == "counting: lost\n"
     quiet.run("send", "counting", "say on we go", "--wait")
 
