@@ -13,7 +13,7 @@ from supervisor.cli.memory import of_conversations, of_process
 from supervisor.cli.rows import COLUMNS, row_of
 from supervisor.cli.show import keys
 from supervisor.cli.table import Column, Row, drawn, plain
-from supervisor.cli.words import age, cut, one_line, size, span
+from supervisor.cli.words import age, cut, many, one_line, size, span
 
 REFRESH_S = 1.0
 SCREEN_ON, SCREEN_OFF = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"
@@ -64,8 +64,10 @@ class Sample:
         daemon, memory = self.daemon, of_process(self.daemon["pid"])
         parts = [
             f"greenroom {daemon['version']} up {span(daemon['uptime_s'])}",
-            f"{len(self.rows)} conversations, {daemon['agents']['turns']} turns, {len(self.questions)} questions",
-            f"{daemon['clients']} clients",
+            many(len(self.rows), "conversation"),
+            many(daemon["agents"]["turns"], "turn"),
+            many(len(self.questions), "question"),
+            many(daemon["clients"], "client"),
             *([size(memory)] if memory else []),
         ]
         return ", ".join(parts)
@@ -107,6 +109,7 @@ class Top:
                             self._press(key, keyboard)
                     else:
                         self._sample.take()
+                        self._note = self._note if self._asking else ""
         finally:
             sys.stdout.write(SCREEN_OFF)
             sys.stdout.flush()
@@ -124,8 +127,8 @@ class Top:
         marked = [f"{'>' if first + place == at + 1 else ' '} {line}" for place, line in enumerate(lines)]
         foot = self._note or HELP
         screen = [cut(self._sample.head(), columns - 1), "", *marked, *[""] * (room + 1 - len(marked)), ""]
-        body = "\x1b[K\r\n".join(screen[: rows - 1])
-        sys.stdout.write(f"\x1b[H{body}\x1b[K\r\n{paint(cut(foot, columns - 1), 'bold')}\x1b[J")
+        body = "\x1b[K\n".join(screen[: rows - 1])
+        sys.stdout.write(f"\x1b[H{body}\x1b[K\n{paint(cut(foot, columns - 1), 'bold')}\x1b[J")
         sys.stdout.flush()
 
     def _place(self) -> int:

@@ -27,6 +27,10 @@ def took(length_s: float) -> str:
     return f"{length_s:.1f} s" if length_s < 60 else f"{int(length_s // 60)} min {int(length_s % 60)} s"
 
 
+def many(count: int, what: str) -> str:
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
+
+
 def size(count: float) -> str:
     for unit in ("B", "KiB", "MiB", "GiB"):
         if count < 1024:
@@ -53,7 +57,7 @@ def when(text: str, now: float | None = None) -> float:
 
 def clean(text: str) -> str:
     """Without control characters, which a terminal would obey."""
-    return text.replace("\r\n", "\n").expandtabs(4).translate(_UNSAFE)
+    return text.replace("\r\n", "\n").replace("\r", "\n").translate(_UNSAFE).expandtabs(4)
 
 
 def one_line(text: str) -> str:
