@@ -112,6 +112,10 @@ class FakeDaemon:
         self.talks.append(Talk(sock))
         return self.talks[-1]
 
+    def wait_dialled(self) -> None:
+        """Until somebody stands at the door; nobody lets him in."""
+        assert select.select([self._listener], [], [], PATIENCE_S)[0], "nobody dialled"
+
     def greet(self) -> Talk:
         talk = self.accept()
         talk.greet()

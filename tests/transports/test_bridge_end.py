@@ -71,8 +71,9 @@ def test_it_leaves_in_time_when_the_daemon_never_welcomes_it(daemon: FakeDaemon,
     assert client.leave() < LIMIT_S
 
 
-def test_it_leaves_in_time_when_the_daemon_never_accepts(client: Client) -> None:
+def test_it_leaves_in_time_when_the_daemon_never_accepts(daemon: FakeDaemon, client: Client) -> None:
     client.say(request(1))
+    daemon.wait_dialled()
     assert client.leave() < LIMIT_S
 
 

@@ -40,6 +40,7 @@ class ListenerSink:
 
     def lost(self, reason: str) -> Iterable[Action]:
         self.desk.listeners.pop(self.name, None)
+        yield from self.desk.loudness.say("warning", f"{self.conversation} can't be listened to any more: {reason}")
         yield from self.desk.nobody_reads(self.conversation, reason)
 
     def _ask(self, request: ApprovalRequest) -> Iterable[Action]:

@@ -112,6 +112,7 @@ def test_a_cancel_before_the_conversation_stands_starts_no_turn() -> None:
     assert text_of(client.answer(1)["result"]) == INTERRUPTED
     assert daemon.turns == {}
     assert nothing_open(client)
+    assert client.result("list_conversations")["structuredContent"] == {"conversations": []}
 
 
 @pytest.mark.parametrize("steps", range(0, 24, 2))

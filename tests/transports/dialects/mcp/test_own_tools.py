@@ -170,6 +170,19 @@ def test_progress_beats_while_the_turn_runs_and_ends_with_it() -> None:
     assert "secret" not in str(told)
 
 
+def test_progress_says_that_an_approval_waits_and_when_it_does_no_more() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon, progress_seconds=10)
+    client.tool("codex", {"prompt": "x"}, 1, _meta={"progressToken": 5})
+    (conversation,) = daemon.conversations
+    wants_to_run(daemon, conversation)
+    daemon.advance(10)
+    client.respond(0, {"decision": "approved"})
+    daemon.advance(10)
+    messages = [(one["progressToken"], one["message"]) for one in client.told("notifications/progress")]
+    assert messages == [(5, "waiting for an approval"), (5, "thinking")]
+
+
 def test_without_a_token_there_is_no_progress() -> None:
     daemon = Daemon()
     client = McpClient(daemon)

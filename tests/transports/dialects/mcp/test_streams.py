@@ -294,3 +294,25 @@ def test_a_stream_that_was_replaced_tells_nothing_twice() -> None:
     streams(client, conversation, "B")
     a_turn(daemon, client, conversation, "one")
     assert live(client) == [STARTED, message("one"), complete("one")]
+
+
+def test_who_reads_a_conversation_that_is_gone_is_told_so_and_its_question_is_taken_back() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon)
+    conversation = created(client)
+    streams(client, conversation)
+    client.ask("addConversationListener", {"conversationId": conversation})
+    client.ask("resources/subscribe", {"uri": f"greenroom://conversation/{conversation}"})
+    sent(client, conversation)
+    wants_to_run(daemon, conversation)
+    del daemon._routing._entries[conversation]
+    for subscription in daemon.state(conversation).subscribers:
+        gone = EndSubscription(client.dialect._desk.client.connection, Unsubscribed(subscription, "the actor failed"))
+        daemon.switchboard.post(gone.connection, gone, daemon.mailboxes["registry"])
+    daemon.settle()
+    assert client.told("notifications/stream_disconnected") == [
+        {"_meta": {"conversationId": conversation}, "reason": "the actor failed"}
+    ]
+    assert "can't be listened to any more" in client.told("notifications/message")[-1]["data"]
+    assert client.told("notifications/cancelled") == [{"requestId": 0, "reason": "the actor failed"}]
+    assert nothing_open(client)

@@ -8,7 +8,7 @@ from actors.answers import Ending, TurnResult
 from actors.errors import Cancelled, GreenroomError, TurnFailed, UnknownConversation
 from actors.ids import ConversationId
 from actors.items import TextItem
-from actors.messages import Begin, Create, Send, ToConversation
+from actors.messages import Archive, Begin, Create, Send, ToConversation
 from actors.settings import BusyPolicy
 from transports import requests as ask
 from transports.dialect import Action, Ask, Tell
@@ -66,7 +66,8 @@ def _begin(call: Call, wanted: arguments.Codex) -> Iterable[Action]:
         yield from call.tell(lambda caller: Create(conversation, Begin(caller, answer.settings)), begun)
 
     def begun(answer: Any) -> Iterable[Action]:
-        if call.over:
+        if call.over:  # nobody knows its id, so nobody shall find it in lists
+            yield Tell(ToConversation(conversation, Archive(None)))
             return
         if isinstance(answer, GreenroomError):
             yield from _close(turn, _error(f"Failed to start Codex session: {answer.message}"))
