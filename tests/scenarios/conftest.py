@@ -1,0 +1,33 @@
+"""One daemon and one model for all scenarios that leave them as they were; one of its own for the others."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.scenarios.stage import Stage
+from tests.support.model_server import ModelServer
+
+
+@pytest.fixture(scope="package")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    with ModelServer() as model:
+        stage = Stage(tmp_path_factory.mktemp("scenarios"), model)
+        yield stage
+        stage.close()
+
+
+@pytest.fixture
+def own_stage(tmp_path: Path) -> Iterator[Stage]:
+    with ModelServer() as model:
+        stage = Stage(tmp_path, model)
+        yield stage
+        stage.close()
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    """Where the agent works."""
+    work = tmp_path / "work"
+    work.mkdir()
+    return work

@@ -1,0 +1,84 @@
+"""What a scenario plays on: a home whose config names a scripted model, and bridges to the daemon that they start."""
+
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+from tests.support.control_client import ControlClient
+from tests.support.home import Home
+from tests.support.mcp_client import McpClient
+from tests.support.model_server import ModelServer, Received
+
+GONE_S = 10.0  # until a daemon that was told to stop, or was killed, is no more
+POLICY_A = ("--approval", "never", "--sandbox", "danger-full-access")
+POLICY_B = ("--approval", "untrusted")
+
+CONFIG = """
+model = "mock-model"
+model_provider = "mock_provider"
+
+[model_providers.mock_provider]
+name = "Mock provider for test"
+base_url = "{base_url}"
+wire_api = "chat"
+request_max_retries = 0
+stream_max_retries = 0
+
+[greenroom.mcp]
+twin_notifications = {twins}
+"""
+
+
+class Stage:
+    def __init__(self, base: Path, model: ModelServer, *, twins: bool = False) -> None:
+        config = CONFIG.format(base_url=model.base_url, twins=str(twins).lower())
+        self.home = Home(base / "home", config, env={"HOME": str(base)})
+        self.model = model
+        self.bridges = 0
+
+    def bridge(self, *arguments: str, **more: Any) -> McpClient:
+        """As an editor starts it."""
+        self.bridges += 1
+        return McpClient(self.home.env, *arguments, **more)
+
+    def daemon_pid(self) -> int:
+        return int(Path(self.home.paths.pid_file).read_text())
+
+    def kill_daemon(self) -> int:
+        """As by the machine's own need: without a word."""
+        return _end(self.daemon_pid(), signal.SIGKILL)
+
+    def close(self) -> None:
+        if Path(self.home.paths.pid_file).exists():
+            try:
+                _end(self.daemon_pid(), signal.SIGTERM)
+            except ProcessLookupError:
+                return  # killed by its test
+        faults = [line for line in self.home.log if line["level"] in {"error", "critical"}]
+        assert not faults, faults
+
+    def control(self) -> ControlClient:
+        return self.home.client()
+
+    def asked(self, *words: str) -> list[Received]:
+        """The requests to the model that have these words in them, in order."""
+        return [one for one in self.model.requests if all(word in str(one.body) for word in words)]
+
+
+def _end(pid: int, signum: signal.Signals) -> int:
+    os.kill(pid, signum)
+    deadline = time.monotonic() + GONE_S
+    while _runs(pid):
+        assert time.monotonic() < deadline, f"daemon {pid} did not go"
+        time.sleep(0.005)
+    return pid
+
+
+def _runs(pid: int) -> bool:
+    """A zombie runs no more; whose child it is, is not our business."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False

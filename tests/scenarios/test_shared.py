@@ -1,0 +1,83 @@
+"""What the original could not: a conversation that clients share, and one that outlives its daemon."""
+
+import pytest
+
+from tests.scenarios.stage import POLICY_A, POLICY_B, Stage
+from tests.scenarios.test_typed_calls import create, send, stream, until
+from tests.support.mcp_client import McpClient
+
+ASK = 'call shell ["touch","approved"]; then; say thanks'
+SEEN = ("agent_message", "task_started", "task_complete", "exec_approval_request", "exec_command_begin")
+
+
+def streaming(client: McpClient, conversation: str) -> None:
+    client.answer(stream(client, conversation))
+    client.notified("notifications/initial_state")
+
+
+def seen(client: McpClient) -> list[str]:
+    return [line["method"] for line in client.lines if line.get("method") in SEEN]
+
+
+def test_two_bridges_see_the_same_and_the_approval_is_answered_by_one_and_taken_from_the_other(stage: Stage) -> None:
+    with stage.bridge(*POLICY_B) as one, stage.bridge(*POLICY_B) as other:
+        conversation = create(one)
+        streaming(one, conversation)
+        streaming(other, conversation)
+        send(one, conversation, ASK)
+        first, second = one.asked(), other.asked()
+        assert first["params"]["codex_command"] == second["params"]["codex_command"] == ["touch", "approved"]
+        other.respond(second["id"], {"action": "accept"})
+        assert one.notified("notifications/cancelled")["requestId"] == first["id"]
+        for client in (one, other):
+            assert client.notified("task_complete")["msg"]["last_agent_message"] == "thanks"
+        assert seen(one) == seen(other)
+        assert other.told("notifications/cancelled") == []
+        one.respond(first["id"], {"decision": "abort"})
+        one.settle()
+        send(one, conversation, "say still here")
+        assert one.notified("task_complete", after=one.mark())["msg"]["last_agent_message"] == "still here"
+
+
+def test_a_call_that_another_client_interrupts_ends_as_one_that_its_own_interrupts(stage: Stage) -> None:
+    with stage.bridge(*POLICY_A) as one, stage.bridge(*POLICY_A) as other:
+        one.tool("codex", {"prompt": 'call shell ["sleep","60"]'}, 1)
+        thread = one.event("exec_command_begin")["_meta"]["threadId"]
+        result = other.result("interrupt_conversation", {"threadId": thread})["structuredContent"]
+        assert result["interrupted"] is True
+        assert one.answer(1)["result"]["error"] == "Turn interrupted"
+        reply = other.result("codex-reply", {"threadId": thread, "prompt": "say continued by another"})
+        assert reply["structuredContent"]["content"] == "continued by another"
+
+
+@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=[pytest.mark.soak, pytest.mark.timeout(300)])])
+def test_the_daemon_is_killed_again_and_again_and_the_call_after_it_works(own_stage: Stage, kills: int) -> None:
+    with own_stage.bridge(*POLICY_A) as client:
+        thread = client.result("codex", {"prompt": "say begun"})["structuredContent"]["threadId"]
+        for _ in range(kills):
+            mark = client.mark()
+            call = client.tool("codex-reply", {"threadId": thread, "prompt": 'call shell ["sleep","60"]'})
+            client.event("exec_command_begin", after=mark)
+            own_stage.kill_daemon()
+            error = client.answer(call)["error"]
+            assert error["data"]["retryable"] is True
+        works = client.result("codex-reply", {"threadId": thread, "prompt": "say works"})
+        assert works["structuredContent"] == {"threadId": thread, "sessionId": thread, "content": "works"}
+
+
+def test_an_approval_that_waited_when_the_daemon_was_killed_can_be_answered_by_the_bridge(own_stage: Stage) -> None:
+    with own_stage.bridge(*POLICY_B) as client:
+        conversation = create(client)
+        send(client, conversation, ASK)
+        until(client, conversation, "waiting")
+        streaming(client, conversation)
+        first = client.asked()
+        own_stage.kill_daemon()
+        mark = client.mark()
+        client.settle()
+        client.answer(stream(client, conversation))
+        client.notified("notifications/initial_state", after=mark)
+        second = client.asked(after=mark)
+        assert second["params"]["codex_command"] == first["params"]["codex_command"]
+        client.respond(second["id"], {"decision": "approved"})
+        assert client.notified("task_complete", after=mark)["msg"]["last_agent_message"] == "thanks"
