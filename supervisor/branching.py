@@ -103,8 +103,9 @@ def guest(lines: tuple[str, ...], new_id: ConversationId | None) -> Guest:
         events = [ExportedEvent.model_validate_json(line) for line in lines[1:]]
     except ValidationError:
         return Guest(lines)
-    if not events:
-        raise InvalidInput("line 2: a history has events", line=2)
+    last = events[-1].seq if events else 0
+    if not events or last != header.head.last_seq:
+        raise InvalidInput(f"the events end at {last}, the head says {header.head.last_seq}", last_seq=last)
     conversation = new_id or ConversationId(header.head.conversation)
     records = tuple(_record(number, event, conversation) for number, event in enumerate(events, 2))
     state = _replayed(header, conversation, records)

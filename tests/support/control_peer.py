@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-WAIT_S = 20.0  # a busy machine; a test that waits longer has failed
+WAIT_S = 10.0  # a busy machine; a test that waits longer has failed
 Message = dict[str, Any]
 Judge = Callable[[str | None, Message], None]  # the method that is answered, None for a notification
 TERMINAL = frozenset({"task_complete", "turn_aborted"})

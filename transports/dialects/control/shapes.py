@@ -205,7 +205,7 @@ class EventsParams(Shape):
     lagged: bool = Field(description="The reader had fallen behind what memory keeps; said once.")
     gap: tuple[int, int] | None = Field(None, description="Events from-to that are not kept any more.")
     pending: tuple[ExecQuestion | PatchQuestion, ...] | None = Field(
-        None, description="On the first slice that is live: the questions that wait for an answer."
+        None, description="On the first slice that is live, if any wait: the questions to be answered."
     )
 
 

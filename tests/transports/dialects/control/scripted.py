@@ -88,8 +88,8 @@ USUAL: dict[str, Reply] = {
     "Down": lambda _: ask.Plain({"drain_s": 0.0}),
     "ReadConfig": lambda _: ask.Plain({"value": 1, "path": None}),
 }
-_EVENT = b'{"type":"error","message":"no"}'
-_STATUS = {
+_EVENT: bytes = b'{"type":"error","message":"no"}'
+_STATUS: dict[str, Any] = {
     "pid": 1,
     "version": "1",
     "instance": "i",
