@@ -1,4 +1,4 @@
-"""One real daemon and one scripted model for all tests that only talk to them; each makes conversations of its own."""
+"""One real daemon and one scripted model for all tests that only talk to them; each has conversations of its own."""
 
 from collections.abc import Iterator
 from pathlib import Path

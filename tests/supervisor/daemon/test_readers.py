@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.control_peer import ControlPeer, Refused, Subscription
+from tests.support.control_peer import ControlPeer, Subscription
 from tests.support.daemon_process import DaemonProcess
-from tests.support.model_server import ModelServer
 
 
 def test_a_cursor_says_where_to_begin(client: ControlPeer) -> None:
@@ -129,14 +128,10 @@ def join_at_every_moment(daemon: DaemonProcess, client: ControlPeer, joiners: in
         for number in range(joiners):
             known = first.seqs[-1] if first.seqs else 0
             after = [0, None, known, chance.randrange(known + 1)][number % 4]
-            try:
-                joined.append((after, joiner.attach(one, after)))
-            except Refused as refused:
-                assert refused.name == "invalid_input"
+            joined.append((after, joiner.attach(one, after)))
             time.sleep(pause_s * chance.random())  # a moment that is not always the same one
         end = client.answer(sent)["seq"]
         client.wait_seq(first, end)
-        assert len(joined) > joiners // 2
         for after, watching in joined:
             start = watching.answer["seq"] if after is None else after
             if start < end:
@@ -159,7 +154,7 @@ def test_who_joins_at_two_thousand_moments_has_no_gap_and_no_double(
 
 
 def test_who_comes_back_with_its_cursor_again_and_again_has_every_event_once(
-    daemon: DaemonProcess, client: ControlPeer, model: ModelServer
+    daemon: DaemonProcess, client: ControlPeer
 ) -> None:
     one = client.create()
     sent = client.start(
@@ -173,7 +168,7 @@ def test_who_comes_back_with_its_cursor_again_and_again_has_every_event_once(
         with daemon.connect(f"life {number}") as life:
             after = seen[-1]["seq"] if seen else 0
             watching = life.attach(one, after)
-            life.wait_for(lambda watching=watching: bool(watching.stored), "nothing new")
+            life.wait_seq(watching, after + 1)
             seen += watching.stored
         if seen[-1]["event"]["type"] == "task_complete":
             break
