@@ -33,8 +33,10 @@ class DaemonProcess:
         config: str = CONFIG,
         environ: Mapping[str, str] | None = None,
         judge: Judge | None = None,
+        program: str = "supervisor",
     ) -> None:
         self.home = home
+        self.program = program
         self.config = config
         self.judge = judge
         kept = {key: value for key, value in os.environ.items() if not key.startswith(LEFT_OUT)}
@@ -67,7 +69,7 @@ class DaemonProcess:
         try:
             with self.errors.open("ab") as errors:
                 self._process = subprocess.Popen(
-                    [sys.executable, "-m", "supervisor", "--ready-fd", str(writer)],
+                    [sys.executable, "-m", self.program, "--ready-fd", str(writer)],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=errors,
