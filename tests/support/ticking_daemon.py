@@ -1,0 +1,65 @@
+"""The real daemon with an agent that ticks: words that are the time, at a set rate, and no model behind it.
+
+A model's HTTP would be four fifths of what such a measurement sees. Everything from the agent's emit to the client's
+socket is the daemon's own. The prompt says how: `words N EVERY_MS`, `flood BYTES PIECE`; anything else is one word.
+"""
+
+import asyncio
+import random
+import sys
+import time
+
+from actors.events import AgentMessage, AgentMessageDelta
+from actors.ids import ConversationId
+from actors.items import text_of
+from actors.orders import RunAgent
+from supervisor import daemon
+from supervisor.agent.backends import Backend
+from supervisor.agent.turn import Turn
+from supervisor.engine import Engine
+
+
+class Ticking:
+    resumable = False
+
+    async def run(self, turn: Turn) -> str | None:
+        verb, *numbers = text_of(turn.order.inputs[0].items).split()
+        if verb == "words":
+            await self._words(turn, int(numbers[0]), float(numbers[1]) / 1000)
+        elif verb == "flood":
+            await self._flood(turn, int(numbers[0]), int(numbers[1]))
+        else:
+            turn.emit(AgentMessage(message="one", item_id=turn.new_item()))
+        await turn.more_input()
+        return "done"
+
+    async def _words(self, turn: Turn, count: int, every_s: float) -> None:
+        item = turn.new_item()
+        due = time.monotonic() + random.random() * every_s  # so that not all speak in the same moment
+        for _ in range(count):
+            await asyncio.sleep(max(0.0, due - time.monotonic()))
+            due += every_s
+            turn.emit(AgentMessageDelta(delta=f"{time.time():.6f} ", item_id=item))
+        turn.emit(AgentMessage(message="said", item_id=item))
+
+    async def _flood(self, turn: Turn, size: int, piece: int) -> None:
+        """As a model talks: a delta, which waits for room, and the whole message, which is stored."""
+        text = "x" * piece
+        for _ in range(size // piece):
+            item = turn.new_item()
+            await turn.room()
+            turn.emit(AgentMessageDelta(delta=text, item_id=item), AgentMessage(message=text, item_id=item))
+            await asyncio.sleep(0)
+
+    def forget(self, conversation: ConversationId) -> None:
+        """Nothing is remembered."""
+
+
+class TickingEngine(Engine):
+    def _backend_for(self, _: RunAgent) -> Backend:
+        return Ticking()
+
+
+if __name__ == "__main__":
+    daemon.Engine = TickingEngine  # type: ignore[misc]  # the daemon's one seam for another kind of agent
+    sys.exit(daemon.main())
