@@ -86,7 +86,8 @@ class Engine:
         self._undo.append(("clock", lambda: self.clock.stop(STOP_S)))
         self._registry = Registry(self._surroundings, self.config.greenroom.limits.live_sessions)
         self.registry = self._actor(self._registry)
-        self.registry.tell(Known(tuple(self.journal.heads())))
+        # Asked, not told: what clients say goes before what we report, and would find an empty index.
+        self.registry.ask(Known(tuple(self.journal.heads())), START_S)
 
     def stop(self) -> None:
         """The mirror of start. What would not stop is logged as the bug it is."""
