@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.faults.house import House, served_by
 from tests.faults.report import PAGE, Report, Row
 from tests.support.model_server import ModelServer
 
@@ -29,6 +30,28 @@ def measure(request: pytest.FixtureRequest) -> Measure:
 def model() -> Iterator[ModelServer]:
     with ModelServer() as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def shared_model() -> Iterator[ModelServer]:
+    with ModelServer() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def shared_house(shared_model: ModelServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    with House(tmp_path_factory.mktemp("shared") / "home", served_by(shared_model.base_url)) as house:
+        yield house
+        assert not house.complaints(), house.complaints()
+
+
+@pytest.fixture
+def house(shared_house: House) -> Iterator[House]:
+    """One daemon for all tests that leave it as they found it: a start costs as much as a small test."""
+    before = len(list(shared_house.complaints()))
+    yield shared_house
+    shared_house.leave()
+    assert shared_house.complaints()[before:] == []
 
 
 @pytest.fixture

@@ -119,6 +119,12 @@ def judge(history: Sequence[Message], *, settled: bool = True) -> None:
         assert all(begun.values()), f"turns without an end: {begun}"
 
 
+def open_turns(history: Sequence[Message]) -> set[str]:
+    """Turns that began and have no end yet."""
+    begun = {one["turn"] for one in history if one["event"]["type"] == "task_started"}
+    return begun - {one["turn"] for one in history if one["event"]["type"] in TERMINAL}
+
+
 def keys(history: Sequence[Message]) -> Counter[str]:
     """How often each idempotency key was taken."""
     return Counter(one["event"]["key"] for one in history if one["event"].get("key") and taken(one))
