@@ -11,6 +11,7 @@ from tests.faults.report import PAGE, Report, Row
 from tests.support.model_server import ModelServer
 
 REPORT = Report()
+FRAMES = "limits.frame_bytes = 1048576"  # small enough to go beyond it quickly
 Measure = Callable[[str, str], AbstractContextManager[Row]]
 
 
@@ -40,7 +41,7 @@ def shared_model() -> Iterator[ModelServer]:
 
 @pytest.fixture(scope="session")
 def shared_house(shared_model: ModelServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    with House(tmp_path_factory.mktemp("shared") / "home", served_by(shared_model.base_url)) as house:
+    with House(tmp_path_factory.mktemp("shared") / "home", served_by(shared_model.base_url, FRAMES)) as house:
         yield house
         assert not house.complaints(), house.complaints()
 
