@@ -65,7 +65,9 @@ class Report:
 
     def page(self) -> str:
         full = [row for row in self.rows if row.full]
-        machine = f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python {platform.python_version()}"
+        machine = (
+            f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python {platform.python_version()}"
+        )
         total = sum(row.seconds for row in full)
         lines = [HEAD, f"Last run: {machine}, {total / 60:.0f} minutes.", ""]
         for letter, title in LETTERS.items():

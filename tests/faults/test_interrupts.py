@@ -225,5 +225,3 @@ def test_a_request_that_is_not_well_formed_is_noticed() -> None:
     assert faults_of({"messages": [said, output]})
     assert faults_of({"messages": [said, call, said]})
     assert faults_of({"messages": [said, call, output, output]})
-
-

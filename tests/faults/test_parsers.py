@@ -22,7 +22,16 @@ TOKENS = (
     *(b"data: ", b"data:", b"\n", b"\r", b"\r\n", b"\n\n", b"event: x\n", b": comment\n", b"\xef\xbb\xbf", b"[DONE]"),
     *(b'{"jsonrpc":"2.0"', b',"id":', b'"method":"x"', b"}", b"[", b"1e999", b'"\\ud800"', b"null", b"x" * 65),
     *(b"*** Begin Patch\n", b"*** End Patch\n", b"*** Add File: a\n", b"*** Update File: b\n", b"*** Move to: c\n"),
-    *(b"*** Delete File: d\n", b"@@\n", b"@@ def f():\n", b"+x\n", b"-x\n", b" x\n", b"*** End of File\n", b"<<EOF\n"),
+    *(
+        b"*** Delete File: d\n",
+        b"@@\n",
+        b"@@ def f():\n",
+        b"+x\n",
+        b"-x\n",
+        b" x\n",
+        b"*** End of File\n",
+        b"<<EOF\n",
+    ),
 )
 DATA = st.lists(st.sampled_from(TOKENS) | st.binary(max_size=8), max_size=25).map(b"".join)
 
@@ -57,7 +66,14 @@ def test_a_parser_withstands_fuzzing_by_coverage(name: str, measure: Measure, tm
         pytest.skip("atheris is not installed: pip install atheris")
     with measure("F", f"atheris, {FUZZ_S} s, into the parser `{name}`") as row:
         ended = subprocess.run(
-            [sys.executable, "-m", "tests.faults.fuzz", name, f"-max_total_time={FUZZ_S}", f"-artifact_prefix={tmp_path}/"],
+            [
+                sys.executable,
+                "-m",
+                "tests.faults.fuzz",
+                name,
+                f"-max_total_time={FUZZ_S}",
+                f"-artifact_prefix={tmp_path}/",
+            ],
             cwd=ROOT,
             capture_output=True,
             text=True,

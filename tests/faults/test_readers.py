@@ -152,7 +152,9 @@ def storm(house: House, row: Row, clients: int, rounds: int) -> None:
         caller.call("conversation/interrupt", conversation=one)
         judge(caller.history(one))
     until(lambda: _close(counts(house), before), f"{counts(house)} are left where {before} were")
-    row.notes.append(f"threads and descriptors: {before[0]} and {before[1]} before, {counts(house)[0]} and {counts(house)[1]} after")
+    row.notes.append(
+        f"threads and descriptors: {before[0]} and {before[1]} before, {counts(house)[0]} and {counts(house)[1]} after"
+    )
     for one in conversations:
         caller.call("conversation/delete", conversation=one)
 
