@@ -12,7 +12,6 @@ import secrets
 import signal
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -20,38 +19,40 @@ import structlog
 
 from actors.errors import GreenroomError
 from actors.ids import ConnectionId
-from actors.messages import Quiesce
 from supervisor import logs
+from supervisor.bell import Bell
 from supervisor.config import Loaded, load, parse_overrides
+from supervisor.dialects import dialects
 from supervisor.engine import Engine
+from supervisor.launch import READY, START_S
 from supervisor.paths import Paths, UnsafePath, locate, private_directory, socket_path
 from supervisor.services import Services
-from supervisor.single import AlreadyRunning, DaemonLock, remove_pid, write_pid
+from supervisor.single import AlreadyRunning, DaemonLock, remove_pid, take_lock, write_pid
 from supervisor.version import VERSION
 from transports.connection import Neighbours
-from transports.dialects.control.dialect import ControlDialect
 from transports.greeting import House
-from transports.hello import Dialects, Identity
+from transports.hello import Identity
 from transports.listener import Limits, Listener
 from transports.switchboard import Switchboard
 
 log = structlog.get_logger()
 
 DESCRIPTORS = 65_536  # one per client, and three per running command
-INTERRUPT_S = 5.0  # for interrupted turns to be recorded: their grace, and a busy machine
 GOODBYE_S = 2.0  # for the last answers to leave
-POLL_S = 0.02  # between looks at turns that are draining; nobody waits for this but the end
 
 
 class Daemon:
     """Each step of `start` has its undo; `stop` runs them backwards, with one log line each."""
 
-    def __init__(self, loaded: Loaded, paths: Paths, reread: Callable[[], Loaded]) -> None:
+    def __init__(self, loaded: Loaded, paths: Paths, reread: Callable[[], Loaded], lock: DaemonLock) -> None:
+        """`lock` is held already, and is let go of as the last thing."""
+        self._lock = lock
         self._paths = paths
         self._loaded = loaded
         self._reread = reread
         self._undo: list[tuple[str, Callable[[], object]]] = []
-        self.wanted_down = threading.Event()
+        self.bell = Bell()
+        self._wanted_down = threading.Event()
         self._hurry = threading.Event()
         self.drain_s: float = loaded.config.greenroom.drain_seconds
         self.socket = socket_path(paths)
@@ -65,8 +66,7 @@ class Daemon:
             raise
 
     def _start(self) -> None:
-        lock = DaemonLock(Path(self._paths.lock_file))
-        self._undo.append(("lock", lock.release))
+        self._undo.append(("lock", self._lock.release))
         raise_descriptor_limit()
         self._switchboard = Switchboard()
         self._engine = Engine(self._loaded, self._paths, dict(os.environ), self._switchboard)
@@ -74,7 +74,9 @@ class Daemon:
         self._undo.append(("engine", self._engine.stop))
         self._services = Services(self._engine, self._switchboard, self.identity, self.ask_down, self._reread)
         around = Neighbours(self._engine.registry, self._services, self._switchboard, self._engine.clock)
-        house = House(self.identity, self._dialects(), around, lambda: ConnectionId(secrets.token_hex(8)))
+        house = House(
+            self.identity, dialects(self._loaded.config), around, lambda: ConnectionId(secrets.token_hex(8))
+        )
         limits = self._loaded.config.greenroom.limits
         self._listener = Listener(
             Path(self.socket),
@@ -84,15 +86,11 @@ class Daemon:
         )
         self._engine.loop.call(self._open(), GOODBYE_S)
         self._undo.append(("listener", lambda: self._engine.loop.call(self._close(), GOODBYE_S * 2)))
-        pid_file = Path(self._paths.pid_file)
-        write_pid(pid_file)
-        self._undo.append(("pid file", lambda: remove_pid(pid_file)))
-        lock.tell(f"pid {os.getpid()}, socket {self.socket}")
+        write_pid(self._paths.pid_file)
+        self._undo.append(("pid file", lambda: remove_pid(self._paths.pid_file)))
+        self._lock.tell(self.socket)
+        self._undo.append(("address", self._lock.tell))  # from here on a starter waits until we are gone
         log.info("daemon.started", pid=os.getpid(), socket=self.socket, version=VERSION)
-
-    def _dialects(self) -> Dialects:
-        in_flight = self._loaded.config.greenroom.limits.requests_in_flight
-        return {"control": lambda client, _: ControlDialect(client, in_flight)}
 
     async def _open(self) -> None:
         self._listener.open(lock_held=True)
@@ -111,31 +109,24 @@ class Daemon:
 
     def ask_down(self, drain_s: float) -> None:
         """From any thread. The first says how long turns may go on, the second that they may not."""
-        if self.wanted_down.is_set():
+        if self._wanted_down.is_set():
             self._hurry.set()
         self.drain_s = drain_s
-        self.wanted_down.set()
+        self._wanted_down.set()
+        self.bell.ring()
+
+    def wait(self) -> None:
+        """On the main thread, until somebody wants us down."""
+        while not self._wanted_down.is_set():
+            self.bell.wait()
 
     def stop(self) -> None:
         """No new work, turns get the drain time, then are interrupted; then everything in the mirror of its start."""
         log.info("daemon.stopping", drain_s=self.drain_s)
-        registry = self._engine.registry
-        registry.tell(Quiesce())
-        self._wait_for_turns(self.drain_s)
-        registry.tell(Quiesce(interrupt=True))
-        self._hurry.clear()
-        if not self._wait_for_turns(INTERRUPT_S):
-            log.error("daemon.turns_left", **self._engine.runner.statistics())
+        self._engine.wind_down(self.drain_s, self._hurry)
         self._switchboard.dismiss_all("the daemon is stopping")
         self._unwind()
         log.info("daemon.stopped")
-
-    def _wait_for_turns(self, limit_s: float) -> bool:
-        deadline = time.monotonic() + limit_s
-        while self._engine.runner.statistics()["turns"]:
-            if time.monotonic() > deadline or self._hurry.wait(POLL_S):
-                return False
-        return True
 
     def _unwind(self) -> None:
         while self._undo:
@@ -164,24 +155,26 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument("-c", dest="overrides", action="append", default=[], metavar="KEY=VALUE")
     options.add_argument("--profile")
     options.add_argument("--ready-fd", type=int, help="where to say, once, `ready` or what went wrong")
+    options.add_argument("--detach", action="store_true", help="leave whoever started us; see __main__")
     options.add_argument("--foreground", action="store_true", help="log to the terminal too")
     return options
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str] | None = None, lock: DaemonLock | None = None) -> int:
+    """`lock`: of this home, if it is held already."""
     chosen = parser().parse_args(arguments)
     with _teller(chosen.ready_fd) as tell:
         try:
-            return _run(chosen, tell)
+            return _run(chosen, tell, lock)
         except AlreadyRunning as error:
-            tell(b"ready\n" if chosen.ready_fd is not None else f"{error.message}\n".encode())
-            return 0
+            tell(READY if chosen.ready_fd is not None and error.socket else f"{error.message}\n".encode())
+            return 0 if error.socket else 1
         except (GreenroomError, UnsafePath, OSError) as error:
             tell(f"greenroom: the daemon could not start: {error}\n".encode())
             return 1
 
 
-def _run(chosen: argparse.Namespace, tell: Callable[[bytes], None]) -> int:
+def _run(chosen: argparse.Namespace, tell: Callable[[bytes], None], lock: DaemonLock | None) -> int:
     paths = locate()
     private_directory(paths.state)
     private_directory(paths.run)
@@ -191,6 +184,7 @@ def _run(chosen: argparse.Namespace, tell: Callable[[bytes], None]) -> int:
         return load(chosen.config, overrides, chosen.profile)
 
     loaded = read()
+    lock = lock or take_lock(paths.lock_file, socket_path(paths), START_S)
     settings = loaded.config.greenroom
     sinks = logs.configure(
         Path(paths.log_file),
@@ -199,14 +193,15 @@ def _run(chosen: argparse.Namespace, tell: Callable[[bytes], None]) -> int:
         max_bytes=settings.log_file_bytes,
         backups=settings.log_backups,
     )
-    daemon = Daemon(loaded, paths, read)
+    daemon = Daemon(loaded, paths, read, lock)
     try:
         daemon.start()
         _listen_to_signals(daemon)
-        tell(b"ready\n")
-        daemon.wanted_down.wait()
+        tell(READY)
+        daemon.wait()
         daemon.stop()
     finally:
+        daemon.bell.close()
         sinks.close()
     return 0
 
@@ -218,6 +213,7 @@ def _listen_to_signals(daemon: Daemon) -> None:
 
     for wanted in (signal.SIGTERM, signal.SIGINT):
         signal.signal(wanted, down)
+    daemon.bell.hear_signals()
     signal.signal(signal.SIGHUP, lambda *_: daemon.reload())
     faulthandler.register(signal.SIGUSR1)  # every stack, to stderr
 
@@ -233,7 +229,7 @@ def _teller(ready_fd: int | None) -> Iterator[Callable[[bytes], None]]:
             return
         said = True
         if ready_fd is None:
-            if text != b"ready\n":
+            if text != READY:
                 sys.stderr.write(text.decode())
             return
         with contextlib.suppress(OSError):  # whoever waited has gone

@@ -4,19 +4,22 @@ The daemon puts a socket in front of it; `--embedded` and the demo put themselve
 """
 
 import secrets
-from collections.abc import Callable, Mapping
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import structlog
 
+from actors.answers import Condition
 from actors.base import Ref, start
 from actors.clock import ThreadClock
 from actors.conversation.state import Limits
 from actors.journalist import Journalist
 from actors.librarian import Librarian
-from actors.messages import Known
+from actors.messages import Known, Quiesce
 from actors.orders import RunAgent
-from actors.ports import Outbox
+from actors.ports import Head, Outbox
 from actors.registry import Registry
 from actors.session import Surroundings
 from supervisor.agent.backends import Backend
@@ -31,6 +34,7 @@ from supervisor.agent.tools.patching import Patching
 from supervisor.agent.tools.shell import Shell, ShellLimits
 from supervisor.agent.tools.toolbox import Toolbox
 from supervisor.config import Config, Loaded
+from supervisor.housekeeping import Housekeeping
 from supervisor.journal import SqliteJournal
 from supervisor.loop import LoopThread
 from supervisor.models import Models
@@ -38,6 +42,10 @@ from supervisor.paths import Paths, private_directory
 
 START_S = 30.0  # a repair of a damaged journal may take that long; everything else is milliseconds
 STOP_S = 10.0  # processes get their grace in it
+INTERRUPT_S = 5.0  # for interrupted turns to be recorded: their grace, and a busy machine
+POLL_S = 0.02  # between looks at turns that are draining, or lost; nobody waits for this but start and end
+SETTLE_S = 2.0  # for the ends of lost turns: one commit, and a thread for each of them
+UNDER_WAY = frozenset({Condition.STARTING, Condition.RUNNING, Condition.INTERRUPTING})
 
 log = structlog.get_logger()
 
@@ -86,8 +94,21 @@ class Engine:
         self._undo.append(("clock", lambda: self.clock.stop(STOP_S)))
         self._registry = Registry(self._surroundings, self.config.greenroom.limits.live_sessions)
         self.registry = self._actor(self._registry)
-        # Asked, not told: what clients say goes before what we report, and would find an empty index.
-        self.registry.ask(Known(tuple(self.journal.heads())), START_S)
+        heads = self.journal.heads()
+        self.registry.tell(Known(tuple(heads)))
+        self._wait_for_the_lost(heads)
+        Housekeeping(self.journal.prune, self.journalist, self.clock, lambda: self.config.greenroom.retention).begin()
+
+    def _wait_for_the_lost(self, heads: Sequence[Head]) -> None:
+        """Nobody is to see a turn of the last life that seems to run: first its end is written."""
+        lost = {head.conversation: head.last_seq for head in heads if head.state in UNDER_WAY}
+        deadline = time.monotonic() + SETTLE_S
+        while lost and time.monotonic() < deadline:
+            time.sleep(POLL_S)
+            now = ((one, self.journal.head(one)) for one in lost)
+            lost = {one: lost[one] for one, head in now if head is not None and head.last_seq == lost[one]}
+        if lost:
+            log.warning("engine.turns_unsettled", count=len(lost))
 
     def stop(self) -> None:
         """The mirror of start. What would not stop is logged as the bug it is."""
@@ -100,6 +121,23 @@ class Engine:
             else:
                 if stopped is False:
                     log.error("engine.would_not_stop", part=name)
+
+    def wind_down(self, drain_s: float, hurry: threading.Event | None = None) -> None:
+        """No new work; turns may go on for a while, or until somebody is in a hurry; then they are interrupted."""
+        hurry = hurry or threading.Event()
+        self.registry.tell(Quiesce())
+        self._wait_for_turns(drain_s, hurry)
+        self.registry.tell(Quiesce(interrupt=True))
+        hurry.clear()
+        if not self._wait_for_turns(INTERRUPT_S, hurry):
+            log.error("engine.turns_left", **self.runner.statistics())
+
+    def _wait_for_turns(self, limit_s: float, hurry: threading.Event) -> bool:
+        deadline = time.monotonic() + limit_s
+        while self.runner.statistics()["turns"]:
+            if time.monotonic() > deadline or hurry.wait(POLL_S):
+                return False
+        return True
 
     def reload(self, loaded: Loaded) -> None:
         """From the next turn on; what is set at the start (limits, paths) needs a new start."""

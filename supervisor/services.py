@@ -233,7 +233,7 @@ class Services:
     async def _down(self, request: ask.Down, _: Client) -> ask.Plain:
         default = self._engine.config.greenroom.drain_seconds
         drain_s = default if request.drain_s is None else request.drain_s
-        self._stop(drain_s)
+        asyncio.get_running_loop().call_soon(self._stop, drain_s)  # when the answer is on its way
         return ask.Plain({"drain_s": drain_s})
 
 

@@ -1,11 +1,22 @@
-"""One daemon per home: the lock that says so, and the files that say where it is."""
+"""One daemon per home: the lock that says so, and the files that say where it is. Little is imported: see __main__.
+
+The lock file's text is `pid N, socket PATH` while the holder can be reached, and `pid N` while it comes up or goes.
+"""
+
+# ruff: noqa: PTH105, PTH108 # pathlib is most of what this would import
 
 import contextlib
 import fcntl
 import os
-from pathlib import Path
+import socket
+import time
 
 from actors.errors import GreenroomError
+
+LOOK_S = 0.02  # between looks at a lock that is taken
+TEXT_LIMIT = 4096
+SOCKET = ", socket "
+CONNECT_S = 1.0  # a daemon that lives has a place in its backlog
 
 
 class AlreadyRunning(GreenroomError):
@@ -13,23 +24,35 @@ class AlreadyRunning(GreenroomError):
 
     code = "already_running"
 
+    def __init__(self, told: str) -> None:
+        self.socket = told.partition(SOCKET)[2]
+        doing = "is running already" if self.socket else "is coming up or going, and not done with it"
+        super().__init__(f"a daemon {doing} ({told or 'no pid yet'})")
+
+
+class RunsElsewhere(GreenroomError):
+    """The home has its daemon, but at a socket that is not where this environment looks for it."""
+
+    code = "runs_elsewhere"
+
 
 class DaemonLock:
     """Held as long as the process lives: the kernel gives it back however it ends."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: str) -> None:
         self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            told = os.read(self._handle, 4096).decode(errors="replace").strip()
+            told = os.pread(self._handle, TEXT_LIMIT, 0).decode(errors="replace").strip()
             os.close(self._handle)
-            raise AlreadyRunning(f"a daemon is running already ({told or 'still starting'})") from None
+            raise AlreadyRunning(told) from None
+        self.tell()
 
-    def tell(self, text: str) -> None:
-        """Who holds it and where it listens, for those who find it taken."""
-        os.ftruncate(self._handle, 0)
-        os.pwrite(self._handle, text.encode(), 0)
+    def tell(self, address: str = "") -> None:
+        """Who holds it and where it listens, for those who find it taken. One write: nobody reads half of it."""
+        text = f"pid {os.getpid()}{SOCKET}{address}" if address else f"pid {os.getpid()}"
+        os.pwrite(self._handle, text.encode().ljust(TEXT_LIMIT), 0)
 
     def release(self) -> None:
         with contextlib.suppress(OSError):
@@ -37,10 +60,51 @@ class DaemonLock:
         os.close(self._handle)
 
 
-def write_pid(path: Path) -> None:
-    path.write_text(f"{os.getpid()}\n", encoding="ascii")
+def take_lock(path: str, address: str, patience_s: float) -> DaemonLock:
+    """Waits for a holder that comes up or goes. AlreadyRunning when it is up, at this address.
+
+    What the file says is believed only of a daemon that answers: a text outlives whoever was killed.
+    """
+    deadline = time.monotonic() + patience_s
+    while True:
+        try:
+            return DaemonLock(path)
+        except AlreadyRunning as taken:
+            if taken.socket and answers(taken.socket):
+                if taken.socket == address:
+                    raise
+                raise RunsElsewhere(
+                    f"the daemon of this home listens at {taken.socket}, and this environment looks at {address}; "
+                    "give both the same XDG_RUNTIME_DIR, or set GREENROOM_HOME"
+                ) from None
+            if time.monotonic() > deadline:
+                raise
+        time.sleep(LOOK_S)
 
 
-def remove_pid(path: Path) -> None:
+def answers(address: str) -> bool:
+    """Whether somebody listens there."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.settimeout(CONNECT_S)
+        try:
+            probe.connect(address)
+        except OSError:
+            return False
+        return True
+
+
+def write_pid(path: str) -> None:
+    """Whole or not at all, for whoever reads it meanwhile."""
+    fresh = f"{path}.new"
+    handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    try:
+        os.fchmod(handle, 0o600)  # one of an earlier life may have had another mode
+        os.write(handle, f"{os.getpid()}\n".encode())
+    finally:
+        os.close(handle)
+    os.replace(fresh, path)
+
+
+def remove_pid(path: str) -> None:
     with contextlib.suppress(FileNotFoundError):
-        path.unlink()
+        os.unlink(path)

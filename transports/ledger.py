@@ -1,68 +1,104 @@
 """What the bridge must know of the lines it moves: the handshake to replay, and the requests open on either side.
 
-Pure; standard library only. Only lines that can matter are parsed: all of the client's, which are few, and of the
-daemon's those that begin like an answer or a request.
+Pure; standard library only, and little of that. A line is entered when its first byte goes to a daemon, so what was
+never sent is not in here. Of the daemon's lines only those are parsed that may be an answer or a request.
 """
 
-import json
-from typing import Any
+from __future__ import annotations
 
-HAS_ID = b'{"jsonrpc":"2.0","id":'  # how our own encoder begins every answer and every request
-LOST = -31302  # as errors.ActorGone, which is too expensive to import here
+import json
+
+TYPE_CHECKING = False  # loading typing costs more than all of the bridge
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+NOTIFICATION = b'{"jsonrpc":"2.0","method":'  # how our own encoder begins what has no id, and nothing else
+GONE = -31302  # errors.ActorGone, which is too expensive to import here
+REPLAY = "greenroom/replayed-initialize"  # an id of our own: the client may use its old one again
+TRIES = 3  # daemons that may go down over one initialize; a client that hears an error there gives the server up
 
 
 class Ledger:
     def __init__(self) -> None:
-        self._initialize: bytes | None = None
+        self._initialize: dict[str, Any] | None = None
         self._initialized: bytes | None = None
+        self._greeted = False  # the initialize was answered
+        self._tries = 0
         self._open: dict[str, Any] = {}  # requests of the client, by their id as JSON: 1 and "1" differ
         self._asked: dict[str, Any] = {}  # requests of the daemon
-        self._replayed: str | None = None
+        self._withdrawn: set[str] = set()  # of an earlier daemon: an answer to these is for nobody
 
     @property
     def waiting(self) -> int:
-        """Requests of the client that are not answered."""
+        """Requests of the client that were sent and are not answered."""
         return len(self._open)
 
-    def from_client(self, line: bytes) -> None:
-        message = _parsed(line)
-        method, number = message.get("method"), message.get("id")
+    @property
+    def handshaking(self) -> bool:
+        """An initialize was sent, and is still to be answered by whichever daemon."""
+        return self._initialize is not None and not self._greeted
+
+    # --- lines ----------------------------------------------------------------------------------------------------
+
+    def sent(self, line: bytes) -> None:
+        """The line begins to leave for the daemon."""
+        message = parsed(line)
+        method = message.get("method")
         if method == "initialize":
-            self._initialize = self._initialize or line
+            self._initialize, self._initialized = message, None
+            self._greeted, self._tries = False, 1
         elif method == "notifications/initialized":
             self._initialized = line
-        if "id" in message and method is not None:
-            self._open[_key(number)] = number
-        elif "id" in message:
-            self._asked.pop(_key(number), None)
+        if is_request(message):
+            self._open[_key(message)] = message["id"]
+        elif method is None and "id" in message:
+            self._asked.pop(_key(message), None)
 
-    def from_daemon(self, line: bytes) -> bool:
-        """Whether the client is to see it: the answer to a replayed handshake is for us."""
-        if not line.startswith(HAS_ID):
-            return True
-        message = _parsed(line)
-        key = _key(message.get("id"))
-        if "method" in message:
-            self._asked[key] = message.get("id")
-        elif key == self._replayed and key not in self._open:
-            self._replayed = None
+    def is_stale(self, line: bytes) -> bool:
+        """An answer to a question that went with the daemon that asked it."""
+        if not self._withdrawn:
             return False
-        else:
-            self._open.pop(key, None)
+        message = parsed(line)
+        key = _key(message)
+        return "method" not in message and key in self._withdrawn and key not in self._asked
+
+    def received(self, line: bytes) -> bool:
+        """Whether the client is to see it: the answer to a replayed handshake is for us."""
+        if line.startswith(NOTIFICATION):
+            return True
+        message = parsed(line)
+        if message.get("id") == REPLAY:
+            return False
+        if is_request(message):
+            self._asked[_key(message)] = message["id"]
+        elif "id" in message:
+            self._answered(_key(message))
         return True
 
-    def lost(self, why: str) -> list[bytes]:
-        """The daemon is gone: what to tell the client. Nothing stays open."""
+    def _answered(self, key: str) -> None:
+        self._open.pop(key, None)
+        if self._initialize is not None and key == _key(self._initialize):
+            self._greeted = True
+
+    # --- daemons come and go --------------------------------------------------------------------------------------
+
+    def lost(self, why: str, code: str = "daemon_restarted") -> list[bytes]:
+        """The daemon is gone: what to tell the client. Nothing stays open but an initialize that we say again."""
+        if self.handshaking and self._initialize is not None:
+            if self._tries < TRIES:
+                self._open.pop(_key(self._initialize), None)
+            else:
+                self._initialize = None
         told = [
-            _line({"jsonrpc": "2.0", "id": number, "error": {"code": LOST, "message": why, "data": _RETRY}})
-            for key, number in self._open.items()
-            if not self._is_handshake(key)
+            _line({"jsonrpc": "2.0", "id": number, "error": unreachable(why, code)}) for number in self._open.values()
         ]
         told += [
             _line({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": n, "reason": why}})
             for n in self._asked.values()
         ]
-        self._open = {key: number for key, number in self._open.items() if self._is_handshake(key)}
+        self._withdrawn.update(self._asked)
+        self._open.clear()
         self._asked.clear()
         return told
 
@@ -70,18 +106,45 @@ class Ledger:
         """What the next daemon has to hear first."""
         if self._initialize is None:
             return []
-        self._replayed = _key(_parsed(self._initialize).get("id"))
-        return [line for line in (self._initialize, self._initialized) if line is not None]
+        if not self._greeted:
+            self._tries += 1
+            self._open[_key(self._initialize)] = self._initialize["id"]
+            return [_line(self._initialize)]
+        first = _line({**self._initialize, "id": REPLAY})
+        return [first] if self._initialized is None else [first, self._initialized]
 
-    def _is_handshake(self, key: str) -> bool:
-        """An initialize that was never answered is simply said again, and answered then."""
-        return self._initialize is not None and key == _key(_parsed(self._initialize).get("id"))
+    def forget_handshake(self) -> list[bytes]:
+        """No daemon will answer it: the requests that this leaves open, as lines."""
+        if not self.handshaking or self._initialize is None:
+            return []
+        line = _line(self._initialize)
+        self._initialize = None
+        return [line]
 
 
-_RETRY = {"code": "daemon_restarted", "retryable": True}
+# --- messages -------------------------------------------------------------------------------------------------------
 
 
-def _parsed(line: bytes) -> dict[str, Any]:
+def refusals(lines: Iterable[bytes], error: dict[str, Any]) -> list[bytes]:
+    """The same error for every request among these lines, which no daemon will see."""
+    return [
+        _line({"jsonrpc": "2.0", "id": message["id"], "error": error})
+        for message in map(parsed, lines)
+        if is_request(message)
+    ]
+
+
+def unreachable(why: str, code: str = "daemon_unreachable") -> dict[str, Any]:
+    return {"code": GONE, "message": why, "data": {"code": code, "retryable": True}}
+
+
+def is_request(message: dict[str, Any]) -> bool:
+    """One that will be answered under its own id."""
+    number = message.get("id")
+    return "method" in message and isinstance(number, int | str) and not isinstance(number, bool)
+
+
+def parsed(line: bytes) -> dict[str, Any]:
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):
@@ -89,9 +152,13 @@ def _parsed(line: bytes) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _key(number: object) -> str:
-    return json.dumps(number)
+def result(number: object, value: dict[str, Any]) -> bytes:
+    return _line({"jsonrpc": "2.0", "id": number, "result": value})
+
+
+def _key(message: dict[str, Any]) -> str:
+    return json.dumps(message.get("id"))
 
 
 def _line(value: dict[str, Any]) -> bytes:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
+    return json.dumps(value, separators=(",", ":")).encode() + b"\n"

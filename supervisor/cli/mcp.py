@@ -1,72 +1,204 @@
 """`greenroom mcp`: MCP over stdio, for editors. Standard library only: it starts once per editor and per window."""
 
+# ruff: noqa: PTH105, PTH109, PTH110, PTH118, PTH123, PTH202 # pathlib alone takes a third of the time that this may
+
+from __future__ import annotations
+
 import json
 import os
+import signal
 import socket
 import sys
 import time
 
-from supervisor.launch import StartFailed, launch
-from supervisor.paths import Paths, locate, private_directory, socket_path
+from supervisor.launch import Launch
+from supervisor.paths import UnsafePath, locate, private_directory, socket_path
 from supervisor.version import VERSION
-from transports.bridge import Bridge, Refused, clean_stdout
+from transports.bridge import Bridge
+from transports.stdio import StandardStreams
 
-LOG_BYTES = 1 << 20  # then it begins anew: it says a line per connection
+TYPE_CHECKING = False  # loading typing and argparse costs more than all of this
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+    from types import FrameType
 
+    from supervisor.paths import Paths
 
-def run(options: dict[str, object]) -> int:
-    """`options`: the defaults for new conversations that the command line gave."""
-    paths = locate()
-    private_directory(paths.state)
-    hello = _hello(options)
-    with clean_stdout() as wire:
-        return Bridge(0, wire, _dialler(paths), hello, _noter(paths)).run()
-
-
-def _dialler(paths: Paths):
-    path = socket_path(paths)
-
-    def dial(start: bool):
-        for attempt in (False, True):
-            found = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            try:
-                found.connect(path)
-            except OSError:
-                found.close()
-                if attempt or not start:
-                    return None
-                try:
-                    launch()
-                except StartFailed as error:
-                    raise Refused(str(error)) from error
-            else:
-                return found
-        return None
-
-    return dial
+DIALECT = "mcp"
+PROTOCOL = 1  # of the hello; transports.hello is too expensive to import here
+LOG_BYTES = 1 << 20  # then it begins anew, and the one before is kept: it says a line per connection
+APPROVAL = ("untrusted", "on-failure", "on-request", "never")
+SANDBOX = ("read-only", "workspace-write", "danger-full-access")
 
 
-def _hello(options: dict[str, object]) -> bytes:
-    client = {
-        "name": "mcp",
-        "version": VERSION,
-        "pid": os.getpid(),
-        "cwd": os.getcwd(),
-        "env": dict(os.environ),
-    }
-    hello = {"greenroom": {"protocol": 1, "dialect": "mcp", "client": client, "options": options}}
-    return json.dumps(hello).encode() + b"\n"
+def add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--embedded", action="store_true", help="no daemon: conversations end with this process")
+    parser.add_argument("-C", dest="cwd", metavar="DIR", help="working directory of new conversations")
+    parser.add_argument("-m", dest="model", metavar="MODEL", help="their model")
+    parser.add_argument("--profile", help="their profile in the config")
+    parser.add_argument("--sandbox", choices=SANDBOX, help="what their commands may touch")
+    parser.add_argument("--approval", choices=APPROVAL, help="when they ask")
+    parser.add_argument("-c", dest="config", metavar="KEY=VALUE", action="append", help="any other setting of theirs")
 
 
-def _noter(paths: Paths):
-    path = os.path.join(paths.state, "bridge.log")
+def main(arguments: Sequence[str] | None = None) -> int:
+    import argparse
 
-    def note(text: str) -> None:
+    parser = argparse.ArgumentParser(prog="greenroom mcp", description="MCP over stdio: what an editor starts.")
+    add_options(parser)
+    return run(parser.parse_args(arguments))
+
+
+def run(chosen: argparse.Namespace) -> int:
+    try:
+        said = defaults(chosen)
+        paths = locate()
+        private_directory(paths.state)
+    except (UnsafePath, ValueError) as error:
+        sys.stderr.write(f"greenroom mcp: {error}\n")
+        return 2
+    if chosen.embedded:
+        from supervisor.embedded import serve
+
+        return serve(said)
+    return _bridge(paths, said)
+
+
+def _bridge(paths: Paths, said: dict[str, object]) -> int:
+    log = Log(os.path.join(paths.state, "bridge.log"))
+    if not _have_standard_streams():
+        log.note("standard output is closed: nobody to talk to")
+        return 1
+    client = StandardStreams()
+    try:
+        return _run_to_the_end(client, Door(paths), hello(said), log)
+    except Exception:  # noqa: BLE001  # whatever it is: nothing of it may be lost, or get into the wire
+        import traceback
+
+        log.note(f"failed\n{traceback.format_exc()}")
+        return 1
+    finally:
+        client.close()
+
+
+def _run_to_the_end(client: StandardStreams, door: Door, first: bytes, log: Log) -> int:
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    bridge = Bridge(client, door, first, log.note, reader)
+    caught = [0]
+
+    def stop(signum: int, _: FrameType | None) -> None:
+        caught[0] = 128 + signum
+        bridge.stop(signal.Signals(signum).name)
+
+    for wanted in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(wanted, stop)
+    bridge.run()
+    return caught[0]
+
+
+class Door:
+    """The way to the daemon of this home."""
+
+    def __init__(self, paths: Paths) -> None:
+        self._path = socket_path(paths)
+
+    def dial(self) -> socket.socket | None:
+        found = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        found.setblocking(False)
         try:
-            mode = "w" if os.path.exists(path) and os.path.getsize(path) > LOG_BYTES else "a"
-            with open(path, mode, encoding="utf-8") as log:
-                log.write(f"{time.strftime('%Y-%m-%dT%H:%M:%S')} [{os.getpid()}] {text}\n")
+            found.connect(self._path)
+        except (FileNotFoundError, ConnectionRefusedError):
+            found.close()
+            return None
+        except OSError:
+            found.close()
+            raise
+        return found
+
+    def start(self) -> Launch:
+        return Launch()
+
+
+class Log:
+    """In the state directory, bounded; what can't be written there goes to standard error."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def note(self, text: str) -> None:
+        line = f"{time.strftime('%Y-%m-%dT%H:%M:%S')} [{os.getpid()}] {text}\n"
+        try:
+            if os.path.exists(self._path) and os.path.getsize(self._path) > LOG_BYTES:
+                os.replace(self._path, f"{self._path}.1")
+            with open(self._path, "a", encoding="utf-8", errors="replace") as log:
+                log.write(line)
         except OSError:
             sys.stderr.write(f"greenroom mcp: {text}\n")
 
-    return note
+
+# --- the hello ------------------------------------------------------------------------------------------------------
+
+
+def hello(said: dict[str, object]) -> bytes:
+    """Who we are, and the environment that commands of new conversations run in; the daemon keeps it in memory."""
+    client = {"name": "mcp", "version": VERSION, "pid": os.getpid(), "cwd": _here(), "env": dict(os.environ)}
+    body = {"protocol": PROTOCOL, "dialect": DIALECT, "client": client, "defaults": said}
+    return json.dumps({"greenroom": body}).encode() + b"\n"
+
+
+def defaults(chosen: argparse.Namespace) -> dict[str, object]:
+    """What new conversations get where a call says nothing."""
+    said = {
+        "model": chosen.model,
+        "profile": chosen.profile,
+        "cwd": None if chosen.cwd is None else os.path.join(_here(), chosen.cwd),
+        "approval_policy": chosen.approval,
+        "sandbox": chosen.sandbox,
+        "config": dict(_setting(one) for one in chosen.config or ()),
+    }
+    return {name: value for name, value in said.items() if value}
+
+
+def _setting(text: str) -> tuple[str, object]:
+    """A value of TOML, or else the words themselves."""
+    import tomllib
+
+    key, equals, value = text.partition("=")
+    if not (equals and key.strip()):
+        raise ValueError(f"-c takes KEY=VALUE, found {text!r}")
+    try:
+        found = tomllib.loads(f"value = {value.strip()}")["value"]
+        json.dumps(found)
+    except (tomllib.TOMLDecodeError, TypeError):
+        found = value.strip()
+    return key.strip(), found
+
+
+def _here() -> str:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return "/"  # it was deleted under us
+
+
+def _have_standard_streams() -> bool:
+    """A closed input has ended, a closed error is silent; but descriptors 0 to 2 must not become something else."""
+    missing = [fd for fd in (0, 1, 2) if not _is_open(fd)]
+    for fd in missing:
+        os.dup2(os.open(os.devnull, os.O_RDWR), fd)
+    return 1 not in missing
+
+
+def _is_open(fd: int) -> bool:
+    try:
+        os.fstat(fd)
+    except OSError:
+        return False
+    return True
+
+
+if __name__ == "__main__":
+    sys.exit(main())

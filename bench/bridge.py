@@ -1,0 +1,101 @@
+"""What the bridge costs: its start, its memory, what it adds to a round trip, and how fast long lines pass.
+
+python bench/bridge.py
+"""
+
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from tests.support.bridge import Client, FakeDaemon, Talk, answer, encoded, request
+
+ROUNDS = 15
+TRIPS = 2_000
+LINES = 50_000
+PROGRAM = "supervisor.cli.mcp"
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="greenroom-bench-") as name:
+        home = Path(name)
+        with FakeDaemon(home) as daemon:
+            bare = median_ms(bare_start, ROUNDS)
+            hello = median_ms(lambda: first_hello(home, daemon), ROUNDS)
+            row("python -c 'import socket, json'", f"{bare:.1f} ms", "")
+            row("start to hello", f"{hello:.1f} ms, {hello / bare:.2f} times", "2 times")
+            with Client(home, program=PROGRAM) as client:
+                measure(client, daemon.greet())
+
+
+def measure(client: Client, talk: Talk) -> None:
+    row("memory, idle", f"{resident_mib(client.process.pid):.1f} MiB", "15 MiB")
+    trips = sorted(trip_us(client, talk, number) for number in range(TRIPS))
+    row("round trip, median / p99", f"{trips[TRIPS // 2]:.0f} / {trips[TRIPS * 99 // 100]:.0f} µs", "")
+    event = encoded({"jsonrpc": "2.0", "method": "codex/event", "params": {"text": "x" * 200}})
+    seconds = timed(lambda: stream(talk, client, event * LINES, LINES))
+    row("events of 250 bytes, daemon to client", f"{LINES / seconds:,.0f} a second", "")
+    for mib in (1, 4, 16):
+        line = encoded(answer(0, text="y" * (mib << 20)))
+        seconds = min(timed(partial(stream, talk, client, line, 1)) for _ in range(3))
+        row(f"one line of {mib} MiB, daemon to client", f"{seconds * 1000:.0f} ms, {mib / seconds:.0f} MiB/s", "")
+    row("memory, after all that", f"{resident_mib(client.process.pid):.1f} MiB", "")
+
+
+def bare_start() -> float:
+    return timed(lambda: subprocess.run([sys.executable, "-c", "import socket, json"], check=True))
+
+
+def first_hello(home: Path, daemon: FakeDaemon) -> float:
+    began = time.perf_counter()
+    with Client(home, program=PROGRAM) as client:
+        daemon.accept().line()
+        took = time.perf_counter() - began
+        client.leave()
+    return took
+
+
+def trip_us(client: Client, talk: Talk, number: int) -> float:
+    began = time.perf_counter()
+    client.say(request(number))
+    talk.line()
+    talk.say(answer(number))
+    client.line()
+    return (time.perf_counter() - began) * 1e6
+
+
+def stream(talk: Talk, client: Client, data: bytes, lines: int) -> None:
+    speaker = threading.Thread(target=talk.say, args=(data,))
+    speaker.start()
+    for _ in range(lines):
+        client.line()
+    speaker.join()
+
+
+def resident_mib(pid: int) -> float:
+    return int(Path(f"/proc/{pid}/status").read_text().split("VmRSS:")[1].split()[0]) / 1024
+
+
+def median_ms(measured: Callable[[], float], rounds: int) -> float:
+    return statistics.median(measured() for _ in range(rounds)) * 1000
+
+
+def timed(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def row(what: str, value: str, floor: str) -> None:
+    print(f"{what:44}{value:32}{'floor ' + floor if floor else ''}")
+
+
+if __name__ == "__main__":
+    main()

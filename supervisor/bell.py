@@ -1,0 +1,39 @@
+"""What the main thread waits for: other threads ring it, and so does every signal, whichever thread got it.
+
+A signal that the kernel gives to another thread wakes no lock that the main thread waits in, and Python runs
+handlers on the main thread only. A descriptor wakes it.
+"""
+
+import contextlib
+import os
+import select
+import signal
+
+
+class Bell:
+    def __init__(self) -> None:
+        self._reader, self._writer = os.pipe()
+        os.set_blocking(self._writer, False)
+        os.set_blocking(self._reader, False)
+        self._before: int | None = None
+
+    def hear_signals(self) -> None:
+        """From the main thread."""
+        self._before = signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
+
+    def ring(self) -> None:
+        """From any thread."""
+        with contextlib.suppress(BlockingIOError):  # full: it rings already
+            os.write(self._writer, b"\0")
+
+    def wait(self) -> None:
+        """Until it was rung since the last time."""
+        select.select([self._reader], [], [])
+        with contextlib.suppress(BlockingIOError):
+            os.read(self._reader, 4096)
+
+    def close(self) -> None:
+        if self._before is not None:
+            signal.set_wakeup_fd(self._before)
+        os.close(self._reader)
+        os.close(self._writer)

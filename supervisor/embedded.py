@@ -1,0 +1,110 @@
+"""`greenroom mcp --embedded`: engine, connection and dialect in one process, over stdin and stdout, without a daemon.
+
+It owns its home as a daemon does, so that one journal has one writer. Its turns end with it; its conversations stay
+in the journal. Main thread.
+"""
+
+import os
+import secrets
+import signal
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import structlog
+
+from actors.errors import GreenroomError
+from actors.ids import ConnectionId
+from supervisor import logs
+from supervisor.bell import Bell
+from supervisor.config import Loaded, load
+from supervisor.dialects import dialects
+from supervisor.engine import Engine
+from supervisor.paths import Paths, UnsafePath, locate, private_directory, socket_path
+from supervisor.services import Services
+from supervisor.single import AlreadyRunning, take_lock
+from supervisor.version import VERSION
+from transports.connection import Connection, Neighbours
+from transports.descriptors import DescriptorWire
+from transports.dialect import Client
+from transports.hello import Identity
+from transports.stdio import StandardStreams
+from transports.switchboard import Switchboard
+
+PATIENCE_S = 2.0  # for a daemon of this home that is just stopping
+GOODBYE_S = 2.0  # for the connection's actor, which has nothing more to do then
+
+log = structlog.get_logger()
+
+
+def serve(said: Mapping[str, Any], dialect: str = "mcp") -> int:
+    """`said`: the defaults for new conversations, as the bridge passes them on in its hello."""
+    try:
+        paths = locate()
+        private_directory(paths.state)
+        private_directory(paths.run)
+        loaded = load()
+        lock = take_lock(paths.lock_file, socket_path(paths), PATIENCE_S)
+    except AlreadyRunning as error:
+        sys.stderr.write(f"greenroom mcp --embedded: {error}; leave --embedded out, or set another GREENROOM_HOME\n")
+        return 1
+    except (GreenroomError, UnsafePath, OSError) as error:
+        sys.stderr.write(f"greenroom mcp --embedded: {error}\n")
+        return 1
+    sinks = logs.configure(Path(paths.log_file), loaded.config.greenroom.log_level)
+    try:
+        Embedded(paths, loaded).run(dialect, {"defaults": said})
+    finally:
+        sinks.close()
+        lock.release()
+    return 0
+
+
+class Embedded:
+    def __init__(self, paths: Paths, loaded: Loaded) -> None:
+        self._loaded = loaded
+        self._over = False
+        self._bell = Bell()
+        self._switchboard = Switchboard()
+        self._engine = Engine(loaded, paths, dict(os.environ), self._switchboard)
+
+    def run(self, dialect: str, options: Mapping[str, Any]) -> None:
+        for wanted in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(wanted, self._signalled)
+        self._bell.hear_signals()
+        self._engine.start()
+        try:
+            self._serve(dialect, options)
+            self._engine.wind_down(0.0)
+        finally:
+            self._engine.stop()
+
+    def _serve(self, dialect: str, options: Mapping[str, Any]) -> None:
+        engine = self._engine
+        identity = Identity(VERSION, secrets.token_hex(8))
+        services = Services(engine, self._switchboard, identity, lambda _: self._end())
+        around = Neighbours(engine.registry, services, self._switchboard, engine.clock)
+        client = Client(
+            ConnectionId(secrets.token_hex(8)), "mcp", VERSION, os.getpid(), cwd=str(Path.cwd()), env=dict(os.environ)
+        )
+        spoken = dialects(self._loaded.config)[dialect](client, options)
+        limit = self._loaded.config.greenroom.limits.frame_bytes
+        wire = DescriptorWire(StandardStreams(), engine.loop.loop, lambda _: self._end(), limit)
+        connection = Connection(client, spoken, wire, around).begin()
+        wire.open(connection)
+        while not self._over:
+            self._bell.wait()
+        self._switchboard.dismiss_all("the program ends")
+        if not connection.ended(GOODBYE_S):
+            log.error("embedded.connection_left")
+
+    def _signalled(self, signum: int, _: FrameType | None) -> None:
+        log.info("embedded.signal", signal=signal.Signals(signum).name)
+        self._end()
+
+    def _end(self) -> None:
+        """From any thread."""
+        self._over = True
+        self._bell.ring()

@@ -1,0 +1,232 @@
+"""What the daemon finds after its last life ended, in order or by kill -9 at any moment."""
+
+import os
+import random
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from actors.ids import ConversationId
+from actors.ports import Append, Head, Record
+from supervisor.journal import SqliteJournal
+from tests.support.bridge import wait_until
+from tests.support.control_client import ControlClient, Gone
+from tests.support.home import DaemonProcess, Home
+
+STREAMS = 20
+SOAK = (pytest.mark.soak, pytest.mark.timeout(3600))
+
+
+def create(client: ControlClient, **more: object) -> str:
+    made = client.ask("conversation/create", provider="demo", model="demo", cwd="/tmp", **more)
+    return str(made["conversation"])
+
+
+def history(client: ControlClient, conversation: str) -> list[dict[str, Any]]:
+    events: list[dict[str, Any]] = []
+    while True:
+        after = events[-1]["seq"] if events else 0
+        page = client.ask("conversation/history", conversation=conversation, after=after, limit=1000)
+        events += page["events"]
+        if not page["events"] or page["complete"]:
+            return events
+
+
+def kinds(envelopes: list[dict[str, Any]]) -> list[str]:
+    return [envelope["event"]["type"] for envelope in envelopes]
+
+
+# --- turns ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_turn_that_was_running_is_lost_with_a_killed_daemon_and_the_next_message_is_taken(home: Home) -> None:
+    with home.daemon() as daemon, home.client() as client:
+        conversation = create(client)
+        client.ask("conversation/attach", conversation=conversation)
+        client.ask("conversation/send", conversation=conversation, prompt="count 5000")
+        client.until("task_started")
+        daemon.kill()
+    with home.daemon(), home.client() as client:
+        last = history(client, conversation)[-1]["event"]
+        assert (last["type"], last["reason"]) == ("turn_aborted", "lost")
+        assert client.ask("conversation/get", conversation=conversation)["state"] == "idle"
+        result = client.ask("conversation/send", conversation=conversation, prompt="say again", wait=True)
+        assert (result["ending"], result["message"]) == ("completed", "again")
+
+
+def killed(daemon: DaemonProcess) -> None:
+    daemon.kill()
+
+
+def stopped(daemon: DaemonProcess) -> None:
+    assert daemon.stop() == 0
+
+
+@pytest.mark.parametrize("end", [killed, stopped])
+def test_a_waiting_approval_can_be_answered_in_the_next_life(
+    home: Home, end: Callable[[DaemonProcess], None]
+) -> None:
+    with home.daemon() as daemon, home.client() as client:
+        conversation = create(client, approval_policy="on-request")
+        client.ask("conversation/attach", conversation=conversation)
+        client.ask("conversation/send", conversation=conversation, prompt=f"ask touch {home.directory}/answered")
+        client.until("exec_approval_request")
+        (asked,) = client.ask("conversation/get", conversation=conversation)["pending"]
+        end(daemon)
+    with home.daemon(), home.client() as client:
+        waiting = client.ask("conversation/get", conversation=conversation)
+        assert waiting["state"] == "waiting"
+        assert waiting["pending"] == [asked]
+        client.ask("conversation/attach", conversation=conversation)
+        client.ask("approvals/answer", approval=asked["approval_id"], decision="approved")
+        client.until("task_complete")
+        events = history(client, conversation)
+        assert kinds(events).count("exec_approval_request") == 1
+        assert (home.directory / "answered").exists()
+        assert "turn_aborted" not in kinds(events)
+
+
+def test_processes_that_outlived_a_killed_daemon_are_ended_by_the_next(home: Home) -> None:
+    marker = Path(home.directory) / "child"
+    with home.daemon() as daemon, home.client() as client:
+        conversation = create(client, sandbox="danger-full-access", approval_policy="never")
+        client.ask("conversation/attach", conversation=conversation)
+        script = f"run setsid sh -c 'echo $$ > {marker}; exec sleep 62.5' & wait"
+        client.ask("conversation/send", conversation=conversation, prompt=script)
+        wait_until(lambda: marker.exists() and marker.read_text().strip().isdigit(), "the command did not start")
+        pid = int(marker.read_text())
+        daemon.kill()
+    with home.daemon():
+        assert not alive(pid)
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+# --- a large journal ------------------------------------------------------------------------------------------------
+
+
+def test_ten_thousand_conversations_cost_a_start_less_than_a_second(tmp_path: Path) -> None:
+    small, large = Home(tmp_path / "small"), Home(tmp_path / "large")
+    (large.directory / "state").mkdir(mode=0o700)
+    fill(Path(large.paths.journal_file), 10_000)
+    assert ready_s(large) - ready_s(small) < 1.0
+
+
+def ready_s(home: Home) -> float:
+    with home.daemon() as daemon:
+        took = time.monotonic() - daemon.began
+        with home.client() as client:
+            client.ask("conversation/list", limit=1)
+    return took
+
+
+def fill(path: Path, count: int) -> None:
+    journal = SqliteJournal(path)
+    body = b'{"type":"agent_message","message":"hello","item_id":"m"}'
+    for start in range(0, count, 500):
+        journal.commit([append(number, body) for number in range(start, start + 500)])
+    journal.close()
+
+
+def append(number: int, body: bytes) -> Append:
+    one = ConversationId(f"{number:08x}-0000-4000-8000-000000000000")
+    records = tuple(Record(seq, 1000.0 + seq, None, "agent_message", body) for seq in (1, 2, 3))
+    head = Head(one, None, "/tmp", "demo", "idle", "hello", b"{}", b"", 0, 1000.0, 1003.0, 3, 1)
+    return Append(one, records, head)
+
+
+# --- again and again ------------------------------------------------------------------------------------------------
+
+
+class Reader:
+    """A client that follows conversations by cursor, over any number of daemons, and checks what it is given."""
+
+    def __init__(self) -> None:
+        self.seen: dict[str, dict[int, dict[str, Any]]] = {}
+        self.accepted: list[tuple[str, int]] = []
+
+    def attach(self, client: ControlClient) -> None:
+        for conversation, events in self.seen.items():
+            client.ask("conversation/attach", conversation=conversation, after=len(events))
+
+    def say(self, client: ControlClient, prompt: str) -> None:
+        for one in self.seen:
+            said = client.ask("conversation/send", conversation=one, prompt=prompt)
+            self.accepted.append((one, said["seq"]))
+
+    def follow(self, client: ControlClient, count: int) -> None:
+        """Take stored events until so many have come."""
+        while count > 0:
+            for envelope in client.next_events()["events"]:
+                count -= self.take(envelope)
+
+    def take(self, envelope: dict[str, Any]) -> int:
+        seq = envelope["seq"]
+        if seq is None:
+            return 0
+        events = self.seen[envelope["conversation"]]
+        assert seq == len(events) + 1, f"{len(events)} were seen, and then came {seq}"
+        events[seq] = envelope
+        return 1
+
+    def check(self, client: ControlClient) -> None:
+        """Everything that was seen is still there, as it was; every turn has one end."""
+        wait_until(lambda: settled(client), "turns of the last life seem to run")
+        stored = {one: {envelope["seq"]: envelope for envelope in history(client, one)} for one in self.seen}
+        for one, events in self.seen.items():
+            assert list(stored[one]) == list(range(1, len(stored[one]) + 1))
+            assert {seq: stored[one].get(seq) for seq in events} == events
+            running = 0
+            for kind in kinds(list(stored[one].values())):
+                running += (kind == "task_started") - (kind in {"task_complete", "turn_aborted"})
+                assert running in {0, 1}
+            assert running == 0
+        assert all(seq in stored[one] for one, seq in self.accepted)
+
+
+def settled(client: ControlClient) -> bool:
+    return {row["state"] for row in client.ask("conversation/list")["conversations"]} <= {"idle", "parked"}
+
+
+@pytest.mark.parametrize(
+    ("cycles", "prompt"),
+    [
+        pytest.param(5, "plan a, b; then plan c, d; then plan e; then count 20", id="five"),
+        pytest.param(200, "plan a, b; then run true; then count 20", marks=SOAK, id="many"),
+    ],
+)
+def test_nothing_that_was_acknowledged_is_lost_however_often_the_daemon_is_killed(
+    home: Home, cycles: int, prompt: str
+) -> None:
+    chance, reader = random.Random(cycles), Reader()
+    for _ in range(cycles):
+        with home.daemon() as daemon, home.client() as client:
+            if not reader.seen:
+                reader.seen = {create(client): {} for _ in range(STREAMS)}
+            reader.attach(client)
+            reader.say(client, prompt)
+            reader.follow(client, chance.randint(1, STREAMS * 6))
+            os.kill(daemon.pid, 9)
+            drain(reader, client)
+            daemon.process.wait()
+    with home.daemon() as daemon, home.client() as client:
+        reader.check(client)
+        assert daemon.stop() == 0
+    assert not [line for line in home.log if line["level"] == "error"]
+
+
+def drain(reader: Reader, client: ControlClient) -> None:
+    """What was under way when the daemon died was shown, so it must have been stored."""
+    try:
+        while True:
+            reader.follow(client, 1)
+    except Gone:
+        client.close()

@@ -1,0 +1,119 @@
+"""Retention as the daemon drives it: a real journal and a real journalist, and a clock moved by hand."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from actors.base import Ref, start
+from actors.errors import StorageFull
+from actors.ids import ConversationId
+from actors.journalist import Journalist
+from actors.messages import Address, Chore, ChoreDone
+from actors.ports import Append, Head, Record
+from supervisor.config.own import Retention as Wanted
+from supervisor.housekeeping import DAY_S, EVERY_S, STEP_S, Housekeeping, retention
+from supervisor.journal import SqliteJournal
+from supervisor.journal.retention import Retention
+from tests.support.bridge import wait_until
+
+NOW = 100 * DAY_S
+
+
+class HandClock:
+    def __init__(self) -> None:
+        self.alarms: list[tuple[float, Address, object]] = []
+
+    def now(self) -> float:
+        return NOW
+
+    def after(self, delay_s: float, address: Address, message: object) -> None:
+        self.alarms.append((delay_s, address, message))
+
+    def ring(self) -> float:
+        wait_until(lambda: bool(self.alarms), "no alarm was set")
+        delay_s, address, message = self.alarms.pop(0)
+        address.tell(message)
+        return delay_s
+
+
+class Nobody:
+    def tell(self, message: object) -> None:
+        raise AssertionError(f"nobody should be told {message}")
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> SqliteJournal:
+    return SqliteJournal(tmp_path / "journal.sqlite3")
+
+
+@pytest.fixture
+def journalist(journal: SqliteJournal) -> Iterator[Ref]:
+    ref = start(Journalist(journal, Nobody()))
+    yield ref
+    assert ref.stop(5)
+
+
+def fill(journal: SqliteJournal, name: str, count: int, *, age_days: float, archived: bool = False) -> ConversationId:
+    one, at = ConversationId(name), NOW - age_days * DAY_S
+    records = tuple(
+        Record(seq, at, None, "agent_message", b'{"type":"agent_message"}') for seq in range(1, count + 1)
+    )
+    head = Head(one, None, "/", "m", "idle", "", b"{}", b"{}", count, at, at, count, 1, archived=archived)
+    assert journal.commit([Append(one, records, head)]) == [None]
+    return one
+
+
+def test_a_pass_takes_what_the_config_says_in_steps_and_comes_again(journal: SqliteJournal, journalist: Ref) -> None:
+    long = fill(journal, "long", 2_000, age_days=1)
+    short = fill(journal, "short", 5, age_days=1)
+    old = fill(journal, "old", 5, age_days=40, archived=True)
+    clock = HandClock()
+    Housekeeping(journal.prune, journalist, clock, lambda: Wanted(max_age_days=30, max_events=100)).begin(1.0)
+    delays = [clock.ring()]
+    while delays[-1] != EVERY_S:
+        delays.append(clock.ring())
+    assert delays[0] == 1.0
+    assert len(delays) > 4  # 2000 events are more than one step
+    assert set(delays[1:-1]) == {STEP_S}
+    page = journal.read(long, 0, 5_000)
+    assert page is not None
+    assert page.first_seq == 1_901
+    assert len(page.records) == 100
+    kept = journal.read(short, 0, 100)
+    assert kept is not None
+    assert len(kept.records) == 5
+    assert journal.head(old) is None
+
+
+def test_nothing_is_asked_of_the_journal_while_everything_is_kept() -> None:
+    clock = HandClock()
+    Housekeeping(never, Nobody(), clock, Wanted).begin(1.0)
+    assert [clock.ring(), clock.ring(), clock.ring()] == [1.0, EVERY_S, EVERY_S]
+
+
+def never(_: float, __: Retention) -> bool:
+    raise AssertionError("nothing was to be forgotten")
+
+
+def test_a_journal_that_fails_is_tried_again_after_the_usual_time() -> None:
+    class Full:
+        def tell(self, message: object) -> None:
+            assert isinstance(message, Chore)
+            message.reply_to.tell(ChoreDone(StorageFull("no space left")))
+
+    clock = HandClock()
+    Housekeeping(never, Full(), clock, lambda: Wanted(max_events=10)).begin(1.0)
+    assert [clock.ring(), clock.ring()] == [1.0, EVERY_S]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "policy"),
+    [
+        (Wanted(), None),
+        (Wanted(max_age_days=2), Retention(max_age_s=2 * DAY_S)),
+        (Wanted(max_events=7), Retention(max_events=7)),
+    ],
+)
+def test_zero_in_the_config_keeps_for_ever(wanted: Wanted, policy: Retention | None) -> None:
+    assert retention(wanted) == policy

@@ -1,0 +1,122 @@
+"""Starting a daemon from outside. Most tests start a small program in its place."""
+
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from supervisor import launch
+from supervisor.launch import READY, Launch, StartFailed
+from tests.support.bridge import wait_until
+from tests.support.home import Home
+
+DETACH = "import sys; sys.path.insert(0, '.'); from supervisor.launch import detach; detach(); "
+
+
+@pytest.fixture
+def program(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    yield monkeypatch
+    assert not children(), "a zombie or a child was left"
+
+
+def instead(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
+    monkeypatch.setattr(launch, "PROGRAM", ("-c", code))
+
+
+def children() -> list[str]:
+    return Path(f"/proc/self/task/{threading.get_native_id()}/children").read_text().split()
+
+
+def test_it_returns_when_the_daemon_says_that_it_is_ready(program: pytest.MonkeyPatch) -> None:
+    instead(program, f"import os; os.write(3, {READY!r})")
+    launch.launch()
+
+
+def test_a_start_that_fails_raises_the_daemons_own_words(program: pytest.MonkeyPatch) -> None:
+    instead(program, "import os; os.write(3, b'the disk is '); os.write(3, b'full\\n')")
+    with pytest.raises(StartFailed, match=r"^the disk is full$"):
+        launch.launch()
+
+
+@pytest.mark.parametrize(
+    "code", ["import os; os._exit(1)", "import os; os.kill(os.getpid(), 9)", "this is no program"]
+)
+def test_a_daemon_that_dies_at_once_is_a_failed_start_within_a_second(program: pytest.MonkeyPatch, code: str) -> None:
+    instead(program, code)
+    began = time.monotonic()
+    with pytest.raises(StartFailed, match="ended without a word"):
+        launch.launch()
+    assert time.monotonic() - began < 1.0
+
+
+def test_a_daemon_that_never_gets_ready_is_not_waited_for_any_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    instead(monkeypatch, "import time; time.sleep(30)")
+    with pytest.raises(StartFailed, match="not ready in time"):
+        launch.launch(timeout_s=0.2)
+    (child,) = children()
+    os.kill(int(child), signal.SIGKILL)
+    os.waitpid(int(child), 0)
+
+
+def test_an_interpreter_that_is_not_there_is_a_failed_start(program: pytest.MonkeyPatch) -> None:
+    program.setattr(sys, "executable", "/nowhere/python")
+    with pytest.raises(StartFailed, match="can't be started"):
+        launch.launch()
+
+
+def test_no_descriptor_is_left_open_here(program: pytest.MonkeyPatch) -> None:
+    instead(program, f"import os; os.write(3, {READY!r})")
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    launch.launch()
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+def test_the_daemon_has_left_whoever_started_it(program: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Session, directory, umask, signals, descriptors: none of them is the starter's."""
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    told = "os.write(3, f'{os.getpid()}\\n'.encode()); os.close(3); "
+    instead(program, f"{DETACH}import os; {told}open({str(gate)!r}).read()")
+    inherited = os.open(os.devnull, os.O_RDONLY)
+    os.set_inheritable(inherited, True)
+    start = Launch()
+    os.close(inherited)
+    try:
+        said = start.said()
+        while said is None:
+            said = start.said()
+    finally:
+        start.close()
+    pid = int(said)
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+        stat = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        parent, session, terminal = int(stat[1]), int(stat[3]), int(stat[4])
+        assert parent != os.getpid()
+        assert session not in {pid, os.getsid(0)}  # and no leader, so that no terminal can become its own
+        assert terminal == 0
+        assert Path(f"/proc/{pid}/cwd").readlink() == Path("/")
+        assert int(status.split("Umask:")[1].split()[0], 8) == 0o077
+        fds = {int(fd.name): str(fd.readlink()) for fd in Path(f"/proc/{pid}/fd").iterdir()}
+        assert [fds[fd] for fd in (0, 1, 2)] == [os.devnull] * 3
+        assert inherited not in fds or fds[inherited] == str(gate)
+    finally:
+        gate.write_text("go")
+        wait_until(lambda: not Path(f"/proc/{pid}").exists(), "it did not end")
+
+
+def test_two_at_the_same_time_find_one_daemon(home: Home) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda _: home.launch(), range(2)))
+    pid = int(Path(home.paths.pid_file).read_text())
+    try:
+        assert len(home.logged("daemon.started")) == 1
+    finally:
+        os.kill(pid, signal.SIGTERM)
+        wait_until(lambda: not Path(f"/proc/{pid}").exists(), "the daemon did not go")

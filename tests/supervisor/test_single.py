@@ -1,0 +1,117 @@
+import os
+import socket
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from supervisor.single import (
+    SOCKET,
+    AlreadyRunning,
+    DaemonLock,
+    RunsElsewhere,
+    answers,
+    remove_pid,
+    take_lock,
+    write_pid,
+)
+
+
+@pytest.fixture
+def lock_file(tmp_path: Path) -> str:
+    return str(tmp_path / "daemon.lock")
+
+
+def listen(path: str) -> socket.socket:
+    sock = socket.socket(socket.AF_UNIX)
+    sock.bind(path)
+    sock.listen()
+    return sock
+
+
+def test_whoever_finds_it_taken_is_told_by_whom_and_where(lock_file: str) -> None:
+    lock = DaemonLock(lock_file)
+    lock.tell("/run/somewhere.sock")
+    with pytest.raises(AlreadyRunning, match=rf"pid {os.getpid()}, socket /run/somewhere\.sock") as taken:
+        DaemonLock(lock_file)
+    assert taken.value.socket == "/run/somewhere.sock"
+    lock.release()
+
+
+def test_it_is_free_when_its_holder_was_killed(lock_file: str) -> None:
+    code = (
+        "import sys, time; from supervisor.single import DaemonLock; "
+        f"lock = DaemonLock({lock_file!r}); lock.tell('/gone'); print('held', flush=True); time.sleep(30)"
+    )
+    holder = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    with holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+        with pytest.raises(AlreadyRunning):
+            DaemonLock(lock_file)
+        holder.kill()
+        holder.wait()
+        DaemonLock(lock_file).release()
+
+
+def test_a_released_lock_says_nothing(lock_file: str) -> None:
+    lock = DaemonLock(lock_file)
+    lock.tell("/run/s")
+    lock.release()
+    assert Path(lock_file).read_text() == ""
+    assert stat.S_IMODE(Path(lock_file).stat().st_mode) == 0o600
+
+
+def test_a_daemon_that_answers_here_is_as_good_as_the_lock(lock_file: str, tmp_path: Path) -> None:
+    lock, address = DaemonLock(lock_file), str(tmp_path / "s")
+    with listen(address):
+        lock.tell(address)
+        with pytest.raises(AlreadyRunning):
+            take_lock(lock_file, address, 5)
+    lock.release()
+
+
+def test_a_daemon_that_answers_elsewhere_is_named(lock_file: str, tmp_path: Path) -> None:
+    lock, address = DaemonLock(lock_file), str(tmp_path / "s")
+    with listen(address):
+        lock.tell(address)
+        with pytest.raises(RunsElsewhere, match=address):
+            take_lock(lock_file, "/other/place", 5)
+    lock.release()
+
+
+def test_a_text_that_a_killed_daemon_left_is_not_believed(lock_file: str) -> None:
+    """Between the flock of the next one and its first word the old text is still there."""
+    lock = DaemonLock(lock_file)
+    Path(lock_file).write_text(f"pid 1{SOCKET}/nowhere")
+    threading.Timer(0.1, lock.release).start()
+    take_lock(lock_file, "/nowhere", 5).release()
+
+
+def test_who_comes_while_a_daemon_stops_gets_the_lock_when_it_has(lock_file: str) -> None:
+    lock = DaemonLock(lock_file)
+    threading.Timer(0.1, lock.release).start()
+    taken = take_lock(lock_file, "/s", 5)
+    taken.release()
+
+
+def test_a_socket_without_a_listener_does_not_answer(tmp_path: Path) -> None:
+    address = str(tmp_path / "s")
+    listen(address).close()
+    assert not answers(address)
+    assert not answers(str(tmp_path / "none"))
+
+
+def test_the_pid_file_is_private_and_whole_whatever_was_there(tmp_path: Path) -> None:
+    path = tmp_path / "daemon.pid"
+    path.write_text("a longer text than a pid\n")
+    path.chmod(0o666)
+    write_pid(str(path))
+    assert path.read_text() == f"{os.getpid()}\n"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    remove_pid(str(path))
+    remove_pid(str(path))
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,8 @@
+"""The embedded server with the control dialect: a program."""
+
+import sys
+
+from supervisor.embedded import serve
+
+if __name__ == "__main__":
+    sys.exit(serve({}, "control"))

@@ -1,0 +1,22 @@
+"""A bridge in which everything talks that could, and which fails when its client says `raise`."""
+
+import os
+import sys
+
+from supervisor.cli import mcp
+from transports import bridge
+from transports.link import Link
+
+
+class Noisy(Link):
+    def take(self, line: bytes, now: float) -> None:
+        print("printed")
+        os.write(1, b"written\n")
+        if line == b"raise\n":
+            raise RuntimeError("on purpose")
+        super().take(line, now)
+
+
+if __name__ == "__main__":
+    vars(bridge)["Link"] = Noisy
+    sys.exit(mcp.main())

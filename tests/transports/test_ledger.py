@@ -1,0 +1,164 @@
+import json
+
+import pytest
+
+from transports import jsonrpc
+from transports.ledger import NOTIFICATION, REPLAY, TRIES, Ledger, refusals, unreachable
+
+INITIALIZE = jsonrpc.request(0, "initialize", {"protocolVersion": "2025-11-25"})
+INITIALIZED = jsonrpc.notification("notifications/initialized")
+
+
+def greeted() -> Ledger:
+    ledger = Ledger()
+    ledger.sent(INITIALIZE)
+    ledger.received(jsonrpc.result(0, {}))
+    ledger.sent(INITIALIZED)
+    return ledger
+
+
+def told(lines: list[bytes]) -> list[dict[str, object]]:
+    return [json.loads(line) for line in lines]
+
+
+def test_an_open_request_fails_with_a_retryable_error_when_its_daemon_is_lost() -> None:
+    ledger = greeted()
+    ledger.sent(jsonrpc.request(7, "tools/call"))
+    (answer,) = told(ledger.lost("gone"))
+    assert answer == {
+        "jsonrpc": "2.0",
+        "id": 7,
+        "error": {"code": -31302, "message": "gone", "data": {"code": "daemon_restarted", "retryable": True}},
+    }
+    assert ledger.waiting == 0
+
+
+def test_an_answered_request_does_not_fail() -> None:
+    ledger = greeted()
+    ledger.sent(jsonrpc.request(7, "tools/call"))
+    assert ledger.received(jsonrpc.result(7, {}))
+    assert ledger.lost("gone") == []
+
+
+def test_an_error_is_an_answer_too() -> None:
+    ledger = greeted()
+    ledger.sent(jsonrpc.request(7, "tools/call"))
+    ledger.received(jsonrpc.error(7, -32603, "no"))
+    assert ledger.waiting == 0
+
+
+def test_ids_that_differ_in_type_only_are_kept_apart() -> None:
+    ledger = greeted()
+    ledger.sent(jsonrpc.request(1, "tools/call"))
+    ledger.sent(jsonrpc.request("1", "tools/call"))
+    ledger.received(jsonrpc.result(1, {}))
+    (answer,) = told(ledger.lost("gone"))
+    assert answer["id"] == "1"
+
+
+@pytest.mark.parametrize("number", [None, True, 1.5, [1]])
+def test_a_request_whose_id_can_not_be_answered_is_not_waited_for(number: object) -> None:
+    ledger = greeted()
+    ledger.sent(json.dumps({"jsonrpc": "2.0", "id": number, "method": "ping"}).encode())
+    assert ledger.waiting == 0
+
+
+@pytest.mark.parametrize("line", [b"", b"[1]\n", b"{", b"\xff\n", b"[" * 100_000])
+def test_a_line_that_is_no_message_changes_nothing(line: bytes) -> None:
+    ledger = greeted()
+    ledger.sent(line)
+    assert ledger.received(line)
+    assert ledger.lost("gone") == []
+
+
+def test_an_open_question_is_withdrawn_and_its_late_answer_is_for_nobody() -> None:
+    ledger = greeted()
+    ledger.received(jsonrpc.request("q", "elicitation/create"))
+    (withdrawal,) = told(ledger.lost("gone"))
+    assert withdrawal["method"] == "notifications/cancelled"
+    assert withdrawal["params"] == {"requestId": "q", "reason": "gone"}
+    assert ledger.is_stale(jsonrpc.result("q", {}))
+    assert not ledger.is_stale(jsonrpc.request("q", "ping"))
+
+
+def test_a_question_that_the_next_daemon_asks_under_the_same_id_may_be_answered() -> None:
+    ledger = greeted()
+    ledger.received(jsonrpc.request("q", "elicitation/create"))
+    ledger.lost("gone")
+    ledger.received(jsonrpc.request("q", "elicitation/create"))
+    assert not ledger.is_stale(jsonrpc.result("q", {}))
+
+
+def test_an_answered_question_is_not_withdrawn() -> None:
+    ledger = greeted()
+    ledger.received(jsonrpc.request("q", "elicitation/create"))
+    ledger.sent(jsonrpc.result("q", {}))
+    assert ledger.lost("gone") == []
+
+
+def test_the_handshake_is_replayed_under_an_id_of_our_own_and_its_answer_kept_from_the_client() -> None:
+    ledger = greeted()
+    ledger.lost("gone")
+    first, second = ledger.replay()
+    assert json.loads(first) == {**json.loads(INITIALIZE), "id": REPLAY}
+    assert second == INITIALIZED
+    assert not ledger.received(jsonrpc.result(REPLAY, {}))
+    assert not ledger.received(jsonrpc.error(REPLAY, -32603, "no"))
+
+
+def test_the_clients_own_use_of_the_old_id_is_still_answered() -> None:
+    ledger = greeted()
+    ledger.lost("gone")
+    ledger.replay()
+    ledger.sent(jsonrpc.request(0, "tools/call"))
+    assert ledger.received(jsonrpc.result(0, {}))
+    assert ledger.waiting == 0
+
+
+def test_an_initialize_that_was_not_answered_is_said_again_as_it_was() -> None:
+    ledger = Ledger()
+    ledger.sent(INITIALIZE)
+    assert ledger.lost("gone") == []
+    assert ledger.handshaking
+    (again,) = ledger.replay()
+    assert json.loads(again) == json.loads(INITIALIZE)
+    assert ledger.received(jsonrpc.result(0, {}))
+    assert not ledger.handshaking
+
+
+def test_an_initialize_over_which_daemons_keep_dying_fails_in_the_end() -> None:
+    ledger = Ledger()
+    ledger.sent(INITIALIZE)
+    for _ in range(TRIES - 1):
+        assert ledger.lost("gone") == []
+        assert ledger.replay()
+    (answer,) = told(ledger.lost("gone"))
+    assert answer["id"] == 0
+    assert ledger.replay() == []
+
+
+def test_nothing_is_replayed_for_a_client_that_never_shook_hands() -> None:
+    assert Ledger().replay() == []
+
+
+def test_a_second_initialize_replaces_the_first() -> None:
+    ledger = greeted()
+    again = jsonrpc.request(9, "initialize", {"protocolVersion": "2025-06-18"})
+    ledger.sent(again)
+    ledger.received(jsonrpc.result(9, {}))
+    ledger.lost("gone")
+    (first,) = ledger.replay()
+    assert json.loads(first)["params"] == {"protocolVersion": "2025-06-18"}
+
+
+def test_our_encoder_begins_notifications_and_only_those_as_the_ledger_expects() -> None:
+    assert jsonrpc.notification("codex/event", {"id": 1}).startswith(NOTIFICATION)
+    assert not jsonrpc.request("q", "elicitation/create").startswith(NOTIFICATION)
+    assert not jsonrpc.result(1, {}).startswith(NOTIFICATION)
+
+
+def test_only_requests_are_refused() -> None:
+    lines = [jsonrpc.request(1, "ping"), jsonrpc.notification("x"), jsonrpc.result(2, {}), b"garbage\n"]
+    (answer,) = told(refusals(lines, unreachable("nobody there")))
+    assert answer["id"] == 1
+    assert answer["error"] == unreachable("nobody there")

@@ -1,0 +1,312 @@
+"""The bridge's end towards the daemon: dialling, starting one, the hello, what waits to be sent, and every loss.
+
+Standard library only; never waits. Whoever owns it polls its descriptors and calls `turn`. What the client is to see
+is put into `outbox`. In one of four states: away, starting (a daemon is on its way up), greeting, open.
+"""
+
+from __future__ import annotations
+
+import select
+from collections import deque
+
+from transports.ledger import Ledger, is_request, parsed, refusals, result, unreachable
+from transports.lines import Lines
+
+TYPE_CHECKING = False  # loading typing costs more than all of the bridge
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Callable, Mapping
+    from typing import Any, Protocol
+
+    class Start(Protocol):
+        """A daemon on its way up."""
+
+        def fileno(self) -> int: ...
+
+        def said(self) -> str | None:
+            """To be asked when the descriptor is readable. "" is ready, None not yet, a text why it failed."""
+
+        def close(self) -> None: ...
+
+    class Door(Protocol):
+        def dial(self) -> socket.socket | None:
+            """Connected and never waiting; None if nobody listens."""
+
+        def start(self) -> Start: ...
+
+
+CHUNK = 1 << 16
+BUFFER = 1 << 20  # bytes that wait to be sent; whoever says more has to wait
+LOOKS_S = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 30.0)  # pauses between looks for a daemon that somebody else may start
+AGAIN_S = 0.1  # between tries when the client waits for an answer
+PATIENCE_S = 20.0  # for such tries, a start included; only the repair of a journal takes longer than a second
+HELLO_S = 10.0  # a daemon that is stopped or swapped out says no welcome
+
+LOST = "the Greenroom daemon went away before it answered; conversations are kept: ask again"
+UPGRADE = "; the daemon and this bridge are of different versions: `greenroom down`, then start this MCP server again"
+
+
+class Link:
+    def __init__(self, door: Door, hello: bytes, outbox: bytearray, note: Callable[[str], None]) -> None:
+        self._door = door
+        self._hello = hello
+        self._outbox = outbox
+        self._note = note
+        self._ledger = Ledger()
+        self._start: Start | None = None
+        self._socket: socket.socket | None = None
+        self._open = False  # the daemon has said its welcome
+        self._mute = False  # it takes no more, but may have said something
+        self._lines = Lines()
+        self._first = bytearray()  # the hello, and what is replayed; goes before the queue
+        self._queue: deque[bytes] = deque()
+        self._queued = 0  # bytes
+        self._left = 0  # of the first line in the queue, what has been sent
+        self._wanted_since: float | None = None  # the client waits for an answer, or is about to
+        self._looks = -1  # the last of LOOKS_S that was waited for
+        self._until: float | None = None  # the state's own deadline: a look, an end of patience
+
+    # --- for the bridge -------------------------------------------------------------------------------------------
+
+    @property
+    def full(self) -> bool:
+        return self._queued >= BUFFER
+
+    @property
+    def owes(self) -> bool:
+        """Something of the client's is under way."""
+        reachable = self._socket is not None or self._wanted_since is not None
+        return self._ledger.waiting > 0 or (reachable and bool(self._queue))
+
+    @property
+    def due(self) -> float | None:
+        return self._until
+
+    def begin(self, now: float) -> None:
+        """Somebody is to be there: the client waits for an answer, or will say something soon."""
+        self._wanted_since = now
+        self._dial(now)
+
+    def take(self, line: bytes, now: float) -> None:
+        """A line of the client. A request is a reason to start a daemon; anything else when there is no more room."""
+        if self._ledger.is_stale(line):
+            self._note("an answer to a question of an earlier daemon was dropped")
+            return
+        message = {} if self._open else parsed(line)
+        away = self._socket is None and self._wanted_since is None
+        if away and message.get("method") == "ping" and is_request(message):
+            self._outbox += result(message["id"], {})  # whether somebody is there: we are
+            return
+        self._queue.append(line)
+        self._queued += len(line)
+        if self._wanted_since is None and (is_request(message) or (away and self.full)):
+            self._wanted_since = now
+            if away:
+                self._dial(now)
+
+    def interests(self, *, room: bool) -> list[tuple[int, int]]:
+        """What to poll for. `room`: the client can be told more."""
+        if self._start is not None:
+            return [(self._start.fileno(), select.POLLIN)]
+        if self._socket is None:
+            return []
+        sending = not self._mute and bool(self._first or (self._open and len(self._queue)))
+        events = (select.POLLIN if room else 0) | (select.POLLOUT if sending else 0)
+        return [(self._socket.fileno(), events)] if events else []
+
+    def turn(self, ready: Mapping[int, int], now: float) -> None:
+        if self._start is not None and self._start.fileno() in ready:
+            self._hear_start(self._start, now)
+        elif self._socket is not None and self._socket.fileno() in ready:
+            self._serve(self._socket, ready[self._socket.fileno()], now)
+        if self._until is not None and now >= self._until:
+            self._late(now)
+
+    def close(self, why: str) -> None:
+        """The client goes. What it has not been answered, it is told."""
+        self._outbox += b"".join(self._ledger.lost(why, "client_left"))
+        if self._queue or self._ledger.handshaking:
+            self._give_up(unreachable(why, "client_left"))
+        if self._start is not None:
+            self._start.close()  # the daemon goes on coming up
+            self._start = None
+        self._hang_up()
+
+    # --- finding a daemon -----------------------------------------------------------------------------------------
+
+    def _dial(self, now: float) -> None:
+        self._until = None
+        try:
+            found = self._door.dial()
+            if found is not None:
+                self._greet(found, now)
+            elif self._wanted_since is not None:
+                self._start = self._door.start()
+                self._until = self._wanted_since + PATIENCE_S
+            else:
+                self._look_later(now)
+        except OSError as error:
+            self._again(unreachable(f"the Greenroom daemon can't be reached: {error}"), now)
+
+    def _hear_start(self, start: Start, now: float) -> None:
+        said = start.said()
+        if said is None:
+            return
+        start.close()
+        self._start = None
+        if said:
+            self._give_up(unreachable(said))
+            return
+        try:
+            found = self._door.dial()
+        except OSError:
+            found = None
+        if found is not None:
+            self._greet(found, now)
+        else:
+            self._again(unreachable("the Greenroom daemon was ready, and then was not there"), now)
+
+    def _again(self, error: dict[str, Any], now: float) -> None:
+        """Try once more as long as the client has patience; then it hears this error."""
+        self._hang_up()
+        if self._wanted_since is None:
+            self._look_later(now)
+        elif now >= self._wanted_since + PATIENCE_S:
+            self._give_up(error)
+        else:
+            self._until = now + AGAIN_S
+
+    def _look_later(self, now: float) -> None:
+        self._looks = min(self._looks + 1, len(LOOKS_S) - 1)
+        self._until = now + LOOKS_S[self._looks]
+
+    def _late(self, now: float) -> None:
+        if self._start is not None:
+            self._start.close()
+            self._start = None
+            self._give_up(unreachable("the Greenroom daemon was not ready in time; its log says more"))
+        elif self._socket is not None:
+            self._give_up(unreachable("the Greenroom daemon does not answer; it may be stopped or overwhelmed"))
+        else:
+            self._dial(now)
+
+    def _give_up(self, error: dict[str, Any]) -> None:
+        """What the client has said can't be done. It hears so, may say it again, and nobody tries before that."""
+        self._hang_up()
+        self._until = self._wanted_since = None
+        lines = [*self._ledger.forget_handshake(), *self._queue]
+        told = refusals(lines, error)
+        self._outbox += b"".join(told)
+        self._queue.clear()
+        self._queued = 0
+        self._note(f"no daemon, and {len(told)} requests refused: {error['message']}")
+
+    # --- the hello ------------------------------------------------------------------------------------------------
+
+    def _greet(self, found: socket.socket, now: float) -> None:
+        self._socket, self._open, self._mute = found, False, False
+        self._lines = Lines()
+        self._first = bytearray(self._hello)
+        self._until = now + HELLO_S
+
+    def _hear_welcome(self, line: bytes, now: float) -> None:
+        said = parsed(line)
+        welcome = said.get("greenroom")
+        if not isinstance(welcome, dict):
+            self._refused(said.get("error"), now)
+            return
+        self._note(f"connected to daemon {welcome.get('version')}, instance {welcome.get('instance')}")
+        self._open = True
+        self._until = self._wanted_since = None
+        self._looks = -1
+        if not any(parsed(line).get("method") == "initialize" for line in self._queue if b'"initialize"' in line):
+            self._first += b"".join(self._ledger.replay())
+
+    def _refused(self, error: Any, now: float) -> None:
+        """It is there, and does not want us."""
+        if not isinstance(error, dict) or not isinstance(error.get("data"), dict):
+            error = unreachable("the Greenroom daemon answered the hello with something else")
+        if error["data"].get("code") == "unknown_protocol":
+            error = {**error, "message": f"{error.get('message')}{UPGRADE}"}
+        if error["data"].get("retryable"):
+            self._again(error, now)
+        else:
+            self._give_up(error)
+
+    # --- an open line ---------------------------------------------------------------------------------------------
+
+    def _serve(self, found: socket.socket, events: int, now: float) -> None:
+        if events & ~select.POLLOUT:
+            self._receive(found, now)
+        if self._socket is found and events & select.POLLOUT:
+            self._send(found)
+
+    def _receive(self, found: socket.socket, now: float) -> None:
+        try:
+            data = found.recv(CHUNK)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self._lose(now)
+            return
+        for line in self._lines.feed(data):
+            if self._open:
+                if self._ledger.received(line):
+                    self._outbox += line
+            else:
+                self._hear_welcome(line, now)
+                if self._socket is None:
+                    return
+        if self._lines.skipped:
+            self._note("a message of the daemon was too long, and left out")
+            self._lines.skipped = 0
+
+    def _send(self, found: socket.socket) -> None:
+        try:
+            while self._first:
+                del self._first[: found.send(self._first[:CHUNK])]
+            while self._open and self._queue:
+                self._send_some(found)
+        except BlockingIOError:
+            return
+        except OSError:
+            self._mute = True  # its last words may be in the socket: the reading side finds the end
+
+    def _send_some(self, found: socket.socket) -> None:
+        line = self._queue[0]
+        sent = found.send(memoryview(line)[self._left : self._left + CHUNK])
+        if self._left == 0:
+            self._ledger.sent(line)
+        self._left += sent
+        if self._left == len(line):
+            self._drop_first()
+
+    def _drop_first(self) -> None:
+        self._queued -= len(self._queue.popleft())
+        self._left = 0
+
+    # --- a loss ---------------------------------------------------------------------------------------------------
+
+    def _lose(self, now: float) -> None:
+        """What was sent has failed with the daemon; what only waited to be sent is for the next one."""
+        if not self._open:
+            self._again(unreachable("the Greenroom daemon closed the connection without a word"), now)
+            return
+        if self._left:
+            self._drop_first()
+        self._hang_up()
+        told = self._ledger.lost(LOST)
+        self._outbox += b"".join(told)
+        self._note(f"the daemon went away; {len(told)} requests and questions went with it")
+        if self._ledger.handshaking or any(is_request(parsed(line)) for line in self._queue):
+            self.begin(now)
+        else:
+            self._look_later(now)
+
+    def _hang_up(self) -> None:
+        if self._socket is not None:
+            self._socket.close()
+        self._socket, self._open, self._left = None, False, 0
+        self._first.clear()
