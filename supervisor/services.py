@@ -16,15 +16,15 @@ import structlog
 
 from actors.errors import ConfigError, GreenroomError, InvalidInput, UnknownConversation
 from actors.messages import Chore, ChoreDone, Known
-from supervisor.branching import forked
+from supervisor.branching import check_name, forked, guest
 from supervisor.config import Arguments, Loaded, choose_provider, differences, load, overrides_from_json, settings_for
 from supervisor.config.complain import is_secret
 from supervisor.engine import Engine
 from supervisor.journal.export import export, import_
 from transports import requests as ask
+from transports.connection import Asked, Served
 from transports.dialect import Client
 from transports.hello import Identity
-from transports.messages import Asked, Served
 from transports.switchboard import Switchboard
 
 log = structlog.get_logger()
@@ -152,13 +152,19 @@ class Services:
 
     async def _import(self, request: ask.Import, _: Client) -> ask.Stored:
         journal = self._engine.journal
-        done = await self._write(lambda: import_(journal, request.lines, request.new_id))
-        return await self._make_known(done)
+        brought = await asyncio.to_thread(guest, request.lines, request.new_id)
+
+        def work() -> object:
+            check_name(journal, brought.name, brought.conversation)
+            return import_(journal, brought.lines, request.new_id)
+
+        return await self._make_known(await self._write(work))
 
     async def _fork(self, request: ask.Fork, _: Client) -> ask.Stored:
         journal = self._engine.journal
 
         def work() -> object:
+            check_name(journal, request.name)
             append = forked(journal, request.conversation, request.fork, request.at, request.name)
             (error,) = journal.commit((append,))
             return error or request.fork
@@ -167,7 +173,11 @@ class Services:
 
     async def _delete(self, request: ask.Delete, _: Client) -> ask.Stored:
         """Its actor has left by now: the registry was asked first."""
-        await self._write(lambda: self._engine.journal.delete(request.conversation))
+        try:
+            await self._write(lambda: self._engine.journal.delete(request.conversation))
+        except GreenroomError:
+            await self._make_known(request.conversation)  # the disk has it still, so `ls` must
+            raise
         self._engine.histories.forget(request.conversation)
         self._engine.environments.forget(request.conversation)
         return ask.Stored(request.conversation)
@@ -233,7 +243,7 @@ class Services:
     async def _down(self, request: ask.Down, _: Client) -> ask.Plain:
         default = self._engine.config.greenroom.drain_seconds
         drain_s = default if request.drain_s is None else request.drain_s
-        asyncio.get_running_loop().call_soon(self._stop, drain_s)  # when the answer is on its way
+        asyncio.get_running_loop().call_soon(self._stop, drain_s)  # after the answer, which the stop would overtake
         return ask.Plain({"drain_s": drain_s})
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from actors.errors import GreenroomError
+from actors.errors import Cancelled, GreenroomError
 from actors.ids import Caller, ConversationId, RequestId
 from actors.messages import Command, RegistryInput, Resolve, ToConversation
 from transports.dialect import Action, Ask, Client, Tell
@@ -56,4 +56,14 @@ class Call:
         def resolved(answer: Any) -> Iterable[Action]:
             return self.finish(answer) if isinstance(answer, GreenroomError) else then(answer.conversation)
 
-        return self.tell(lambda caller: Resolve(caller, reference), resolved)
+        return self.tell(lambda caller: Resolve(caller, reference), self.unless_cancelled(resolved))
+
+    def unless_cancelled(self, then: Then) -> Then:
+        """Between two steps of a request nobody has it who could be told that it was taken back."""
+
+        def go_on(answer: Any) -> Iterable[Action]:
+            if self.dialect.is_cancelled(self.request):
+                return self.finish(Cancelled("taken back before anything came of it"))
+            return then(answer)
+
+        return go_on

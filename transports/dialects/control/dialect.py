@@ -6,7 +6,7 @@ from itertools import count
 
 from pydantic import ValidationError
 
-from actors.errors import GreenroomError
+from actors.errors import GreenroomError, InvalidInput
 from actors.ids import Caller, ConversationId, RequestId, SubscriptionId
 from actors.messages import CancelRequest, Deliver, EndSubscription, ReplyTo
 from transports import jsonrpc
@@ -14,7 +14,7 @@ from transports.dialect import Action, Client, Tell, Write
 from transports.dialects.control.call import Call, Then
 from transports.dialects.control.methods import METHODS
 from transports.dialects.control.results import events_of, shown
-from transports.dialects.control.text import Raw, notification_line, result_line
+from transports.dialects.control.text import Raw, notification_line, result_line, unwritable
 from transports.inflight import REQUESTS_LIMIT, InFlight
 from transports.requests import Served
 
@@ -29,6 +29,8 @@ class ControlDialect:
     def __init__(self, client: Client, requests_in_flight: int = REQUESTS_LIMIT) -> None:
         self._client = client
         self._open = InFlight(requests_in_flight)
+        self._urgent = InFlight(requests_in_flight)
+        self._cancelled: set[RequestId] = set()
         self._numbers = count(1)
         self._expected: dict[Caller, Expected] = {}
         self._served: dict[object, Then] = {}
@@ -60,10 +62,17 @@ class ControlDialect:
             given = method.params.model_validate({} if request.params is None else request.params)
         except ValidationError as error:
             return (Write(jsonrpc.error(request.id, jsonrpc.INVALID_PARAMS, _told(error))),)
-        refusal = self._open.admit(request.id)
+        refusal = unwritable(request.params) or self._admit(request.id, urgent=method.urgent)
         if refusal is not None:
             return (Write(jsonrpc.refused(request.id, refusal)),)
         return method.handler(Call(self, request.id, self._client), given)
+
+    def _admit(self, request: RequestId, *, urgent: bool) -> GreenroomError | None:
+        """What ends other requests has room of its own: a client that has used up its share can still let go."""
+        mine, other = (self._urgent, self._open) if urgent else (self._open, self._urgent)
+        if request in other:
+            return InvalidInput(f"request {request!r} is not answered yet")
+        return mine.admit(request)
 
     # --- for handlers ---------------------------------------------------------------------------------------------
 
@@ -80,6 +89,8 @@ class ControlDialect:
 
     def finish(self, request: RequestId, answer: object) -> Iterable[Action]:
         self._open.done(request)
+        self._urgent.done(request)
+        self._cancelled.discard(request)
         match answer:
             case GreenroomError():
                 yield Write(jsonrpc.refused(request, answer))
@@ -98,15 +109,20 @@ class ControlDialect:
         conversation = self._subscriptions.get(subscription)
         return (subscription, conversation) if conversation is not None else None
 
-    def callers_of(self, request: RequestId) -> list[Caller]:
-        return [
-            caller
-            for caller, expected in self._expected.items()
-            if expected.request == request and type(expected.request) is type(request)
-        ]
+    def forget_subscription(self, subscription: SubscriptionId) -> None:
+        self._subscriptions.pop(subscription, None)
 
-    def cancel(self, caller: Caller) -> Iterable[Action]:
-        yield Tell(CancelRequest(caller, self._client.label))
+    def cancel(self, request: RequestId) -> Iterable[Action]:
+        """Whoever has it now is told; if it is between two of them, the next step is not taken."""
+        if request not in self._open:
+            return
+        self._cancelled.add(request)
+        for caller, expected in self._expected.items():
+            if expected.request == request:
+                yield Tell(CancelRequest(caller, self._client.label))
+
+    def is_cancelled(self, request: RequestId) -> bool:
+        return request in self._cancelled
 
     # --- from the actors ------------------------------------------------------------------------------------------
 
@@ -119,7 +135,7 @@ class ControlDialect:
         yield Write(line, ready=deliver.subscription)
 
     def ended(self, end: EndSubscription) -> Iterable[Action]:
-        self._subscriptions.pop(end.news.subscription, None)
+        self.forget_subscription(end.news.subscription)
         told = {"subscription": end.news.subscription, "reason": end.news.reason}
         yield Write(jsonrpc.notification("ended", told))
 

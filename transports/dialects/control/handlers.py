@@ -9,6 +9,7 @@ from actors.answers import Listing
 from actors.errors import GreenroomError, InvalidInput, UnknownApproval
 from actors.ids import ApprovalId, ConnectionId, ConversationId, InputId
 from actors.items import TextItem
+from actors.ports import Head
 from transports import requests as ask
 from transports.dialect import Action, Ask
 from transports.dialects.control import params as p
@@ -30,9 +31,11 @@ def create(call: Call, given: p.Create) -> Iterable[Action]:
             if isinstance(result, GreenroomError):
                 return call.finish(result)
             notes = {"notice": answer.notice, "warnings": list(answer.warnings)}
-            return call.finish(ask.Plain({**shown(result), **notes}))
+            return (
+                Ask(ask.RememberEnvironment(None, conversation)),
+                *call.finish(ask.Plain({**shown(result), **notes})),
+            )
 
-        yield Ask(ask.RememberEnvironment(None, conversation))
         yield from call.tell(
             lambda caller: m.Create(conversation, m.Begin(caller, answer.settings, name=given.name)), begun
         )
@@ -51,31 +54,57 @@ def create(call: Call, given: p.Create) -> Iterable[Action]:
             include_plan_tool=given.include_plan_tool,
             include_apply_patch_tool=given.include_apply_patch_tool,
         ),
-        made,
+        call.unless_cancelled(made),
     )
 
 
 def list_conversations(call: Call, given: p.ListConversations) -> Iterable[Action]:
-    def listed(listing: Listing) -> Iterable[Action]:
-        wanted = [
-            head
-            for head in listing.heads
-            if given.state in {None, head.state} and given.cwd in {None, head.cwd} and given.name in {None, head.name}
-        ]
-        start = int(given.cursor) if given.cursor and given.cursor.isdigit() else 0
-        page = wanted[start : start + given.limit]
-        more = start + given.limit < len(wanted)
+    cursor = place_in_list(given.cursor) if given.cursor else None
+    if given.cursor and cursor is None:
+        return call.finish(InvalidInput(f"cursor: {given.cursor!r} is no next_cursor of ours"))
+
+    def listed(listing: Listing | GreenroomError) -> Iterable[Action]:
+        if isinstance(listing, GreenroomError):
+            return call.finish(listing)
+        wanted = sorted(
+            (
+                head
+                for head in listing.heads
+                if given.state in {None, head.state}
+                and given.cwd in {None, head.cwd}
+                and given.name in {None, head.name}
+            ),
+            key=place_of,
+        )
+        page = [head for head in wanted if cursor is None or place_of(head) > cursor][: given.limit]
+        more = bool(page) and page[-1] is not wanted[-1]
         return call.finish(
             ask.Plain(
                 {
                     "conversations": [row(head) for head in page],
                     "total": len(wanted),
-                    "next_cursor": str(start + given.limit) if more else None,
+                    "next_cursor": f"{page[-1].updated!r}/{page[-1].conversation}" if more else None,
                 }
             )
         )
 
     return call.tell(lambda caller: m.ListConversations(caller, archived=given.archived), listed)
+
+
+Place = tuple[float, str]
+
+
+def place_of(head: Head) -> Place:
+    """Most recently used first. Steady: what is used meanwhile moves to the front and shifts nobody else."""
+    return (-head.updated, head.conversation)
+
+
+def place_in_list(cursor: str) -> Place | None:
+    updated, _, conversation = cursor.partition("/")
+    try:
+        return (-float(updated), conversation)
+    except ValueError:
+        return None
 
 
 def resolve(call: Call, given: p.Resolve) -> Iterable[Action]:
@@ -116,16 +145,23 @@ def interrupt(call: Call, given: p.Interrupt) -> Iterable[Action]:
 
 
 def attach(call: Call, given: p.Attach) -> Iterable[Action]:
-    def attached(one: ConversationId) -> Iterable[Action]:
+    def begin(one: ConversationId) -> Iterable[Action]:
         subscription = call.dialect.new_subscription(one)
-        if not given.read_only:
-            yield Ask(ask.RememberEnvironment(None, one))
-        yield from call.command(
+
+        def attached(answer: Any) -> Iterable[Action]:
+            if isinstance(answer, GreenroomError):
+                call.dialect.forget_subscription(subscription)
+            elif not given.read_only:
+                yield Ask(ask.RememberEnvironment(None, one))
+            yield from call.finish(answer)
+
+        return call.command(
             one,
             lambda caller: m.Attach(caller, call.client.connection, subscription, given.after, given.read_only),
+            attached,
         )
 
-    return call.with_conversation(given.conversation, attached)
+    return call.with_conversation(given.conversation, begin)
 
 
 def detach(call: Call, given: p.Detach) -> Iterable[Action]:
@@ -133,6 +169,7 @@ def detach(call: Call, given: p.Detach) -> Iterable[Action]:
     if found is None:
         return call.finish(InvalidInput(f"no subscription {given.subscription}"))
     subscription, conversation = found
+    call.dialect.forget_subscription(subscription)
     return call.command(conversation, lambda caller: m.Detach(caller, subscription))
 
 
@@ -233,8 +270,7 @@ def answer_approval(call: Call, given: p.AnswerApproval) -> Iterable[Action]:
 
 
 def cancel(call: Call, given: p.Cancel) -> Iterable[Action]:
-    for caller in call.dialect.callers_of(given.request):
-        yield from call.dialect.cancel(caller)
+    yield from call.dialect.cancel(given.request)
     yield from call.finish(ask.Plain({}))
 
 

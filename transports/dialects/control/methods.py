@@ -20,6 +20,7 @@ class Method:
     params: type[BaseModel]
     handler: Handler
     summary: str
+    urgent: bool = False  # ends other requests, so it is let in when there is room for no more of those
 
 
 METHODS: dict[str, Method] = {
@@ -29,12 +30,15 @@ METHODS: dict[str, Method] = {
     "conversation/get": Method(params.Named, handlers.get, "One conversation in full."),
     "conversation/send": Method(params.Send, handlers.send, "Say something."),
     "conversation/interrupt": Method(
-        params.Interrupt, handlers.interrupt, "Stop the turn; answered when all of it is gone. Again: kill."
+        params.Interrupt,
+        handlers.interrupt,
+        "Stop the turn; answered when all of it is gone. Again: kill.",
+        urgent=True,
     ),
     "conversation/attach": Method(
         params.Attach, handlers.attach, "Everything after a cursor, then live, as `events` notifications."
     ),
-    "conversation/detach": Method(params.Detach, handlers.detach, "End a subscription."),
+    "conversation/detach": Method(params.Detach, handlers.detach, "End a subscription.", urgent=True),
     "conversation/history": Method(params.History, handlers.history, "A page of stored events."),
     "conversation/rename": Method(params.Rename, handlers.rename, "Give or take a name."),
     "conversation/archive": Method(params.Archive, handlers.archive, "Into the archive, or out of it."),
@@ -46,13 +50,13 @@ METHODS: dict[str, Method] = {
     "conversation/import": Method(params.Import, handlers.import_, "A conversation from JSON lines."),
     "conversation/delete": Method(params.Named, handlers.delete, "For good."),
     "approvals/list": Method(params.ListApprovals, handlers.list_approvals, "What waits for an answer."),
-    "approvals/answer": Method(params.AnswerApproval, handlers.answer_approval, "Answer a question."),
-    "request/cancel": Method(params.Cancel, handlers.cancel, "Take an earlier request back."),
+    "approvals/answer": Method(params.AnswerApproval, handlers.answer_approval, "Answer a question.", urgent=True),
+    "request/cancel": Method(params.Cancel, handlers.cancel, "Take an earlier request back.", urgent=True),
     "clients/list": Method(params.Nothing, handlers.list_clients, "Who is connected, and to what."),
-    "clients/kill": Method(params.KillClient, handlers.kill_client, "Disconnect a client."),
+    "clients/kill": Method(params.KillClient, handlers.kill_client, "Disconnect a client.", urgent=True),
     "daemon/status": Method(params.Nothing, handlers.status, "The daemon itself."),
     "daemon/reload": Method(params.Nothing, handlers.reload, "Read the config again; answers what changed."),
-    "daemon/down": Method(params.Down, handlers.down, "Stop the daemon."),
+    "daemon/down": Method(params.Down, handlers.down, "Stop the daemon.", urgent=True),
     "config/get": Method(params.ConfigGet, handlers.config_get, "The configuration in force, without secrets."),
     "schema": Method(params.Nothing, handlers.schema, "The JSON Schema of this API."),
 }

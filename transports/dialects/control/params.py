@@ -2,14 +2,18 @@
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, Strict
 
+from actors.answers import Condition
 from actors.items import InputItem
 from actors.settings import ApprovalPolicy, BusyPolicy, Decision, SandboxMode
 
 STRICT = ConfigDict(frozen=True, extra="forbid")
 Identifier = Annotated[str, Field(min_length=1, max_length=200)]
 Conversation = Annotated[Identifier, Field(description="Id, unique prefix of at least two characters, or name.")]
+Flag = Annotated[bool, Strict()]  # JSON has booleans and numbers, so "1" is a mistake and not a number
+Whole = Annotated[int, Strict()]
+Seq = Annotated[Whole, Field(ge=0, lt=1 << 62)]
 PAGE = 256
 
 
@@ -28,18 +32,18 @@ class Create(BaseModel):
     sandbox: SandboxMode | None = Field(None, description="What commands may touch.")
     config: dict[str, Any] = Field(default_factory=dict, description="Overrides of the config, by dotted key.")
     base_instructions: str | None = Field(None, description="Replaces the built-in instructions.")
-    include_plan_tool: bool | None = Field(None, description="Offer update_plan.")
-    include_apply_patch_tool: bool | None = Field(None, description="Offer apply_patch as a tool.")
+    include_plan_tool: Flag | None = Field(None, description="Offer update_plan.")
+    include_apply_patch_tool: Flag | None = Field(None, description="Offer apply_patch as a tool.")
 
 
 class ListConversations(BaseModel):
     model_config = STRICT
-    archived: bool = Field(False, description="Archived ones too.")
-    state: str | None = Field(None, description="Only those in this state.")
+    archived: Flag = Field(False, description="Archived ones too.")
+    state: Condition | None = Field(None, description="Only those in this state.")
     cwd: str | None = Field(None, description="Only those in this directory.")
     name: str | None = Field(None, description="Only the one with this name.")
-    limit: Annotated[int, Field(ge=1, le=1000)] = Field(100, description="How many, most recently used first.")
-    cursor: str | None = Field(None, description="`next_cursor` of the page before.")
+    limit: Annotated[Whole, Field(ge=1, le=1000)] = Field(100, description="How many, most recently used first.")
+    cursor: Identifier | None = Field(None, description="`next_cursor` of the page before.")
 
 
 class Named(BaseModel):
@@ -55,14 +59,14 @@ class Send(BaseModel):
     prompt: str | None = Field(None, description="Words. Either this or `items`.")
     items: tuple[InputItem, ...] = Field((), description="Words and pictures.")
     if_busy: BusyPolicy = Field(BusyPolicy.STEER, description="What becomes of it while a turn runs.")
-    wait: bool = Field(False, description="Answer when the turn that took it has ended, not when it is stored.")
+    wait: Flag = Field(False, description="Answer when the turn that took it has ended, not when it is stored.")
     key: Identifier | None = Field(None, description="Idempotency key, kept a day: the same key is the same input.")
 
 
 class Interrupt(BaseModel):
     model_config = STRICT
     conversation: Conversation
-    kill: bool = Field(False, description="No grace for its processes.")
+    kill: Flag = Field(False, description="No grace for its processes.")
     reason: str = Field("", description="For the history.")
 
 
@@ -81,10 +85,10 @@ class ListApprovals(BaseModel):
 class Attach(BaseModel):
     model_config = STRICT
     conversation: Conversation
-    after: Annotated[int, Field(ge=0)] | None = Field(
+    after: Seq | None = Field(
         0, description="The last seq you have; 0 for everything, null for what comes from now on."
     )
-    read_only: bool = Field(False, description="Shown to others as one who only watches.")
+    read_only: Flag = Field(False, description="Shown to others as one who only watches.")
 
 
 class Detach(BaseModel):
@@ -95,8 +99,8 @@ class Detach(BaseModel):
 class History(BaseModel):
     model_config = STRICT
     conversation: Conversation
-    after: Annotated[int, Field(ge=0)] = Field(0, description="Events after this seq.")
-    limit: Annotated[int, Field(ge=1, le=1000)] = Field(PAGE, description="At most so many.")
+    after: Seq = Field(0, description="Events after this seq.")
+    limit: Annotated[Whole, Field(ge=1, le=1000)] = Field(PAGE, description="At most so many.")
 
 
 class Rename(BaseModel):
@@ -108,20 +112,20 @@ class Rename(BaseModel):
 class Archive(BaseModel):
     model_config = STRICT
     conversation: Conversation
-    archived: bool = Field(True, description="False takes it out again.")
+    archived: Flag = Field(True, description="False takes it out again.")
 
 
 class Fork(BaseModel):
     model_config = STRICT
     conversation: Conversation
-    at: Annotated[int, Field(ge=1)] | None = Field(None, description="Up to this seq; the end if absent.")
+    at: Annotated[Seq, Field(ge=1)] | None = Field(None, description="Up to this seq; the end if absent.")
     name: Identifier | None = Field(None, description="A name for the new one.")
 
 
 class Import(BaseModel):
     model_config = STRICT
     lines: tuple[str, ...] = Field(description="What `conversation/export` gave.")
-    new_id: bool = Field(False, description="Under a fresh id, for a conversation that is still here.")
+    new_id: Flag = Field(False, description="Under a fresh id, for a conversation that is still here.")
 
 
 class Withdraw(BaseModel):
@@ -138,7 +142,7 @@ class Resolve(BaseModel):
 
 class Cancel(BaseModel):
     model_config = STRICT
-    request: int | str = Field(description="The id of an earlier request of this connection, with its JSON type.")
+    request: Whole | str = Field(description="The id of an earlier request of this connection, with its JSON type.")
 
 
 class KillClient(BaseModel):
@@ -148,7 +152,7 @@ class KillClient(BaseModel):
 
 class Down(BaseModel):
     model_config = STRICT
-    drain_s: Annotated[float, Field(ge=0, le=86_400)] | None = Field(
+    drain_s: Annotated[float, Strict(), Field(ge=0, le=86_400)] | None = Field(
         None, description="How long running turns may go on; from the config if absent, 0 for none."
     )
 

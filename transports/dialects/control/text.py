@@ -1,9 +1,10 @@
-"""Answers that hold bytes which are JSON already, so that stored events go out as they were stored."""
+"""Text on its way in and out: what no disk can write is refused, what is JSON already goes out as it is."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from actors.errors import InvalidInput
 from actors.ids import RequestId
 from transports import jsonrpc
 
@@ -24,3 +25,28 @@ def notification_line(method: str, params: Mapping[str, Any], shared: bytes) -> 
     """`shared` are further members of the params, already encoded."""
     start = jsonrpc.line({"jsonrpc": "2.0", "method": method})[:-2]
     return start + b',"params":' + jsonrpc.line(params)[:-2] + b"," + shared + b"}\n"
+
+
+def unwritable(params: jsonrpc.Params) -> InvalidInput | None:
+    """JSON can spell half a surrogate pair, which neither disks nor models take. The text names the place."""
+    places: list[tuple[str, Any]] = [("", params)]
+    while places:
+        place, value = places.pop()
+        if isinstance(value, str):
+            if not _is_text(value):
+                return InvalidInput(f"{place}: half a surrogate pair is no text")
+        elif isinstance(value, dict):
+            if not all(map(_is_text, value)):
+                return InvalidInput(f"{place or 'params'}: half a surrogate pair is no name")
+            places += [(f"{place}.{key}" if place else key, inner) for key, inner in value.items()]
+        elif isinstance(value, list):
+            places += [(f"{place}.{at}", inner) for at, inner in enumerate(value)]
+    return None
+
+
+def _is_text(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

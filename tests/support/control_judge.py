@@ -1,0 +1,36 @@
+"""Holds what a daemon says against docs/schema/control.json, with a validator that is not ours."""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+from tests.support.control_peer import Message
+
+SCHEMA = Path(__file__).resolve().parents[2] / "docs" / "schema" / "control.json"
+
+
+@cache
+def document() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    return found
+
+
+@cache
+def validator(*path: str) -> Draft202012Validator:
+    part: Any = document()
+    for key in path:
+        part = part[key]
+    return Draft202012Validator({**part, "$defs": document()["$defs"]})
+
+
+def judge(method: str | None, message: Message) -> None:
+    """Raises for a message that the schema does not allow. `method` is what it answers."""
+    if "error" in message:
+        validator("error").validate(message)
+    elif method is not None:
+        validator("methods", method, "result").validate(message["result"])
+    elif "method" in message:
+        validator("notifications", message["method"], "params").validate(message["params"])

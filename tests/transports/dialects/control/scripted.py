@@ -1,0 +1,221 @@
+"""A control dialect and everybody it talks to, played by a script: one answer for each kind of message."""
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from actors import answers as a
+from actors.errors import GreenroomError
+from actors.ids import Caller, ConnectionId, ConversationId, InputId, TurnId
+from actors.messages import (
+    CancelRequest,
+    Create,
+    Deliver,
+    EndSubscription,
+    ListApprovals,
+    ListConversations,
+    Remove,
+    ReplyTo,
+    Resolve,
+    ToConversation,
+)
+from actors.ports import Head, Page, Record
+from actors.settings import Settings
+from tests.support.control_judge import judge
+from transports import requests as ask
+from transports.dialect import Action, Ask, Client, Tell, Write
+from transports.dialects.control.dialect import ControlDialect
+
+ONE = ConversationId("11111111-1111-4111-8111-111111111111")
+TWO = ConversationId("22222222-2222-4222-8222-222222222222")
+SETTINGS = Settings(model="m", cwd=Path("/src"))
+TURN = TurnId("turn")
+
+
+def head(conversation: ConversationId, updated: float = 1.0, **more: Any) -> Head:
+    fields: dict[str, Any] = {
+        "name": None,
+        "cwd": "/src",
+        "model": "m",
+        "state": "idle",
+        "preview": "",
+        "settings": b"",
+        "checkpoint": b"",
+        "checkpoint_seq": 0,
+        "created": 1.0,
+        "updated": updated,
+        "last_seq": 1,
+        "generation": 1,
+    }
+    return Head(conversation, **{**fields, **more})
+
+
+def summary(conversation: ConversationId = ONE) -> a.Summary:
+    return a.Summary(
+        conversation, a.Condition.IDLE, None, SETTINGS, 3, None, 0, False, (), (), 0, 1.0, 2.0, "said first"
+    )
+
+
+Reply = Callable[[Any], object]
+USUAL: dict[str, Reply] = {
+    "Create": lambda message: a.Begun(message.conversation, SETTINGS),
+    "Resolve": lambda _: a.Resolved(ONE),
+    "ListConversations": lambda _: a.Listing((head(ONE), head(TWO, 2.0))),
+    "ListApprovals": lambda _: a.PendingApprovals(()),
+    "Remove": lambda _: a.Done(),
+    "Inspect": lambda _: summary(),
+    "Send": lambda message: (
+        a.TurnResult(TURN, a.Ending.COMPLETED, "hi", 7)
+        if message.await_end
+        else a.Accepted(InputId("input"), TURN, 3)
+    ),
+    "Interrupt": lambda _: a.Interrupted(TURN, a.Ending.INTERRUPTED),
+    "Attach": lambda message: a.Attached(message.subscription, summary(), 3),
+    "AnswerApproval": lambda message: a.Answered(message.approval, message.decision),
+    "MakeSettings": lambda _: ask.SettingsMade(SETTINGS, "a notice"),
+    "RememberEnvironment": lambda _: None,
+    "ReadHistory": lambda _: ask.HistoryRead(Page((Record(1, 1.0, None, "error", _EVENT),), 1, 1)),
+    "Fork": lambda message: ask.Stored(message.fork),
+    "Export": lambda _: ask.Exported(("{}",)),
+    "Import": lambda message: ask.Stored(message.new_id or ONE),
+    "Delete": lambda message: ask.Stored(message.conversation),
+    "AskStatus": lambda _: ask.Plain(_STATUS),
+    "ListClients": lambda _: ask.Plain({"clients": []}),
+    "KillClient": lambda _: ask.Plain({}),
+    "Reload": lambda _: ask.Plain({"changes": [], "warnings": []}),
+    "Down": lambda _: ask.Plain({"drain_s": 0.0}),
+    "ReadConfig": lambda _: ask.Plain({"value": 1, "path": None}),
+}
+_EVENT: bytes = b'{"type":"error","message":"no"}'
+_STATUS: dict[str, Any] = {
+    "pid": 1,
+    "version": "1",
+    "instance": "i",
+    "uptime_s": 0.1,
+    "config": None,
+    "warnings": [],
+    "journal": "/j",
+    "journal_bytes": 1,
+    "journal_repaired": None,
+    "log": "/l",
+    "sandbox": True,
+    "clients": 1,
+}
+
+
+def kind_of(message: object) -> str:
+    """Of a command: the command's own name."""
+    return type(message.command if isinstance(message, ToConversation) else message).__name__
+
+
+@dataclass
+class Scripted:
+    """`held` are kinds that are not answered until `release`. All that was ever told is in `told`."""
+
+    replies: dict[str, Reply] = field(default_factory=dict)
+    held: set[str] = field(default_factory=set)
+    in_flight: int = 64
+
+    def __post_init__(self) -> None:
+        self.client = Client(ConnectionId("c"), "tester", pid=7)
+        self.dialect = ControlDialect(self.client, self.in_flight)
+        self.told: list[Any] = []
+        self.lines: list[dict[str, Any]] = []
+        self._methods: dict[object, str] = {}
+        self._waiting: list[Any] = []
+
+    # --- the client's side ----------------------------------------------------------------------------------------
+
+    def request(self, method: str, params: Any = None, request: int | str = 1) -> dict[str, Any] | None:
+        """What it is answered with, if it is answered at once."""
+        self._methods.setdefault(request, method)
+        body = {"jsonrpc": "2.0", "id": request, "method": method}
+        return self.line(json.dumps(body if params is None else {**body, "params": params}).encode(), request)
+
+    def line(self, line: bytes, request: int | str | None = None) -> dict[str, Any] | None:
+        before = len(self.lines)
+        self.perform(self.dialect.arrived(line))
+        return next((one for one in self.lines[before:] if one.get("id") == request), None)
+
+    def answer(self, request: int | str = 1) -> dict[str, Any]:
+        (found,) = [one for one in self.lines if one.get("id") == request and type(one["id"]) is type(request)]
+        return found
+
+    def kinds(self) -> list[str]:
+        return [kind_of(message) for message in self.told]
+
+    def last(self, kind: str) -> Any:
+        found = next(message for message in reversed(self.told) if kind_of(message) == kind)
+        return found.command if isinstance(found, ToConversation) else found
+
+    # --- the others' side -----------------------------------------------------------------------------------------
+
+    def release(self, kind: str) -> None:
+        self.held.discard(kind)
+        waiting, self._waiting = self._waiting, []
+        for message in waiting:
+            if kind_of(message) in self.held:
+                self._waiting.append(message)
+            else:
+                self._reply(message)
+
+    def deliver(self, deliver: Deliver) -> list[Write]:
+        actions = list(self.dialect.delivered(deliver))
+        self.perform(actions)
+        return [action for action in actions if isinstance(action, Write)]
+
+    def end(self, ended: EndSubscription) -> None:
+        self.perform(self.dialect.ended(ended))
+
+    def perform(self, actions: Iterable[Action]) -> None:
+        for action in tuple(actions):
+            match action:
+                case Write(data):
+                    self._written(data)
+                case Tell(message):
+                    self._take(message)
+                case Ask(request):
+                    self._take(request)
+                case _:
+                    raise AssertionError(f"unexpected: {action}")
+
+    def _written(self, data: bytes) -> None:
+        assert data.endswith(b"\n")
+        for line in data.splitlines():
+            message = json.loads(line)
+            still_open = "error" in message and "not answered yet" in message["error"]["message"]
+            judge(None if still_open else self._methods.pop(message.get("id"), None), message)
+            self.lines.append(message)
+
+    def _take(self, message: Any) -> None:
+        self.told.append(message)
+        if kind_of(message) in self.held:
+            self._waiting.append(message)
+        else:
+            self._reply(message)
+
+    def _reply(self, message: Any) -> None:
+        if isinstance(message, CancelRequest):
+            return
+        inner: Any = message.command if isinstance(message, ToConversation) else message
+        reply = {**USUAL, **self.replies}.get(type(inner).__name__, lambda _: a.Done())
+        answer = reply(inner)
+        caller = _caller(message)
+        if caller is not None:
+            self.perform(self.dialect.replied(ReplyTo(caller, answer)))  # type: ignore[arg-type]  # as the table says
+        elif answer is not None or isinstance(answer, GreenroomError):
+            self.perform(self.dialect.served(ask.Served(inner.token, answer)))  # type: ignore[arg-type]  # the same
+
+
+def _caller(message: Any) -> Caller | None:
+    match message:
+        case ToConversation(command=command):
+            return getattr(command, "caller", None)
+        case Create(begin=begin):
+            return begin.caller
+        case ListConversations() | ListApprovals() | Resolve() | Remove():
+            return message.caller
+        case _:
+            return None

@@ -1,0 +1,270 @@
+"""What answers and notifications of the control API look like: the models behind its schema.
+
+They describe and do not build; `results` writes the JSON, and the tests hold one against the other.
+"""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from actors.answers import Condition, Ending
+from actors.events import ApplyPatchApprovalRequest, Envelope, ExecApprovalRequest
+from actors.ids import ApprovalId, ConnectionId, ConversationId, InputId, SubscriptionId, TurnId
+from actors.settings import Decision, Settings
+
+CLOSED = ConfigDict(frozen=True, extra="forbid")
+
+
+class Shape(BaseModel):
+    model_config = CLOSED
+
+
+class Empty(Shape):
+    """Done; there is nothing more to say."""
+
+
+class Created(Shape):
+    conversation: ConversationId = Field(description="Its id.")
+    settings: Settings = Field(description="How it is run.")
+    notice: str | None = Field(
+        description="One line for a person: which model was chosen, and how to choose another."
+    )
+    warnings: tuple[str, ...] = Field(description="What the config says that is ignored.")
+
+
+class Row(Shape):
+    conversation: ConversationId = Field(description="Its id.")
+    name: str | None = Field(description="What people call it.")
+    state: Condition = Field(description="What goes on there.")
+    cwd: str = Field(description="Its working directory.")
+    model: str = Field(description="Its model.")
+    preview: str = Field(description="The beginning of what was said first.")
+    created: float = Field(description="When, in seconds since 1970.")
+    updated: float = Field(description="When its last event happened.")
+    seq: int = Field(description="The number of its last event.")
+    tokens: int = Field(description="Tokens used so far.")
+    archived: bool = Field(description="Left out of lists unless asked for.")
+
+
+class Rows(Shape):
+    conversations: tuple[Row, ...] = Field(description="Most recently used first.")
+    total: int = Field(description="How many there are on all pages.")
+    next_cursor: str | None = Field(description="For the next page; null on the last.")
+
+
+class Reference(Shape):
+    conversation: ConversationId = Field(description="Its id.")
+
+
+class ExecQuestion(ExecApprovalRequest):
+    conversation: ConversationId = Field(description="Where it is asked.")
+
+
+class PatchQuestion(ApplyPatchApprovalRequest):
+    conversation: ConversationId = Field(description="Where it is asked.")
+
+
+class Reader(Shape):
+    connection: ConnectionId = Field(description="Whose.")
+    subscription: SubscriptionId = Field(description="Which.")
+    seq: int = Field(description="The last event it was given.")
+    behind: int = Field(description="How many it was not given yet.")
+    read_only: bool = Field(description="It only watches.")
+
+
+class Conversation(Shape):
+    conversation: ConversationId = Field(description="Its id.")
+    state: Condition = Field(description="What goes on there.")
+    name: str | None = Field(description="What people call it.")
+    settings: Settings = Field(description="How it is run.")
+    seq: int = Field(description="The number of its last stored event.")
+    turn: TurnId | None = Field(description="The open turn.")
+    queued: int = Field(description="How many inputs wait.")
+    paused: bool = Field(description="Whether the queue waits for somebody to resume it.")
+    pending: tuple[ExecQuestion | PatchQuestion, ...] = Field(description="Questions that wait for an answer.")
+    readers: tuple[Reader, ...] = Field(description="Who is attached.")
+    tokens: int = Field(description="Tokens used so far.")
+    created: float = Field(description="When, in seconds since 1970.")
+    updated: float = Field(description="When its last event happened.")
+    preview: str = Field(description="The beginning of what was said first.")
+    failed: str | None = Field(description="Why it was given up, until somebody restarts it.")
+
+
+class Taken(Shape):
+    """Without `wait`: the input is stored."""
+
+    input: InputId = Field(description="Its id.")
+    turn: TurnId | None = Field(description="The turn that took it; null while it waits.")
+    seq: int = Field(description="The last event of that moment.")
+    queued: int = Field(description="How many inputs wait.")
+    duplicate: bool = Field(description="The key was known: this is the input of the first request.")
+
+
+class TurnOver(Shape):
+    """With `wait`: the turn that took the input has ended."""
+
+    turn: TurnId = Field(description="Which turn.")
+    ending: Ending = Field(description="How it ended.")
+    message: str | None = Field(description="The last thing the model said, or what went wrong.")
+    seq: int = Field(description="The number of its terminal event.")
+
+
+class Stopped(Shape):
+    turn: TurnId | None = Field(description="The turn that was stopped; null if nothing ran.")
+    ending: Ending | None = Field(description="How it ended.")
+    queued: int = Field(description="How many inputs wait, now paused.")
+
+
+class Attachment(Shape):
+    subscription: SubscriptionId = Field(description="The name that `events` and `ended` come under.")
+    seq: int = Field(description="The last stored event at this moment.")
+    summary: Conversation = Field(description="The conversation at this moment.")
+
+
+class HistoryPage(Shape):
+    events: tuple[Envelope, ...] = Field(description="Stored events, oldest first.")
+    first_seq: int = Field(description="The oldest event that is still kept.")
+    last_seq: int = Field(description="The newest event.")
+    complete: bool = Field(description="There is nothing after this page.")
+
+
+class Exported(Shape):
+    lines: tuple[str, ...] = Field(description="JSON lines: a head, then an event each.")
+
+
+class Questions(Shape):
+    approvals: tuple[ExecQuestion | PatchQuestion, ...] = Field(description="What waits for an answer.")
+
+
+class Decided(Shape):
+    approval: ApprovalId = Field(description="The question.")
+    decision: Decision = Field(description="Its answer.")
+
+
+class ClientRow(Shape):
+    connection: ConnectionId = Field(description="Its id.")
+    name: str = Field(description="As its hello said.")
+    version: str = Field(description="As its hello said.")
+    pid: int | None = Field(description="As the kernel knows it.")
+    cwd: str = Field(description="As its hello said.")
+    you: bool = Field(description="It is the one who asks.")
+
+
+class Clients(Shape):
+    clients: tuple[ClientRow, ...] = Field(description="Who is connected.")
+
+
+class Status(BaseModel):
+    """Further members tell of the daemon's inside; they may change."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+    pid: int = Field(description="The daemon's process.")
+    version: str = Field(description="Of the program.")
+    instance: str = Field(description="This one life of the daemon.")
+    uptime_s: float = Field(description="Since it started.")
+    config: str | None = Field(description="The config file in use.")
+    warnings: tuple[str, ...] = Field(description="What the config says that is ignored.")
+    journal: str = Field(description="The journal's file.")
+    journal_bytes: int = Field(description="Its size.")
+    journal_repaired: Any = Field(description="What a repair at the start had to say; null if there was none.")
+    log: str = Field(description="The log's file.")
+    sandbox: bool = Field(description="Whether commands can be confined here.")
+    clients: int = Field(description="How many are connected.")
+
+
+class Change(Shape):
+    key: str = Field(description="Dotted.")
+    old: str = Field(description="As a person reads it; secrets are masked.")
+    new: str = Field(description="The same.")
+
+
+class Reloaded(Shape):
+    changes: tuple[Change, ...] = Field(description="What is different from now on.")
+    warnings: tuple[str, ...] = Field(description="What the config says that is ignored.")
+
+
+class Stopping(Shape):
+    drain_s: float = Field(description="How long running turns may go on.")
+
+
+class Configured(Shape):
+    value: Any = Field(description="A value or a table; secrets are masked.")
+    path: str | None = Field(description="The config file in use.")
+
+
+class Schema(BaseModel):
+    """What you are reading."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+
+class EventsParams(Shape):
+    subscription: SubscriptionId = Field(description="Whose slice this is.")
+    events: tuple[Envelope, ...] = Field(description="Stored events in order, then the unfinished tail as deltas.")
+    live: bool = Field(description="It reaches the present.")
+    lagged: bool = Field(description="The reader had fallen behind what memory keeps; said once.")
+    gap: tuple[int, int] | None = Field(None, description="Events from-to that are not kept any more.")
+    pending: tuple[ExecQuestion | PatchQuestion, ...] | None = Field(
+        None, description="On the first slice that is live, if any wait: the questions to be answered."
+    )
+
+
+class EndedParams(Shape):
+    subscription: SubscriptionId = Field(description="Which.")
+    reason: str = Field(description="Why, for people. Attach again by cursor.")
+
+
+class ErrorData(BaseModel):
+    """Further members are the error's own, as the table in docs/control-api.md has them."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+    code: str = Field(description="The error's stable name.")
+    retryable: bool = Field(description="The same request may succeed later.")
+
+
+class Error(Shape):
+    code: int = Field(description="JSON-RPC's number, or ours.")
+    message: str = Field(description="For people.")
+    data: ErrorData | None = Field(None, description="Not with JSON-RPC's own errors.")
+
+
+class ErrorMessage(Shape):
+    jsonrpc: Literal["2.0"]
+    id: int | str | None = Field(description="The request's; null where it could not be read.")
+    error: Error
+
+
+RESULTS: dict[str, Any] = {
+    "conversation/create": Created,
+    "conversation/list": Rows,
+    "conversation/resolve": Reference,
+    "conversation/get": Conversation,
+    "conversation/send": Taken | TurnOver,
+    "conversation/interrupt": Stopped,
+    "conversation/attach": Attachment,
+    "conversation/detach": Empty,
+    "conversation/history": HistoryPage,
+    "conversation/rename": Empty,
+    "conversation/archive": Empty,
+    "conversation/restart": Empty,
+    "conversation/resume_queue": Empty,
+    "conversation/withdraw": Empty,
+    "conversation/fork": Reference,
+    "conversation/export": Exported,
+    "conversation/import": Reference,
+    "conversation/delete": Reference,
+    "approvals/list": Questions,
+    "approvals/answer": Decided,
+    "request/cancel": Empty,
+    "clients/list": Clients,
+    "clients/kill": Empty,
+    "daemon/status": Status,
+    "daemon/reload": Reloaded,
+    "daemon/down": Stopping,
+    "config/get": Configured,
+    "schema": Schema,
+}
+NOTIFICATIONS: dict[str, tuple[str, type[BaseModel]]] = {
+    "events": ("What a subscription has not seen: stored events, then the unfinished tail.", EventsParams),
+    "ended": ("The conversation ended a subscription by itself; attach again by cursor.", EndedParams),
+}
