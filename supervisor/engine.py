@@ -95,7 +95,8 @@ class Engine:
         self._registry = Registry(self._surroundings, self.config.greenroom.limits.live_sessions)
         self.registry = self._actor(self._registry)
         heads = self.journal.heads()
-        self.registry.tell(Known(tuple(heads)))
+        # Asked, not told: what clients say goes before what we report, and would find an empty index.
+        self.registry.ask(Known(tuple(heads)), START_S)
         self._wait_for_the_lost(heads)
         Housekeeping(self.journal.prune, self.journalist, self.clock, lambda: self.config.greenroom.retention).begin()
 
