@@ -4,6 +4,7 @@ import contextlib
 import json
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from pathlib import Path
@@ -120,6 +121,17 @@ class Caller:
             events += page["events"]
             if not page["events"] or page["complete"]:
                 return events
+
+    def delete(self, conversation: str) -> None:
+        """Once what its last turn said has been stored: until then it is refused."""
+        deadline = time.monotonic() + WAIT_S
+        while True:
+            error = self.start("conversation/delete", conversation=conversation).exception(WAIT_S)
+            if error is None:
+                return
+            if not (isinstance(error, Refused) and "being stored" in str(error) and time.monotonic() < deadline):
+                raise error
+            time.sleep(0.005)
 
     def close(self) -> None:
         with contextlib.suppress(OSError):

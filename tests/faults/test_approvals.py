@@ -87,7 +87,7 @@ def check(caller: Caller, follower: Follower, questions: int) -> None:
     resolved = Counter(one["event"]["approval_id"] for one in history if one["event"]["type"] == "approval_resolved")
     assert len(resolved) == questions
     assert set(resolved.values()) == {1}, "a question was answered twice"
-    caller.call("conversation/delete", conversation=follower.conversation)
+    caller.delete(follower.conversation)
 
 
 def outlive(home: Path, model: ModelServer, row: Row, questions: int) -> None:
@@ -161,7 +161,7 @@ def interrupted_questions(house: House, row: Row, rounds: int) -> None:
             assert follower.count("approval_resolved") == 1, "not everybody was told"
         history = one.history(conversation)
         judge(history)
-        one.call("conversation/delete", conversation=conversation)
+        one.delete(conversation)
         row.times += 1
 
 

@@ -114,7 +114,7 @@ def malformed(house: House, row: Row, frames: int) -> None:
             assert neighbour.send(quiet, "say x", wait=True)["ending"] == "completed"
     wire.close()
     assert house.rss() - rss < 16 * 1024 * 1024, "malformed frames stay in memory"
-    neighbour.call("conversation/delete", conversation=quiet)
+    neighbour.delete(quiet)
 
 
 def every_silent_frame_is_answered(house: House) -> None:

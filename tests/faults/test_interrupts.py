@@ -145,7 +145,7 @@ def check_next_turn(scene: Scene) -> None:
     asked = [one for one in scene.model.requests[-40:] if words in str(one.body["messages"][-1])]
     assert len(asked) == 1, "the next turn asked the model once"
     assert not faults_of(asked[0].body), faults_of(asked[0].body)
-    caller.call("conversation/delete", conversation=scene.conversation)
+    caller.delete(scene.conversation)
 
 
 def faults_of(body: dict[str, Any]) -> list[str]:

@@ -90,7 +90,7 @@ def speak(caller: Caller, deaf: NeverReads | None) -> None:
     if deaf is not None:
         deaf.attach(conversation)
     assert caller.send(conversation, f"pack 65536; stream 512 {WORD}", wait=True)["ending"] == "completed"
-    caller.call("conversation/delete", conversation=conversation)
+    caller.delete(conversation)
 
 
 def stop_and_go_on(house: House, row: Row, rounds: int) -> None:
@@ -119,7 +119,7 @@ def stop_and_go_on(house: House, row: Row, rounds: int) -> None:
                 assert stopped.stdout.readline() == f"whole {ended['seq']}\n"
             finally:
                 stopped.kill()
-        caller.call("conversation/delete", conversation=conversation)
+        caller.delete(conversation)
         row.times += 1
 
 
@@ -156,7 +156,7 @@ def storm(house: House, row: Row, clients: int, rounds: int) -> None:
         f"threads and descriptors: {before[0]} and {before[1]} before, {counts(house)[0]} and {counts(house)[1]} after"
     )
     for one in conversations:
-        caller.call("conversation/delete", conversation=one)
+        caller.delete(one)
 
 
 def counts(house: House) -> tuple[int, int, int]:
@@ -190,7 +190,7 @@ def vanish(house: House, row: Row, rounds: int) -> None:
         row.times += 1
     assert turn_latency(caller, conversation) < WAIT_S
     until(lambda: counts(house)[2] == 1, "the daemon still believes in clients that are gone")
-    caller.call("conversation/delete", conversation=conversation)
+    caller.delete(conversation)
 
 
 def test_a_reader_that_never_reads_costs_nobody_anything(home: Path, model: ModelServer, measure: Measure) -> None:

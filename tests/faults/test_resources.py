@@ -215,7 +215,7 @@ def big_output(house: House, row: Row, mib: int) -> None:
     assert grown < 8 * MIB, f"{mib} MiB of output cost {grown / MIB:.0f} MiB of history"
     row.times += 1
     row.notes.append(f"{mib:,} MiB printed, {most / MIB:.0f} MiB of memory, {grown / MIB:.1f} MiB of journal")
-    caller.call("conversation/delete", conversation=conversation)
+    caller.delete(conversation)
 
 
 # --- time ---------------------------------------------------------------------------------------------------------
@@ -288,7 +288,7 @@ def asleep(house: House, row: Row, seconds: float) -> None:
     judge(history)
     follower.wait_seq(history[-1]["seq"])
     follower.check(history)
-    caller.call("conversation/delete", conversation=conversation)
+    caller.delete(conversation)
     row.times += 1
 
 
