@@ -12,6 +12,10 @@ from supervisor.single import AlreadyRunning, DaemonLock, RunsElsewhere, take_lo
 
 
 def run() -> int:
+    if "GREENROOM_CRASH_AT" in os.environ:  # only the tests of what a death leaves set it
+        from supervisor.crashing import arm
+
+        arm(os.environ)
     if "--detach" not in sys.argv[1:]:
         from supervisor.daemon import main
 

@@ -33,6 +33,7 @@ from supervisor.agent.backends import Backend
 from supervisor.agent.model.errors import ModelError
 from supervisor.agent.processes import Processes
 from supervisor.agent.turn import Turn, Verdict
+from supervisor.journal.crashpoints import CrashPoint, reached
 
 log = structlog.get_logger()
 
@@ -108,9 +109,11 @@ class Runner:
             case GiveInput():
                 turn.given(order.inputs)
             case AnswerAgent():
+                reached(CrashPoint.ANSWER_ORDERED)
                 turn.answered(order.approval, Verdict(order.decision, order.reason))
             case SuspendAgent():
                 if running.backend.resumable and turn.only_waits and not running.stopping:
+                    reached(CrashPoint.SUSPENDING)
                     running.suspending = True
                     running.work.cancel()
             case StopAgent():
@@ -140,6 +143,8 @@ class Runner:
         if not isinstance(outcome, Completed):
             running.backend.forget(order.conversation)
         del self._running[order.turn]
+        if isinstance(outcome, Suspended):
+            reached(CrashPoint.SUSPENDED)
         running.turn.outflow.finish(outcome)
         if isinstance(outcome, Completed):
             self._completed(running.turn, outcome)

@@ -1,0 +1,72 @@
+"""A home and a model for each fault, and one report for all of them, which the long run writes down."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import pytest
+
+from tests.faults.house import House, served_by
+from tests.faults.report import PAGE, Report, Row
+from tests.support.model_server import ModelServer
+
+REPORT = Report()
+FRAMES = "limits.frame_bytes = 1048576"  # small enough to go beyond it quickly
+Measure = Callable[[str, str], AbstractContextManager[Row]]
+
+
+@pytest.fixture
+def measure(request: pytest.FixtureRequest) -> Measure:
+    """`with measure("K", "what is tried") as row`: the row is reported if nothing was raised."""
+    full = request.node.get_closest_marker("soak") is not None
+    module = request.node.path.name
+
+    def begin(letter: str, what: str) -> AbstractContextManager[Row]:
+        return REPORT.row(letter, what, full=full, module=module)
+
+    return begin
+
+
+@pytest.fixture
+def model() -> Iterator[ModelServer]:
+    with ModelServer() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def shared_model() -> Iterator[ModelServer]:
+    with ModelServer() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def shared_house(shared_model: ModelServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    with House(tmp_path_factory.mktemp("shared") / "home", served_by(shared_model.base_url, FRAMES)) as house:
+        yield house
+        assert not house.complaints(), house.complaints()
+
+
+@pytest.fixture
+def house(shared_house: House) -> Iterator[House]:
+    """One daemon for all tests that leave it as they found it: a start costs as much as a small test."""
+    before = len(list(shared_house.complaints()))
+    yield shared_house
+    shared_house.leave()
+    assert shared_house.complaints()[before:] == []
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "home"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if REPORT.rows:
+        terminalreporter.section("faults")
+        for row in sorted(REPORT.rows, key=lambda row: row.letter):
+            terminalreporter.line(row.line())
+
+
+def pytest_sessionfinish(exitstatus: int) -> None:
+    if exitstatus == pytest.ExitCode.OK and REPORT.whole:
+        PAGE.write_text(REPORT.page(), encoding="utf-8")

@@ -1,0 +1,75 @@
+"""Three parsers of what others send, fuzzed with coverage by atheris: the model's stream, patches, framing.
+
+Each target raises AssertionError for what must never happen; anything but its declared refusals counts too.
+
+    pip install atheris
+    python -m tests.faults.fuzz sse -max_total_time=60
+"""
+
+import contextlib
+import importlib
+import sys
+from collections.abc import Callable
+
+from supervisor.agent.model.sse import EventTooLarge, SseParser
+from supervisor.agent.patch.errors import PatchError
+from supervisor.agent.patch.grammar import parse
+from transports import jsonrpc
+from transports.framing import Item, LineSplitter, TooLong
+
+SMALL = 64  # a limit that is reached quickly
+
+
+def pieces(data: bytes) -> tuple[bytes, list[bytes]]:
+    """The first byte says how the rest is cut: what arrives, whole and in pieces."""
+    step, rest = (data[0] % 7 + 1 if data else 1), data[1:]
+    return rest, [rest[at : at + step] for at in range(0, len(rest), step)]
+
+
+def sse(data: bytes) -> None:
+    """The same events however the stream is cut."""
+    whole, cut = pieces(data)
+    parser = SseParser()
+    assert SseParser().feed(whole) == [event for piece in cut for event in parser.feed(piece)]
+    with contextlib.suppress(EventTooLarge):
+        small = SseParser(SMALL)
+        for piece in cut:
+            small.feed(piece)
+
+
+def patch(data: bytes) -> None:
+    """Operations, or a refusal in words."""
+    with contextlib.suppress(PatchError):
+        for operation in parse(data.decode(errors="replace")).operations:
+            assert operation.path
+
+
+def framing(data: bytes) -> None:
+    """The same lines however they are cut, none over the limit, and each is a message or malformed."""
+    whole, cut = pieces(data)
+    together, apart = LineSplitter(SMALL), LineSplitter(SMALL)
+    items: list[Item] = [*together.feed(whole), *together.end()]
+    others: list[Item] = [one for piece in cut for one in apart.feed(piece)]
+    assert items == [*others, *apart.end()]
+    for item in items:
+        if isinstance(item, TooLong):
+            assert item.size > SMALL
+        else:
+            assert 0 < len(item) <= SMALL
+            assert b"\n" not in item
+            jsonrpc.read(item)
+
+
+TARGETS: dict[str, Callable[[bytes], None]] = {"sse": sse, "patch": patch, "framing": framing}
+
+
+def main() -> None:
+    target = TARGETS[sys.argv[1]]
+    atheris = importlib.import_module("atheris")
+    atheris.instrument_all()
+    atheris.Setup([sys.argv[0], *sys.argv[2:]], target)
+    atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+"""What the fault tests tried and what was lost: a line each, and the page that the long run writes.
+
+A line that is not reached (a failure, a skip) is not printed: the page only says what was seen.
+"""
+
+import os
+import platform
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reliability.md"
+LETTERS = {
+    "K": "Kills",
+    "I": "Interrupts",
+    "A": "Approvals",
+    "S": "Slow and vanished readers",
+    "F": "Foreign and malformed input",
+    "R": "Resources, clocks, disks",
+    "M": "The whole daemon against a model",
+}
+HEAD = """# Reliability
+
+This page is written by `make soak` from what it saw; the small version of each line is in `make test`.
+To repeat one letter, in full: `.venv/bin/python -m pytest -m soak --timeout 1800 tests/faults/test_LETTER*.py`.
+"Lost" counts whatever was promised and not kept: events acknowledged and gone, doubled or out of order, answers that
+never came, turns without exactly one end, processes left behind.
+"""
+
+
+@dataclass(slots=True)
+class Row:
+    letter: str
+    what: str
+    full: bool
+    module: str
+    times: int = 0
+    lost: int = 0
+    seconds: float = 0.0
+    notes: list[str] = field(default_factory=list)
+
+    def line(self) -> str:
+        notes = f" ({'; '.join(self.notes)})" if self.notes else ""
+        return f"{self.letter}: {self.what}: {self.times:,} times, {self.lost} lost, {self.seconds:.1f} s{notes}"
+
+
+class Report:
+    def __init__(self) -> None:
+        self.rows: list[Row] = []
+
+    @contextmanager
+    def row(self, letter: str, what: str, *, full: bool, module: str) -> Iterator[Row]:
+        row = Row(letter, what, full, module)
+        began = time.monotonic()
+        yield row
+        row.seconds = time.monotonic() - began
+        self.rows.append(row)
+
+    @property
+    def whole(self) -> bool:
+        """Every letter had its long run."""
+        return {row.letter for row in self.rows if row.full} == set(LETTERS)
+
+    def page(self) -> str:
+        full = [row for row in self.rows if row.full]
+        machine = (
+            f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python {platform.python_version()}"
+        )
+        total = sum(row.seconds for row in full)
+        lines = [HEAD, f"Last run: {machine}, {total / 60:.0f} minutes.", ""]
+        for letter, title in LETTERS.items():
+            lines += [f"## {letter}: {title}", "", *_table([row for row in full if row.letter == letter]), ""]
+        return "\n".join(lines)
+
+
+def _table(rows: Sequence[Row]) -> Iterator[str]:
+    yield "| tried | times | lost | seconds | seen | where |"
+    yield "|---|---:|---:|---:|---|---|"
+    for row in rows:
+        yield (
+            f"| {row.what} | {row.times:,} | {row.lost} | {row.seconds:.1f} | {'; '.join(row.notes)} | `{row.module}` |"
+        )

@@ -1,0 +1,290 @@
+"""K: the daemon is killed, at random and at named places, while many conversations stream and clients come back."""
+
+import random
+import statistics
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from supervisor.crashing import VARIABLE
+from supervisor.journal.crashpoints import CrashPoint
+from tests.faults.caller import Caller, Gone, Message
+from tests.faults.conftest import Measure
+from tests.faults.follower import TERMINAL, Follower, judge, keys, open_turns
+from tests.faults.house import House, NotReady, served_by, until
+from tests.faults.report import Row
+from tests.support.model_server import ModelServer
+
+CONVERSATIONS = 20
+SCRIPTS = (
+    "slow 5; stream 60 word",
+    'call shell ["sleep","0.03"]; then; slow 2; stream 20 word',
+    'call update_plan {"plan":[{"step":"a","status":"pending"}]}; then; say a; '
+    'call shell ["bash","-c","echo a; sleep 0.02; echo b"]; then; say b',
+    'call shell ["bash","-c","setsid sleep 300 & sleep 300"]',
+)
+
+
+class Driver:
+    """Keeps one conversation busy: the next prompt when a turn has ended, each under its own key."""
+
+    def __init__(self, conversation: str, chance: random.Random) -> None:
+        self.follower = Follower(conversation, self._told)
+        self.acknowledged: dict[str, int] = {}  # key -> seq
+        self.asked = 0
+        self._key = ""
+        self._chance = chance
+        self._caller: Caller | None = None
+        self._lock = threading.Lock()
+
+    def attach(self, caller: Caller) -> None:
+        """After a kill: reads on from the cursor, and asks again what was not answered."""
+        self._caller = caller
+        self.follower.attach(caller)
+        self.say(again=self._key not in self.acknowledged)
+
+    def detach(self) -> None:
+        self._caller = None
+
+    def say(self, *, again: bool = False) -> None:
+        caller = self._caller
+        if caller is None:
+            return
+        with self._lock:
+            if not again or not self._key:
+                self.asked += 1
+                self._key = f"{self.follower.conversation}-{self.asked}"
+            key = self._key
+        prompt = self._chance.choice(SCRIPTS)
+        answer = caller.start(
+            "conversation/send", conversation=self.follower.conversation, prompt=prompt, key=key, if_busy="enqueue"
+        )
+        answer.add_done_callback(lambda done: self._answered(key, done.exception() or done.result()))
+
+    def _answered(self, key: str, answer: object) -> None:
+        match answer:
+            case {"seq": int(seq)}:
+                self.acknowledged[key] = seq
+            case Gone():
+                pass  # the daemon was killed: it is asked again under the same key
+            case _:
+                self.follower.wrong.append(f"send was answered with {answer!r}")
+
+    def _told(self, _: Follower, event: Message) -> None:
+        if event["event"]["type"] in TERMINAL:
+            self.say()
+
+    def broken_promises(self, history: list[Message]) -> list[str]:
+        taken = keys(history)
+        waiting = {one["event"]["key"] for one in history if one["event"]["type"] == "input_queued"}
+        lost = [key for key in self.acknowledged if not taken[key] and key not in waiting]
+        doubled = [key for key, count in taken.items() if count > 1]
+        return [*self.follower.wrong, *(f"lost {key}" for key in lost), *(f"doubled {key}" for key in doubled)]
+
+
+class Town:
+    """A daemon whose conversations are all driven, and what is true of it after each of its lives."""
+
+    def __init__(self, house: House, chance: random.Random) -> None:
+        self.house = house
+        self.chance = chance
+        self.house.start()
+        caller = house.caller("driver")
+        self.drivers = [Driver(caller.create(), chance) for _ in range(CONVERSATIONS)]
+        self.attach(caller)
+
+    def attach(self, caller: Caller) -> None:
+        for driver in self.drivers:
+            driver.attach(caller)
+
+    def wait_for_progress(self) -> None:
+        """Everybody's turn has begun in this life, so that there is something to lose."""
+        for driver in self.drivers:
+            driver.follower.wait_type("task_started", driver.follower.count(*TERMINAL) + 1)
+
+    def dies_anywhere(self) -> None:
+        if self.chance.random() < 0.8:
+            self.wait_for_progress()
+        threading.Event().wait(self.chance.random() * 0.3)  # anywhere in their life: chance is what is wanted here
+        self.kill()
+
+    def dies(self) -> None:
+        """By itself, where it was told to."""
+        until(lambda: not self.house.alive, "the daemon never came to the place where it should end")
+        self.kill()
+
+    def kill(self) -> None:
+        for driver in self.drivers:
+            driver.detach()
+        self.house.kill()
+
+    def come_back(self, **environ: str) -> None:
+        """Started again: nothing of the last life runs, every turn of it has its one end, all histories are whole."""
+        self.house.start(**environ)
+        assert not self.house.processes(), "processes outlived the daemon that the next one should have ended"
+        caller = self.house.caller("judge")
+        for driver in self.drivers:
+            history = settled(caller, driver.follower.conversation)
+            judge(history)
+            driver.follower.check(history)
+            assert not driver.broken_promises(history), driver.broken_promises(history)
+        self.attach(caller)
+
+    def rest(self, row: Row) -> None:
+        """All turns ended, and what was seen of them."""
+        for driver in self.drivers:
+            driver.detach()
+        caller = self.house.caller("end")
+        for driver in self.drivers:
+            caller.call("conversation/interrupt", conversation=driver.follower.conversation, kill=True)
+        events = sum(len(driver.follower.seen) for driver in self.drivers)
+        promises = sum(len(driver.acknowledged) for driver in self.drivers)
+        ready = self.house.ready_s
+        row.notes.append(f"{events:,} events seen, {promises:,} inputs acknowledged")
+        row.notes.append(f"ready in {statistics.median(ready):.2f} s at the median, {max(ready):.2f} s at most")
+
+
+def settled(caller: Caller, conversation: str) -> list[Message]:
+    """The history once the turn that the last life lost has its end, which comes by itself."""
+    history: list[Message] = []
+
+    def closed() -> bool:
+        history[:] = caller.history(conversation)
+        return not open_turns(history)
+
+    until(closed, "the lost turn was not closed")
+    return history
+
+
+def kill_town(home: Path, model: ModelServer, row: Row, deaths: Sequence[CrashPoint | None]) -> None:
+    """One death after the other: at a place that has a name, at a visit that chance names, or anywhere."""
+    chance = random.Random(len(deaths))
+    house = House(home, served_by(model.base_url, "idle_park_seconds = 0"))
+    try:
+        town = Town(house, chance)
+        for number, point in enumerate(deaths):
+            if number > 0:
+                armed = {} if point is None else {VARIABLE: f"{point}:{chance.randint(1, 60)}"}
+                with suppress(Gone, OSError, *([] if point is None else [NotReady])):
+                    town.come_back(**armed)  # an armed one may not get as far as to be judged; the next is
+            if point is None:
+                town.dies_anywhere()
+            else:
+                town.dies()
+            row.times += 1
+        town.come_back()
+        town.rest(row)
+    finally:
+        house.__exit__()
+
+
+def die_around_a_question(home: Path, model: ModelServer, row: Row, rounds: int) -> None:
+    """While a turn that waits is parked, when it just has been, and between an answer and the turn that waits."""
+    house = House(home, served_by(model.base_url, "idle_park_seconds = 0.01", policy="untrusted"))
+    with pytest.raises(NotReady):
+        house.start(**{VARIABLE: CrashPoint.IN_MIGRATION})
+    row.times += 1
+    try:
+        for number in range(rounds):
+            files = [home.parent / f"{number}-{name}" for name in ("suspending", "suspended", "answered")]
+            parking = die_in_parking(house, CrashPoint.SUSPENDING, files[0])
+            parked = die_in_parking(house, CrashPoint.SUSPENDED, files[1])
+            answered = die_at_an_answer(house, files[2])
+            house.start()
+            caller = house.caller()
+            for conversation, path in ((parking, files[0]), (parked, files[1])):
+                caller.call("approvals/answer", approval=question(caller, conversation), decision="approved")
+                goes_on(caller, conversation)
+                assert path.exists(), "approved, and never run"
+            goes_on(caller, answered)
+            house.kill()
+            row.times += 3
+        row.notes.append(f"ready in {max(house.ready_s):.2f} s at most")
+    finally:
+        house.__exit__()
+
+
+def die_in_parking(house: House, point: CrashPoint, path: Path) -> str:
+    """Nobody reads along, so the turn is parked as soon as it only waits."""
+    house.start(**{VARIABLE: point})
+    caller = house.caller()
+    conversation = caller.create()
+    caller.start("conversation/send", conversation=conversation, prompt=asking(path))
+    until(lambda: not house.alive, f"nobody came to {point}")
+    house.kill()
+    return conversation
+
+
+def die_at_an_answer(house: House, path: Path) -> str:
+    """Somebody reads along, so it is not parked. Whoever was told that the answer counts is not to be told otherwise."""
+    house.start(**{VARIABLE: CrashPoint.ANSWER_ORDERED})
+    caller = house.caller()
+    conversation = caller.create()
+    follower = Follower(conversation)
+    follower.attach(caller)
+    caller.send(conversation, asking(path))
+    follower.wait_type("exec_approval_request")
+    caller.start("approvals/answer", approval=question(caller, conversation), decision="approved")
+    until(lambda: not house.alive, "nobody came to the place after the answer")
+    house.kill()
+    assert not path.exists()
+    return conversation
+
+
+def asking(path: Path) -> str:
+    return f'call shell ["touch","{path}"]; then; say done'
+
+
+def question(caller: Caller, conversation: str) -> str:
+    asked: list[str] = []
+
+    def there() -> bool:
+        listed = caller.call("approvals/list", conversation=conversation)["approvals"]
+        asked[:] = [one["approval_id"] for one in listed]
+        return len(asked) == 1
+
+    until(there, "the question was lost")
+    return asked[0]
+
+
+def goes_on(caller: Caller, conversation: str) -> None:
+    """Its question is answered once, its turn ended once, and the next turn runs."""
+    history = settled(caller, conversation)
+    judge(history)
+    decided = [one["event"]["decision"] for one in history if one["event"]["type"] == "approval_resolved"]
+    assert decided == ["approved"], "an answer that was stored is not there once"
+    assert caller.send(conversation, "say hello", wait=True)["ending"] == "completed"
+    judge(caller.history(conversation))
+
+
+def test_a_daemon_that_dies_anywhere_keeps_every_promise(home: Path, model: ModelServer, measure: Measure) -> None:
+    with measure("K", f"kill -9 at random and round a commit, {CONVERSATIONS} conversations streaming") as row:
+        kill_town(home, model, row, [None, CrashPoint.BEFORE_COMMIT, CrashPoint.AFTER_COMMIT])
+
+
+def test_a_question_outlives_a_death_at_every_step_of_its_life(
+    home: Path, model: ModelServer, measure: Measure
+) -> None:
+    with measure("K", "death in migration, while parking, between an answer and its turn") as row:
+        die_around_a_question(home, model, row, 1)
+
+
+@pytest.mark.soak
+def test_two_hundred_kills_at_random_keep_every_promise(home: Path, model: ModelServer, measure: Measure) -> None:
+    with measure("K", f"kill -9 at random, {CONVERSATIONS} conversations streaming") as row:
+        kill_town(home, model, row, [None] * 200)
+
+
+@pytest.mark.soak
+def test_fifty_deaths_round_a_commit_keep_every_promise(home: Path, model: ModelServer, measure: Measure) -> None:
+    with measure("K", "death before a commit, and after it before the fan-out") as row:
+        kill_town(home, model, row, [None, *[CrashPoint.BEFORE_COMMIT, CrashPoint.AFTER_COMMIT] * 25])
+
+
+@pytest.mark.soak
+def test_many_questions_outlive_deaths_at_every_step(home: Path, model: ModelServer, measure: Measure) -> None:
+    with measure("K", "death in migration, while parking, between an answer and its turn") as row:
+        die_around_a_question(home, model, row, 20)

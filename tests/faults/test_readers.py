@@ -1,0 +1,237 @@
+"""S: readers that are slow, stopped or gone, and what they cost the daemon and everybody else."""
+
+import random
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from tests.faults.caller import WAIT_S, Caller, Message, dial
+from tests.faults.conftest import Measure
+from tests.faults.follower import Follower, judge
+from tests.faults.house import House, served_by, until
+from tests.faults.report import Row
+from tests.support.model_server import ModelServer
+
+MIB = 1024 * 1024
+ROOM = 16 * MIB  # what a reader that never reads may cost
+WORD = "x" * 2047  # of a delta
+WARMING = 6
+STOPPABLE = """
+import sys
+from pathlib import Path
+from tests.faults.caller import Caller
+from tests.faults.follower import Follower, judge
+caller = Caller(Path(sys.argv[1]), "stopped", Path("/"))
+follower = Follower(sys.argv[2])
+follower.attach(caller)
+print("attached", flush=True)
+follower.wait_seq(int(sys.stdin.readline()))
+follower.check(caller.history(sys.argv[2]))
+print("whole", follower.cursor, flush=True)
+"""
+
+
+class NeverReads:
+    """Attached, and from then on deaf: its socket's buffer is all that it takes."""
+
+    def __init__(self, house: House) -> None:
+        self._sock, _ = dial(house.socket, "deaf", house.home)
+        self._number = 0
+
+    def attach(self, conversation: str) -> None:
+        self._number += 1
+        body = f'{{"jsonrpc":"2.0","id":{self._number},"method":"conversation/attach","params":{{"conversation":"{conversation}"}}}}'
+        self._sock.sendall(body.encode() + b"\n")
+
+    def close(self) -> None:
+        self._sock.close()
+
+
+def turn_latency(caller: Caller, conversation: str) -> float:
+    began = time.monotonic()
+    assert caller.send(conversation, "say x", wait=True)["ending"] == "completed"
+    return time.monotonic() - began
+
+
+def pass_by(house: House, row: Row, mib: int) -> None:
+    """So much text in one conversation after the other, past a reader that has attached to each and never reads."""
+    caller, neighbour = house.caller(), house.caller("neighbour")
+    quiet = neighbour.create()
+    before = statistics.median(turn_latency(neighbour, quiet) for _ in range(20))
+    for _ in range(WARMING):
+        speak(caller, None)  # buffers, and the allocator's arenas
+    rss = house.rss()
+    most = 0
+    during: list[float] = []
+    deaf = NeverReads(house)
+    for _ in range(mib):
+        speak(caller, deaf)
+        most = max(most, house.rss() - rss)
+        if len(during) < 100:
+            during.append(turn_latency(neighbour, quiet))
+        row.times += 1
+    assert most < ROOM, f"a reader that never reads costs {most / MIB:.0f} MiB"
+    deaf.close()
+    row.notes.append(f"{mib:,} MiB of text, daemon grew by {most / MIB:.1f} MiB")
+    row.notes.append(
+        f"a neighbour's turn: {before * 1e3:.1f} ms before, {statistics.median(during) * 1e3:.1f} ms meanwhile"
+    )
+
+
+def speak(caller: Caller, deaf: NeverReads | None) -> None:
+    conversation = caller.create()
+    if deaf is not None:
+        deaf.attach(conversation)
+    assert caller.send(conversation, f"pack 65536; stream 512 {WORD}", wait=True)["ending"] == "completed"
+    caller.delete(conversation)
+
+
+def stop_and_go_on(house: House, row: Row, rounds: int) -> None:
+    """A client in SIGSTOP misses everything and has everything when it goes on; the turn waits for nobody."""
+    caller = house.caller()
+    for _ in range(rounds):
+        conversation = caller.create()
+        with subprocess.Popen(
+            [sys.executable, "-c", STOPPABLE, str(house.socket), conversation],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            cwd=Path(__file__).resolve().parents[2],
+            text=True,
+        ) as stopped:
+            assert stopped.stdin is not None
+            assert stopped.stdout is not None
+            try:
+                assert stopped.stdout.readline() == "attached\n"
+                stopped.send_signal(signal.SIGSTOP)
+                for _n in range(2):
+                    ended = caller.send(conversation, f"pack 65536; stream 1000 {WORD}", wait=True)
+                    assert ended["ending"] == "completed", "a stopped reader held up the turn"
+                stopped.send_signal(signal.SIGCONT)
+                stopped.stdin.write(f"{ended['seq']}\n")
+                stopped.stdin.flush()
+                assert stopped.stdout.readline() == f"whole {ended['seq']}\n"
+            finally:
+                stopped.kill()
+        caller.delete(conversation)
+        row.times += 1
+
+
+def storm(house: House, row: Row, clients: int, rounds: int) -> None:
+    """Everybody comes, reads a little and is gone without a word, again and again, while turns run."""
+    caller = house.caller()
+    conversations = [caller.create() for _ in range(8)]
+    until(lambda: counts(house)[2] == 1, "clients of another test linger")
+    before = counts(house)
+    for one in conversations:
+        caller.send(one, "slow 20; stream 200 word; stall forever")
+    chance = random.Random(clients)
+
+    def come_and_go(number: int) -> None:
+        for _ in range(rounds):
+            follower = Follower(conversations[number % len(conversations)])
+            visitor = Caller(house.socket, f"visitor-{number}", house.home)
+            try:
+                if chance.random() < 0.8:
+                    follower.attach(visitor)
+                    follower.wait_seq(1)
+            finally:
+                visitor.close()
+            assert not follower.wrong, follower.wrong
+
+    with ThreadPoolExecutor(min(clients, 16)) as pool:
+        list(pool.map(come_and_go, range(clients)))
+    row.times += clients * rounds
+    for one in conversations:
+        caller.call("conversation/interrupt", conversation=one)
+        judge(caller.history(one))
+    until(lambda: _close(counts(house), before), f"{counts(house)} are left where {before} were")
+    row.notes.append(
+        f"threads and descriptors: {before[0]} and {before[1]} before, {counts(house)[0]} and {counts(house)[1]} after"
+    )
+    for one in conversations:
+        caller.delete(one)
+
+
+def counts(house: House) -> tuple[int, int, int]:
+    """Threads, descriptors, clients."""
+    caller = Caller(house.socket, "counter", house.home)
+    try:
+        status: Message = caller.call("daemon/status")
+        return house.threads(), house.fds(), int(status["clients"]) - 1
+    finally:
+        caller.close()
+
+
+def _close(now: tuple[int, int, int], before: tuple[int, int, int]) -> bool:
+    """Worker threads and connections to the model are kept for the next time."""
+    return now[0] <= before[0] + 8 and now[1] <= before[1] + 12 and now[2] == before[2]
+
+
+def vanish(house: House, row: Row, rounds: int) -> None:
+    """Gone in the middle of a line, or of an answer, or with all questions open: a neighbour notices nothing."""
+    caller = house.caller()
+    conversation = caller.create()
+    chance = random.Random(rounds)
+    ask = b'{"jsonrpc":"2.0","id":1,"method":"conversation/attach","params":{"conversation":"%b"}}\n'
+    line = ask % conversation.encode()
+    for _ in range(rounds):
+        sock, _welcome = dial(house.socket, "vanishing", house.home)
+        sock.sendall(line * chance.randint(0, 3) + line[: chance.randint(0, len(line))])
+        if chance.random() < 0.5:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+        sock.close()
+        row.times += 1
+    assert turn_latency(caller, conversation) < WAIT_S
+    until(lambda: counts(house)[2] == 1, "the daemon still believes in clients that are gone")
+    caller.delete(conversation)
+
+
+def test_a_reader_that_never_reads_costs_nobody_anything(home: Path, model: ModelServer, measure: Measure) -> None:
+    with measure("S", "text past a reader that never reads") as row, House(home, served_by(model.base_url)) as house:
+        pass_by(house, row, 12)
+
+
+def test_a_stopped_reader_has_everything_when_it_goes_on(house: House, measure: Measure) -> None:
+    with measure("S", "a client in SIGSTOP while 4 MiB pass") as row:
+        stop_and_go_on(house, row, 1)
+
+
+def test_clients_that_vanish_leave_nothing(house: House, measure: Measure) -> None:
+    with measure("S", "clients that vanish in the middle of a line") as row:
+        vanish(house, row, 100)
+
+
+def test_a_storm_of_clients_leaves_no_thread_and_no_descriptor(house: House, measure: Measure) -> None:
+    with measure("S", "clients that come and go while 8 turns stream") as row:
+        storm(house, row, clients=20, rounds=5)
+
+
+@pytest.mark.soak
+def test_a_gigabyte_past_a_reader_that_never_reads(home: Path, model: ModelServer, measure: Measure) -> None:
+    with measure("S", "text past a reader that never reads") as row, House(home, served_by(model.base_url)) as house:
+        pass_by(house, row, 1024)
+
+
+@pytest.mark.soak
+def test_readers_stopped_again_and_again(house: House, measure: Measure) -> None:
+    with measure("S", "a client in SIGSTOP while 4 MiB pass") as row:
+        stop_and_go_on(house, row, 20)
+
+
+@pytest.mark.soak
+def test_five_thousand_vanishing_clients(house: House, measure: Measure) -> None:
+    with measure("S", "clients that vanish in the middle of a line") as row:
+        vanish(house, row, 5000)
+
+
+@pytest.mark.soak
+def test_a_storm_of_a_hundred_clients_a_hundred_times(house: House, measure: Measure) -> None:
+    with measure("S", "clients that come and go while 8 turns stream") as row:
+        storm(house, row, clients=100, rounds=100)

@@ -1,0 +1,498 @@
+"""R: descriptors, disks, clocks, memory and neighbours that fail, and the daemon that has to go on."""
+
+import os
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from tests.faults.caller import WAIT_S, Caller, Gone, Refused, dial
+from tests.faults.conftest import Measure
+from tests.faults.follower import Follower, judge
+from tests.faults.house import DEMO, ROOT, House, NotReady, served_by, until
+from tests.faults.report import Row
+from tests.support.model_server import ModelServer
+
+MIB = 1024 * 1024
+STORAGE = {"storage_full", "storage_failed", "storage_read_only"}
+DAY_S = 86_400
+ROOT_ONLY = pytest.mark.skipif(os.geteuid() != 0 or sys.platform != "linux", reason="takes root, on Linux")
+FAKETIME = next(iter(sorted(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"))), None)
+STRANGER = """
+import socket, sys
+sock = socket.socket(socket.AF_UNIX)
+sock.connect(sys.argv[1])
+sock.sendall(b'{"greenroom":{"protocol":1,"dialect":"control"}}\\n')
+print(sock.makefile("rb").readline().decode())
+"""
+
+
+def turn(caller: Caller, conversation: str, words: str = "say hello") -> str:
+    return str(caller.send(conversation, words, wait=True)["ending"])
+
+
+# --- descriptors --------------------------------------------------------------------------------------------------
+
+
+def without_descriptors(home: Path, model: ModelServer, row: Row, rounds: int) -> None:
+    """Clients until none is left: the next is told to try again, nothing spins, and afterwards all is as before."""
+    house = House(home, served_by(model.base_url))
+    try:
+        house.start(["prlimit", "--nofile=64:64"])
+        caller = house.caller()
+        conversation = caller.create()
+        assert turn(caller, conversation) == "completed"
+        before = house.fds()
+        for _ in range(rounds):
+            crowd = [*crowded(house)]
+            cpu = house.cpu_s()
+            time.sleep(0.3)  # the time in which a listener that spins would show
+            assert house.cpu_s() - cpu < 0.15, "it spins when it has no descriptor left"
+            assert caller.call("conversation/get", conversation=conversation)["turn"] is None
+            for sock in crowd:
+                sock.close()
+            until(lambda: house.fds() <= before + 2, "descriptors were not given back")
+            assert turn(house.caller(), conversation, 'call shell ["true"]; then; say x') == "completed"
+            row.times += 1
+            house._callers.pop().close()
+        row.notes.append(f"{len(crowd)} clients fit into 64 descriptors")
+    finally:
+        house.__exit__()
+
+
+def crowded(house: House) -> Iterator[socket.socket]:
+    """Everybody who was let in before the first was refused, who was told to come back."""
+    for _ in range(64):
+        sock, said = dial(house.socket, "crowd", house.home)
+        if "error" in said:
+            assert said["error"]["data"]["code"] == "overloaded", said
+            assert said["error"]["data"]["retryable"], said
+            sock.close()
+            return
+        yield sock
+    raise AssertionError("more clients than descriptors")
+
+
+# --- disks --------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def small_disk(path: Path, size: str) -> Iterator[Path]:
+    path.mkdir()
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"size={size}", "none", str(path)], capture_output=True, check=False
+    )
+    if done.returncode != 0:
+        pytest.skip(f"this system does not let us mount: {done.stderr.decode().strip()}")
+    try:
+        yield path
+    finally:
+        subprocess.run(["umount", "--lazy", str(path)], check=True)
+
+
+def full_disk(tmp_path: Path, model: ModelServer, row: Row, rounds: int) -> None:
+    """Turns stop with a reason, reading and interrupting go on, and nothing was shown that is not stored."""
+    with small_disk(tmp_path / "disk", "4m") as disk, House(disk / "home", served_by(model.base_url)) as house:
+        caller = house.caller()
+        conversation, busy = caller.create(), caller.create()
+        followers = [Follower(conversation), Follower(busy)]
+        for follower in followers:
+            follower.attach(caller)
+        for number in range(rounds):
+            caller.send(busy, "say begun; stall forever")
+            followers[1].wait_type("task_started", number + 1)
+            filler = disk / "filler"
+            with suppress(OSError), filler.open("wb", buffering=0) as file:
+                while True:
+                    file.write(bytes(4096))
+            refusal = until_refused(caller, conversation)
+            assert refusal.name in STORAGE, refusal
+            assert caller.call("conversation/list")["total"] == 2
+            assert caller.history(conversation)[0]["seq"] == 1
+            interrupt = caller.start("conversation/interrupt", conversation=busy)
+            filler.unlink()
+            interrupt.result(WAIT_S)
+            until(lambda: _works(caller, conversation), "the disk has room again, and the daemon does not see it")
+            row.times += 1
+        for follower in followers:
+            history = settled(caller, follower.conversation)
+            judge(history)
+            follower.wait_seq(history[-1]["seq"])
+            follower.check(history)
+
+
+def until_refused(caller: Caller, conversation: str) -> Refused:
+    """Turns until the disk says no: to the prompt itself, or in the middle of a turn."""
+    for _ in range(500):
+        error = caller.start(
+            "conversation/send", conversation=conversation, prompt=f"say {'x' * 4000}", wait=True
+        ).exception(WAIT_S)
+        if isinstance(error, Refused):
+            return error
+        assert error is None, error
+    raise AssertionError("a full disk took everything")
+
+
+def _works(caller: Caller, conversation: str) -> bool:
+    answer = caller.start("conversation/send", conversation=conversation, prompt="say hello", wait=True)
+    return answer.exception(WAIT_S) is None and answer.result()["ending"] == "completed"
+
+
+def settled(caller: Caller, conversation: str) -> list[dict[str, object]]:
+    until(lambda: caller.call("conversation/get", conversation=conversation)["turn"] is None, "a turn has no end")
+    return caller.history(conversation)
+
+
+def failing_writes(home: Path, model: ModelServer, row: Row, rounds: int) -> None:
+    """The n-th write of the journal fails, by a limit on the size of files that comes and goes."""
+    with House(home, served_by(model.base_url)) as house:
+        caller = house.caller()
+        conversation = caller.create()
+        follower = Follower(conversation)
+        follower.attach(caller)
+        wal = Path(f"{house.paths.journal_file}-wal")
+        soft, hard = resource.prlimit(house.pid, resource.RLIMIT_FSIZE)
+        refused = 0
+        for number in range(rounds):
+            assert turn(caller, conversation, "say before") == "completed"
+            limit = wal.stat().st_size + number * 2048
+            resource.prlimit(house.pid, resource.RLIMIT_FSIZE, (limit, hard))
+            answer = caller.start(
+                "conversation/send", conversation=conversation, prompt='call shell ["true"]; then; say x', wait=True
+            )
+            error = answer.exception(WAIT_S)
+            resource.prlimit(house.pid, resource.RLIMIT_FSIZE, (soft, hard))
+            if isinstance(error, Refused):
+                assert error.name in STORAGE, error
+                refused += 1
+            until(lambda: _works(caller, conversation), "it never recovered")
+            row.times += 1
+        history = settled(caller, conversation)
+        judge(history)
+        follower.wait_seq(history[-1]["seq"])
+        follower.check(history)
+        row.notes.append(f"{refused} turns were refused or stopped by it")
+        assert refused > 0, "no write failed"
+
+
+# --- memory -------------------------------------------------------------------------------------------------------
+
+
+def big_output(house: House, row: Row, mib: int) -> None:
+    """A tool that prints and prints: it costs neither memory nor history."""
+    caller = house.caller()
+    conversation = caller.create()
+    follower = Follower(conversation)
+    follower.attach(caller)
+    journal = Path(house.paths.journal_file)
+    before, stored = house.rss(), journal.stat().st_size
+    command = f'{{"command":["bash","-c","yes 0123456789abcdef | head -c {mib}M"],"timeout_ms":600000}}'
+    sent = caller.start(
+        "conversation/send", conversation=conversation, prompt=f"call shell {command}; then; say x", wait=True
+    )
+    most = 0
+    while not sent.done():
+        most = max(most, house.rss() - before)
+        with suppress(TimeoutError):
+            sent.exception(0.05)
+    assert sent.result()["ending"] == "completed"
+    history = caller.history(conversation)
+    judge(history)
+    (end,) = [one["event"] for one in history if one["event"]["type"] == "exec_command_end"]
+    assert end["exit_code"] == 0
+    assert len(end["stdout"]) < 2 * MIB
+    grown = journal.stat().st_size - stored
+    assert most < 64 * MIB, f"{mib} MiB of output cost {most / MIB:.0f} MiB of memory"
+    assert grown < 8 * MIB, f"{mib} MiB of output cost {grown / MIB:.0f} MiB of history"
+    row.times += 1
+    row.notes.append(f"{mib:,} MiB printed, {most / MIB:.0f} MiB of memory, {grown / MIB:.1f} MiB of journal")
+    caller.delete(conversation)
+
+
+# --- time ---------------------------------------------------------------------------------------------------------
+
+
+def clock_jumps(home: Path, model: ModelServer, row: Row, rounds: int) -> None:
+    """A day on and a day back, while a model streams, a question waits and a command runs: nobody times out."""
+    assert FAKETIME is not None
+    clock = home.parent / "clock"
+    clock.write_text("+0", encoding="ascii")
+    more = "approval_deadline_seconds = 3600\nidle_park_seconds = 600"
+    house = House(home, served_by(model.base_url, more, policy="untrusted"))
+    try:
+        house.start(
+            LD_PRELOAD=str(FAKETIME),
+            FAKETIME_TIMESTAMP_FILE=str(clock),
+            FAKETIME_NO_CACHE="1",
+            FAKETIME_DONT_FAKE_MONOTONIC="1",
+        )
+        caller = house.caller()
+        asking, streaming = caller.create(), caller.create()
+        followers = [Follower(asking), Follower(streaming)]
+        for follower in followers:
+            follower.attach(caller)
+        for number in range(rounds):
+            name = f"clock-{number}"
+            caller.send(asking, 'call shell ["touch","/nowhere/at/all"]; then; say done')
+            followers[0].wait_type("exec_approval_request", number + 1)
+            streamed = caller.start(
+                "conversation/send", conversation=streaming, prompt=f"say a; hold {name}; say b", wait=True
+            )
+            model.wait_held(name)
+            clock.write_text(f"{'+' if number % 2 == 0 else '-'}{DAY_S}", encoding="ascii")
+            until(lambda: _works(caller, caller.create()), "nothing works on another day")
+            model.open(name)
+            assert streamed.result(WAIT_S)["ending"] == "completed"
+            approval = followers[0].seen[-1]["event"]["approval_id"]
+            caller.call("approvals/answer", approval=approval, decision="denied")
+            followers[0].wait_type("task_complete", number + 1)
+            row.times += 1
+        stamps = [one["ts"] for one in followers[0].seen]
+        assert max(stamps) - min(stamps) > DAY_S / 2, "the clock did not jump"
+        for follower in followers:
+            history = caller.history(follower.conversation)
+            judge(history)
+            follower.check(history)
+    finally:
+        house.__exit__()
+
+
+def asleep(house: House, row: Row, seconds: float) -> None:
+    """Like a laptop that was closed: whoever was attached goes on, and nothing is given up because of it."""
+    caller, reader = house.caller(), house.caller("reader")
+    conversation = caller.create()
+    follower = Follower(conversation)
+    follower.attach(reader)
+    streamed = caller.start(
+        "conversation/send", conversation=conversation, prompt="slow 20; stream 200 word", wait=True
+    )
+    follower.wait_delta()
+    house.signal(signal.SIGSTOP)
+    time.sleep(seconds)  # it is asleep: there is nothing to wait for
+    late = caller.start("conversation/list")
+    assert not late.done()
+    house.signal(signal.SIGCONT)
+    late.result(WAIT_S)
+    assert streamed.result(WAIT_S)["ending"] == "completed"
+    assert turn(reader, conversation) == "completed"
+    history = caller.history(conversation)
+    judge(history)
+    follower.wait_seq(history[-1]["seq"])
+    follower.check(history)
+    caller.delete(conversation)
+    row.times += 1
+
+
+# --- the socket and who comes -------------------------------------------------------------------------------------
+
+
+def deleted_socket(house: House, row: Row, rounds: int) -> None:
+    longest = 0.0
+    for _ in range(rounds):
+        caller = house.caller()
+        house.socket.unlink()
+        began = time.monotonic()
+        until(house.socket.exists, "the socket was not made again")
+        until(lambda: _answers(house), "nobody listens at the new socket")
+        longest = max(longest, time.monotonic() - began)
+        assert caller.call("daemon/status")["pid"] == house.pid, "who was connected has been hung up on"
+        row.times += 1
+    row.notes.append(f"back after {longest:.1f} s at most")
+
+
+def _answers(house: House) -> bool:
+    try:
+        dial(house.socket, "again", house.home)[0].close()
+    except (OSError, Gone):
+        return False
+    return True
+
+
+def strangers(house: House, row: Row, rounds: int) -> None:
+    """Another user, even one who could open the socket's file, is told no."""
+    opened = [house.socket, *house.socket.parents[:6]]
+    modes = {path: path.stat().st_mode for path in opened}
+    try:
+        for path in opened:
+            path.chmod(modes[path] | 0o007)
+        for _ in range(rounds):
+            said = subprocess.run(
+                [
+                    "setpriv",
+                    "--reuid=65534",
+                    "--regid=65534",
+                    "--clear-groups",
+                    sys.executable,
+                    "-c",
+                    STRANGER,
+                    str(house.socket),
+                ],
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=WAIT_S,
+            )
+            if "Permission denied" in said.stderr and sys.executable in said.stderr:
+                pytest.skip("the other user may not run this interpreter")
+            assert "not_allowed" in said.stdout, said
+            row.times += 1
+    finally:
+        for path in opened:
+            path.chmod(modes[path])
+    assert house.caller().call("daemon/status")["pid"] == house.pid
+
+
+def starts(home: Path, row: Row, at_once: int) -> None:
+    """One daemon, and everybody is told that it is ready."""
+    house = House(home, DEMO)
+    home.mkdir()
+    (home / "config.toml").write_text(DEMO, encoding="utf-8")
+    with ThreadPoolExecutor(at_once) as pool:
+        begun = list(pool.map(lambda _: house.begin((), {}), range(at_once)))
+    assert [said for _, said in begun] == [b"ready\n"] * at_once
+    caller = Caller(house.socket, "one", home)
+    pid = caller.call("daemon/status")["pid"]
+    caller.close()
+    for process, _ in begun:
+        if process.pid != pid:
+            assert process.wait(WAIT_S) == 0
+    (winner,) = [process for process, _ in begun if process.pid == pid]
+    assert winner.poll() is None
+    winner.terminate()
+    assert winner.wait(WAIT_S) == 0
+    assert not house.socket.exists()
+    row.times += at_once
+
+
+# --- the small versions -------------------------------------------------------------------------------------------
+
+
+def test_without_descriptors_clients_are_refused_and_nothing_spins(
+    home: Path, model: ModelServer, measure: Measure
+) -> None:
+    with measure("R", "no descriptor left") as row:
+        without_descriptors(home, model, row, 1)
+
+
+@ROOT_ONLY
+def test_a_full_disk_stops_turns_and_nothing_else(tmp_path: Path, model: ModelServer, measure: Measure) -> None:
+    with measure("R", "a disk that fills up") as row:
+        full_disk(tmp_path, model, row, 1)
+
+
+def test_a_write_that_fails_is_said_and_nothing_is_half_stored(
+    home: Path, model: ModelServer, measure: Measure
+) -> None:
+    with measure("R", "the n-th write of the journal fails") as row:
+        failing_writes(home, model, row, 12)
+
+
+@ROOT_ONLY
+def test_a_read_only_disk_is_named_at_the_start(tmp_path: Path, measure: Measure) -> None:
+    with measure("R", "a start on a read-only disk") as row, small_disk(tmp_path / "disk", "4m") as disk:
+        house = House(disk / "home")
+        house.start()
+        house.signal(signal.SIGTERM)
+        house.ended()
+        subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+        with pytest.raises(NotReady, match=r"[Rr]ead.only"):
+            house.start()
+        row.times += 1
+
+
+def test_half_a_gigabyte_of_output_costs_little(house: House, measure: Measure) -> None:
+    with measure("R", "a tool that prints and prints") as row:
+        big_output(house, row, 500)
+
+
+def test_a_clock_that_jumps_ends_nothing(home: Path, model: ModelServer, measure: Measure) -> None:
+    if FAKETIME is None:
+        pytest.skip("libfaketime is not installed")
+    with measure("R", "the clock jumps by a day, on and back") as row:
+        clock_jumps(home, model, row, 2)
+
+
+def test_a_daemon_that_slept_goes_on(house: House, measure: Measure) -> None:
+    with measure("R", "SIGSTOP for 2 s, then SIGCONT") as row:
+        asleep(house, row, 2)
+
+
+def test_a_deleted_socket_comes_back(house: House, measure: Measure) -> None:
+    with measure("R", "the socket deleted") as row:
+        deleted_socket(house, row, 1)
+
+
+@ROOT_ONLY
+def test_another_user_is_refused(house: House, measure: Measure) -> None:
+    if shutil.which("setpriv") is None:
+        pytest.skip("setpriv is not installed")
+    with measure("R", "another user at the socket") as row:
+        strangers(house, row, 1)
+
+
+def test_of_many_starts_at_once_one_daemon_comes(home: Path, measure: Measure) -> None:
+    with measure("R", "starts at once") as row:
+        starts(home, row, 4)
+
+
+# --- the long versions --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.soak
+def test_without_descriptors_again_and_again(home: Path, model: ModelServer, measure: Measure) -> None:
+    with measure("R", "no descriptor left") as row:
+        without_descriptors(home, model, row, 50)
+
+
+@pytest.mark.soak
+@ROOT_ONLY
+def test_a_disk_that_fills_up_again_and_again(tmp_path: Path, model: ModelServer, measure: Measure) -> None:
+    with measure("R", "a disk that fills up") as row:
+        full_disk(tmp_path, model, row, 30)
+
+
+@pytest.mark.soak
+def test_three_hundred_failing_writes(home: Path, model: ModelServer, measure: Measure) -> None:
+    with measure("R", "the n-th write of the journal fails") as row:
+        failing_writes(home, model, row, 300)
+
+
+@pytest.mark.soak
+def test_ten_gigabytes_of_output_cost_little(house: House, measure: Measure) -> None:
+    with measure("R", "a tool that prints and prints") as row:
+        big_output(house, row, 10_240)
+
+
+@pytest.mark.soak
+def test_a_clock_that_jumps_again_and_again(home: Path, model: ModelServer, measure: Measure) -> None:
+    if FAKETIME is None:
+        pytest.skip("libfaketime is not installed")
+    with measure("R", "the clock jumps by a day, on and back") as row:
+        clock_jumps(home, model, row, 100)
+
+
+@pytest.mark.soak
+def test_a_daemon_that_slept_for_a_minute_goes_on(house: House, measure: Measure) -> None:
+    with measure("R", "SIGSTOP for a minute, then SIGCONT") as row:
+        asleep(house, row, 60)
+
+
+@pytest.mark.soak
+def test_a_socket_deleted_again_and_again(house: House, measure: Measure) -> None:
+    with measure("R", "the socket deleted") as row:
+        deleted_socket(house, row, 20)
+
+
+@pytest.mark.soak
+def test_of_twenty_starts_at_once_one_daemon_comes(home: Path, measure: Measure) -> None:
+    with measure("R", "starts at once") as row:
+        starts(home, row, 20)
