@@ -31,6 +31,7 @@ from supervisor.agent.tools.patching import Patching
 from supervisor.agent.tools.shell import Shell, ShellLimits
 from supervisor.agent.tools.toolbox import Toolbox
 from supervisor.config import Config, Loaded
+from supervisor.feed import Feed, Overheard
 from supervisor.journal import SqliteJournal
 from supervisor.loop import LoopThread
 from supervisor.models import Models
@@ -54,6 +55,7 @@ class Engine:
         self.sandbox = Sandbox(
             protected=(Path(paths.state), Path(paths.config), Path(paths.run)), hidden=(Path(paths.run),)
         )
+        self.feed = Feed()
         self._outbox = outbox
         self._undo: list[tuple[str, Callable[[], bool | None]]] = []
 
@@ -81,7 +83,7 @@ class Engine:
         self.loop.call(self._start_agents(), START_S)
         self._undo.append(("agents", lambda: self.loop.call(self._stop_agents(), STOP_S)))
         self.librarian = self._actor(Librarian(self.journal))
-        self.journalist = self._actor(Journalist(self.journal, self.librarian))
+        self.journalist = self._actor(Journalist(Overheard(self.journal, self.feed), self.librarian))
         self.clock.start()
         self._undo.append(("clock", lambda: self.clock.stop(STOP_S)))
         self._registry = Registry(self._surroundings, self.config.greenroom.limits.live_sessions)

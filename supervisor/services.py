@@ -16,6 +16,7 @@ import structlog
 
 from actors.errors import ConfigError, GreenroomError, InvalidInput, UnknownConversation
 from actors.messages import Chore, ChoreDone, Known
+from supervisor.asked import asked
 from supervisor.branching import forked
 from supervisor.config import Arguments, Loaded, choose_provider, differences, load, overrides_from_json, settings_for
 from supervisor.config.complain import is_secret
@@ -52,6 +53,8 @@ class Services:
             ask.MakeSettings: self._make_settings,
             ask.RememberEnvironment: self._remember_environment,
             ask.ReadHistory: self._read_history,
+            ask.ReadNews: self._read_news,
+            ask.FindAsked: self._find_asked,
             ask.Fork: self._fork,
             ask.Export: self._export,
             ask.Import: self._import,
@@ -145,6 +148,19 @@ class Services:
         if page is None:
             raise UnknownConversation(f"no conversation {request.conversation}")
         return ask.HistoryRead(page)
+
+    async def _read_news(self, request: ask.ReadNews, _: Client) -> ask.NewsRead:
+        feed = self._engine.feed
+        if request.after is None or request.wait_s == 0:
+            news = feed.after(request.after, request.limit)
+        else:
+            news = await feed.wait(request.after, request.limit, request.wait_s)
+        return ask.NewsRead(news.records, news.cursor, news.lagged)
+
+    async def _find_asked(self, request: ask.FindAsked, _: Client) -> ask.AskedFound:
+        journal = self._engine.journal
+        places = await asyncio.to_thread(lambda: [asked(journal, *one) for one in request.questions])
+        return ask.AskedFound(tuple(places))
 
     async def _export(self, request: ask.Export, _: Client) -> ask.Exported:
         lines = await asyncio.to_thread(lambda: tuple(export(self._engine.journal, request.conversation)))

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from actors.errors import GreenroomError
-from actors.ids import ConnectionId, ConversationId
-from actors.ports import Page
+from actors.ids import ApprovalId, ConnectionId, ConversationId
+from actors.ports import Page, Record
 from actors.settings import SandboxPolicy, Settings
 
 Token = object
@@ -63,6 +63,38 @@ class ReadHistory:
 @dataclass(frozen=True, slots=True)
 class HistoryRead:
     page: Page
+
+
+@dataclass(frozen=True, slots=True)
+class ReadNews:
+    """What was stored lately in any conversation, waiting for it if need be. Answer: NewsRead."""
+
+    token: Token
+    after: int | None = None
+    limit: int = 256
+    wait_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class NewsRead:
+    """`cursor` is where to go on. `lagged`: what was between the cursor asked for and the first of these is not here."""
+
+    records: tuple[tuple[ConversationId, Record], ...]
+    cursor: int
+    lagged: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FindAsked:
+    """Where and when open questions were asked. Answer: AskedFound, in the same order; None where it can't be told."""
+
+    token: Token
+    questions: tuple[tuple[ConversationId, ApprovalId], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AskedFound:
+    places: tuple[tuple[int, float] | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,13 +213,15 @@ class Served:
     """The answer to the request with this token."""
 
     token: Token
-    answer: SettingsMade | HistoryRead | Exported | Stored | Plain | GreenroomError
+    answer: SettingsMade | HistoryRead | NewsRead | AskedFound | Exported | Stored | Plain | GreenroomError
 
 
 Request = (
     MakeSettings
     | RememberEnvironment
     | ReadHistory
+    | ReadNews
+    | FindAsked
     | Fork
     | Export
     | Import

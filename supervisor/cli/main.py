@@ -1,39 +1,70 @@
-"""The door: `greenroom VERB …`. Knows the verbs and where each one lives; imports only the one that is asked for."""
+"""The door: `greenroom VERB …`. Finds the verb, imports only what that one needs, and turns problems into exit codes."""
 
-import argparse
 import importlib
+import os
+import signal
 import sys
-from collections.abc import Sequence
+from argparse import Namespace
+from collections.abc import Callable, Sequence
+from typing import NoReturn
 
-VERBS = {
-    "demo": ("supervisor.cli.demo", "a tour with the built-in model: no key, no network"),
-    "version": ("supervisor.cli.version", "the version of this program"),
-}
-
-
-def parser() -> argparse.ArgumentParser:
-    top = argparse.ArgumentParser(
-        prog="greenroom", description="A supervisor for coding-agent conversations.", allow_abbrev=False
-    )
-    verbs = top.add_subparsers(dest="verb", metavar="VERB")
-    for verb, (_, summary) in VERBS.items():
-        verbs.add_parser(verb, help=summary, description=summary)
-    return top
+from supervisor.cli import exits
+from supervisor.cli.arguments import parse
+from supervisor.cli.problems import Problem, report
+from supervisor.cli.shapes import Verb
+from supervisor.cli.verbs import VERBS, find
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    chosen = parser().parse_args(arguments)
-    if chosen.verb is None:
-        parser().print_help()
-        return 0
-    module, _ = VERBS[chosen.verb]
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    as_json = "--json" in words or any(word.startswith("--json=") for word in words)
     try:
-        return int(importlib.import_module(module).run(chosen))
+        code = _carry_out(words)
+        sys.stdout.flush()  # a reader that has gone shows here, not at the interpreter's end
+        return code
+    except Problem as problem:
+        report(problem, as_json=as_json)
+        return problem.exit
     except KeyboardInterrupt:
-        return 130
+        return exits.CTRL_C
     except BrokenPipeError:
-        sys.stderr.close()  # whoever read us has gone; there is nobody to tell
-        return 1
+        _end_like_others()
+
+
+def _carry_out(words: list[str]) -> int:
+    if not words or words[0] in {"-h", "--help"}:
+        words = ["help"]
+    elif words[0] in {"-V", "--version"}:
+        words[0] = "version"
+    verb = find(words[0])
+    if verb is None:
+        raise _unknown(words[0])
+    chosen = parse(verb, words[1:])
+    chosen.verb = verb.name
+    return _function(verb)(chosen)
+
+
+def _function(verb: Verb) -> Callable[[Namespace], int]:
+    module, _, name = verb.run.partition(":")
+    function: Callable[[Namespace], int] = getattr(importlib.import_module(f"supervisor.cli.{module}"), name)
+    return function
+
+
+def _unknown(word: str) -> Problem:
+    import difflib
+
+    names = [name for verb in VERBS if not verb.hidden for name in (verb.name, *verb.aliases)]
+    near = difflib.get_close_matches(word, names, n=3)
+    meant = f"did you mean {' or '.join(near)}? " if near else ""
+    return Problem(f"no verb {word!r}", f"{meant}`greenroom help` lists them", "usage")
+
+
+def _end_like_others() -> NoReturn:
+    """Whoever read our output has gone. Other programs die of SIGPIPE then, and shells know what that means."""
+    sys.stderr.flush()
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    os.kill(os.getpid(), signal.SIGPIPE)
+    os._exit(128 + signal.SIGPIPE)  # in the case that the signal is blocked
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from actors import messages as m
-from actors.answers import Listing
+from actors.answers import Listing, Reader, Summary
 from actors.errors import GreenroomError, InvalidInput, UnknownApproval
 from actors.ids import ApprovalId, ConnectionId, ConversationId, InputId
 from actors.items import TextItem
@@ -13,9 +13,12 @@ from transports import requests as ask
 from transports.dialect import Action, Ask
 from transports.dialects.control import params as p
 from transports.dialects.control.call import Call
-from transports.dialects.control.results import envelope, row, shown
+from transports.dialects.control.results import envelope, row, shown, waiting, with_readers
 from transports.dialects.control.schema import api_schema
 from transports.dialects.control.text import Raw
+
+
+ASLEEP = {"parked"}  # a look at one of these would wake it
 
 
 def create(call: Call, given: p.Create) -> Iterable[Action]:
@@ -149,6 +152,16 @@ def history(call: Call, given: p.History) -> Iterable[Action]:
     return call.with_conversation(given.conversation, read)
 
 
+def read_events(call: Call, given: p.ReadEvents) -> Iterable[Action]:
+    def answered(answer: Any) -> Iterable[Action]:
+        if isinstance(answer, GreenroomError):
+            return call.finish(answer)
+        events = b",".join(envelope(conversation, record) for conversation, record in answer.records)
+        return call.finish(Raw(shown(answer), {"events": b"[" + events + b"]"}))
+
+    return call.ask(lambda token: ask.ReadNews(token, given.after, given.limit, given.wait_s), answered)
+
+
 def rename(call: Call, given: p.Rename) -> Iterable[Action]:
     return call.with_conversation(
         given.conversation, lambda one: call.command(one, lambda caller: m.Rename(caller, given.name))
@@ -210,10 +223,22 @@ def delete(call: Call, given: p.Named) -> Iterable[Action]:
 
 
 def list_approvals(call: Call, given: p.ListApprovals) -> Iterable[Action]:
+    """Oldest first: the registry knows what is open, the journal since when."""
+
+    def found(pending: Any, places: Any) -> Iterable[Action]:
+        known = places.places if isinstance(places, ask.AskedFound) else ()
+        return call.finish(ask.Plain({"approvals": waiting(pending, known)}))
+
+    def listed(pending: Any) -> Iterable[Action]:
+        if isinstance(pending, GreenroomError):
+            return call.finish(pending)
+        wanted = tuple((one, request.approval_id) for one, request in pending.requests)
+        return call.ask(lambda token: ask.FindAsked(token, wanted), lambda places: found(pending, places))
+
     if given.conversation is None:
-        return call.tell(m.ListApprovals)
+        return call.tell(m.ListApprovals, listed)
     return call.with_conversation(
-        given.conversation, lambda one: call.tell(lambda caller: m.ListApprovals(caller, one))
+        given.conversation, lambda one: call.tell(lambda caller: m.ListApprovals(caller, one), listed)
     )
 
 
@@ -239,7 +264,27 @@ def cancel(call: Call, given: p.Cancel) -> Iterable[Action]:
 
 
 def list_clients(call: Call, _: p.Nothing) -> Iterable[Action]:
-    return call.ask(ask.ListClients)
+    """Who is connected, and what each reads. Live conversations are asked one after the other, which is no burst."""
+    readers: list[tuple[ConversationId, Reader]] = []
+
+    def after(heads: list[ConversationId], answer: Any) -> Iterable[Action]:
+        if isinstance(answer, Summary):
+            readers.extend((answer.conversation, one) for one in answer.readers)
+        if not heads:
+            return call.ask(ask.ListClients, told)
+        return call.command(heads[0], m.Inspect, lambda summary: after(heads[1:], summary))
+
+    def listed(listing: Any) -> Iterable[Action]:
+        if isinstance(listing, GreenroomError):
+            return call.finish(listing)
+        return after([head.conversation for head in listing.heads if head.state not in ASLEEP], None)
+
+    def told(clients: Any) -> Iterable[Action]:
+        if isinstance(clients, GreenroomError):
+            return call.finish(clients)
+        return call.finish(ask.Plain({"clients": [with_readers(one, readers) for one in clients.value["clients"]]}))
+
+    return call.tell(lambda caller: m.ListConversations(caller, archived=True), listed)
 
 
 def kill_client(call: Call, given: p.KillClient) -> Iterable[Action]:

@@ -1,5 +1,6 @@
 """Our answers as the control API writes them: plain JSON values with names that clients may rely on."""
 
+from collections.abc import Iterable, Sequence
 from functools import singledispatch
 from typing import Any
 
@@ -12,6 +13,7 @@ from actors.answers import (
     Interrupted,
     Listing,
     PendingApprovals,
+    Reader,
     Resolved,
     Summary,
     TurnResult,
@@ -21,7 +23,7 @@ from actors.ids import ConversationId
 from actors.messages import Slice
 from actors.ports import Head, Record
 from transports import jsonrpc
-from transports.requests import Exported, HistoryRead, Plain, SettingsMade, Stored
+from transports.requests import Exported, HistoryRead, NewsRead, Plain, SettingsMade, Stored
 
 
 @singledispatch
@@ -78,16 +80,7 @@ def _(answer: Summary) -> dict[str, Any]:
         "queued": answer.queued,
         "paused": answer.paused,
         "pending": [question(answer.conversation, one) for one in answer.pending],
-        "readers": [
-            {
-                "connection": one.connection,
-                "subscription": one.subscription,
-                "seq": one.seq,
-                "behind": one.behind,
-                "read_only": one.read_only,
-            }
-            for one in answer.readers
-        ],
+        "readers": [{"connection": one.connection, **reader(one)} for one in answer.readers],
         "tokens": answer.tokens,
         "created": answer.created,
         "updated": answer.updated,
@@ -128,6 +121,11 @@ def _(answer: HistoryRead) -> dict[str, Any]:
 
 
 @shown.register
+def _(answer: NewsRead) -> dict[str, Any]:
+    return {"cursor": answer.cursor, "lagged": answer.lagged}
+
+
+@shown.register
 def _(answer: Exported) -> dict[str, Any]:
     return {"lines": list(answer.lines)}
 
@@ -156,6 +154,26 @@ def row(head: Head) -> dict[str, Any]:
         "tokens": head.tokens,
         "archived": head.archived,
     }
+
+
+def reader(one: Reader) -> dict[str, Any]:
+    return {"subscription": one.subscription, "seq": one.seq, "behind": one.behind, "read_only": one.read_only}
+
+
+def with_readers(client: dict[str, Any], readers: Iterable[tuple[ConversationId, Reader]]) -> dict[str, Any]:
+    """A client, and what it reads."""
+    mine = [(one, each) for one, each in readers if each.connection == client["connection"]]
+    return {**client, "attached": [{"conversation": one, **reader(each)} for one, each in mine]}
+
+
+def waiting(pending: PendingApprovals, places: Sequence[tuple[int, float] | None]) -> list[dict[str, Any]]:
+    """Open questions with where and when they were asked, oldest first; `ts` is null where that is not known."""
+    told = [*places, *[None] * (len(pending.requests) - len(places))]
+    rows = [
+        {**question(one, request), "seq": place and place[0], "ts": place and place[1]}
+        for (one, request), place in zip(pending.requests, told, strict=True)
+    ]
+    return sorted(rows, key=lambda row: row["ts"] or 0.0)
 
 
 def question(conversation: ConversationId, request: ApprovalRequest) -> dict[str, Any]:

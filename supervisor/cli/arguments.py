@@ -1,0 +1,104 @@
+"""From a verb's description to its parser, and from words to what they mean. One verb at a time, for speed."""
+
+import argparse
+import re
+import textwrap
+from collections.abc import Sequence
+from typing import NoReturn
+
+from supervisor.cli.problems import Problem
+from supervisor.cli.shapes import Arg, Opt, Verb
+
+_DURATION = re.compile(r"^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$")
+_UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise Problem(message, f"`{self.prog} --help` shows what it takes", "usage")
+
+
+def parser(verb: Verb) -> Parser:
+    made = Parser(
+        prog=f"greenroom {verb.name}",
+        description=describe(verb),
+        epilog=f"example:\n  {verb.example}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    for arg in verb.args:
+        _add_argument(made, arg)
+    for opt in verb.opts:
+        _add_option(made, opt)
+    return made
+
+
+def describe(verb: Verb) -> str:
+    also = f"Also called {', '.join(verb.aliases)}." if verb.aliases else ""
+    text = " ".join(part for part in (f"{verb.summary[0].upper()}{verb.summary[1:]}.", verb.about, also) if part)
+    return textwrap.fill(text, 78)
+
+
+def parse(verb: Verb, words: Sequence[str]) -> argparse.Namespace:
+    if verb.name == "__complete":  # its words are somebody else's options
+        return argparse.Namespace(words=list(words))
+    return parser(verb).parse_args(list(words))
+
+
+def _add_argument(made: Parser, arg: Arg) -> None:
+    made.add_argument(
+        arg.name,
+        help=arg.help.replace("%", "%%"),
+        nargs=arg.many or None,
+        choices=arg.choices or None,
+        metavar=None if arg.choices else arg.name.upper(),
+    )
+
+
+def _add_option(made: Parser, opt: Opt) -> None:
+    text = opt.help.replace("%", "%%")
+    if not opt.metavar:
+        made.add_argument(*opt.flags, dest=opt.name, help=text, action="store_true")
+    elif opt.many:
+        made.add_argument(*opt.flags, dest=opt.name, help=text, metavar=opt.metavar, action="append", default=[])
+    elif opt.bare is not None:
+        made.add_argument(*opt.flags, dest=opt.name, help=text, metavar=opt.metavar, nargs="?", const=opt.bare)
+    else:
+        made.add_argument(
+            *opt.flags,
+            dest=opt.name,
+            help=text,
+            metavar=None if opt.choices else opt.metavar,
+            choices=opt.choices or None,
+            default=opt.default,
+        )
+
+
+def seconds(text: str) -> float:
+    """`30s`, `5m`, `500ms`; a bare number is seconds."""
+    found = _DURATION.match(text)
+    if found is None:
+        raise Problem(f"{text!r} is no length of time", "write it like 500ms, 30s, 5m or 2h", "usage")
+    return float(found[1]) * _UNITS_S[found[2] or "s"]
+
+
+def number(text: str, what: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise Problem(f"{text!r} is no {what}", "it is a whole number", "usage")
+    return int(text)
+
+
+def pairs(words: Sequence[str]) -> dict[str, object]:
+    """`key=value` words. A value is TOML; what isn't, is a string whose quotes were left out."""
+    import tomllib
+
+    found: dict[str, object] = {}
+    for word in words:
+        key, equals, raw = word.partition("=")
+        if not equals or not key.strip():
+            raise Problem(f"{word!r} is no override", "write it as key=value", "usage")
+        try:
+            found[key.strip()] = tomllib.loads(f"value = {raw}")["value"]
+        except (tomllib.TOMLDecodeError, KeyError):
+            found[key.strip()] = raw.strip()
+    return found

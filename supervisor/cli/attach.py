@@ -1,0 +1,61 @@
+"""`greenroom attach`: one conversation, live."""
+
+import sys
+from argparse import Namespace
+
+from supervisor.cli import ids
+from supervisor.cli.arguments import number
+from supervisor.cli.client import Control, Json
+from supervisor.cli.show.keys import there_are
+from supervisor.cli.show.watch import Left, Manner, Watch, coming_back
+from supervisor.cli.terminal import Paint
+
+LOOK_BACK = 200  # events, for the beginning of the last turn
+
+
+def run(chosen: Namespace) -> int:
+    with Control("attach", environment=not chosen.ro) as control:
+        return attached(control, ids.resolved(control, chosen.conversation), chosen)
+
+
+def attached(control: Control, conversation: str, chosen: Namespace) -> int:
+    """Until the person leaves."""
+    watch = Watch(control, conversation, Manner(as_json=chosen.json, read_only=chosen.ro))
+    with coming_back(conversation):
+        answer = watch.attach(_cursor(control, conversation, chosen.since))
+        if not chosen.json:
+            watch.screen.line(_first_line(answer["summary"], answer["subscription"], read_only=chosen.ro))
+        watch.until_left()
+        raise Left
+    return 0
+
+
+def _first_line(summary: Json, mine: str, *, read_only: bool) -> str:
+    """Never silence: what it does, how far it is, who else is here, and how to leave."""
+    others = sum(1 for one in summary["readers"] if one["subscription"] != mine)
+    who = {0: "nobody else", 1: "1 other"}.get(others, f"{others} others")
+    name = f" ({summary['name']})" if summary["name"] else ""
+    leave = ("Ctrl-D leaves" if there_are() else "Ctrl-C leaves") + (", watching only" if read_only else "")
+    text = f"{ids.short(summary['conversation'])}{name}: {summary['state']}, seq {summary['seq']}, {who} here; {leave}"
+    return Paint(sys.stdout)(text, "bold")
+
+
+def _cursor(control: Control, conversation: str, since: str | None) -> int | None:
+    if since == "now":
+        return None
+    if since == "all":
+        return 0
+    if since is not None:
+        return number(since, "seq")
+    return _last_turn(control, conversation)
+
+
+def _last_turn(control: Control, conversation: str) -> int:
+    """Where the last turn began: what a person coming back wants to see."""
+    summary = control.call("conversation/get", conversation=conversation)
+    after = max(0, summary["seq"] - LOOK_BACK)
+    page = control.call("conversation/history", conversation=conversation, after=after, limit=LOOK_BACK)
+    for envelope in reversed(page["events"]):
+        if envelope["event"]["type"] == "task_started":
+            return int(envelope["seq"]) - 1
+    return after

@@ -1,0 +1,57 @@
+"""`greenroom clients`: who is connected, to what, and how far behind."""
+
+from argparse import Namespace
+
+from supervisor.cli import ids
+from supervisor.cli.client import Control, Json
+from supervisor.cli.listing import Listing, present
+from supervisor.cli.problems import Problem
+from supervisor.cli.rows import home
+from supervisor.cli.table import Column, Row
+from supervisor.cli.words import one_line
+
+CLIENTS = Listing(
+    {
+        "id": "The connection.",
+        "name": "What it calls itself.",
+        "version": "Its version.",
+        "pid": "Its process, as the kernel says.",
+        "cwd": "Its working directory.",
+        "you": "Whether it is this very program.",
+        "attached": "What it reads: conversation, subscription, seq, behind, read_only.",
+    },
+    (
+        Column("ID", lambda row: ids.short(row["id"]), style=lambda _: ("cyan",)),
+        Column("NAME", lambda row: one_line(row["name"]) + (" (you)" if row["you"] else "")),
+        Column("PID", lambda row: str(row["pid"] or ""), right=True),
+        Column("DIRECTORY", lambda row: home(row["cwd"]), gives=True),
+        Column("ATTACHED TO", lambda row: ", ".join(_reads(one) for one in row["attached"]), gives=True),
+    ),
+)
+
+
+def run(chosen: Namespace) -> int:
+    with Control("clients") as control:
+        if chosen.kill is not None:
+            return _kill(control, chosen.kill)
+        return present(CLIENTS, lambda: _rows(control), chosen)
+
+
+def _rows(control: Control) -> list[Row]:
+    return [{**one, "id": one["connection"]} for one in control.call("clients/list")["clients"]]
+
+
+def _reads(one: Json) -> str:
+    how = " read-only" if one["read_only"] else ""
+    late = f", {one['behind']} behind" if one["behind"] else ""
+    return f"{ids.short(one['conversation'])}{how}{late}"
+
+
+def _kill(control: Control, reference: str) -> int:
+    found = [row["id"] for row in _rows(control) if row["id"].startswith(reference)]
+    if len(found) != 1:
+        what = "no client" if not found else "several clients"
+        raise Problem(f"{what} {reference!r}", "`greenroom clients` lists them", "unknown_conversation")
+    control.call("clients/kill", connection=found[0])
+    print(f"{ids.short(found[0])}: disconnected; its turns go on")
+    return 0

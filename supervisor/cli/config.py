@@ -1,0 +1,86 @@
+"""`greenroom config` and `reload`: what is configured, where, and whether it makes sense."""
+
+import json
+import os
+import sys
+from argparse import Namespace
+
+from supervisor.cli.client import Control
+from supervisor.cli.listing import written
+from supervisor.cli.problems import Problem
+
+
+def run(chosen: Namespace) -> int:
+    if chosen.key is not None and chosen.what != "get":
+        raise Problem(f"config {chosen.what} takes no key", "`greenroom config get KEY`", "usage")
+    return {"get": _get, "path": _path, "check": _check}[chosen.what](chosen)
+
+
+def reload(chosen: Namespace) -> int:
+    with Control("reload") as control:
+        answer = control.call("daemon/reload")
+    if chosen.json:
+        print(json.dumps(answer))
+        return 0
+    for warning in answer["warnings"]:
+        print(f"greenroom: {warning}", file=sys.stderr)
+    for change in answer["changes"]:
+        print(f"{change['key']}: {json.dumps(change['old'])} → {json.dumps(change['new'])}")
+    if not answer["changes"]:
+        print("nothing has changed")
+    return 0
+
+
+def _get(chosen: Namespace) -> int:
+    with Control("config") as control:
+        answer = control.call("config/get", key=chosen.key)
+    value = answer["value"]
+    if chosen.json:
+        print(written(answer))
+    elif isinstance(value, dict):
+        for key, each in _flat(value):
+            print(f"{key} = {json.dumps(each, ensure_ascii=False)}")
+    else:
+        print(value if isinstance(value, str) else json.dumps(value))
+    return 0
+
+
+def _flat(tree: dict[str, object], above: str = "") -> list[tuple[str, object]]:
+    """In the spelling that -c takes."""
+    rows: list[tuple[str, object]] = []
+    for key, value in tree.items():
+        path = f"{above}.{key}" if above else key
+        rows += _flat(value, path) if isinstance(value, dict) and value else [(path, value)]
+    return rows
+
+
+def _path(chosen: Namespace) -> int:
+    from supervisor.config.load import find_file
+    from supervisor.paths import config_files
+
+    path, shared = find_file(None, os.environ)
+    if chosen.json:
+        print(json.dumps({"path": path, "shared": shared, "would_be": config_files()[0]}))
+        return 0
+    if path is None:
+        print(f"greenroom: there is no config file, which is fine; one could be {config_files()[0]}", file=sys.stderr)
+        return 1
+    print(path)
+    return 0
+
+
+def _check(chosen: Namespace) -> int:
+    from actors.errors import ConfigError
+    from supervisor.config import load
+
+    try:
+        loaded = load()
+    except ConfigError as error:
+        raise Problem(error.message, "`greenroom help config` says what goes where", "config") from error
+    if chosen.json:
+        print(json.dumps({"path": loaded.file.path, "warnings": list(loaded.warnings)}))
+        return 0
+    for warning in loaded.warnings:
+        print(warning)
+    print(f"{loaded.file.path or 'no config file'}: ok")
+    return 0

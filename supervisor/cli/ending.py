@@ -1,0 +1,32 @@
+"""How a turn ended, from its events; the exit code follows from it. Pure."""
+
+from supervisor.cli import exits
+from supervisor.cli.client import Json
+
+
+class Ending:
+    """`how` is in the words of the API; None while the turn runs, or where none has been seen."""
+
+    def __init__(self) -> None:
+        self.how: str | None = None
+        self.denied = False
+        self.open = False
+        self._error = False
+
+    def take(self, body: Json) -> None:
+        kind = body["type"]
+        if kind == "task_started":
+            self.how, self.denied, self._error, self.open = None, False, False, True
+        elif kind == "error":
+            self._error = True
+        elif kind == "approval_resolved" and body["decision"] in {"denied", "abort"}:
+            self.denied = True
+        elif kind in {"task_complete", "turn_aborted"}:
+            self.open = False
+            self.how = "error" if self._error else body.get("reason", "completed")
+        elif kind == "conversation_failed":
+            self.open, self.how = False, "failed"
+
+    @property
+    def exit(self) -> int:
+        return exits.OK if self.how is None else exits.of_turn(self.how, denied=self.denied)

@@ -1,0 +1,77 @@
+"""Exit codes are API: what each means, and which error or which end of a turn leads to which. No logic."""
+
+OK = 0
+FAILED = 1
+USAGE = 2
+NOT_WELL = 3
+NOT_ALLOWED = 4
+NO_SUCH = 5
+REFUSED = 6
+DOWN = 7
+OVERLOADED = 8
+TURN_ERROR = 10
+INTERRUPTED = 11
+DENIED = 13
+SOME_FAILED = 75
+TIMED_OUT = 124
+CTRL_C = 130
+TERMINATED = 143
+
+MEANINGS = {
+    OK: "done",
+    FAILED: "failed",
+    USAGE: "wrong usage",
+    NOT_WELL: "`status --check`: something named is not well",
+    NOT_ALLOWED: "not allowed",
+    NO_SUCH: "no such conversation or question, or ambiguous",
+    REFUSED: "refused because busy, in the wrong state, or already answered",
+    DOWN: "the daemon is not running",
+    OVERLOADED: "overloaded; try again",
+    TURN_ERROR: "the turn ended in an error (run, send --wait, wait)",
+    INTERRUPTED: "the turn was interrupted (run, send --wait, wait)",
+    DENIED: "something the turn asked for was denied (run, send --wait, wait)",
+    SOME_FAILED: "some of several targets failed",
+    TIMED_OUT: "timed out",
+    CTRL_C: "the client was stopped by Ctrl-C; the conversation goes on",
+    TERMINATED: "the client was stopped by TERM; the conversation goes on",
+}
+
+OF_CODE = {
+    "usage": USAGE,
+    "invalid_input": USAGE,
+    "config": USAGE,
+    "not_allowed": NOT_ALLOWED,
+    "unknown_conversation": NO_SUCH,
+    "ambiguous_conversation": NO_SUCH,
+    "unknown_approval": NO_SUCH,
+    "ambiguous_approval": NO_SUCH,
+    "already_answered": REFUSED,
+    "busy": REFUSED,
+    "wrong_state": REFUSED,
+    "name_taken": REFUSED,
+    "daemon_down": DOWN,
+    "queue_full": OVERLOADED,
+    "overloaded": OVERLOADED,
+    "mailbox_full": OVERLOADED,
+    "too_many_sessions": OVERLOADED,
+    "actor_gone": OVERLOADED,
+    "turn_failed": TURN_ERROR,
+    "some_failed": SOME_FAILED,
+    "deadline_exceeded": TIMED_OUT,
+    "timed_out": TIMED_OUT,
+}
+
+OF_ENDING = {
+    "completed": OK,
+    "error": TURN_ERROR,
+    "failed": TURN_ERROR,
+    "lost": TURN_ERROR,
+    "interrupted": INTERRUPTED,
+    "replaced": INTERRUPTED,
+}
+
+
+def of_turn(ending: str, *, denied: bool) -> int:
+    """A question that was denied explains an interrupted turn better than the interrupt does."""
+    code = OF_ENDING.get(ending, FAILED)
+    return DENIED if denied and code != TURN_ERROR else code

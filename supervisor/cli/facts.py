@@ -1,0 +1,87 @@
+"""`greenroom pid`, `socket`, `version` and `df`: single facts, fit for scripts."""
+
+import json
+import os
+from argparse import Namespace
+
+from supervisor.cli.client import Control, Down
+from supervisor.cli.listing import Listing, present
+from supervisor.cli.table import Column, Row
+from supervisor.cli.words import size
+from supervisor.paths import locate, socket_path
+from supervisor.version import VERSION
+
+FILES = Listing(
+    {"what": "Which file.", "bytes": "Its size.", "path": "Where it is."},
+    (
+        Column("WHAT", lambda row: row["what"]),
+        Column("SIZE", lambda row: size(row["bytes"]), right=True),
+        Column("WHERE", lambda row: row["path"], gives=True),
+    ),
+    "nothing yet",
+    key="path",
+)
+
+
+def pid(_: Namespace) -> int:
+    with Control("pid") as control:
+        print(control.call("daemon/status")["pid"])
+    return 0
+
+
+def socket(_: Namespace) -> int:
+    """Also when nobody listens there."""
+    print(socket_path(locate()))
+    return 0
+
+
+def version(chosen: Namespace) -> int:
+    """Of a daemon that is down there is none, which is no error."""
+    try:
+        with Control("version", timeout_s=1.0) as control:
+            theirs = control.welcome["version"]
+    except Down:
+        theirs = None
+    if chosen.json:
+        print(json.dumps({"version": VERSION, "daemon": theirs}))
+        return 0
+    print(f"greenroom {VERSION}")
+    if theirs is not None and theirs != VERSION:
+        print(f"daemon    {theirs}  (`greenroom down && greenroom up` starts this one)")
+    return 0
+
+
+def df(chosen: Namespace) -> int:
+    """Files can be measured without a daemon."""
+    return present(FILES, _files, chosen)
+
+
+def _files() -> list[Row]:
+    paths = locate()
+    journal, log = os.path.basename(paths.journal_file), os.path.basename(paths.log_file)  # noqa: PTH119  # pathlib is slow to import
+    kinds = {"journal": [], "log": [], "other": []}  # type: dict[str, list[str]]
+    for base, _, names in os.walk(paths.state):
+        for name in names:
+            kind = "journal" if name.startswith(journal) else "log" if name.startswith(log) else "other"
+            kinds[kind].append(f"{base}/{name}")
+    rows: list[Row] = [{"what": what, "bytes": _together(files), "path": paths.state} for what, files in kinds.items()]
+    rows[0]["path"], rows[1]["path"] = paths.journal_file, paths.log_file
+    return [*rows, {"what": "free", "bytes": _free(paths.state), "path": paths.state}]
+
+
+def _together(files: list[str]) -> int:
+    total = 0
+    for file in files:
+        try:
+            total += os.lstat(file).st_size
+        except OSError:
+            continue  # it went away meanwhile
+    return total
+
+
+def _free(directory: str) -> int:
+    """On the disk of the first directory above that exists."""
+    while not os.path.isdir(directory) and directory != "/":  # noqa: PTH112  # as above
+        directory = os.path.dirname(directory)  # noqa: PTH120  # as above
+    found = os.statvfs(directory)
+    return found.f_bavail * found.f_frsize

@@ -1,0 +1,2 @@
+"""x."""
+def run(chosen): print("help"); return 0

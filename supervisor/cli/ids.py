@@ -1,0 +1,95 @@
+"""Which conversation is meant: an id, a unique prefix, a name, @last, @here; and what to say when none is."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from supervisor.cli.client import ANSWER_S, Control, Json, Refused, working_directory
+from supervisor.cli.problems import Problem
+
+SHORT = 8  # characters of an id in tables
+NEAR = 3  # suggestions
+
+
+def short(conversation: str) -> str:
+    return conversation[:SHORT]
+
+
+def meant(control: Control, reference: str) -> str:
+    """What the daemon can look up; the names with an @ are ours."""
+    if not reference.startswith("@"):
+        return reference
+    if reference not in {"@last", "@here"}:
+        raise Problem(f"{reference} names nothing", "there are @last and @here", "unknown_conversation")
+    here = {"cwd": working_directory()} if reference == "@here" else {}
+    found = control.call("conversation/list", limit=1, **here)["conversations"]
+    if not found:
+        where = "in this directory" if here else "yet"
+        raise Problem(f"{reference}: no conversation {where}", "`greenroom run` starts one", "unknown_conversation")
+    return str(found[0]["conversation"])
+
+
+def call(control: Control, method: str, reference: str, timeout_s: float = ANSWER_S, **params: Any) -> Json:
+    """A method that is about one conversation, with a better answer where there is none of that name."""
+    try:
+        return control.call(method, timeout_s, conversation=meant(control, reference), **params)
+    except Refused as refusal:
+        raise explained(control, reference, refusal) from refusal
+
+
+def resolved(control: Control, reference: str) -> str:
+    """The whole id."""
+    wanted = meant(control, reference)
+    try:
+        return str(control.call("conversation/resolve", reference=wanted)["conversation"])
+    except Refused as refusal:
+        raise explained(control, reference, refusal) from refusal
+
+
+def explained(control: Control, reference: str, problem: Problem) -> Problem:
+    if not isinstance(problem, Refused):
+        return problem
+    if problem.code == "ambiguous_conversation":
+        candidates = problem.data.get("candidates") or []
+        return Problem(f"{reference!r} is ambiguous", f"it could be {_listed(control, candidates)}", problem.code)
+    if problem.code == "unknown_conversation":
+        near = _near(control, reference)
+        advice = f"did you mean {' or '.join(near)}?" if near else "`greenroom ls -a` lists all"
+        return Problem(f"no conversation {reference!r}", advice, problem.code)
+    return problem
+
+
+def _listed(control: Control, candidates: Sequence[str]) -> str:
+    """Long enough to be told apart, with their names."""
+    rows = {row["conversation"]: row for row in everything(control)}
+    length = next(
+        (some for some in range(SHORT, 37) if len({one[:some] for one in candidates}) == len(candidates)), 36
+    )
+    named = [
+        f"{one[:length]} ({rows[one]['name']})" if one in rows and rows[one]["name"] else one[:length]
+        for one in candidates
+    ]
+    return ", ".join(named)
+
+
+def _near(control: Control, reference: str) -> list[str]:
+    import difflib
+
+    rows = everything(control)
+    names = {row["name"].lower(): row["name"] for row in rows if row["name"]}
+    ids = {short(row["conversation"]): short(row["conversation"]) for row in rows}
+    known = {**ids, **names}
+    found = difflib.get_close_matches(reference.lower()[:36], known, n=NEAR, cutoff=0.6)
+    return [known[one] for one in found]
+
+
+def everything(control: Control, **filters: object) -> list[Json]:
+    """All pages of the list, archived ones too unless the filters say otherwise."""
+    rows: list[Json] = []
+    cursor: str | None = None
+    while True:
+        asked = {"archived": True, "limit": 1000, **filters, **({"cursor": cursor} if cursor else {})}
+        page = control.call("conversation/list", **asked)
+        rows += page["conversations"]
+        cursor = page["next_cursor"]
+        if cursor is None:
+            return rows

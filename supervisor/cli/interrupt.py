@@ -1,0 +1,65 @@
+"""`greenroom interrupt`: stop turns, keep conversations. One of the fast verbs."""
+
+import json
+from argparse import Namespace
+
+from supervisor.cli import exits, ids
+from supervisor.cli.arguments import seconds
+from supervisor.cli.client import Control, Json
+from supervisor.cli.problems import Problem, report
+
+BUSY = ("starting", "running", "waiting", "interrupting")
+
+
+def run(chosen: Namespace) -> int:
+    if bool(chosen.conversation) == chosen.all:
+        raise Problem("which conversation?", "name some, or say --all", "usage")
+    wait_s = seconds(chosen.wait)
+    with Control("interrupt") as control:
+        wanted = _busy(control) if chosen.all else [(one, ids.meant(control, one)) for one in chosen.conversation]
+        asked = [{"conversation": one, "kill": chosen.kill, "reason": chosen.reason or ""} for _, one in wanted]
+        results = control.each("conversation/interrupt", asked, wait_s)
+        explained = [
+            ids.explained(control, name, result) if isinstance(result, Problem) else result
+            for (name, _), result in zip(wanted, results, strict=True)
+        ]
+    return _told([name for name, _ in wanted], explained, wait_s, as_json=chosen.json)
+
+
+def _busy(control: Control) -> list[tuple[str, str]]:
+    rows = ids.everything(control, archived=False)
+    return [(ids.short(row["conversation"]), row["conversation"]) for row in rows if row["state"] in BUSY]
+
+
+def _told(names: list[str], results: list[Json | Problem], wait_s: float, *, as_json: bool) -> int:
+    failures: list[Problem] = []
+    for name, result in zip(names, results, strict=True):
+        if isinstance(result, Problem):
+            failures.append(_late(name, wait_s) if result.code == "timed_out" else result)
+            report(failures[-1], as_json=as_json)
+        elif as_json:
+            print(json.dumps({"conversation": name, **result}))
+        else:
+            print(f"{name}: {_words(result)}")
+    if not names and not as_json:
+        print("nothing is running")
+    if not failures:
+        return exits.OK
+    return failures[0].exit if len(names) == 1 else exits.SOME_FAILED
+
+
+def _words(result: Json) -> str:
+    if result["turn"] is None:
+        return "nothing was running"
+    waiting = f"; {result['queued']} inputs wait, the next `send` takes them up" if result["queued"] else ""
+    if result["ending"] == "completed":
+        return f"the turn was complete before{waiting}"
+    return f"interrupted{waiting}"
+
+
+def _late(name: str, wait_s: float) -> Problem:
+    return Problem(
+        f"{name}: the turn has not ended within {wait_s:g} s",
+        "it will; the same again kills its commands at once",
+        "timed_out",
+    )

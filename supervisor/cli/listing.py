@@ -1,0 +1,108 @@
+"""What every listing verb does alike: a table, `--json FIELDS`, `--format`, `-q` and `--watch`."""
+
+import json
+import re
+import sys
+import time
+from argparse import Namespace
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from supervisor.cli import terminal
+from supervisor.cli.problems import Problem
+from supervisor.cli.table import Column, Row, drawn, plain
+
+WATCH_S = 1.0
+_FIELD = re.compile(r"\{([a-z_][a-z0-9_.]*)\}")
+_ESCAPES = {"\\t": "\t", "\\n": "\n"}
+
+
+class Listing(NamedTuple):
+    """`fields` are API: name and meaning. `empty` is said, to people only, when there is nothing."""
+
+    fields: Mapping[str, str]
+    columns: Sequence[Column]
+    empty: str = ""
+    key: str = "id"
+
+
+def show(listing: Listing, rows: Sequence[Row], chosen: Namespace) -> None:
+    print("\n".join(text(listing, rows, chosen)))
+
+
+def text(listing: Listing, rows: Sequence[Row], chosen: Namespace) -> list[str]:
+    """Lines for standard output; what is only for people goes to stderr at once."""
+    if chosen.json is not None:
+        return [_json(listing, rows, chosen.json)]
+    if chosen.format is not None:
+        return [filled(listing.fields, row, chosen.format) for row in rows]
+    if chosen.quiet:
+        return [str(row[listing.key]) for row in rows]
+    if not terminal.is_terminal():
+        return plain(listing.columns, rows)
+    if not rows:
+        print(listing.empty, file=sys.stderr)
+        return []
+    return drawn(listing.columns, rows, terminal.size()[0], terminal.Paint())
+
+
+def present(listing: Listing, fetch: Callable[[], Sequence[Row]], chosen: Namespace, above: str = "") -> int:
+    """Once, or with --watch whenever it has changed."""
+    check(listing, chosen)
+    if not chosen.watch:
+        _print(text(listing, fetch(), chosen))
+        return 0
+    before: list[str] | None = None
+    while True:
+        lines = text(listing, fetch(), chosen)
+        if lines != before:
+            before = lines
+            if terminal.is_terminal() and chosen.json is None:
+                sys.stdout.write(f"\x1b[H\x1b[2J{above}")
+            _print(lines)
+            sys.stdout.flush()
+        time.sleep(WATCH_S)
+
+
+def check(listing: Listing, chosen: Namespace) -> None:
+    """Before anything is asked for: a field that there is not."""
+    named = list(_names(chosen.json)) if chosen.json else []
+    named += [one.partition(".")[0] for one in _FIELD.findall(chosen.format or "")]
+    for name in named:
+        if name not in listing.fields:
+            raise Problem(f"no field {name!r}", f"there are {', '.join(listing.fields)}", "usage")
+
+
+def filled(fields: Mapping[str, str], row: Row, template: str) -> str:
+    for written, meant in _ESCAPES.items():
+        template = template.replace(written, meant)
+
+    def value(found: re.Match[str]) -> str:
+        here: Any = row
+        for part in found[1].split("."):
+            if not isinstance(here, Mapping) or part not in here:
+                known = ", ".join(here) if isinstance(here, Mapping) else ", ".join(fields)
+                raise Problem(f"no field {found[1]!r}", f"there are {known}", "usage")
+            here = here[part]
+        return "" if here is None else here if isinstance(here, str) else json.dumps(here)
+
+    return _FIELD.sub(value, template)
+
+
+def _print(lines: list[str]) -> None:
+    for line in lines:
+        print(line)
+
+
+def _names(asked: str) -> list[str]:
+    return [name.strip() for name in asked.split(",") if name.strip()]
+
+
+def _json(listing: Listing, rows: Sequence[Row], asked: str) -> str:
+    names = _names(asked) or list(listing.fields)
+    return written([{name: row[name] for name in names} for row in rows])
+
+
+def written(value: object) -> str:
+    """Indented for eyes, on one line for programs."""
+    return json.dumps(value, indent=2 if terminal.is_terminal() else None, ensure_ascii=False)

@@ -1,0 +1,58 @@
+"""`greenroom logs`: what happened in a conversation, and with -f what happens."""
+
+import sys
+from argparse import Namespace
+from collections.abc import Iterable
+from typing import TextIO
+
+from supervisor.cli import histories, ids, terminal
+from supervisor.cli.arguments import number
+from supervisor.cli.client import Control, Json
+from supervisor.cli.pager import paged
+from supervisor.cli.show import lines
+from supervisor.cli.show.screen import Screen
+from supervisor.cli.show.transcript import Transcript
+from supervisor.cli.show.watch import Manner, Watch, coming_back
+from supervisor.cli.words import when
+
+
+def run(chosen: Namespace) -> int:
+    count = number(chosen.lines, "number of events")
+    with Control("logs") as control:
+        conversation = ids.resolved(control, chosen.conversation)
+        last = histories.last_seq(control, conversation)
+        after = _after(control, conversation, chosen.since, last, count)
+        if chosen.follow:
+            return _followed(control, conversation, after, chosen)
+        found = histories.events(control, conversation, after, min(last, after + count) if chosen.since else last)
+        if chosen.json:
+            for envelope in found:
+                lines.write(envelope)
+            return 0
+        with paged() as text:
+            _written(found, text or sys.stdout, raw=chosen.raw)
+    return 0
+
+
+def _after(control: Control, conversation: str, since: str | None, last: int, count: int) -> int:
+    if since is None:
+        return max(0, last - count)
+    return int(since) if since.isdigit() else histories.seq_before(control, conversation, when(since))
+
+
+def _written(found: Iterable[Json], stream: TextIO, *, raw: bool) -> None:
+    screen = Screen(stream, live=terminal.is_terminal())
+    transcript = Transcript(screen, screen, terminal.Paint(), raw=raw, markdown=terminal.is_terminal() and not raw)
+    for envelope in found:
+        transcript.take(envelope)
+    screen.close()
+
+
+def _followed(control: Control, conversation: str, after: int, chosen: Namespace) -> int:
+    """Ctrl-C is how one leaves here, and the way back is known."""
+    manner = Manner(as_json=chosen.json, read_only=True, raw=chosen.raw, keys=False, one_stream=True)
+    watch = Watch(control, conversation, manner)
+    with coming_back(conversation, quietly=True):
+        watch.attach(after)
+        watch.until_left()
+    return 0

@@ -1,0 +1,61 @@
+"""`greenroom ls`: the conversations. One of the fast verbs."""
+
+from argparse import Namespace
+
+from supervisor.cli.client import Control
+from supervisor.cli.ids import everything
+from supervisor.cli.listing import present
+from supervisor.cli.problems import Problem
+from supervisor.cli.rows import FIELDS, LISTING, STATES, row_of
+from supervisor.cli.table import Row
+
+FILTERS = ("state", "cwd", "name")
+
+
+def run(chosen: Namespace) -> int:
+    filters, sort = _filters(chosen.filter), _sorting(chosen.sort)
+    with Control("ls") as control:
+
+        def fetch() -> list[Row]:
+            archived = chosen.all or filters.get("state") == "archived"
+            rows = [row_of(one) for one in everything(control, **{"archived": archived, **filters})]
+            return sorted(rows, key=sort[0], reverse=sort[1])
+
+        return present(LISTING, fetch, chosen)
+
+
+def _filters(words: list[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals or key not in FILTERS:
+            raise Problem(f"{word!r} is no filter", "write state=…, cwd=… or name=…", "usage")
+        if key == "state" and value not in STATES:
+            raise Problem(f"no state {value!r}", f"there are {', '.join(STATES)}", "usage")
+        found[key] = _absolute(value) if key == "cwd" else value
+    return found
+
+
+def _absolute(path: str) -> str:
+    import os.path
+
+    return os.path.abspath(os.path.expanduser(path))  # noqa: PTH100, PTH111  # pathlib is slow to import
+
+
+def _sorting(word: str) -> tuple["_Key", bool]:
+    name = word.removeprefix("-")
+    if name not in FIELDS:
+        raise Problem(f"no field {name!r}", f"there are {', '.join(FIELDS)}", "usage")
+    return _Key(name), word.startswith("-")
+
+
+class _Key:
+    """Nothing comes before something."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __call__(self, row: Row) -> tuple[bool, float, str]:
+        value = row[self._name]
+        as_number = float(value) if isinstance(value, int | float) else 0.0
+        return value is not None, as_number, str(value or "").lower()

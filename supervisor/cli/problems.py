@@ -1,0 +1,31 @@
+"""What a verb could not do: one line that says what is wrong, and one half-line that says what to do next."""
+
+import json
+import sys
+
+from supervisor.cli import exits
+
+
+class Problem(Exception):
+    """Ends the verb. `code` is stable; the exit code follows from it."""
+
+    def __init__(self, message: str, advice: str = "", code: str = "failed") -> None:
+        super().__init__(message)
+        self.message = message
+        self.advice = advice
+        self.code = code
+
+    @property
+    def exit(self) -> int:
+        return exits.OF_CODE.get(self.code, exits.FAILED)
+
+    def __str__(self) -> str:
+        return f"{self.message}; {self.advice}" if self.advice else self.message
+
+
+def report(problem: Problem, *, as_json: bool) -> None:
+    """To stderr, for a person or for a program."""
+    if as_json:
+        print(json.dumps({"error": {"code": problem.code, "message": str(problem)}}), file=sys.stderr)
+    else:
+        print(f"greenroom: {problem}", file=sys.stderr)

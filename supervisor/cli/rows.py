@@ -1,0 +1,62 @@
+"""A conversation as a row: its fields, which are API, and its columns."""
+
+import os
+
+from supervisor.cli.client import Json
+from supervisor.cli.ids import short
+from supervisor.cli.listing import Listing
+from supervisor.cli.table import Column, Row
+from supervisor.cli.words import age, one_line
+
+FIELDS = {
+    "id": "The conversation's id.",
+    "name": "Its name, or null.",
+    "state": "One of starting, idle, running, waiting, interrupting, parked, failed, archived.",
+    "cwd": "Working directory.",
+    "model": "The model.",
+    "preview": "What was said last.",
+    "created": "Seconds since 1970.",
+    "updated": "Seconds since 1970.",
+    "seq": "Its last event.",
+    "tokens": "Tokens used so far.",
+    "archived": "Whether it is archived.",
+}
+STATES = ("starting", "idle", "running", "waiting", "interrupting", "parked", "failed", "archived")
+COLOURS = {
+    "running": ("green",),
+    "starting": ("green",),
+    "waiting": ("yellow", "bold"),
+    "interrupting": ("yellow",),
+    "failed": ("red", "bold"),
+    "parked": ("dim",),
+    "archived": ("dim",),
+}
+
+
+def row_of(found: Json) -> Row:
+    """`id` is what people call it; the wire says `conversation`."""
+    row = {name: found.get(name) for name in FIELDS}
+    return {**row, "id": found["conversation"], "archived": bool(found.get("archived"))}
+
+
+def colour(row: Row) -> tuple[str, ...]:
+    return COLOURS.get(row["state"], ())
+
+
+def home(path: str) -> str:
+    """With ~ for the home directory."""
+    own = os.environ.get("HOME", "").rstrip("/")
+    return f"~{path[len(own) :]}" if own and (path == own or path.startswith(f"{own}/")) else path
+
+
+COLUMNS = (
+    Column("ID", lambda row: short(row["id"]), style=lambda _: ("cyan",)),
+    Column("NAME", lambda row: one_line(row["name"] or "")),
+    Column("STATE", lambda row: row["state"], style=colour),
+    Column("USED", lambda row: age(row["updated"]), right=True),
+    Column("TOKENS", lambda row: str(row["tokens"]), right=True),
+    Column("MODEL", lambda row: one_line(row["model"] or ""), gives=True),
+    Column("DIRECTORY", lambda row: home(row["cwd"] or ""), gives=True),
+    Column("LAST SAID", lambda row: one_line(row["preview"] or ""), gives=True),
+)
+LISTING = Listing(FIELDS, COLUMNS, "no conversations; `greenroom run PROMPT` starts one")

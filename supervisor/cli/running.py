@@ -1,0 +1,83 @@
+"""`greenroom run` and `send`: say something, and watch what becomes of it."""
+
+import json
+import sys
+from argparse import Namespace
+
+from supervisor.cli import exits, ids
+from supervisor.cli.arguments import pairs, seconds
+from supervisor.cli.client import Control, Json
+from supervisor.cli.problems import Problem
+from supervisor.cli.show.watch import Manner, Watch, coming_back
+from supervisor.cli.starting import ensure
+
+LONGEST_S = 10 * 365 * 86400.0  # a turn may wait for a person
+
+
+def run(chosen: Namespace) -> int:
+    prompt = prompt_of(chosen.prompt)
+    with ensure("run", environment=True) as control:
+        made = control.call("conversation/create", **creation(chosen))
+        conversation = made["conversation"]
+        for line in (made["notice"], *made["warnings"]):
+            if line:
+                print(f"greenroom: {line}", file=sys.stderr)
+        if chosen.detach:
+            control.call("conversation/send", conversation=conversation, prompt=prompt)
+            print(json.dumps({"conversation": conversation}) if chosen.json else conversation)
+            return 0
+        return _watched(control, conversation, 0, {"prompt": prompt}, as_json=chosen.json)
+
+
+def send(chosen: Namespace) -> int:
+    prompt = prompt_of(chosen.prompt)
+    limit_s = seconds(chosen.timeout) if chosen.timeout else None
+    with Control("send", environment=True) as control:
+        conversation = ids.resolved(control, chosen.conversation)
+        said = {"prompt": prompt, "if_busy": chosen.if_busy, "key": chosen.key}
+        if chosen.wait:
+            return _watched(control, conversation, None, said, as_json=chosen.json, limit_s=limit_s)
+        accepted = control.call("conversation/send", conversation=conversation, **said)
+    if chosen.json:
+        print(json.dumps({"conversation": conversation, **accepted}))
+    else:
+        print(_accepted(accepted))
+    return 0
+
+
+def prompt_of(word: str) -> str:
+    if word == "-":
+        word = sys.stdin.read()
+    if not word.strip():
+        raise Problem("nothing to say", "give a prompt, or - and write it to standard input", "usage")
+    return word
+
+
+def creation(chosen: Namespace) -> Json:
+    return {
+        "name": chosen.name,
+        "cwd": chosen.cwd,
+        "model": chosen.model,
+        "profile": chosen.profile,
+        "approval_policy": chosen.approval,
+        "sandbox": chosen.sandbox,
+        "config": pairs(chosen.config),
+    }
+
+
+def _accepted(accepted: Json) -> str:
+    if accepted["duplicate"]:
+        return "taken before, under the same key"
+    return "taken" if accepted["turn"] else f"waits, {accepted['queued']} in the queue"
+
+
+def _watched(
+    control: Control, conversation: str, after: int | None, said: Json, *, as_json: bool, limit_s: float | None = None
+) -> int:
+    watch = Watch(control, conversation, Manner(as_json=as_json))
+    with coming_back(conversation):
+        watch.attach(after)
+        request = control.send("conversation/send", conversation=conversation, wait=True, **said)
+        result = watch.until_answered(request, limit_s)
+        return exits.of_turn(result["ending"], denied=watch.ending.denied)
+    return exits.OK  # the person left; the turn goes on

@@ -1,0 +1,124 @@
+"""Text that flows, with one foot line below it that comes and goes. Owns the terminal's last line, knows no events.
+
+Without a terminal there is no foot line, and text goes out as it is.
+"""
+
+import re
+from typing import TextIO
+
+from supervisor.cli import terminal
+from supervisor.cli.words import cut, width
+
+_ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
+_PIECES = re.compile(r"\x1b\[[0-9;]*m|\n|[^\S\n]+|[^\s\x1b]+")
+
+
+class Screen:
+    def __init__(self, stream: TextIO, *, live: bool) -> None:
+        self._stream = stream
+        self._live = live
+        self._columns = terminal.size()[0]
+        self._at = 0  # the cell in which the next character goes
+        self._foot = ""
+        self._drawn = ""  # the foot line as it stands there
+
+    def resized(self) -> None:
+        self._erase()
+        self._columns = terminal.size()[0]
+        self._draw()
+        self._stream.flush()
+
+    @property
+    def columns(self) -> int:
+        return self._columns
+
+    def write(self, text: str) -> None:
+        """In the flow: words are kept whole where a line is full."""
+        self._erase()
+        self._stream.write("".join(self._wrapped(text)))
+        self._draw()
+        self._stream.flush()
+
+    def line(self, text: str = "") -> None:
+        """On lines of its own."""
+        self.write(("\n" if self._at else "") + text + "\n")
+
+    def fresh(self) -> None:
+        """At the beginning of a line."""
+        if self._at:
+            self.write("\n")
+
+    def foot(self, text: str) -> None:
+        if self._live and text != self._foot:
+            self._erase()
+            self._foot = text
+            self._draw()
+            self._stream.flush()
+
+    def close(self) -> None:
+        self.foot("")
+        self.fresh()
+
+    # --- the foot line --------------------------------------------------------------------------------------------
+
+    def _draw(self) -> None:
+        if self._foot:
+            self._drawn = _fitting(self._foot, self._columns - 1)
+            self._stream.write(("\n" if self._at else "") + self._drawn)
+
+    def _erase(self) -> None:
+        """Also where a narrower window has broken it into several lines."""
+        if not self._drawn:
+            return
+        columns = max(1, terminal.size()[0])
+        above = (width(_ESCAPE.sub("", self._drawn)) - 1) // columns
+        self._stream.write("\r" + (f"\x1b[{above}A" if above > 0 else "") + "\x1b[J")
+        if self._at:
+            self._stream.write(f"\x1b[A\x1b[{self._at}C")
+        self._drawn = ""
+
+    # --- the flow -------------------------------------------------------------------------------------------------
+
+    def _wrapped(self, text: str) -> list[str]:
+        out: list[str] = []
+        for piece in _PIECES.findall(text):
+            if piece.startswith("\x1b"):
+                out.append(piece)
+            elif piece == "\n":
+                out.append(piece)
+                self._at = 0
+            elif self._live:
+                self._put(piece, out)
+            else:
+                out.append(piece)
+                self._at += width(piece)
+        return out
+
+    def _put(self, piece: str, out: list[str]) -> None:
+        """A line is never quite full, so the terminal does not break it itself and we know where we are."""
+        room = self._columns - 1
+        if self._at and self._at + width(piece) > room:
+            out.append("\n")
+            self._at = 0
+            if piece.isspace():
+                return
+        while width(piece) > room:
+            head = _head(piece, room)
+            out += [head, "\n"]
+            piece = piece[len(head) :]
+        out.append(piece)
+        self._at += width(piece)
+
+
+def _head(text: str, cells: int) -> str:
+    end, used = 0, 0
+    while end < len(text) and (end == 0 or used + width(text[end]) <= cells):
+        used += width(text[end])
+        end += 1
+    return text[:end]
+
+
+def _fitting(text: str, cells: int) -> str:
+    """A foot line that is too long loses its colours with its end."""
+    bare = _ESCAPE.sub("", text)
+    return text if width(bare) <= cells else cut(bare, cells)

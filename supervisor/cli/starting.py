@@ -1,0 +1,138 @@
+"""`greenroom up` and `down`: return when what they promise is true, and not before."""
+
+import json
+import os
+import sys
+import time
+from argparse import Namespace
+from contextlib import suppress
+
+from supervisor.cli.arguments import seconds
+from supervisor.cli.client import Control, Down, Lost
+from supervisor.cli.problems import Problem
+from supervisor.paths import UnsafePath, locate, private_directory, socket_path
+
+ANSWERS_S = 20.0  # from a start to an answer: a repair of the journal is the longest
+GONE_S = 20.0  # beyond the drain time: grace for commands, the last words
+POLL_S = 0.02
+
+
+def up(chosen: Namespace) -> int:
+    if chosen.foreground:
+        return _foreground(chosen)
+    running = _greeted()
+    if running is None:
+        start(_arguments(chosen))
+    with Control("up") as control:
+        daemon = control.call("daemon/status")
+    if chosen.json:
+        print(json.dumps({"pid": daemon["pid"], "socket": socket_path(locate()), "started": running is None}))
+        return 0
+    known = daemon["registry"]["conversations"]
+    print(f"{'up' if running is None else 'already up'}: pid {daemon['pid']}, {known} conversations")
+    return 0
+
+
+def start(arguments: tuple[str, ...] = ()) -> None:
+    """Returns when a daemon answers, whoever of those who tried at once has started it."""
+    from supervisor.launch import StartFailed, launch
+
+    try:
+        paths = locate()
+        private_directory(paths.state)
+        private_directory(paths.run)
+        launch(arguments)
+    except (StartFailed, UnsafePath) as error:
+        text = str(error).removeprefix("greenroom: ")
+        raise Problem(text, "`greenroom doctor` looks further") from error
+    _wait_for_an_answer()
+
+
+def ensure(verb: str, *, environment: bool = False) -> Control:
+    """A connection, after a start if need be. Only for verbs that may start a daemon."""
+    try:
+        return Control(verb, environment=environment)
+    except Down:
+        start()
+        print("greenroom: the daemon was not running; it was started", file=sys.stderr)
+        return Control(verb, environment=environment)
+
+
+def down(chosen: Namespace) -> int:
+    drain_s = 0.0 if chosen.now else seconds(chosen.drain) if chosen.drain is not None else None
+    try:
+        control = Control("down")
+    except Down:
+        print("already down")
+        return 0
+    with control:
+        pid = control.call("daemon/status")["pid"]
+        told = control.call("daemon/down", drain_s=drain_s)["drain_s"]
+        _wait_for_the_end(control, pid, told)
+    print("down")
+    return 0
+
+
+def _foreground(chosen: Namespace) -> int:
+    command = [sys.executable, "-m", "supervisor", "--foreground", *_arguments(chosen)]
+    sys.stdout.flush()
+    os.execv(sys.executable, command)  # noqa: S606  # our own module, our own arguments
+    return 1
+
+
+def _arguments(chosen: Namespace) -> tuple[str, ...]:
+    found = ["--config", os.path.abspath(chosen.config)] if chosen.config else []  # noqa: PTH100  # pathlib is slow
+    found += ["--profile", chosen.profile] if chosen.profile else []
+    return (*found, *(word for override in chosen.overrides for word in ("-c", override)))
+
+
+def _greeted() -> str | None:
+    try:
+        with Control("up") as control:
+            return str(control.welcome["version"])
+    except Down:
+        return None
+
+
+def _wait_for_an_answer() -> None:
+    """Another one may hold the lock already and not listen yet."""
+    deadline = time.monotonic() + ANSWERS_S
+    while _greeted() is None:
+        if time.monotonic() > deadline:
+            raise Problem("the daemon does not answer", "`greenroom doctor` looks why", "timed_out")
+        time.sleep(POLL_S)
+
+
+def _wait_for_the_end(control: Control, pid: int, drain_s: float) -> None:
+    deadline = time.monotonic() + drain_s + GONE_S
+    hint = time.monotonic() + 1.0
+    with suppress(Lost):
+        while time.monotonic() < deadline:
+            control.messages(POLL_S)
+            if hint is not None and time.monotonic() > hint:
+                hint = float("inf")
+                print(f"waiting up to {drain_s:g} s for running turns; `greenroom down --now` doesn't", file=sys.stderr)
+    path = socket_path(locate())
+    while os.path.exists(path) or _alive(pid):  # noqa: PTH110  # as above
+        if time.monotonic() > deadline:
+            raise Problem(f"the daemon (pid {pid}) has not ended", f"`kill -9 {pid}` loses nothing", "timed_out")
+        time.sleep(POLL_S)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return not _only_a_zombie(pid)
+
+
+def _only_a_zombie(pid: int) -> bool:
+    """Ended, and not yet noticed by whoever started it."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as stat:  # noqa: PTH123  # pathlib is slow to import
+            return stat.read().rpartition(b")")[2].split()[0] == b"Z"
+    except (OSError, IndexError):
+        return False

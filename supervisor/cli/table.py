@@ -1,0 +1,61 @@
+"""Rows to lines: as a table that fits the terminal, or plain with tabs where it goes into a pipe. Pure."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from supervisor.cli.terminal import Paint
+from supervisor.cli.words import cut, width
+
+GAP = "  "
+NARROWEST = 8  # what is left of a column that gives way
+
+Row = dict[str, Any]
+
+
+class Column(NamedTuple):
+    """`gives`: the first to become narrower. `style` colours by the row."""
+
+    title: str
+    cell: Callable[[Row], str]
+    right: bool = False
+    gives: bool = False
+    style: Callable[[Row], tuple[str, ...]] | None = None
+
+
+def plain(columns: Sequence[Column], rows: Sequence[Row]) -> list[str]:
+    lines = ["\t".join(column.title for column in columns)]
+    return lines + ["\t".join(column.cell(row) or "-" for column in columns) for row in rows]
+
+
+def drawn(columns: Sequence[Column], rows: Sequence[Row], room: int, paint: Paint) -> list[str]:
+    cells = [[column.cell(row) or "-" for column in columns] for row in rows]
+    widths = [
+        max([width(column.title), *(width(line[place]) for line in cells)]) for place, column in enumerate(columns)
+    ]
+    _shrink(columns, widths, room)
+    head = [_set(column, column.title, widths[place]) for place, column in enumerate(columns)]
+    lines = [paint(GAP.join(head).rstrip(), "bold")]
+    for row, line in zip(rows, cells, strict=True):
+        shown = []
+        for place, column in enumerate(columns):
+            text = _set(column, line[place], widths[place])
+            last = place == len(columns) - 1
+            shown.append(paint(text.rstrip() if last else text, *(column.style(row) if column.style else ())))
+        lines.append(GAP.join(shown).rstrip())
+    return lines
+
+
+def _shrink(columns: Sequence[Column], widths: list[int], room: int) -> None:
+    """The columns that give way do, the widest first, until it fits or they are at their narrowest."""
+    ways = [place for place, column in enumerate(columns) if column.gives]
+    while ways and sum(widths) + len(GAP) * (len(widths) - 1) > room:
+        widest = max(ways, key=lambda place: widths[place])
+        if widths[widest] <= NARROWEST:
+            return
+        widths[widest] -= 1
+
+
+def _set(column: Column, text: str, cells: int) -> str:
+    text = cut(text, cells)
+    space = " " * (cells - width(text))
+    return space + text if column.right else text + space

@@ -1,0 +1,93 @@
+"""`greenroom wait`: until conversations have come to rest, or ask something."""
+
+import json
+import time
+from argparse import Namespace
+
+from supervisor.cli import exits, histories, ids
+from supervisor.cli.arguments import seconds
+from supervisor.cli.client import Control, Json
+from supervisor.cli.ending import Ending
+from supervisor.cli.problems import Problem
+
+LOOK_BACK = 200  # events, for how the last turn ended
+
+
+def run(chosen: Namespace) -> int:
+    deadline = time.monotonic() + seconds(chosen.timeout) if chosen.timeout else None
+    with Control("wait") as control:
+        targets = [_Target(control, name, chosen.until) for name in chosen.conversation]
+        while not all(target.reached for target in targets):
+            left = None if deadline is None else deadline - time.monotonic()
+            if left is not None and left <= 0:
+                raise _late([target for target in targets if not target.reached], chosen)
+            for message in control.messages(left):
+                for target in targets:
+                    target.take(message)
+    for target in targets:
+        print(json.dumps(target.told()) if chosen.json else f"{target.name}: {target.words()}")
+    return _code([target.exit for target in targets])
+
+
+def _code(codes: list[int]) -> int:
+    """They agree, or some failed."""
+    return codes[0] if len(set(codes)) == 1 else exits.SOME_FAILED
+
+
+def _late(targets: list["_Target"], chosen: Namespace) -> Problem:
+    names = ", ".join(target.name for target in targets)
+    return Problem(f"not {chosen.until} in time: {names}", f"`greenroom status {names}` shows why", "timed_out")
+
+
+class _Target:
+    def __init__(self, control: Control, name: str, until: str) -> None:
+        self.name = name
+        self._until = until
+        self.conversation = ids.resolved(control, name)
+        answer = control.call("conversation/attach", conversation=self.conversation, after=None, read_only=True)
+        self._subscription, summary = answer["subscription"], answer["summary"]
+        self._asks = bool(summary["pending"])
+        self.ending = Ending()
+        self._ended = False
+        if until != "approval":
+            self._learn(control, summary)
+
+    def _learn(self, control: Control, summary: Json) -> None:
+        """What the turn has been through so far, or how the last one ended."""
+        after = max(0, summary["seq"] - LOOK_BACK)
+        for envelope in histories.events(control, self.conversation, after, summary["seq"]):
+            self.ending.take(envelope["event"])
+        self.ending.open = summary["turn"] is not None
+        self._ended = not self.ending.open
+
+    def take(self, message: Json) -> None:
+        params = message.get("params") or {}
+        if params.get("subscription") != self._subscription:
+            return
+        if message.get("method") == "ended":
+            raise Problem(f"{self.name}: {params.get('reason')}", "wait again", "actor_gone")
+        for envelope in params.get("events", ()):
+            body = envelope["event"]
+            if self.reached and self._until == "done":
+                return  # how this one ended is the answer, whatever comes next
+            self.ending.take(body)
+            self._asks = self._asks or body["type"].endswith("_approval_request")
+            self._ended = self._ended or (self._until == "done" and self.ending.how is not None)
+        self._ended = self._ended or (self._until == "idle" and not self.ending.open)
+
+    @property
+    def reached(self) -> bool:
+        return self._asks if self._until == "approval" else self._ended
+
+    @property
+    def exit(self) -> int:
+        return self.ending.exit if self._until == "done" else exits.OK
+
+    def words(self) -> str:
+        if self._until == "approval":
+            return "it asks (`greenroom approvals`)"
+        return self.ending.how or "idle"
+
+    def told(self) -> Json:
+        ending = self.ending.how if self._until != "approval" else None
+        return {"conversation": self.conversation, "reached": self._until, "ending": ending}

@@ -1,0 +1,78 @@
+"""Numbers and times as people read them, and text made safe for a terminal. Pure but for the clock."""
+
+import time
+import unicodedata
+from datetime import datetime
+
+from supervisor.cli.problems import Problem
+
+# What a model or a command wrote may hold anything; a terminal obeys some of it.
+_UNSAFE = {code: None for code in (*range(32), *range(127, 160)) if code not in (9, 10)}
+_UNITS = (("d", 86400), ("h", 3600), ("m", 60), ("s", 1))
+
+
+def age(then: float, now: float | None = None) -> str:
+    return span(max(0.0, (time.time() if now is None else now) - then))
+
+
+def span(length_s: float) -> str:
+    """One unit is enough to tell a minute from a day."""
+    for unit, size in _UNITS:
+        if length_s >= size:
+            return f"{int(length_s // size)}{unit}"
+    return "0s"
+
+
+def took(length_s: float) -> str:
+    return f"{length_s:.1f} s" if length_s < 60 else f"{int(length_s // 60)} min {int(length_s % 60)} s"
+
+
+def size(count: float) -> str:
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if count < 1024:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1024
+    return f"{count:.1f} TiB"
+
+
+def moment(then: float) -> str:
+    return datetime.fromtimestamp(then).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+
+
+def when(text: str, now: float | None = None) -> float:
+    """`10m` ago, or a date and time."""
+    from supervisor.cli.arguments import seconds
+
+    if text[:1].isdigit() and text[-1:] in "smhd":
+        return (time.time() if now is None else now) - seconds(text)
+    try:
+        return datetime.fromisoformat(text).astimezone().timestamp()
+    except ValueError:
+        raise Problem(f"{text!r} is no time", "write 10m, 2h or 2026-01-31T12:00", "usage") from None
+
+
+def clean(text: str) -> str:
+    """Without control characters, which a terminal would obey."""
+    return text.replace("\r\n", "\n").expandtabs(4).translate(_UNSAFE)
+
+
+def one_line(text: str) -> str:
+    return " ".join(clean(text).split())
+
+
+def width(text: str) -> int:
+    """In cells of a terminal."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(one) else 2 if unicodedata.east_asian_width(one) in "WF" else 1 for one in text
+    )
+
+
+def cut(text: str, cells: int) -> str:
+    """At most so wide; what is missing is shown by a dot."""
+    if width(text) <= cells:
+        return text
+    while text and width(text) > cells - 1:
+        text = text[:-1]
+    return f"{text}…" if cells > 0 else ""

@@ -1,0 +1,104 @@
+"""What was stored lately, in every conversation, for readers with a cursor. Bounded; a slow reader is told it lagged.
+
+Written on the journalist's thread after each commit, read on the loop. A lock orders the two; nobody waits in it.
+"""
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from actors.errors import JournalError
+from actors.ids import ConversationId
+from actors.ports import Append, Head, Journal, Page, Record
+
+KEPT_RECORDS = 8_192  # a busy second of many conversations, and a reader that pauses for it
+KEPT_BYTES = 16 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """`cursor` is where to go on; `lagged` says that what came before the first of `records` is not kept here."""
+
+    records: tuple[tuple[ConversationId, Record], ...]
+    cursor: int
+    lagged: bool = False
+
+
+class Feed:
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: deque[tuple[ConversationId, Record]] = deque()
+        self._bytes = 0
+        self._end = 0  # how many there have ever been
+        self._waiting: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
+
+    def publish(self, appends: Sequence[Append]) -> None:
+        with self._lock:
+            for append in appends:
+                for record in append.records:
+                    self._kept.append((append.conversation, record))
+                    self._bytes += len(record.body)
+                    self._end += 1
+            while len(self._kept) > KEPT_RECORDS or self._bytes > KEPT_BYTES:
+                self._bytes -= len(self._kept.popleft()[1].body)
+            waiting, self._waiting = self._waiting, set()
+        for loop, event in waiting:
+            loop.call_soon_threadsafe(event.set)
+
+    def after(self, cursor: int | None, limit: int) -> News:
+        """None: from now on. A cursor of an earlier life is ahead of us or means nothing; that is lagging too."""
+        with self._lock:
+            if cursor is None:
+                return News((), self._end)
+            first = self._end - len(self._kept)
+            lagged = cursor < first or cursor > self._end
+            start = first if lagged else cursor
+            place = start - first
+            records = tuple(self._kept[at] for at in range(place, min(len(self._kept), place + limit)))
+            return News(records, start + len(records), lagged)
+
+    async def wait(self, cursor: int, limit: int, wait_s: float) -> News:
+        """At least one record, unless the time runs out."""
+        event = asyncio.Event()
+        entry = (asyncio.get_running_loop(), event)
+        with self._lock:
+            ready = cursor != self._end
+            if not ready:
+                self._waiting.add(entry)
+        if not ready:
+            try:
+                await asyncio.wait_for(event.wait(), wait_s)
+            except TimeoutError:
+                with self._lock:
+                    self._waiting.discard(entry)
+        return self.after(cursor, limit)
+
+
+class Overheard:
+    """A journal that tells the feed what it has kept; otherwise the one it was given."""
+
+    def __init__(self, journal: Journal, feed: Feed) -> None:
+        self._journal = journal
+        self._feed = feed
+
+    def commit(self, appends: Sequence[Append]) -> list[JournalError | None]:
+        outcomes = self._journal.commit(appends)
+        self._feed.publish([one for one, error in zip(appends, outcomes, strict=True) if error is None])
+        return outcomes
+
+    def read(self, conversation: ConversationId, after: int, limit: int, max_bytes: int = 1 << 20) -> Page | None:
+        return self._journal.read(conversation, after, limit, max_bytes)
+
+    def head(self, conversation: ConversationId) -> Head | None:
+        return self._journal.head(conversation)
+
+    def heads(self) -> list[Head]:
+        return self._journal.heads()
+
+    def delete(self, conversation: ConversationId) -> None:
+        self._journal.delete(conversation)
+
+    def close(self) -> None:
+        self._journal.close()
