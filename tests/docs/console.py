@@ -27,6 +27,8 @@ COLUMNS, ROWS = 100, 50
 COMMAND_S = 30.0  # the longest commands of the docs wait for a turn; a busy machine takes its time
 SHOWN_HOME = "/home/ada-byron"  # as long as the real one, so that tables keep their columns
 _HEREDOC = re.compile(r"<<'(\w+)'")
+# They show what an agent does, its commands too, with a prompt of their own: the rest of the block is theirs.
+_SHOWS_A_TURN = re.compile(r"greenroom (run (?!.*(-d|--detach)\b)|send .*--wait\b|logs )")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ def _steps(block: Block) -> Iterator[Step]:
     while at < len(lines):
         assert lines[at].startswith("$ "), f"line {block.start + at + 1}: a console block begins with a command"
         last = _end_of_command(lines, at)
-        end = next((n for n in range(last + 1, len(lines)) if lines[n].startswith("$ ")), len(lines))
+        end = _end_of_output(lines, at, last + 1)
         command = "\n".join((lines[at][2:], *lines[at + 1 : last + 1]))
         yield Step(command, block.start + last + 1, block.start + end, lines[last + 1 : end])
         at = end
@@ -60,6 +62,12 @@ def _steps(block: Block) -> Iterator[Step]:
 def _end_of_command(lines: tuple[str, ...], at: int) -> int:
     heredoc = _HEREDOC.search(lines[at])
     return lines.index(heredoc[1], at) if heredoc else at
+
+
+def _end_of_output(lines: tuple[str, ...], at: int, start: int) -> int:
+    if _SHOWS_A_TURN.search(lines[at]):
+        return len(lines)
+    return next((n for n in range(start, len(lines)) if lines[n].startswith("$ ")), len(lines))
 
 
 class Newcomer:

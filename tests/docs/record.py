@@ -1,4 +1,4 @@
-"""Writes what commands really print into their page, where it no longer fits: `python -m tests.docs.record [PAGE…]`."""
+"""Writes what commands print into their page, where it no longer fits: `python -m tests.docs.record [PAGE…]`."""
 
 import sys
 from pathlib import Path

@@ -13,6 +13,11 @@ END
 …
 ```
 
+```console
+$ greenroom run 'run ls'
+$ ls
+```
+
 ```text
 $ not run
 ```
@@ -21,7 +26,11 @@ $ not run
 
 def test_a_page_is_taken_apart_into_commands_and_what_they_print() -> None:
     found = [(step.command, step.expected) for step in steps(PAGE)]
-    assert found == [("echo one", ("one",)), ("cat <<'END'\n$ no command\nEND", ("…",))]
+    assert found == [
+        ("echo one", ("one",)),
+        ("cat <<'END'\n$ no command\nEND", ("…",)),
+        ("greenroom run 'run ls'", ("$ ls",)),
+    ]
 
 
 def test_what_differs_from_run_to_run_is_the_same() -> None:
