@@ -24,6 +24,7 @@ from actors.messages import Quiesce
 from supervisor import logs
 from supervisor.config import Loaded, load, parse_overrides
 from supervisor.engine import Engine
+from supervisor.notify import READY, STOPPING, WELL, Notifier
 from supervisor.paths import Paths, UnsafePath, locate, private_directory, socket_path
 from supervisor.services import Services
 from supervisor.single import AlreadyRunning, DaemonLock, remove_pid, write_pid
@@ -40,6 +41,7 @@ log = structlog.get_logger()
 DESCRIPTORS = 65_536  # one per client, and three per running command
 INTERRUPT_S = 5.0  # for interrupted turns to be recorded: their grace, and a busy machine
 GOODBYE_S = 2.0  # for the last answers to leave
+WELL_S = 5.0  # for the loop to answer that it is there; it never does anything for as long
 POLL_S = 0.02  # between looks at turns that are draining; nobody waits for this but the end
 
 
@@ -100,6 +102,15 @@ class Daemon:
     async def _close(self) -> None:
         self._listener.close()
 
+    def well(self) -> bool:
+        """Whether the loop still turns: nothing of ours works without it."""
+        try:
+            self._engine.loop.call(_nothing(), WELL_S)
+        except Exception:
+            log.exception("daemon.unwell")
+            return False
+        return True
+
     def reload(self) -> None:
         """What a broken config says stays a complaint in the log: the old one goes on."""
         try:
@@ -144,6 +155,9 @@ class Daemon:
                 undo()
             except Exception:
                 log.exception("daemon.stop_failed", part=name)
+
+
+async def _nothing() -> None: ...
 
 
 def raise_descriptor_limit() -> None:
@@ -200,15 +214,25 @@ def _run(chosen: argparse.Namespace, tell: Callable[[bytes], None]) -> int:
         backups=settings.log_backups,
     )
     daemon = Daemon(loaded, paths, read)
+    notifier = Notifier(os.environ)
     try:
         daemon.start()
         _listen_to_signals(daemon)
         tell(b"ready\n")
-        daemon.wanted_down.wait()
+        notifier.tell(READY, f"STATUS=listening at {daemon.socket}")
+        _wait(daemon, notifier)
+        notifier.tell(STOPPING)
         daemon.stop()
     finally:
         sinks.close()
     return 0
+
+
+def _wait(daemon: Daemon, notifier: Notifier) -> None:
+    """Until somebody wants us down. Who watches us hears that we are well, as long as the loop answers."""
+    while not daemon.wanted_down.wait(notifier.interval_s):
+        if daemon.well():
+            notifier.tell(WELL)
 
 
 def _listen_to_signals(daemon: Daemon) -> None:

@@ -77,7 +77,7 @@ class ReadNews:
 
 @dataclass(frozen=True, slots=True)
 class NewsRead:
-    """`cursor` is where to go on. `lagged`: what was between the cursor asked for and the first of these is not here."""
+    """`cursor` is where to go on. `lagged`: some before the first of these are not here."""
 
     records: tuple[tuple[ConversationId, Record], ...]
     cursor: int
@@ -86,7 +86,7 @@ class NewsRead:
 
 @dataclass(frozen=True, slots=True)
 class FindAsked:
-    """Where and when open questions were asked. Answer: AskedFound, in the same order; None where it can't be told."""
+    """Where and when open questions were asked. Answer: AskedFound, in the same order; None where not known."""
 
     token: Token
     questions: tuple[tuple[ConversationId, ApprovalId], ...]

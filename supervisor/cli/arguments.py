@@ -13,6 +13,13 @@ _DURATION = re.compile(r"^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$")
 _UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """The same on every terminal, so that what man pages and the reference say is what help says."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=26, width=80)
+
+
 class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise Problem(message, f"`{self.prog} --help` shows what it takes", "usage")
@@ -23,7 +30,7 @@ def parser(verb: Verb) -> Parser:
         prog=f"greenroom {verb.name}",
         description=describe(verb),
         epilog=f"example:\n  {verb.example}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_Formatter,
         allow_abbrev=False,
     )
     for arg in verb.args:

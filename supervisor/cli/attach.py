@@ -7,7 +7,7 @@ from supervisor.cli import ids
 from supervisor.cli.arguments import number
 from supervisor.cli.client import Control, Json
 from supervisor.cli.show.keys import there_are
-from supervisor.cli.show.watch import Left, Manner, Watch, coming_back
+from supervisor.cli.show.watch import Manner, Watch, coming_back
 from supervisor.cli.terminal import Paint
 
 LOOK_BACK = 200  # events, for the beginning of the last turn
@@ -21,13 +21,14 @@ def run(chosen: Namespace) -> int:
 def attached(control: Control, conversation: str, chosen: Namespace) -> int:
     """Until the person leaves."""
     watch = Watch(control, conversation, Manner(as_json=chosen.json, read_only=chosen.ro))
-    with coming_back(conversation):
+
+    def work() -> int:
         answer = watch.attach(_cursor(control, conversation, chosen.since))
         if not chosen.json:
             watch.screen.line(_first_line(answer["summary"], answer["subscription"], read_only=chosen.ro))
         watch.until_left()
-        raise Left
-    return 0
+
+    return coming_back(conversation, work)
 
 
 def _first_line(summary: Json, mine: str, *, read_only: bool) -> str:
@@ -36,7 +37,9 @@ def _first_line(summary: Json, mine: str, *, read_only: bool) -> str:
     who = {0: "nobody else", 1: "1 other"}.get(others, f"{others} others")
     name = f" ({summary['name']})" if summary["name"] else ""
     leave = ("Ctrl-D leaves" if there_are() else "Ctrl-C leaves") + (", watching only" if read_only else "")
-    text = f"{ids.short(summary['conversation'])}{name}: {summary['state']}, seq {summary['seq']}, {who} here; {leave}"
+    text = (
+        f"{ids.short(summary['conversation'])}{name}: {summary['state']}, seq {summary['seq']}, {who} here; {leave}"
+    )
     return Paint(sys.stdout)(text, "bold")
 
 
@@ -53,7 +56,7 @@ def _cursor(control: Control, conversation: str, since: str | None) -> int | Non
 def _last_turn(control: Control, conversation: str) -> int:
     """Where the last turn began: what a person coming back wants to see."""
     summary = control.call("conversation/get", conversation=conversation)
-    after = max(0, summary["seq"] - LOOK_BACK)
+    after: int = max(0, summary["seq"] - LOOK_BACK)
     page = control.call("conversation/history", conversation=conversation, after=after, limit=LOOK_BACK)
     for envelope in reversed(page["events"]):
         if envelope["event"]["type"] == "task_started":

@@ -10,7 +10,7 @@ import socket
 import time
 from collections import deque
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Self
 
 from supervisor.cli.problems import Problem
 from supervisor.paths import UnsafePath, locate, private_directory, socket_path
@@ -65,7 +65,7 @@ class Control:
     def close(self) -> None:
         self.socket.close()
 
-    def __enter__(self) -> "Control":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -213,9 +213,7 @@ def _connect(timeout_s: float) -> socket.socket:
 def _unwelcome(answer: Json) -> Problem:
     error = answer.get("error") or {}
     if (error.get("data") or {}).get("code") == "unknown_protocol":
-        return Problem(
-            "the running daemon is of another version", "`greenroom down && greenroom up` starts this one"
-        )
+        return Problem("the running daemon is of another version", "`greenroom down && greenroom up` starts this one")
     return Refused(error)
 
 

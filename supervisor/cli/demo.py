@@ -1,213 +1,180 @@
-"""`greenroom demo`: the product doing its job, on a home of its own that is gone afterwards."""
+"""`greenroom demo`: the product doing its job, on a daemon and a home of its own that are gone afterwards.
 
-import argparse
+Every step is a command that anybody could type, run as one; what a second terminal does is a second process.
+"""
+
 import contextlib
+import json
 import os
-import queue
+import shutil
+import signal
+import subprocess
 import sys
 import tempfile
-import uuid
+import textwrap
+import time
+from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from actors import events as ev
-from actors.answers import Answer, Interrupted, Listing, TurnResult
-from actors.errors import GreenroomError
-from actors.ids import Caller, ConnectionId, ConversationId, SubscriptionId
-from actors.items import TextItem
-from actors.messages import (
-    Address,
-    AnswerApproval,
-    Attach,
-    Begin,
-    Command,
-    Create,
-    Deliver,
-    EndSubscription,
-    Interrupt,
-    ListConversations,
-    Ready,
-    ReplyTo,
-    Send,
-    ToConversation,
-)
-from actors.settings import ApprovalPolicy, Decision, Settings, WorkspaceWrite
-from supervisor import logs
-from supervisor.config import load
-from supervisor.engine import Engine
-from supervisor.paths import locate
+from supervisor.cli.problems import Problem
+from supervisor.cli.starting import alive
+from supervisor.cli.terminal import Paint
 
-ME = ConnectionId("demo")
 PATIENCE_S = 30.0  # for anything in the tour; it takes seconds in all
-WORDS_BEFORE_STOP = 25
+POLL_S = 0.05
+WORK = "plan look around, write, read; then write note.txt: remember the milk; then run cat note.txt"
+PROGRAM = (sys.executable, "-m", "supervisor.cli.main")
+KEPT_ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "TERM", "COLUMNS", "NO_COLOR", "PYTHONPATH", "VIRTUAL_ENV", "TZ")
 
 
-class Viewer:
-    """The one client of the tour: an outbox that keeps what comes until it is looked at."""
-
-    def __init__(self) -> None:
-        self._inbox: queue.Queue[tuple[ReplyTo | Deliver | EndSubscription, Address]] = queue.Queue()
-
-    def post(self, _: ConnectionId, message: ReplyTo | Deliver | EndSubscription, sender: Address) -> None:
-        self._inbox.put((message, sender))
-
-    def next(self) -> ReplyTo | list[Any]:
-        """The next answer, or the next events."""
-        message, sender = self._inbox.get(timeout=PATIENCE_S)
-        match message:
-            case Deliver():
-                sender.tell(Ready(message.subscription))
-                stored = [ev.durable_adapter.validate_json(record.body) for record in message.slice.records]
-                return [*stored, *message.slice.deltas]
-            case ReplyTo():
-                return message
-            case EndSubscription():
-                raise RuntimeError(message.news.reason)
-
-
-class Tour:
-    def __init__(self, engine: Engine, viewer: Viewer, conversation: ConversationId) -> None:
-        self._engine = engine
-        self._viewer = viewer
-        self._conversation = conversation
-        self._requests = 0
-        self._streaming = False
-
-    def create(self, cwd: Path) -> None:
-        settings = Settings(
-            model="demo",
-            provider="demo",
-            cwd=cwd,
-            approval_policy=ApprovalPolicy.ON_REQUEST,
-            sandbox=WorkspaceWrite(),
-            include_apply_patch_tool=True,
-            include_plan_tool=True,
-        )
-        self._engine.registry.tell(Create(self._conversation, Begin(self._caller(), settings, name="tour")))
-        self._answer()
-
-    def attach(self) -> None:
-        """From now on: what was before is in the journal, and was seen."""
-        self._tell(Attach(self._caller(), ME, SubscriptionId("tour"), after=None))
-        self._answer()
-
-    def say(self, prompt: str, *, stop_after: int | None = None) -> None:
-        print(f"\n> {prompt}")
-        self._tell(Send(self._caller(), (TextItem(text=prompt),), await_end=True, by="demo"))
-        self._watch(stop_after)
-
-    def list(self) -> None:
-        self._engine.registry.tell(ListConversations(self._caller()))
-        listing = self._answer()
-        assert isinstance(listing, Listing)  # noqa: S101  # the one answer to a listing
-        print(f"\n{'ID':10}{'NAME':8}{'STATE':10}{'EVENTS':>7}  LAST PROMPT")
-        for head in listing.heads:
-            print(f"{head.conversation[:8]:10}{head.name or '':8}{head.state:10}{head.last_seq:>7}  {head.preview}")
-
-    def _watch(self, stop_after: int | None) -> None:
-        """Show events until the turn's answer is there and its last event was seen."""
-        words, result = 0, None
-        ended = False
-        while not (ended and result is not None):
-            news = self._viewer.next()
-            if isinstance(news, ReplyTo):
-                result = self._checked(news.answer) if isinstance(news.answer, TurnResult) else result
-                continue
-            for event in news:
-                self._show(event)
-                ended = ended or isinstance(event, ev.TaskComplete | ev.TurnAborted)
-                words += isinstance(event, ev.AgentMessageDelta) and len(event.delta.split())
-            if stop_after is not None and words >= stop_after:
-                stop_after = None
-                self._line("[another terminal interrupts the turn]")
-                self._tell(Interrupt(self._caller(), by="another terminal"))
-
-    def _show(self, event: object) -> None:
-        match event:
-            case ev.AgentMessageDelta():
-                self._streaming = True
-                print(event.delta, end="", flush=True)
-            case ev.AgentMessage():
-                self._line("" if self._streaming else event.message)
-            case ev.ExecCommandBegin():
-                self._line(f"$ {event.command[-1]}")
-            case ev.ExecCommandEnd():
-                self._line("".join(f"  {line}\n" for line in event.stdout.splitlines()) + f"  exit {event.exit_code}")
-            case ev.PatchApplyEnd():
-                self._line(f"  {event.stdout.strip() or event.stderr}")
-            case ev.PlanUpdate():
-                self._line(
-                    "\n".join(f"  [{'x' if one.status == 'completed' else ' '}] {one.step}" for one in event.plan)
-                )
-            case ev.ExecApprovalRequest():
-                self._line(f"? may it run `{event.command[-1]}`? {event.reason}\n[another terminal approves]")
-                by = "another terminal"
-                self._tell(AnswerApproval(self._caller(), event.approval_id, Decision.APPROVED, by))
-            case ev.TurnAborted():
-                self._line(f"[turn aborted: {event.reason}]")
-            case _:
-                pass
-
-    def _line(self, text: str) -> None:
-        """On a line of its own, also in the middle of a stream."""
-        print(f"\n{text}".rstrip("\n") if self._streaming else text)
-        self._streaming = False
-
-    def _tell(self, command: Command) -> None:
-        self._engine.registry.tell(ToConversation(self._conversation, command))
-
-    def _caller(self) -> Caller:
-        self._requests += 1
-        return Caller(ME, self._requests)
-
-    def _answer(self) -> Answer:
-        while True:
-            news = self._viewer.next()
-            if isinstance(news, ReplyTo) and not isinstance(news.answer, Interrupted):
-                return self._checked(news.answer)
-
-    def _checked(self, answer: Answer) -> Answer:
-        if isinstance(answer, GreenroomError):
-            raise answer
-        return answer
-
-
-def run(_: argparse.Namespace) -> int:
-    logs.configure(None, "error", terminal=sys.stderr)
-    with tempfile.TemporaryDirectory(prefix="greenroom-demo-") as home:
-        workspace = Path(home, "workspace")
-        workspace.mkdir()
-        conversation = ConversationId(str(uuid.uuid4()))
-        environ = {**os.environ, "GREENROOM_HOME": home}
-        with _engine(environ) as (engine, viewer):
-            tour = Tour(engine, viewer, conversation)
-            tour.create(workspace)
-            tour.attach()
-            tour.say(
-                "say Hello. I am the built-in model, and every word of this is in the journal before you see it."
-            )
-            tour.say("plan look around, write a note, read it")
-            tour.say("write note.txt: remember the milk; then run cat note.txt")
-            tour.say("ask echo outside the sandbox")
-            tour.say("count 500", stop_after=WORDS_BEFORE_STOP)
-            tour.list()
-        print("\n[stopped; a new one starts on the same journal]")
-        with _engine(environ) as (engine, viewer):
-            tour = Tour(engine, viewer, conversation)
-            tour.list()
-            tour.attach()
-            tour.say("say The conversation went on after a restart.")
-    print("\nThat was the tour. Next: README.md.")
+def run(_: Namespace) -> int:
+    base = Path(tempfile.mkdtemp(prefix="greenroom-demo-"))
+    tour = Tour(base)
+    try:
+        with _ending_well():
+            tour.go()
+    finally:
+        tour.clean_up()
+    print("\nThat was the tour. `greenroom up` starts your own; `greenroom help` lists the verbs.")
     return 0
 
 
+class Tour:
+    def __init__(self, base: Path) -> None:
+        self._base = base
+        self._paint = Paint(sys.stdout)
+        self._workspace = base / "workspace"
+        self._workspace.mkdir()
+        (base / "home").mkdir(mode=0o700)
+        (base / "home" / "config.toml").write_text('model_provider = "demo"\n', encoding="utf-8")
+        environ = {name: os.environ[name] for name in KEPT_ENVIRONMENT if name in os.environ}
+        # Its own HOME too: a login shell that greets people would greet them in the middle of the tour.
+        self._environ = {**environ, "GREENROOM_HOME": str(base / "home"), "HOME": str(base)}
+        self._daemons: set[int] = set()
+
+    def go(self) -> None:
+        self._title("One daemon owns the conversations.")
+        self._do("up")
+        self._note_the_daemon()
+        self._title("A new conversation. A plan, a patch and a command are part of the answer.")
+        self._do("run", "--name", "tour", "--sandbox", self._sandbox(), WORK)
+        self._title("What policy does not allow, it asks. A second terminal answers.")
+        asking = self._begin("send", "tour", "--wait", "ask date > /dev/null && echo done")
+        self._do("wait", "tour", "--for", "approval", quietly=True)
+        self._do("approve", "tour", second=True)
+        self._end(asking)
+        self._title("A turn is interrupted from a second terminal. The conversation stays.")
+        counting = self._begin("send", "tour", "--wait", "count 500")
+        time.sleep(1.0)  # for the person to see it count
+        self._do("interrupt", "tour", second=True)
+        self._end(counting)
+        self._do("ls")
+        self._title("The daemon is killed, with a turn running. Nothing that was said is lost.")
+        self._do("send", "tour", "count 500")
+        self._kill()
+        self._do("ls")
+        self._do("up")
+        self._note_the_daemon()
+        self._do("logs", "tour", "-n", "3")
+        self._title("The conversation goes on.")
+        self._do("send", "tour", "--wait", "say Here we are again, with everything we knew.")
+        self._do("down")
+
+    # --- steps ----------------------------------------------------------------------------------------------------
+
+    def _title(self, text: str) -> None:
+        print(f"\n{self._paint(f'# {text}', 'bold')}", flush=True)
+
+    def _show(self, words: tuple[str, ...], *, second: bool) -> None:
+        shown = " ".join(word if word.isascii() and " " not in word else f"'{word}'" for word in words)
+        mark = "second terminal $" if second else "$"
+        lines = textwrap.wrap(f"{mark} greenroom {shown}", 76, subsequent_indent="    ")
+        print(self._paint(" \\\n".join(lines), "cyan", "bold"), flush=True)
+
+    def _do(self, *words: str, second: bool = False, quietly: bool = False) -> None:
+        """A command to its end, whatever its exit code: some steps are about those."""
+        if not quietly:
+            self._show(words, second=second)
+        self._end(self._process(words, quietly=quietly))
+
+    def _begin(self, *words: str) -> "subprocess.Popen[bytes]":
+        self._show(words, second=False)
+        return self._process(words)
+
+    def _process(self, words: tuple[str, ...], *, quietly: bool = False) -> "subprocess.Popen[bytes]":
+        return subprocess.Popen(  # noqa: S603  # our own program
+            [*PROGRAM, *words],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL if quietly else None,
+            stderr=None if sys.stdout.isatty() else subprocess.STDOUT,  # in a pipe, too, in its place
+            env=self._environ,
+            cwd=self._workspace,
+        )
+
+    def _end(self, process: "subprocess.Popen[bytes]") -> None:
+        try:
+            process.wait(PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            raise Problem("a step of the tour did not end", "`greenroom doctor` looks why", "timed_out") from None
+
+    def _sandbox(self) -> str:
+        """Confined where this system can do that; the tour's directory is its own in any case."""
+        findings = json.loads(self._asked("doctor", "--json"))
+        sound = any(one["what"] == "sandbox" and not one["advice"] for one in findings)
+        return "workspace-write" if sound else "danger-full-access"
+
+    def _asked(self, *words: str) -> str:
+        done = subprocess.run(  # noqa: S603  # our own program
+            [*PROGRAM, *words],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            env=self._environ,
+            check=False,
+        )
+        return done.stdout
+
+    def _note_the_daemon(self) -> None:
+        self._daemons.add(int(self._asked("pid")))
+
+    def _kill(self) -> None:
+        (pid,) = self._daemons
+        print(self._paint(f"$ kill -9 {pid}", "cyan", "bold"), flush=True)
+        os.kill(pid, signal.SIGKILL)
+        _wait_for_the_end_of(pid)
+        self._daemons.clear()
+
+    def clean_up(self) -> None:
+        """No process and no file of the tour is left, however it ended."""
+        if (self._base / "home").exists():
+            subprocess.run(  # noqa: S603  # our own program
+                [*PROGRAM, "down", "--now"], env=self._environ, capture_output=True, timeout=PATIENCE_S, check=False
+            )
+        for pid in self._daemons:
+            if alive(pid):
+                os.kill(pid, signal.SIGKILL)
+                _wait_for_the_end_of(pid)
+        shutil.rmtree(self._base, ignore_errors=True)
+
+
 @contextlib.contextmanager
-def _engine(environ: dict[str, str]) -> Iterator[tuple[Engine, Viewer]]:
-    viewer = Viewer()
-    engine = Engine(load(environ=environ), locate(environ), environ, viewer)
-    engine.start()
+def _ending_well() -> Iterator[None]:
+    """TERM ends the tour like Ctrl-C: what it made is taken away."""
+
+    def terminated(*_: object) -> None:
+        raise SystemExit(143)
+
+    before = signal.signal(signal.SIGTERM, terminated)
     try:
-        yield engine, viewer
+        yield
     finally:
-        engine.stop()
+        signal.signal(signal.SIGTERM, before)
+
+
+def _wait_for_the_end_of(pid: int) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while alive(pid) and time.monotonic() < deadline:
+        time.sleep(POLL_S)

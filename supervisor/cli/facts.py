@@ -64,7 +64,9 @@ def _files() -> list[Row]:
         for name in names:
             kind = "journal" if name.startswith(journal) else "log" if name.startswith(log) else "other"
             kinds[kind].append(f"{base}/{name}")
-    rows: list[Row] = [{"what": what, "bytes": _together(files), "path": paths.state} for what, files in kinds.items()]
+    rows: list[Row] = [
+        {"what": what, "bytes": _together(files), "path": paths.state} for what, files in kinds.items()
+    ]
     rows[0]["path"], rows[1]["path"] = paths.journal_file, paths.log_file
     return [*rows, {"what": "free", "bytes": _free(paths.state), "path": paths.state}]
 

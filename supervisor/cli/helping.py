@@ -1,2 +1,50 @@
-"""x."""
-def run(chosen): print("help"); return 0
+"""`greenroom help`: all verbs in a screenful, one verb, or a topic."""
+
+import difflib
+from argparse import Namespace
+
+from supervisor.cli.arguments import parser
+from supervisor.cli.problems import Problem
+from supervisor.cli.shapes import Verb
+from supervisor.cli.topics import TOPICS
+from supervisor.cli.verbs import GROUPS, VERBS, find, shown
+
+
+def run(chosen: Namespace) -> int:
+    word = chosen.topic
+    if word is None:
+        print(overview())
+    elif word in TOPICS:
+        print(TOPICS[word][1])
+    elif (verb := find(word)) is not None:
+        parser(verb).print_help()
+    else:
+        raise _unknown(word)
+    return 0
+
+
+def overview() -> str:
+    lines = ["usage: greenroom VERB [ARGUMENT…]", "", "A supervisor for coding-agent conversations.", ""]
+    for group, title in GROUPS.items():
+        lines.append(f"{title}:")
+        lines += [_row(verb) for verb in shown() if verb.group == group]
+        lines.append("")
+    lines.append(f"`greenroom VERB --help` shows its options. Topics of `greenroom help`: {', '.join(TOPICS)}.")
+    return "\n".join(_wrapped(lines))
+
+
+def _row(verb: Verb) -> str:
+    return f"  {verb.name:11} {verb.summary}"
+
+
+def _wrapped(lines: list[str]) -> list[str]:
+    import textwrap
+
+    return [part for line in lines for part in (textwrap.wrap(line, 80, subsequent_indent=" " * 14, break_on_hyphens=False) or [""])]
+
+
+def _unknown(word: str) -> Problem:
+    known = [*TOPICS, *(verb.name for verb in VERBS if not verb.hidden)]
+    near = difflib.get_close_matches(word, known, n=3)
+    advice = f"did you mean {' or '.join(near)}?" if near else "`greenroom help` lists verbs and topics"
+    return Problem(f"no help about {word!r}", advice, "usage")

@@ -20,7 +20,7 @@ def meant(control: Control, reference: str) -> str:
         return reference
     if reference not in {"@last", "@here"}:
         raise Problem(f"{reference} names nothing", "there are @last and @here", "unknown_conversation")
-    here = {"cwd": working_directory()} if reference == "@here" else {}
+    here: Json = {"cwd": working_directory()} if reference == "@here" else {}
     found = control.call("conversation/list", limit=1, **here)["conversations"]
     if not found:
         where = "in this directory" if here else "yet"
@@ -87,7 +87,7 @@ def everything(control: Control, **filters: object) -> list[Json]:
     rows: list[Json] = []
     cursor: str | None = None
     while True:
-        asked = {"archived": True, "limit": 1000, **filters, **({"cursor": cursor} if cursor else {})}
+        asked: Json = {"archived": True, "limit": 1000, **filters, **({"cursor": cursor} if cursor else {})}
         page = control.call("conversation/list", **asked)
         rows += page["conversations"]
         cursor = page["next_cursor"]

@@ -6,6 +6,7 @@ import sys
 import tempfile
 from argparse import Namespace
 from collections.abc import Callable
+from pathlib import Path
 
 from supervisor.cli import exits, ids
 from supervisor.cli.arguments import number
@@ -119,21 +120,17 @@ def _confirm(references: list[str]) -> None:
 
 def _put(path: str, text: str) -> None:
     """Whole or not at all, and for our eyes only: a history may quote anything."""
-    directory = os.path.dirname(path) or "."
     try:
-        handle, draft = tempfile.mkstemp(dir=directory, prefix=".greenroom-")
+        handle, draft = tempfile.mkstemp(dir=Path(path).parent, prefix=".greenroom-")
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(text)
-        os.replace(draft, path)
+        Path(draft).replace(path)
     except OSError as error:
         raise Problem(f"{path} can't be written: {error.strerror}") from error
 
 
 def _read(path: str) -> str:
     try:
-        if path == "-":
-            return sys.stdin.read()
-        with open(path, encoding="utf-8") as file:
-            return file.read()
+        return sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise Problem(f"{path} can't be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}") from error

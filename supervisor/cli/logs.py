@@ -52,7 +52,9 @@ def _followed(control: Control, conversation: str, after: int, chosen: Namespace
     """Ctrl-C is how one leaves here, and the way back is known."""
     manner = Manner(as_json=chosen.json, read_only=True, raw=chosen.raw, keys=False, one_stream=True)
     watch = Watch(control, conversation, manner)
-    with coming_back(conversation, quietly=True):
+
+    def work() -> int:
         watch.attach(after)
         watch.until_left()
-    return 0
+
+    return coming_back(conversation, work, quietly=True)

@@ -1,4 +1,4 @@
-"""The door: `greenroom VERB …`. Finds the verb, imports only what that one needs, and turns problems into exit codes."""
+"""The door: `greenroom VERB …`. Finds the verb, imports what that one needs, turns problems into exit codes."""
 
 import importlib
 import os
@@ -19,9 +19,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     as_json = "--json" in words or any(word.startswith("--json=") for word in words)
     try:
-        code = _carry_out(words)
-        sys.stdout.flush()  # a reader that has gone shows here, not at the interpreter's end
-        return code
+        return _carry_out(words)
     except Problem as problem:
         report(problem, as_json=as_json)
         return problem.exit
@@ -41,7 +39,9 @@ def _carry_out(words: list[str]) -> int:
         raise _unknown(words[0])
     chosen = parse(verb, words[1:])
     chosen.verb = verb.name
-    return _function(verb)(chosen)
+    code = _function(verb)(chosen)
+    sys.stdout.flush()  # a reader that has gone shows here, not at the interpreter's end
+    return code
 
 
 def _function(verb: Verb) -> Callable[[Namespace], int]:

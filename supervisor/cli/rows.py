@@ -14,7 +14,7 @@ FIELDS = {
     "state": "One of starting, idle, running, waiting, interrupting, parked, failed, archived.",
     "cwd": "Working directory.",
     "model": "The model.",
-    "preview": "What was said last.",
+    "preview": "What was said first.",
     "created": "Seconds since 1970.",
     "updated": "Seconds since 1970.",
     "seq": "Its last event.",
@@ -57,6 +57,6 @@ COLUMNS = (
     Column("TOKENS", lambda row: str(row["tokens"]), right=True),
     Column("MODEL", lambda row: one_line(row["model"] or ""), gives=True),
     Column("DIRECTORY", lambda row: home(row["cwd"] or ""), gives=True),
-    Column("LAST SAID", lambda row: one_line(row["preview"] or ""), gives=True),
+    Column("ABOUT", lambda row: one_line(row["preview"] or ""), gives=True),
 )
 LISTING = Listing(FIELDS, COLUMNS, "no conversations; `greenroom run PROMPT` starts one")

@@ -75,9 +75,11 @@ def _watched(
     control: Control, conversation: str, after: int | None, said: Json, *, as_json: bool, limit_s: float | None = None
 ) -> int:
     watch = Watch(control, conversation, Manner(as_json=as_json))
-    with coming_back(conversation):
+
+    def work() -> int:
         watch.attach(after)
         request = control.send("conversation/send", conversation=conversation, wait=True, **said)
         result = watch.until_answered(request, limit_s)
         return exits.of_turn(result["ending"], denied=watch.ending.denied)
-    return exits.OK  # the person left; the turn goes on
+
+    return coming_back(conversation, work)

@@ -6,6 +6,7 @@ import sys
 import time
 from argparse import Namespace
 from contextlib import suppress
+from typing import NoReturn
 
 from supervisor.cli.arguments import seconds
 from supervisor.cli.client import Control, Down, Lost
@@ -19,7 +20,7 @@ POLL_S = 0.02
 
 def up(chosen: Namespace) -> int:
     if chosen.foreground:
-        return _foreground(chosen)
+        _foreground(chosen)
     running = _greeted()
     if running is None:
         start(_arguments(chosen))
@@ -73,11 +74,10 @@ def down(chosen: Namespace) -> int:
     return 0
 
 
-def _foreground(chosen: Namespace) -> int:
+def _foreground(chosen: Namespace) -> NoReturn:
     command = [sys.executable, "-m", "supervisor", "--foreground", *_arguments(chosen)]
     sys.stdout.flush()
     os.execv(sys.executable, command)  # noqa: S606  # our own module, our own arguments
-    return 1
 
 
 def _arguments(chosen: Namespace) -> tuple[str, ...]:
@@ -109,17 +109,19 @@ def _wait_for_the_end(control: Control, pid: int, drain_s: float) -> None:
     with suppress(Lost):
         while time.monotonic() < deadline:
             control.messages(POLL_S)
-            if hint is not None and time.monotonic() > hint:
+            if time.monotonic() > hint:
                 hint = float("inf")
-                print(f"waiting up to {drain_s:g} s for running turns; `greenroom down --now` doesn't", file=sys.stderr)
+                print(
+                    f"waiting up to {drain_s:g} s for running turns; `greenroom down --now` doesn't", file=sys.stderr
+                )
     path = socket_path(locate())
-    while os.path.exists(path) or _alive(pid):  # noqa: PTH110  # as above
+    while os.path.exists(path) or alive(pid):  # noqa: PTH110  # as above
         if time.monotonic() > deadline:
             raise Problem(f"the daemon (pid {pid}) has not ended", f"`kill -9 {pid}` loses nothing", "timed_out")
         time.sleep(POLL_S)
 
 
-def _alive(pid: int) -> bool:
+def alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

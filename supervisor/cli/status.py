@@ -1,4 +1,4 @@
-"""`greenroom status`: the daemon in a line and the conversations in a table, or one of them in detail. A fast verb."""
+"""`greenroom status`: the daemon in a line, the conversations in a table; or one in detail. A fast verb."""
 
 from argparse import Namespace
 from collections import Counter
@@ -54,9 +54,11 @@ def _overview(control: Control, rows: list[Row], chosen: Namespace) -> None:
     daemon, paint = _daemon(control), terminal.Paint()
     counts = Counter(row["state"] for row in rows)
     told = ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state]) or "no conversations"
-    print(f"greenroom {daemon['version']}: {paint('up', 'green')} {span(daemon['uptime_s'])}, pid {daemon['pid']}, {told}")
+    up = f"{paint('up', 'green')} {span(daemon['uptime_s'])}"
+    print(f"greenroom {daemon['version']}: {up}, pid {daemon['pid']}, {told}")
     clients = daemon["clients"] - 1  # not ourselves
-    print(f"socket {daemon['socket']}, journal {size(daemon['journal_bytes'])}, {clients} other clients")
+    print(f"socket {daemon['socket']}")
+    print(f"journal {size(daemon['journal_bytes'])}, {clients} other clients")
     for warning in daemon["warnings"]:
         print(paint(f"warning: {warning}", "yellow"))
     if daemon.get("journal_repaired"):

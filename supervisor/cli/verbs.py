@@ -1,4 +1,4 @@
-"""All verbs, in the order in which help shows them. Data only: nothing is imported for a verb until it is asked for."""
+"""All verbs, in the order in which help shows them. Data only: a verb's module is imported when it is asked for."""
 
 from supervisor.cli.shapes import Arg, Opt, Verb
 
@@ -100,7 +100,9 @@ VERBS: tuple[Verb, ...] = (
         "what is configured, where, and whether it makes sense",
         "greenroom config get greenroom.drain_seconds",
         args=(
-            Arg("what", "get: the config in force. path: the file. check: judge it.", choices=("get", "path", "check")),
+            Arg(
+                "what", "get: the config in force. path: the file. check: judge it.", choices=("get", "path", "check")
+            ),
             Arg("key", "For get: a dotted key; everything if absent.", "?"),
         ),
         opts=(JSON,),
@@ -164,7 +166,12 @@ VERBS: tuple[Verb, ...] = (
         args=(CONVERSATION,),
         opts=(
             Opt(("--ro",), "Only watch."),
-            Opt(("--from",), "Begin after this seq, with `all` or with `now`; with the last turn if absent.", "SEQ", dest="since"),
+            Opt(
+                ("--from",),
+                "Begin after this seq, with `all` or with `now`; with the last turn if absent.",
+                "SEQ",
+                dest="since",
+            ),
             STREAM,
         ),
         aliases=("fg",),
@@ -224,7 +231,13 @@ VERBS: tuple[Verb, ...] = (
         opts=(Opt(("--format",), "A line, with {field} filled in; {settings.model} goes deeper.", "TEMPLATE"),),
         group="conversations",
     ),
-    Verb("top", "top:run", "a live view; i interrupt, a approve, enter attach, q quit", "greenroom top", group="conversations"),
+    Verb(
+        "top",
+        "top:run",
+        "a live view; i interrupt, a approve, enter attach, q quit",
+        "greenroom top",
+        group="conversations",
+    ),
     # --- turns
     Verb(
         "interrupt",
@@ -234,7 +247,9 @@ VERBS: tuple[Verb, ...] = (
         args=(ANY._replace(help="Ids, unique prefixes, names, @last or @here."),),
         opts=(
             Opt(("--all",), "Every conversation with a turn."),
-            Opt(("--wait",), "Wait so long for the end of the turn; exit code 124 after that.", "TIME", default="30s"),
+            Opt(
+                ("--wait",), "Wait so long for the end of the turn; exit code 124 after that.", "TIME", default="30s"
+            ),
             Opt(("--kill",), "No grace for its commands."),
             REASON,
             JSON,
@@ -276,7 +291,11 @@ VERBS: tuple[Verb, ...] = (
         "approvals:approve",
         "answer a question with yes",
         "greenroom approve 3f2a --for conversation",
-        args=(Arg("approval", "A question's id or unique prefix, or a conversation with one question.", "+", "approval"),),
+        args=(
+            Arg(
+                "approval", "A question's id or unique prefix, or a conversation with one question.", "+", "approval"
+            ),
+        ),
         opts=(
             Opt(
                 ("--for",),
@@ -295,7 +314,11 @@ VERBS: tuple[Verb, ...] = (
         "approvals:deny",
         "answer a question with no",
         "greenroom deny 3f2a --reason 'not on main'",
-        args=(Arg("approval", "A question's id or unique prefix, or a conversation with one question.", "+", "approval"),),
+        args=(
+            Arg(
+                "approval", "A question's id or unique prefix, or a conversation with one question.", "+", "approval"
+            ),
+        ),
         opts=(
             Opt(("--reason",), "Why; the model is told.", "TEXT"),
             Opt(("--abort",), "End the turn as well."),

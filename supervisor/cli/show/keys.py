@@ -54,7 +54,9 @@ class Keyboard:
         text = (self._unfinished + data).decode(errors="surrogateescape")
         self._unfinished = b""
         if text and "\udc80" <= text[-1] <= "\udcff":  # the first bytes of a character
-            keep = next(at for at in range(len(text), 0, -1) if at == 1 or not "\udc80" <= text[at - 2] <= "\udcff") - 1
+            keep = (
+                next(at for at in range(len(text), 0, -1) if at == 1 or not "\udc80" <= text[at - 2] <= "\udcff") - 1
+            )
             self._unfinished = text[keep:].encode(errors="surrogateescape")
             text = text[:keep]
         return _keys(text)

@@ -107,7 +107,9 @@ class Talk:
         if self._interrupting:
             return f"{self._paint('interrupting', 'yellow')}  {self._paint('Ctrl-C again: kill at once', 'dim')}"
         if scene.question is not None and not self._read_only:
-            return self._paint("[y]es  [n]o  [a]lways in this conversation  [q] no, and end the turn", "yellow", "bold")
+            return self._paint(
+                "[y]es  [n]o  [a]lways in this conversation  [q] no, and end the turn", "yellow", "bold"
+            )
         if scene.running:
             turning = SPINNER[int(now * 10) % len(SPINNER)]
             hint = "Ctrl-D leaves" if self._read_only else "Ctrl-C interrupts, Ctrl-D leaves, type to join in"

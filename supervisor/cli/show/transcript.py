@@ -30,7 +30,9 @@ MARKS = {"completed": "[x]", "in_progress": "[>]", "pending": "[ ]"}
 
 
 class Transcript:
-    def __init__(self, said: Screen, told: Screen, paint: Paint, *, raw: bool = False, markdown: bool = False) -> None:
+    def __init__(
+        self, said: Screen, told: Screen, paint: Paint, *, raw: bool = False, markdown: bool = False
+    ) -> None:
         self._said = said
         self._told = told
         self._paint = paint
@@ -39,6 +41,7 @@ class Transcript:
         self._streamed: dict[str, str] = {}  # item → what of it was shown as it came
         self._output: dict[str, list[str]] = {}  # item → lines of output so far
         self._began = 0.0
+        self.base = ""  # the conversation's directory, which names of files are relative to
         self.questions: dict[str, Json] = {}
         self.turn: str | None = None
         self.tokens = 0
@@ -203,7 +206,7 @@ class Transcript:
             self._note(f"  {line}")
 
     def _on_patch_apply_begin(self, body: Json, _: Json) -> None:
-        for line in files(body["changes"], self._paint):
+        for line in files(body["changes"], self._paint, self.base):
             self._plain(line)
 
     def _on_patch_apply_end(self, body: Json, _: Json) -> None:
@@ -230,7 +233,7 @@ class Transcript:
 
     def _on_apply_patch_approval_request(self, body: Json, envelope: Json) -> None:
         self._ask(body, f"may it change {len(body['changes'])} files:", envelope)
-        for line in files(body["changes"], self._paint):
+        for line in files(body["changes"], self._paint, self.base):
             self._plain(line)
 
     def _ask(self, body: Json, what: str, _: Json) -> None:
@@ -274,5 +277,6 @@ class Transcript:
 
     def _on_session_configured(self, body: Json, envelope: Json) -> None:
         settings: dict[str, Any] = body.get("settings") or {}
+        self.base = settings.get("cwd", self.base)
         where = f" in {settings['cwd']}" if settings else ""
         self._note(f"conversation {short(envelope['conversation'])}, {body['model']}{where}")

@@ -10,7 +10,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from supervisor.cli import exits, ids
 from supervisor.cli.client import Control, Json, Lost, Refused, result_of
@@ -63,11 +63,12 @@ class Watch:
 
     def attach(self, after: int | None) -> Json:
         """Subscribe; what comes is shown by the loop."""
-        params = {"conversation": self.conversation, "after": after, "read_only": self._manner.read_only}
+        params: Json = {"conversation": self.conversation, "after": after, "read_only": self._manner.read_only}
         answer = self._control.call("conversation/attach", **params)
         self._subscription = answer["subscription"]
         self.seq = answer["seq"] if after is None else after
         running = answer["summary"]["turn"] is not None
+        self.transcript.base = answer["summary"]["settings"]["cwd"]
         self._scene.running, self._scene.began = running, time.time()
         return answer
 
@@ -79,8 +80,9 @@ class Watch:
             raise Left
         return self.result
 
-    def until_left(self) -> None:
+    def until_left(self) -> NoReturn:
         self._loop(lambda: False)
+        raise Left
 
     # --- the loop -------------------------------------------------------------------------------------------------
 
@@ -237,20 +239,19 @@ def _terminated(*_: object) -> None:
     raise SystemExit(exits.TERMINATED)
 
 
-@contextlib.contextmanager
-def coming_back(conversation: str, *, quietly: bool = False) -> Iterator[None]:
+def coming_back(conversation: str, work: Callable[[], int], *, quietly: bool = False) -> int:
     """However we go, the person is told that the conversation has not, and how to find it again."""
     short = ids.short(conversation)
-    back = f"`greenroom attach {short}` comes back"
+    back = f"the conversation goes on, `greenroom attach {short}` comes back"
     try:
-        yield
+        return work()
     except Lost as lost:
         again = f"`greenroom up`, then `greenroom attach {short}`"
         raise Lost("the daemon went away; the conversation is kept", again) from lost
     except (KeyboardInterrupt, SystemExit):
-        if quietly:
-            raise
-        print(f"\ngreenroom: left; the conversation goes on, {back}", file=sys.stderr)
+        if not quietly:
+            print(f"\ngreenroom: left; {back}", file=sys.stderr)
         raise
     except Left:
-        print(f"left; the conversation goes on, {back}", file=sys.stderr)
+        print(f"left; {back}", file=sys.stderr)
+        return exits.OK

@@ -17,7 +17,6 @@ from transports.dialects.control.results import envelope, row, shown, waiting, w
 from transports.dialects.control.schema import api_schema
 from transports.dialects.control.text import Raw
 
-
 ASLEEP = {"parked"}  # a look at one of these would wake it
 
 

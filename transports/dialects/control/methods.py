@@ -37,7 +37,9 @@ METHODS: dict[str, Method] = {
     "conversation/detach": Method(params.Detach, handlers.detach, "End a subscription."),
     "conversation/history": Method(params.History, handlers.history, "A page of stored events."),
     "events/read": Method(
-        params.ReadEvents, handlers.read_events, "What is stored in any conversation, from a cursor on; may wait for it."
+        params.ReadEvents,
+        handlers.read_events,
+        "What is stored in any conversation, from a cursor on; may wait for it.",
     ),
     "conversation/rename": Method(params.Rename, handlers.rename, "Give or take a name."),
     "conversation/archive": Method(params.Archive, handlers.archive, "Into the archive, or out of it."),

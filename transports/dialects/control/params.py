@@ -105,7 +105,9 @@ class ReadEvents(BaseModel):
         None, description="`cursor` of the answer before; null for what comes from now on."
     )
     limit: Annotated[int, Field(ge=1, le=1000)] = Field(PAGE, description="At most so many.")
-    wait_s: Annotated[float, Field(ge=0, le=60)] = Field(0, description="How long to wait where there is nothing yet.")
+    wait_s: Annotated[float, Field(ge=0, le=60)] = Field(
+        0, description="How long to wait where there is nothing yet."
+    )
 
 
 class Rename(BaseModel):

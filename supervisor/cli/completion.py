@@ -1,0 +1,164 @@
+"""`greenroom completion`: a small script for each shell, which asks us what may come next.
+
+So it is never older than the program. Ids and names come from the daemon if it answers at once; else there are none.
+"""
+
+from argparse import Namespace
+from collections.abc import Iterator
+
+from supervisor.cli.client import Control
+from supervisor.cli.problems import Problem
+from supervisor.cli.shapes import Arg, Opt, Verb
+from supervisor.cli.verbs import VERBS, find, shown
+from supervisor.cli.words import cut, one_line
+
+WITHIN_S = 0.15  # the person is typing; with our own start it stays below 200 ms
+ROWS = 200
+
+BASH = """_greenroom() {
+    local IFS=$'\\n' words
+    words=$("${COMP_WORDS[0]}" __complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null) || return
+    if [[ $words == ":files" ]]; then
+        compopt -o default; COMPREPLY=(); return
+    fi
+    COMPREPLY=($(compgen -W "$(cut -f1 <<<"$words")" -- "${COMP_WORDS[COMP_CWORD]}"))
+}
+complete -F _greenroom greenroom
+"""
+ZSH = """#compdef greenroom
+_greenroom() {
+    local -a found
+    local line
+    while IFS= read -r line; do
+        if [[ $line == ":files" ]]; then _files; return; fi
+        found+=("${${line%%$'\\t'*}//:/\\\\:}:${line#*$'\\t'}")
+    done < <("${words[1]}" __complete "${(@)words[2,CURRENT]}" 2>/dev/null)
+    _describe greenroom found
+}
+if [[ $funcstack[1] == _greenroom ]]; then _greenroom "$@"; else compdef _greenroom greenroom; fi
+"""
+FISH = """function __greenroom_complete
+    set -l words (commandline -opc) (commandline -ct)
+    set -l found (command $words[1] __complete $words[2..-1] 2>/dev/null)
+    if test "$found" = ":files"
+        __fish_complete_path (commandline -ct)
+    else
+        printf '%s\\n' $found
+    end
+end
+complete -c greenroom -f -a '(__greenroom_complete)'
+"""
+SCRIPTS = {"bash": BASH, "zsh": ZSH, "fish": FISH}
+FILES = ":files"  # the shell knows those better
+
+Candidate = tuple[str, str]
+
+
+def run(chosen: Namespace) -> int:
+    print(SCRIPTS[chosen.shell], end="")
+    return 0
+
+
+def answer(chosen: Namespace) -> int:
+    """A candidate a line, its meaning after a tab."""
+    words = chosen.words or [""]
+    for word, meaning in _candidates(words[:-1], words[-1]):
+        if word == FILES:
+            print(FILES)
+            return 0
+        if word.startswith(words[-1]):
+            print(f"{word}\t{meaning}")
+    return 0
+
+
+def _candidates(before: list[str], last: str) -> Iterator[Candidate]:
+    if not before:
+        yield from ((verb.name, verb.summary) for verb in shown())
+        return
+    verb = find(before[0])
+    if verb is None:
+        return
+    option = _option(verb, before[-1])
+    if option is not None and option.metavar and option.bare is None:
+        yield from _values(option.choices, option.kind, last)
+    elif last.startswith("-"):
+        yield from ((flag, opt.help) for opt in verb.opts for flag in opt.flags)
+    else:
+        if option is not None and option.bare is not None:
+            yield from _values((), f"{option.kind} {verb.name}", last)
+        argument = _argument(verb, before[1:])
+        if argument is not None:
+            yield from _values(argument.choices, argument.kind, last)
+
+
+def _option(verb: Verb, word: str) -> Opt | None:
+    return next((opt for opt in verb.opts if word in opt.flags), None)
+
+
+def _argument(verb: Verb, given: list[str]) -> Arg | None:
+    """The one that comes next, when options and their values are left out."""
+    place, skip = 0, False
+    for word in given:
+        option = _option(verb, word)
+        if option is not None:
+            skip = bool(option.metavar) and option.bare is None
+        elif skip:
+            skip = False
+        elif not word.startswith("-"):
+            place += 1
+    if place < len(verb.args):
+        return verb.args[place]
+    return verb.args[-1] if verb.args and verb.args[-1].many in {"*", "+"} else None
+
+
+def _values(choices: tuple[str, ...], kind: str, last: str) -> Iterator[Candidate]:
+    yield from ((one, "") for one in choices)
+    if kind in {"file", "directory"}:
+        yield FILES, ""
+    elif kind == "conversation":
+        yield from (("@last", "the one used last"), ("@here", "the one used last in this directory"))
+        yield from _conversations()
+    elif kind == "approval":
+        yield from _approvals()
+    elif kind == "topic":
+        from supervisor.cli.topics import TOPICS
+
+        yield from ((name, summary) for name, (summary, _) in TOPICS.items())
+        yield from ((verb.name, verb.summary) for verb in VERBS if not verb.hidden)
+    elif kind.startswith("fields"):
+        yield from _fields(kind.removeprefix("fields").strip(), last)
+
+
+def _conversations() -> Iterator[Candidate]:
+    try:
+        with Control("complete", timeout_s=WITHIN_S) as control:
+            found = control.call("conversation/list", WITHIN_S, limit=ROWS)["conversations"]
+    except Problem:
+        return
+    for row in found:
+        meaning = f"{row['state']} {cut(one_line(row['preview'] or ''), 40)}"
+        yield from ((name, meaning) for name in (row["name"], row["conversation"][:8]) if name)
+
+
+def _approvals() -> Iterator[Candidate]:
+    from supervisor.cli.approvals import question
+
+    try:
+        with Control("complete", timeout_s=WITHIN_S) as control:
+            found = control.call("approvals/list", WITHIN_S)["approvals"]
+    except Problem:
+        return
+    for one in map(question, found):
+        yield one["id"][:8], cut(one_line(one["what"]), 40)
+
+
+def _fields(verb: str, last: str) -> Iterator[Candidate]:
+    """Of a list with commas, the part after the last one."""
+    from supervisor.cli.approvals import QUESTIONS
+    from supervisor.cli.clients import CLIENTS
+    from supervisor.cli.facts import FILES as SIZES
+    from supervisor.cli.rows import LISTING
+
+    fields = {"approvals": QUESTIONS, "clients": CLIENTS, "df": SIZES}.get(verb, LISTING).fields
+    head = last[: last.rfind(",") + 1]
+    yield from ((f"{head}{name}", meaning) for name, meaning in fields.items())

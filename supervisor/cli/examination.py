@@ -1,0 +1,207 @@
+"""What the doctor looks at. A check yields a line where all is well, or what is wrong, what to do, is it bad."""
+
+import fcntl
+import os
+import shutil
+import socket as sockets
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from actors.errors import ConfigError
+from supervisor.agent.processes.command import INSTANCE
+from supervisor.agent.processes.ledger import Ledger
+from supervisor.agent.processes.platform import table_of_this_system
+from supervisor.agent.sandbox import Sandbox
+from supervisor.cli.words import size
+from supervisor.config import choose_provider, load
+from supervisor.paths import UnsafePath, locate, private_directory, socket_path
+from supervisor.version import VERSION
+
+if TYPE_CHECKING:
+    from supervisor.cli.doctor import Patient
+
+Found = Iterator[tuple[str, str, bool] | str]
+CONNECT_S = 2.0
+ROOM_BYTES = 200 << 20  # below that a busy day fills the disk
+LOG_ADVICE = "look into the log: {}"
+
+
+def directories(_: "Patient") -> Found:
+    try:
+        paths = locate()
+        for directory in (paths.state, paths.run):
+            if Path(directory).is_dir():
+                private_directory(directory, create=False)
+    except UnsafePath as error:
+        yield str(error), "only you may own and enter it", True
+        return
+    yield f"state in {paths.state}, socket in {paths.run}"
+
+
+def socket(patient: "Patient") -> Found:
+    path = socket_path(locate())
+    if patient.control is not None:
+        yield f"a daemon answers at {path}"
+    elif Path(path).exists():
+        yield f"{path} is there, and nobody answers ({patient.silence})", "`greenroom up` replaces it", True
+    else:
+        yield "no daemon runs", "`greenroom up` starts it", False
+
+
+def lock(patient: "Patient") -> Found:
+    """One journal has one owner; where it listens is written in the lock."""
+    file = Path(locate().lock_file)
+    holder = _holder(file)
+    if holder is None:
+        yield ("nobody holds it", "that should not be while a daemon runs", True) if patient.control else "free"
+        return
+    _, _, theirs = holder.partition("socket ")
+    ours = socket_path(locate())
+    if theirs and theirs != ours:
+        yield (
+            f"the daemon listens at {theirs}, this shell looks at {ours}",
+            "XDG_RUNTIME_DIR or GREENROOM_HOME differ between the two; make them alike, or stop that one",
+            True,
+        )
+    elif patient.control is None:
+        yield f"{holder or 'somebody'} holds it and does not answer", "wait a moment, or kill that process", True
+    else:
+        yield f"held by {holder.partition(',')[0]}"
+
+
+def _holder(file: Path) -> str | None:
+    if not file.exists():
+        return None
+    with file.open("rb") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return handle.read(4096).decode(errors="replace").strip()
+    return None
+
+
+def version(patient: "Patient") -> Found:
+    theirs = patient.control.welcome["version"] if patient.control else VERSION
+    if theirs != VERSION:
+        yield f"the daemon is {theirs}, this program {VERSION}", "`greenroom down && greenroom up`", True
+    else:
+        yield VERSION
+
+
+def leftovers(patient: "Patient") -> Found:
+    """Commands of a daemon that was killed. A living one has swept them when it started."""
+    paths = locate()
+    if patient.control is not None:
+        survivors = patient.control.call("daemon/status")["processes"]["survivors"]
+        if survivors:
+            yield f"{survivors} processes could not be ended", LOG_ADVICE.format(paths.log_file), True
+        else:
+            yield "no process is left over"
+        return
+    table = table_of_this_system()
+    table.refresh()
+    left = [pid for pid in table.everybody() if pid != os.getpid() and table.marks(pid).get(INSTANCE) == paths.state]
+    left = [pid for pid in left if pid not in _ancestors()]
+    entries = len(Ledger(Path(paths.ledger_file)).entries()) if Path(paths.ledger_file).exists() else 0
+    if left:
+        yield f"{len(left)} processes of the last daemon still run: {left}", "`greenroom up` ends them", True
+    else:
+        yield f"no process is left over ({entries} old entries)" if entries else "no process is left over"
+
+
+def _ancestors() -> set[int]:
+    """A shell that was started by a command of ours carries its marks."""
+    table, pid, found = table_of_this_system(), os.getpid(), set[int]()
+    while (process := table.look(pid)) is not None and process.ppid > 0:
+        found.add(pid := process.ppid)
+    return found
+
+
+def sandbox(_: "Patient") -> Found:
+    found = Sandbox().availability
+    if found.ok:
+        yield "commands can be confined"
+    else:
+        yield f"commands can't be confined: {found.reason}", found.how_to_get or "install bubblewrap", False
+
+
+def config(patient: "Patient") -> Found:
+    try:
+        loaded = load(environ=patient.environ)
+    except ConfigError as error:
+        first, _, rest = error.message.partition("\n")
+        yield first + (" (and more)" if rest else ""), "`greenroom config check` shows all of it", True
+        return
+    for warning in loaded.warnings:
+        yield warning, "it is ignored; put it right when you pass by", False
+    yield loaded.file.path or "no file, which is fine"
+
+
+def model(patient: "Patient") -> Found:
+    """Whether its address can be reached and a key is there. The key is not sent anywhere."""
+    try:
+        choice = choose_provider(load(environ=patient.environ).config, patient.environ)
+    except ConfigError as error:
+        yield error.message, "`greenroom config path` names the file to put right", True
+        return
+    provider = choice.provider
+    if not provider.base_url:
+        yield "the built-in demo model", choice.notice or "", False
+        return
+    try:
+        provider.api_key(patient.environ)
+    except ConfigError as error:
+        yield error.message, "export it in the shell that runs the client", True
+    address = urlsplit(provider.base_url)
+    port = address.port or (443 if address.scheme == "https" else 80)
+    try:
+        sockets.create_connection((address.hostname or "", port), CONNECT_S).close()
+    except OSError as error:
+        yield (
+            f"{provider.id} at {address.hostname}:{port} can't be reached: {error}",
+            "check network and address",
+            True,
+        )
+    else:
+        yield f"{provider.id} at {address.hostname}:{port} can be reached"
+
+
+def disk(_: "Patient") -> Found:
+    there = Path(locate().state)
+    while not there.exists():
+        there = there.parent
+    free = shutil.disk_usage(there).free
+    if not os.access(there, os.W_OK):
+        yield f"{there} can't be written", "change its owner or set GREENROOM_HOME", True
+    elif free < ROOM_BYTES:
+        yield f"only {size(free)} are free at {there}", "make room; turns stop when it is full, nothing is lost", True
+    else:
+        yield f"{size(free)} free"
+
+
+def journal(patient: "Patient") -> Found:
+    if patient.control is None:
+        found = Path(locate().journal_file)
+        yield f"{size(found.stat().st_size)}" if found.exists() else "none yet"
+        return
+    told = patient.control.call("daemon/status")
+    if told["journal_repaired"]:
+        yield f"it was repaired: {told['journal_repaired']}", LOG_ADVICE.format(told["log"]), False
+    else:
+        yield f"{size(told['journal_bytes'])}, sound"
+
+
+CHECKS: dict[str, Callable[["Patient"], Found]] = {
+    "files": directories,
+    "socket": socket,
+    "lock": lock,
+    "version": version,
+    "processes": leftovers,
+    "sandbox": sandbox,
+    "config": config,
+    "model": model,
+    "disk": disk,
+    "journal": journal,
+}

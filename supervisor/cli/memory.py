@@ -1,0 +1,37 @@
+"""How much memory processes take: the daemon's, and those of conversations. Linux; elsewhere nothing is told."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from supervisor.paths import locate
+
+MARKS = (b"GREENROOM_INSTANCE=", b"GREENROOM_CONVERSATION=")
+
+
+def of_process(pid: int) -> int:
+    """Resident bytes; 0 where that is not told."""
+    with suppress(OSError, ValueError, IndexError):
+        return int(Path(f"/proc/{pid}/statm").read_bytes().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return 0
+
+
+def of_conversations() -> dict[str, int]:
+    """Every process of ours carries its conversation's id in the environment it was started with."""
+    home = os.fsencode(locate().state)
+    found: dict[str, int] = {}
+    for pid in _pids():
+        with suppress(OSError):
+            environ = Path(f"/proc/{pid}/environ").read_bytes()
+            marks = [entry for entry in environ.split(b"\0") if entry.startswith(MARKS)]
+            told = dict(entry.split(b"=", 1) for entry in marks)
+            if told.get(b"GREENROOM_INSTANCE") == home and b"GREENROOM_CONVERSATION" in told:
+                conversation = os.fsdecode(told[b"GREENROOM_CONVERSATION"])
+                found[conversation] = found.get(conversation, 0) + of_process(pid)
+    return found
+
+
+def _pids() -> list[int]:
+    with suppress(OSError):
+        return [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208  # far faster than Path
+    return []

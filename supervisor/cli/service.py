@@ -1,0 +1,157 @@
+"""`greenroom service`: a systemd user unit, or a launchd agent, that keeps the daemon running."""
+
+import os
+import plistlib
+import shutil
+import subprocess
+import sys
+from argparse import Namespace
+from pathlib import Path
+
+from supervisor.cli import exits
+from supervisor.cli.problems import Problem
+from supervisor.paths import locate
+
+UNIT = "greenroom.service"
+LABEL = "dev.greenroom.daemon"
+WATCHDOG_S = 30  # the daemon says three times in it that it is well
+STOP_S = 60  # the default drain time, twice
+CARRIED = ("GREENROOM_HOME", "CODEX_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")  # so that both mean the same files
+
+
+def run(chosen: Namespace) -> int:
+    return {"install": _install, "uninstall": _uninstall, "status": _status}[chosen.what](chosen)
+
+
+def unit() -> str:
+    """mixed: TERM to the daemon alone, which ends its commands in order; KILL to whatever is left."""
+    environment = "".join(f'Environment="{name}={value}"\n' for name, value in _carried().items())
+    return f"""[Unit]
+Description=Greenroom, a supervisor for coding-agent conversations
+Documentation=man:greenroom(1)
+
+[Service]
+Type=notify
+NotifyAccess=main
+ExecStart={_quoted(sys.executable)} -m supervisor
+ExecReload=/bin/kill -HUP $MAINPID
+{environment}WorkingDirectory=/
+KillMode=mixed
+TimeoutStopSec={STOP_S}
+WatchdogSec={WATCHDOG_S}
+Restart=on-failure
+RestartSec=1
+
+[Install]
+WantedBy=default.target
+"""
+
+
+def agent() -> str:
+    """Launchd ends the whole process group by itself; the daemon gets its time first."""
+    wanted = {
+        "Label": LABEL,
+        "ProgramArguments": [sys.executable, "-m", "supervisor"],
+        "EnvironmentVariables": _carried(),
+        "WorkingDirectory": "/",
+        "RunAtLoad": True,
+        "KeepAlive": {"SuccessfulExit": False},
+        "ExitTimeOut": STOP_S,
+        "ProcessType": "Interactive",
+    }
+    return plistlib.dumps(wanted).decode()
+
+
+def _install(chosen: Namespace) -> int:
+    text = agent() if _mac() else unit()
+    if chosen.print:
+        print(text, end="")
+        return 0
+    file = _file()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+    print(f"wrote {file}")
+    if chosen.no_start:
+        return 0
+    for command in _starting(file):
+        _do(command, f"the file is there; `{' '.join(command)}` is what is left to do")
+    print("it runs, and starts when you log in" if _mac() else _runs())
+    return 0
+
+
+def _runs() -> str:
+    user = os.environ.get("USER", "$USER")
+    return f"it runs, and starts when you log in; `loginctl enable-linger {user}` starts it with the machine"
+
+
+def _uninstall(_: Namespace) -> int:
+    file = _file()
+    if not file.exists():
+        raise Problem("it is not installed", "`greenroom service install` does that")
+    for command in _stopping(file):
+        _do(command, "stop it by hand, then try again")
+    file.unlink()
+    if not _mac():
+        _do(["systemctl", "--user", "daemon-reload"], "")
+    print(f"removed {file}; conversations are kept")
+    return 0
+
+
+def _status(_: Namespace) -> int:
+    file = _file()
+    if not file.exists():
+        print("not installed")
+        return exits.NOT_WELL
+    print(f"installed: {file}")
+    expected = agent() if _mac() else unit()
+    if file.read_text(encoding="utf-8") != expected:
+        print("it differs from what `install` would write now (`--print` shows that)")
+    command = ["launchctl", "list", LABEL] if _mac() else ["systemctl", "--user", "is-active", UNIT]
+    if shutil.which(command[0]) is None:
+        print(f"{command[0]} is not there to ask whether it runs")
+        return exits.NOT_WELL
+    found = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  # our own words
+    print("active" if found.returncode == 0 else (found.stdout.strip() or found.stderr.strip() or "not active"))
+    return exits.OK if found.returncode == 0 else exits.NOT_WELL
+
+
+def _starting(file: Path) -> list[list[str]]:
+    if _mac():
+        return [["launchctl", "bootstrap", f"gui/{os.getuid()}", str(file)]]
+    return [["systemctl", "--user", "daemon-reload"], ["systemctl", "--user", "enable", "--now", UNIT]]
+
+
+def _stopping(file: Path) -> list[list[str]]:
+    if _mac():
+        return [["launchctl", "bootout", f"gui/{os.getuid()}", str(file)]]
+    return [["systemctl", "--user", "disable", "--now", UNIT]]
+
+
+def _do(command: list[str], advice: str) -> None:
+    if shutil.which(command[0]) is None:
+        raise Problem(f"there is no {command[0]} here", advice)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  # our own words
+    if done.returncode != 0:
+        raise Problem(f"`{' '.join(command)}` failed: {done.stderr.strip() or done.stdout.strip()}", advice)
+
+
+def _file() -> Path:
+    if _mac():
+        return Path.home() / "Library" / "LaunchAgents" / f"{LABEL}.plist"
+    base = os.environ.get("XDG_CONFIG_HOME", "")
+    return Path(base if Path(base).is_absolute() else Path.home() / ".config") / "systemd" / "user" / UNIT
+
+
+def _carried() -> dict[str, str]:
+    locate()  # what it refuses, the daemon would refuse too
+    return {name: os.environ[name] for name in CARRIED if os.environ.get(name)}
+
+
+def _quoted(path: str) -> str:
+    """Systemd takes % and blanks for its own."""
+    escaped = path.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
+    return f'"{escaped}"' if any(one.isspace() or one == '"' for one in path) else escaped
+
+
+def _mac() -> bool:
+    return sys.platform == "darwin"

@@ -1,0 +1,32 @@
+"""A daemon for each module of tests, in a home of its own, and nothing of it left afterwards."""
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.supervisor.cli.place import Place
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[Place]:
+    """With a daemon that runs."""
+    with tempfile.TemporaryDirectory(prefix="gr-cli-", dir="/tmp") as base:  # pytest's own are too long for a socket
+        made = Place(Path(base))
+        made.run("up")
+        try:
+            yield made
+        finally:
+            made.close()
+
+
+@pytest.fixture
+def quiet() -> Iterator[Place]:
+    """Without a daemon, to begin with."""
+    with tempfile.TemporaryDirectory(prefix="gr-cli-", dir="/tmp") as base:
+        made = Place(Path(base))
+        try:
+            yield made
+        finally:
+            made.close()

@@ -1,0 +1,68 @@
+"""As much of a terminal as our output uses: what a person would see. Unknown sequences are a failure, not ignored."""
+
+import re
+
+_TOKENS = re.compile(r"\x1b\[(\??[0-9;]*)([A-Za-z])|(\r)|(\n)|([^\x1b\r\n])", re.DOTALL)
+
+
+class Emulator:
+    def __init__(self, columns: int) -> None:
+        self.columns = columns
+        self.rows: list[list[str]] = [[]]
+        self.row = self.column = 0
+
+    def feed(self, text: str) -> "Emulator":
+        at = 0
+        while at < len(text):
+            found = _TOKENS.match(text, at)
+            assert found is not None, f"the terminal would choke on {text[at : at + 20]!r}"
+            at = found.end()
+            if found[2]:
+                self._sequence(found[1], found[2])
+            elif found[3]:
+                self.column = 0
+            elif found[4]:
+                self._down()
+            else:
+                self._put(found[5])
+        return self
+
+    def _sequence(self, arguments: str, letter: str) -> None:
+        count = int(arguments) if arguments.isdigit() else 1
+        match letter:
+            case "m" | "h" | "l":
+                pass  # colours, and which of two screens: neither is text
+            case "A":
+                self.row = max(0, self.row - count)
+            case "C":
+                self.column = min(self.columns - 1, self.column + count)
+            case "H":
+                self.row = self.column = 0
+            case "K":
+                del self.rows[self.row][self.column :]
+            case "J":
+                if arguments == "2":
+                    self.rows = [[] for _ in self.rows]
+                    return
+                del self.rows[self.row][self.column :]
+                del self.rows[self.row + 1 :]
+            case _:
+                raise AssertionError(f"not a sequence of ours: {arguments}{letter}")
+
+    def _put(self, character: str) -> None:
+        if self.column >= self.columns:
+            self._down()
+            self.column = 0
+        line = self.rows[self.row]
+        line.extend(" " * (self.column - len(line)))
+        line[self.column : self.column + 1] = [character]
+        self.column += 1
+
+    def _down(self) -> None:
+        self.row += 1
+        while len(self.rows) <= self.row:
+            self.rows.append([])
+
+    @property
+    def text(self) -> str:
+        return "\n".join("".join(row).rstrip() for row in self.rows).rstrip("\n")
