@@ -31,7 +31,6 @@ def test_the_commands_of_a_page_print_what_it_says(page: Path) -> None:
 @pytest.mark.parametrize("page", pages(), ids=named)
 def test_what_is_not_run_belongs_to_another_program(page: Path) -> None:
     for block in blocks(page.read_text(encoding="utf-8")):
-        assert block.language, f"{named(page)}:{block.start}: say what is in this block"
         assert block.language not in {"bash", "shell"}, f"{named(page)}:{block.start}: console is run, sh is not"
         if block.language == "sh":
             words = {line.split()[0] for line in block.lines if line.strip()}
