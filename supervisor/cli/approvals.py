@@ -113,7 +113,7 @@ def _meant(control: Control, reference: str, open_: list[Json]) -> str:
         return reference
     found = [one for one in open_ if one["approval_id"].startswith(reference)]
     if not found:
-        found = _of_conversation(control, reference, open_)
+        found = _of_conversation(control, reference)
     if len(found) == 1:
         return str(found[0]["approval_id"])
     if found:
@@ -122,14 +122,13 @@ def _meant(control: Control, reference: str, open_: list[Json]) -> str:
     raise _not_open(control, reference)
 
 
-def _of_conversation(control: Control, reference: str, open_: list[Json]) -> list[Json]:
-    if not open_:
-        return []
+def _of_conversation(control: Control, reference: str) -> list[Json]:
+    """Asked of itself: the list of all may be a moment behind it."""
     try:
-        one = ids.resolved(control, reference)
+        found: list[Json] = control.call("conversation/get", conversation=ids.meant(control, reference))["pending"]
     except Problem:
         return []  # then it was meant as a question's id
-    return [each for each in open_ if each["conversation"] == one]
+    return found
 
 
 def _not_open(control: Control, reference: str) -> Problem:

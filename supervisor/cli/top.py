@@ -107,6 +107,7 @@ class Top:
                             self._press(key, keyboard)
                     else:
                         self._sample.take()
+                        self._note = self._note if self._asking else ""
         finally:
             sys.stdout.write(SCREEN_OFF)
             sys.stdout.flush()
@@ -124,8 +125,8 @@ class Top:
         marked = [f"{'>' if first + place == at + 1 else ' '} {line}" for place, line in enumerate(lines)]
         foot = self._note or HELP
         screen = [cut(self._sample.head(), columns - 1), "", *marked, *[""] * (room + 1 - len(marked)), ""]
-        body = "\x1b[K\r\n".join(screen[: rows - 1])
-        sys.stdout.write(f"\x1b[H{body}\x1b[K\r\n{paint(cut(foot, columns - 1), 'bold')}\x1b[J")
+        body = "\x1b[K\n".join(screen[: rows - 1])
+        sys.stdout.write(f"\x1b[H{body}\x1b[K\n{paint(cut(foot, columns - 1), 'bold')}\x1b[J")
         sys.stdout.flush()
 
     def _place(self) -> int:

@@ -109,7 +109,7 @@ class Place:
         last = events[-1]["seq"] + 1
         body = {"type": "conversation_failed", "message": "it fell over", "traceback": "somewhere"}
         events.append({**events[-1], "seq": last, "turn": None, "type": body["type"], "body": body})
-        head["head"].update(state="failed", last_seq=last, checkpoint="", checkpoint_seq=0)
+        head["head"].update(state="failed", last_seq=last)
         file = self.work / f"{name}.jsonl"
         file.write_text("".join(json.dumps(line) + "\n" for line in (head, *events)), encoding="utf-8")
         return self.said("import", file.name)

@@ -1,0 +1,62 @@
+"""How long the everyday verbs take, beside the bare start of the same interpreter. The floor is cli.md's: three times.
+
+Medians of runs that alternate, so that a busy machine is busy for both.
+"""
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+RUNS = 15
+LIMIT = 3.0
+CONVERSATIONS = 20
+BARE = (sys.executable, "-c", "import socket, json")
+PROGRAM = (sys.executable, "-m", "supervisor.cli.main")
+VERBS = {
+    "ls": ("ls",),
+    "status": ("status",),
+    "interrupt": ("interrupt", "bench-0"),
+    "approve": ("approve", "nothing"),
+    "__complete": ("__complete", "attach", ""),
+}
+
+
+def main() -> int:
+    with tempfile.TemporaryDirectory(prefix="gr-bench-", dir="/tmp") as home:
+        env = {**os.environ, "GREENROOM_HOME": home, "PYTHONPATH": str(Path(__file__).resolve().parent.parent)}
+        Path(home, "config.toml").write_text('model_provider = "demo"\n', encoding="utf-8")
+        try:
+            return measured(env)
+        finally:
+            subprocess.run([*PROGRAM, "down", "--now"], env=env, capture_output=True, check=False)
+
+
+def measured(env: dict[str, str]) -> int:
+    subprocess.run([*PROGRAM, "up"], env=env, capture_output=True, check=True)
+    for number in range(CONVERSATIONS):
+        words = ("run", "-d", "--name", f"bench-{number}", "say x")
+        subprocess.run([*PROGRAM, *words], env=env, capture_output=True, check=True)
+    times: dict[str, list[float]] = {"bare": [], **{verb: [] for verb in VERBS}}
+    for _ in range(RUNS):
+        times["bare"].append(timed(BARE, env))
+        for verb, words in VERBS.items():
+            times[verb].append(timed((*PROGRAM, *words), env))
+    bare = statistics.median(times["bare"])
+    print(f"{'':12}{'median':>10}{'ratio':>8}   (limit {LIMIT:g})")
+    for verb, each in times.items():
+        print(f"{verb:12}{statistics.median(each) * 1000:>7.1f} ms{statistics.median(each) / bare:>8.2f}")
+    return int(any(statistics.median(times[verb]) / bare > LIMIT for verb in VERBS))
+
+
+def timed(command: tuple[str, ...], env: dict[str, str]) -> float:
+    began = time.perf_counter()
+    subprocess.run(command, env=env, capture_output=True, check=False)
+    return time.perf_counter() - began
+
+
+if __name__ == "__main__":
+    sys.exit(main())

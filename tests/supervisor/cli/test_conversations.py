@@ -1,0 +1,204 @@
+"""Naming, listing, reading and keeping conversations, and what is said where that can't be."""
+
+import json
+import threading
+
+from tests.supervisor.cli.place import Place
+
+
+def test_an_id_a_prefix_a_name_last_and_here_all_name_a_conversation(place: Place) -> None:
+    there = place.work / "there"
+    there.mkdir()
+    first = place.new("say one", "--name", "named", "-C", str(there))
+    place.at_rest(first)
+    second = place.new("say two")
+    place.at_rest(second)
+    for reference, meant in ((first, first), (first[:6], first), ("named", first), ("@last", second)):
+        assert place.said("inspect", reference, "--format", "{id}") == meant
+    assert place.run("inspect", "@here", "--format", "{id}", cwd=there).stdout.strip() == first
+    elsewhere = place.base / "elsewhere"
+    elsewhere.mkdir()
+    assert "no conversation in this directory" in place.run("inspect", "@here", cwd=elsewhere, code=5).stderr
+    assert "there are @last and @here" in place.run("inspect", "@nope", code=5).stderr
+
+
+def test_an_ambiguous_prefix_lists_the_candidates(place: Place) -> None:
+    """With as many conversations as there are pairs of letters, two of them share one; here they are made to."""
+    conversation = place.new("say x", "--name", "twin")
+    place.at_rest(conversation)
+    head, *events = [json.loads(line) for line in place.said("export", conversation).splitlines()]
+    for ending in ("1", "2"):
+        copy = f"feedbeef-0000-4000-8000-00000000000{ending}"
+        head["head"].update(conversation=copy, name=f"twin-{ending}")
+        text = "".join(json.dumps(line) + "\n" for line in (head, *events))
+        assert place.run("import", "-", text=text).stdout.strip() == copy
+    done = place.run("status", "feed", code=5)
+    assert done.stderr.startswith("greenroom: 'feed' is ambiguous; it could be ")
+    assert "feedbeef-0000-4000-8000-000000000001 (twin-1)" in done.stderr
+
+
+def test_ls_filters_sorts_and_fills_in(place: Place) -> None:
+    for name in ("bb", "aa"):
+        place.at_rest(place.new("say x", "--name", f"ls-{name}"))
+    place.run("archive", "ls-bb")
+    names = [row["name"] for row in place.json("ls", "-a", "--sort", "name", "--json", "name") if row["name"]]
+    assert [name for name in names if name.startswith("ls-")] == ["ls-aa", "ls-bb"]
+    assert place.said("ls", "--filter", "state=archived", "--format", "{name}\\t{state}") == "ls-bb\tarchived"
+    assert place.said("ls", "--filter", "name=ls-aa", "-q") == place.said("inspect", "ls-aa", "--format", "{id}")
+    assert "ls-bb" not in place.said("ls")
+    place.run("archive", "--undo", "ls-bb")
+    assert "ls-bb" in place.said("ls")
+
+
+def test_logs_by_number_by_seq_by_time_raw_and_followed(place: Place) -> None:
+    place.at_rest(place.new("run seq 20; then say end", "--name", "told"))
+    everything = [json.loads(line) for line in place.said("logs", "told", "--json").splitlines()]
+    assert [line["seq"] for line in everything] == list(range(1, len(everything) + 1))
+    last = [json.loads(line)["seq"] for line in place.said("logs", "told", "--json", "-n", "2").splitlines()]
+    assert last == [len(everything) - 1, len(everything)]
+    since = [json.loads(line)["seq"] for line in place.said("logs", "told", "--json", "--since", "3").splitlines()]
+    assert since[0] == 4
+    assert len(place.said("logs", "told", "--json", "--since", "1h").splitlines()) == len(everything)
+    assert place.said("logs", "told", "--json", "--since", "2099-01-01") == ""
+    assert "… 10 more lines" in place.said("logs", "told")
+    raw = place.said("logs", "told", "--raw")
+    assert all(f"  {number}\n" in raw for number in range(1, 21))
+    assert "token_count: " in raw
+    follower = place.begin("logs", "told", "-f", "-n", "1")
+    assert follower.stdout is not None
+    follower.stdout.readline()
+    place.run("send", "told", "say more of it", "--wait")
+    assert follower.stdout.readline() == "> say more of it\n"
+    follower.terminate()
+    follower.communicate(timeout=20)
+
+
+def test_events_of_all_conversations_come_once_and_in_order(place: Place) -> None:
+    follower = place.begin("events", "--since", "1h", "--filter", "type=task_started,task_complete")
+    names = [f"many-{number}" for number in range(6)]
+    threads = [
+        threading.Thread(target=place.begin("run", "-d", "--name", name, "say x").communicate) for name in names
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    ids = {place.said("inspect", name, "--format", "{id}") for name in names}
+    seen: dict[str, list[str]] = {}
+    assert follower.stdout is not None
+    while not all(len(seen.get(one, [])) == 2 for one in ids):
+        event = json.loads(follower.stdout.readline())
+        seen.setdefault(event["conversation"], []).append(event["type"])
+    assert all(seen[one] == ["task_started", "task_complete"] for one in ids)
+    follower.terminate()
+    follower.communicate(timeout=20)
+
+
+def test_events_of_one_conversation_from_a_time_until_a_count(place: Place) -> None:
+    place.at_rest(place.new("say x", "--name", "counted"))
+    place.new("say y", "--name", "other")
+    told = [json.loads(line) for line in place.said("events", "counted", "--since", "1h", "-n", "7").splitlines()]
+    assert [event["seq"] for event in told] == [1, 2, 3, 4, 5, 6, 7]
+    assert place.run("events", "counted", "-t", "100ms", code=124).stdout == ""
+    assert "is no filter" in place.run("events", "--filter", "seq=1", code=2).stderr
+
+
+def test_send_says_what_became_of_it(place: Place) -> None:
+    place.at_rest(place.new("say x", "--name", "talker"))
+    assert place.said("send", "talker", "say one", "--key", "k") == "taken"
+    assert place.said("send", "talker", "say one", "--key", "k") == "taken before, under the same key"
+    place.at_rest("talker")
+    place.run("send", "talker", "count 500")
+    assert place.said("send", "talker", "say next", "--if-busy", "enqueue") == "waits, 1 in the queue"
+    assert "1 inputs wait" in place.said("interrupt", "talker")
+    assert place.run("send", "talker", "-", "--wait", text="say from a pipe").stdout.endswith("from a pipe\n")
+
+
+def test_interrupt_all_and_interrupt_what_does_not_run(place: Place) -> None:
+    names = ("all-1", "all-2")
+    for name in names:
+        place.new("count 500", "--name", name)
+    assert place.said("interrupt", "--all").count(": interrupted") == len(names)
+    assert place.said("interrupt", *names).count("nothing was running") == len(names)
+    assert place.said("interrupt", "--all") == "nothing is running"
+
+
+def test_a_command_that_does_not_listen_is_killed_by_the_second_interrupt(place: Place) -> None:
+    stubborn = "run trap '' TERM; echo ready; sleep 30; sleep 30"
+    conversation = place.new(stubborn, "--sandbox", "danger-full-access", "--approval", "never")
+    place.run("events", conversation, "--since", "1h", "--filter", "type=exec_command_begin", "-n", "1")
+    done = place.run("interrupt", conversation, "--wait", "10ms", code=124)
+    assert "the same again kills its commands at once" in done.stderr
+    place.run("interrupt", conversation)
+    place.run("wait", conversation, code=11)
+
+
+def test_wait_for_idle_and_for_several(place: Place) -> None:
+    place.new("count 20", "--name", "w1")
+    place.new("count 500", "--name", "w2")
+    assert place.said("wait", "w1", "--for", "idle") == "w1: idle"
+    place.run("interrupt", "w2")
+    assert place.run("wait", "w1", "w2", code=75).stdout == "w1: completed\nw2: interrupted\n"
+
+
+def test_fork_export_remove_import_rename(place: Place) -> None:
+    original = place.new("say x", "--name", "kept")
+    place.at_rest(original)
+    fork = place.said("fork", "kept", "--name", "copy")
+    assert "lies inside a turn" in place.run("fork", "kept", "--at", "3", code=6).stderr
+    file = place.work / "kept.jsonl"
+    place.run("export", "kept", str(file))
+    assert file.stat().st_mode & 0o077 == 0
+    assert "is here already" in place.run("import", str(file), code=2).stderr
+    assert "say --force" in place.run("rm", "kept", code=2).stderr
+    place.run("rm", "-f", "kept")
+    assert "no conversation" in place.run("status", original, code=5).stderr
+    assert place.said("import", str(file)) == original
+    place.run("send", original, "say still here", "--wait")
+    assert "another conversation is called 'copy'" in place.run("rename", original, "copy", code=6).stderr
+    place.run("rename", fork, "")
+    assert place.said("inspect", fork, "--format", "[{name}]") == "[]"
+    assert "no field 'nonsense'" in place.run("inspect", fork, "--format", "{nonsense}", code=2).stderr
+    assert "can't be read" in place.run("import", "nowhere.jsonl", code=1).stderr
+
+
+def test_rm_asks_on_a_terminal(place: Place) -> None:
+    place.at_rest(place.new("say x", "--name", "doomed"))
+    terminal = place.terminal("rm", "doomed")
+    terminal.expect("Delete doomed for good? [y/N]")
+    terminal.send("n\n")
+    assert terminal.end() == 1
+    terminal = place.terminal("rm", "doomed")
+    terminal.expect("[y/N]")
+    terminal.send("y\n")
+    assert terminal.end() == 0
+    place.run("status", "doomed", code=5)
+
+
+def test_approve_by_prefix_by_conversation_and_for_the_conversation(place: Place) -> None:
+    conversation = place.asking()
+    (question,) = place.json("approvals", conversation, "--json")
+    assert question["what"] == "touch asked"
+    assert question["asked"] > 1_500_000_000
+    assert "approved" in place.said("approve", question["id"][:6], "--for", "conversation")
+    place.at_rest(conversation)
+    place.run("send", conversation, "ask touch asked; then say again", "--wait")  # not asked this time
+    assert "no open question 'zz'" in place.run("approve", "zz", code=5).stderr
+    other = place.asking()
+    assert place.json("deny", other, "--json")["decision"] == "denied"
+
+
+def test_a_mistyped_verb_is_guessed(place: Place) -> None:
+    assert "did you mean interrupt" in place.run("interupt", code=2).stderr
+    assert "did you mean exit-codes" in place.run("help", "exitcodes", code=2).stderr
+
+
+def test_inspect_and_logs_page_on_a_terminal(place: Place) -> None:
+    place.at_rest(place.new("say x", "--name", "paged"))
+    place.env["PAGER"] = "sed s/^/paged:/"
+    try:
+        terminal = place.terminal("inspect", "paged", rows=10)
+        terminal.end()
+    finally:
+        del place.env["PAGER"]
+    assert "paged:{" in terminal.screen

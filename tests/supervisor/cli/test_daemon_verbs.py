@@ -1,0 +1,144 @@
+"""`up`, `down` and what speaks of the daemon: idempotent, honest, and in time."""
+
+import json
+import os
+import signal
+import time
+
+from supervisor.version import VERSION
+from tests.supervisor.cli.place import Place, until
+
+AT_ONCE = 20
+
+
+def test_twenty_at_once_give_one_daemon_and_twenty_successes(quiet: Place) -> None:
+    """Each of them only returns when the daemon answers: its pid was asked of it."""
+    starters = [quiet.begin("up", "--json") for _ in range(AT_ONCE)]
+    told = [json.loads(starter.communicate(timeout=50)[0]) for starter in starters]
+    assert [starter.returncode for starter in starters] == [0] * AT_ONCE
+    assert len({one["pid"] for one in told}) == 1
+    assert quiet.pid() == told[0]["pid"]
+
+
+def test_a_failed_start_says_why_within_a_second_or_so(quiet: Place) -> None:
+    (quiet.home / "config.toml").write_text("model = 7\n", encoding="utf-8")
+    began = time.monotonic()
+    done = quiet.run("up", code=1)
+    assert time.monotonic() - began < 5.0  # a second on an idle machine
+    assert "config.toml:1" in done.stderr
+    assert "`model`" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_up_twice_and_down_twice_are_successes(quiet: Place) -> None:
+    assert quiet.said("up").startswith("up: pid ")
+    assert quiet.said("up").startswith("already up: pid ")
+    assert quiet.said("down") == "down"
+    assert not (quiet.home / "run" / "greenroom.sock").exists()
+    assert quiet.said("shutdown") == "already down"
+
+
+def test_down_lets_a_turn_end_and_now_does_not(quiet: Place) -> None:
+    quiet.run("up")
+    quiet.new("count 20", "--name", "ends")
+    quiet.run("down", "--drain", "20s")
+    quiet.run("up")
+    assert quiet.run("wait", "ends", code=0).stdout == "ends: completed\n"
+    quiet.new("count 500", "--name", "cut")
+    quiet.run("down", "--now")
+    quiet.run("up")
+    quiet.run("wait", "cut", code=11)
+
+
+def test_in_front_it_runs_until_ctrl_c(quiet: Place) -> None:
+    terminal = quiet.terminal("up", "--foreground")
+    terminal.expect("daemon.started")
+    assert quiet.pid() == terminal.process.pid
+    terminal.send("\x03")
+    assert terminal.end() == 0
+
+
+def test_after_a_kill_everything_is_back_and_the_cut_turn_says_so(quiet: Place) -> None:
+    quiet.run("up")
+    quiet.new("count 500", "--name", "counting")
+    quiet.kill()
+    assert quiet.said("up").endswith(", 1 conversations")
+    assert quiet.run("wait", "counting", code=10).stdout == "counting: lost\n"
+    quiet.run("send", "counting", "say on we go", "--wait")
+
+
+def test_a_daemon_that_is_killed_during_attach_is_not_silence(quiet: Place) -> None:
+    quiet.run("up")
+    quiet.new("count 500", "--name", "watched")
+    terminal = quiet.terminal("attach", "watched")
+    terminal.expect("10 ")
+    os.kill(quiet.pid(), signal.SIGKILL)
+    terminal.expect("the daemon went away; the conversation is kept; `greenroom up`, then `greenroom attach ")
+    assert terminal.end() == 7
+
+
+def test_run_starts_a_daemon_and_says_so(quiet: Place) -> None:
+    done = quiet.run("run", "say hi")
+    assert done.stdout == "hi\n"
+    assert done.stderr.startswith("greenroom: the daemon was not running; it was started\n")
+
+
+def test_what_is_asked_of_the_daemon(place: Place) -> None:
+    assert os.path.samefile(place.said("socket"), place.home / "run" / "greenroom.sock")
+    assert place.json("version", "--json") == {"version": VERSION, "daemon": VERSION}
+    assert place.said("--version") == f"greenroom {VERSION}"
+    rows = {row["what"]: row for row in place.json("df", "--json")}
+    assert rows["journal"]["bytes"] > 0
+    assert rows["free"]["bytes"] > 0
+    assert rows["journal"]["path"].endswith("journal.sqlite3")
+
+
+def test_config_is_read_judged_and_reread(place: Place) -> None:
+    assert place.said("config", "path") == str(place.home / "config.toml")
+    assert place.said("config", "get", "model_provider") == "demo"
+    assert "drain_seconds = 30" in place.said("config", "get", "greenroom")
+    assert "no config key 'nonsense'" in place.run("config", "get", "nonsense", code=2).stderr
+    assert place.said("reload") == "nothing has changed"
+    file = place.home / "config.toml"
+    before = file.read_text(encoding="utf-8")
+    file.write_text(f"{before}[greenroom]\ndrain_seconds = 7\n", encoding="utf-8")
+    assert place.said("reload") == "greenroom.drain_seconds: 30.0 → 7.0"
+    file.write_text("[greenroom]\ndrain_seconds = 'soon'\n", encoding="utf-8")
+    assert f"{file}:2" in place.run("config", "check", code=2).stderr
+    assert f"{file}:2" in place.run("reload", code=2).stderr
+    assert place.said("config", "get", "greenroom.drain_seconds") == "7.0"  # the old one goes on
+    file.write_text(before, encoding="utf-8")
+    assert place.said("config", "check") == f"{file}: ok"
+
+
+def test_clients_are_listed_with_what_they_read_and_can_be_sent_away(place: Place) -> None:
+    conversation = place.new("say x")
+    place.at_rest(conversation)
+    terminal = place.terminal("attach", conversation, "--ro")
+    terminal.expect("Ctrl-D leaves")
+    (one,) = [row for row in place.json("clients", "--json") if row["attached"]]
+    assert one["pid"] == terminal.process.pid
+    assert one["name"] == "greenroom attach"
+    (reads,) = one["attached"]
+    assert (reads["conversation"], reads["behind"], reads["read_only"]) == (conversation, 0, True)
+    assert f"\t{conversation[:8]} read-only" in place.said("clients")
+    place.run("clients", "--kill", one["id"][:6])
+    assert terminal.end() == 7
+    assert place.run("clients", "--kill", "zz", code=5).stderr.startswith("greenroom: no client 'zz'")
+
+
+def test_watch_shows_a_listing_again_when_it_changes(place: Place) -> None:
+    terminal = place.terminal("ls", "--watch", "--filter", "name=appears")
+    terminal.expect("")
+    place.new("say x", "--name", "appears")
+    terminal.expect("appears")
+    terminal.send("\x03")
+    assert terminal.end() == 130
+
+
+def test_a_socket_that_was_left_behind_is_no_daemon(quiet: Place) -> None:
+    quiet.run("up")
+    quiet.kill()
+    assert (quiet.home / "run" / "greenroom.sock").exists()
+    assert "the daemon is not running" in quiet.run("ls", code=7).stderr
+    until(lambda: quiet.run("up", code=None).returncode == 0)

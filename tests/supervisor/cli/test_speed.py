@@ -1,0 +1,46 @@
+"""The everyday verbs stay light: what they import is looked at in a process of its own. bench/cli.py measures."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.supervisor.cli.place import Place
+
+HEAVY = {
+    "pydantic",
+    "httpx",
+    "structlog",
+    "asyncio",
+    "rich",
+    "actors",
+    "transports",
+    "tree_sitter",
+    "pathlib",
+    "pykka",
+}
+LOOK = """
+import json, sys
+from supervisor.cli.main import main
+before = sys.stdout
+sys.stdout = sys.stderr
+main(sys.argv[1:])
+print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})), file=before)
+"""
+
+
+@pytest.mark.parametrize(
+    "words", [("ls",), ("status",), ("interrupt", "here"), ("approve", "nothing"), ("approvals",), ("pid",)]
+)
+def test_a_fast_verb_imports_nothing_heavy(place: Place, words: tuple[str, ...]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LOOK, *words],
+        env=place.env,
+        cwd=place.work,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=20,
+    )
+    assert not HEAVY & set(json.loads(done.stdout))

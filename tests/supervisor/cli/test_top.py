@@ -1,0 +1,63 @@
+"""`top` in a real terminal: what it shows, and its keys."""
+
+from tests.supervisor.cli.place import Place, until
+
+HELP = "i interrupt  a approve  enter attach  q quit"
+
+
+def test_top_shows_the_conversations_and_gives_the_screen_back(place: Place) -> None:
+    conversation = place.asking("--name", "asks")
+    terminal = place.terminal("top", columns=100)
+    terminal.expect("waiting")
+    terminal.expect(HELP)
+    assert "1 questions" in terminal.screen
+    assert f"> {conversation[:8]}  asks  waiting" in terminal.screen
+    terminal.send("q")
+    assert terminal.end() == 0
+    assert terminal.written.endswith("\x1b[?25h\x1b[?1049l")
+    place.run("interrupt", conversation)
+
+
+def test_its_keys_approve_interrupt_and_attach(place: Place) -> None:
+    asking = place.asking("--name", "keys")
+    terminal = place.terminal("top", columns=100)
+    terminal.expect(HELP)
+    terminal.send("a")
+    terminal.expect("touch asked")
+    terminal.send("y")
+    terminal.expect("answered: approved")
+    place.at_rest(asking)
+    place.run("send", asking, "count 500")
+    terminal.expect(", 1 turns")
+    terminal.expect(HELP)
+    terminal.send("\r")
+    terminal.expect("Ctrl-C interrupts")  # attached, on the ordinary screen
+    terminal.send("\x04")
+    terminal.expect(HELP)
+    terminal.send("i")
+    terminal.expect("asked to stop")
+    until(lambda: place.said("inspect", asking, "--format", "{state}") == "idle")
+    terminal.resize(60, 10)
+    terminal.send("q")
+    assert terminal.end() == 0
+
+
+def test_in_a_pipe_it_is_printed_once(place: Place) -> None:
+    place.new("say x")
+    lines = place.run("top").stdout.splitlines()
+    assert lines[0].startswith("greenroom ")
+    assert lines[1].split("\t")[:3] == ["ID", "NAME", "STATE"]
+
+
+def test_memory_of_a_running_command_is_that_of_its_processes(place: Place) -> None:
+    conversation = place.new("run sleep 20", "--sandbox", "danger-full-access")
+    rows = {}
+
+    def there() -> bool:
+        table = [line.split("\t") for line in place.run("top").stdout.splitlines()[2:]]
+        rows.update({row[0]: row[6] for row in table})
+        return rows.get(conversation[:8], "-") != "-"
+
+    until(there)
+    assert rows[conversation[:8]].endswith("iB")
+    place.run("interrupt", conversation, "--kill")

@@ -1,0 +1,213 @@
+"""`run`, `send --wait` and `attach` in a real terminal: typing, approving, interrupting, leaving, resizing."""
+
+import time
+
+from tests.supervisor.cli.place import Place, until
+
+YES_NO = "[y]es"
+HINT = "> type a message"
+
+
+def test_run_streams_folds_and_ends_with_tokens_and_time(place: Place) -> None:
+    terminal = place.terminal("run", "plan look, write; then write deep/a.txt: milk; then run seq 30; then say All done.",
+                              "--sandbox", "danger-full-access", "--approval", "on-failure")  # fmt: skip
+    assert terminal.end() == 0
+    screen = terminal.screen
+    assert "[>] look\n[ ] write\nadd deep/a.txt\n+milk\n$ seq 30\n  1\n" in screen
+    assert "  8\n  … 20 more lines (`greenroom logs --raw` shows them)\n  29\n  30\nAll done.\n-- done, " in screen
+    assert screen.endswith(" tokens")
+    assert "\x1b[32m+milk" in terminal.written  # green
+
+
+def test_an_approval_is_answered_inline(place: Place) -> None:
+    terminal = place.terminal("run", "ask touch inline; then say thanks")
+    terminal.expect(YES_NO)
+    terminal.send("y")
+    terminal.expect("thanks")
+    assert terminal.end() == 0
+    assert "? may it run: touch inline" in terminal.screen
+    assert "approved by greenroom run[" in terminal.screen
+    assert (place.work / "inline").exists()
+
+
+def test_q_denies_and_ends_the_turn(place: Place) -> None:
+    terminal = place.terminal("run", "ask touch never; then say thanks")
+    terminal.expect(YES_NO)
+    terminal.send("q")
+    assert terminal.end() == 13
+    assert not (place.work / "never").exists()
+
+
+def test_always_answers_the_same_command_from_then_on(place: Place) -> None:
+    terminal = place.terminal("run", "ask touch always; then ask touch always; then say thanks")
+    terminal.expect(YES_NO)
+    terminal.send("a")
+    terminal.expect("thanks")
+    assert terminal.end() == 0
+    assert terminal.screen.count("may it run") == 1
+
+
+def test_ctrl_c_asks_once_then_interrupts_the_turn_and_keeps_the_conversation(place: Place) -> None:
+    terminal = place.terminal("run", "count 500", "--name", "kept")
+    terminal.expect("10 ")
+    terminal.send("\x03")
+    terminal.expect("Interrupt the turn?")
+    terminal.send("n")
+    terminal.expect("Ctrl-C interrupts")
+    assert place.said("inspect", "kept", "--format", "{state}") == "running"
+    terminal.send("\x03")
+    terminal.expect("Interrupt the turn?")
+    terminal.send("\x03")
+    assert terminal.end() == 11
+    assert "-- interrupted by greenroom run[" in terminal.screen
+    assert place.said("inspect", "kept", "--format", "{state}") == "idle"
+
+
+def test_leaving_says_how_to_come_back_and_ends_nothing(place: Place) -> None:
+    for key in ("\x04", "\x1c"):
+        terminal = place.terminal("run", "count 500")
+        terminal.expect("10 ")
+        terminal.send(key)
+        terminal.expect("left; the conversation goes on, `greenroom attach ")
+        assert terminal.end() == 0
+        assert place.said("inspect", "@last", "--format", "{state}") == "running"
+        place.run("interrupt", "@last")
+
+
+def test_attach_begins_with_state_seq_who_is_there_and_how_to_leave(place: Place) -> None:
+    conversation = place.new("say hello there", "--name", "first-line")
+    place.at_rest(conversation)
+    first = place.terminal("attach", "first-line")
+    first.expect(HINT)
+    second = place.terminal("attach", "first-line")
+    second.expect(HINT)
+    assert (
+        first.screen.splitlines()[0]
+        == f"{conversation[:8]} (first-line): idle, seq 7, nobody else here; Ctrl-D leaves"
+    )
+    assert "(first-line): idle, seq 7, 1 other here; Ctrl-D" in second.screen
+    assert "hello there" in second.screen  # the last turn, to know where we are
+    for terminal in (first, second):
+        terminal.send("\x04")
+        assert terminal.end() == 0
+
+
+def test_what_is_typed_is_said_and_everybody_attached_sees_it(place: Place) -> None:
+    conversation = place.new("say hello")
+    place.at_rest(conversation)
+    one, two = place.terminal("attach", conversation), place.terminal("attach", conversation, "--ro")
+    one.expect(HINT)
+    two.expect("Ctrl-D leaves")
+    one.send("say wronX\x7fg, no: \x15say quite right\r")
+    for terminal in (one, two):
+        terminal.expect("quite right")
+        terminal.expect("-- done")
+        terminal.send("\x04")
+        assert terminal.end() == 0
+        assert "> say quite right" in terminal.screen
+        assert "wrong" not in terminal.screen
+
+
+def test_a_message_typed_during_a_turn_joins_it(place: Place) -> None:
+    terminal = place.terminal("run", "run sleep 0.5; then run sleep 0.2; then say end")
+    terminal.expect("$ sleep 0.5")
+    terminal.send("say instead\r")
+    terminal.expect("+ joins the turn: say instead")
+    terminal.expect("instead")
+    assert terminal.end() == 0
+
+
+def test_an_approval_that_somebody_else_gives_takes_the_question_away(place: Place) -> None:
+    terminal = place.terminal("run", "ask touch elsewhere; then count 30")
+    terminal.expect(YES_NO)
+    place.run("approve", "@last")
+    terminal.expect("approved by greenroom approve[")
+    terminal.expect("-- done")
+    assert terminal.end() == 0
+
+
+def test_a_question_from_before_is_asked_of_who_comes_later(place: Place) -> None:
+    conversation = place.asking()
+    terminal = place.terminal("attach", conversation)
+    terminal.expect(YES_NO)
+    terminal.send("n")
+    terminal.expect("  denied by greenroom attach[")
+    terminal.send("\x04")
+    assert terminal.end() == 0
+
+
+def test_a_narrower_window_leaves_no_rubbish(place: Place) -> None:
+    terminal = place.terminal("run", "count 60", columns=80)
+    terminal.expect("10 ")
+    terminal.resize(60, 20)
+    assert terminal.end() == 0
+    shown = terminal.screen
+    assert "Ctrl-C interrupts" not in shown
+    assert shown.split("\n", 2)[2].split("\n-- done")[0].split() == [str(number) for number in range(1, 61)]
+
+
+def test_the_terminal_is_put_back_however_it_ends(place: Place) -> None:
+    import signal
+
+    terminal = place.terminal("run", "count 500")
+    terminal.expect("10 ")
+    assert not terminal.local_echo()
+    terminal.process.send_signal(signal.SIGTERM)
+    until(lambda: terminal.process.poll() is not None)
+    assert terminal.local_echo()
+    terminal.expect("the conversation goes on")
+    assert terminal.end() == 143
+    place.run("interrupt", "@last")
+
+
+def test_words_of_a_model_can_not_command_the_terminal(place: Place) -> None:
+    terminal = place.terminal("run", "say \x1b[2Jnothing \x07is \x9b31mcleared")
+    assert terminal.end() == 0
+    assert "\x1b[2J" not in terminal.written
+    assert "\x07" not in terminal.written
+    assert "[2Jnothing is 31mcleared" in terminal.screen
+
+
+def test_a_pipe_gets_the_answer_alone_and_the_rest_is_talk(place: Place) -> None:
+    done = place.run("run", "run echo side; then say The answer.", "--sandbox", "danger-full-access")
+    assert done.stdout == "The answer.\n"
+    assert "$ echo side\n  side\n" in done.stderr
+    assert "-- done" in done.stderr
+
+
+def test_a_stream_of_json_has_its_four_members_in_every_line(place: Place) -> None:
+    import json
+
+    lines = [json.loads(line) for line in place.run("run", "say one two", "--json").stdout.splitlines()]
+    assert all({"seq", "ts", "conversation", "type"} <= set(line) for line in lines)
+    assert [line["seq"] for line in lines if line["seq"]] == list(range(1, 8))
+    assert [line["delta"] for line in lines if line["type"] == "agent_message_delta"]
+
+
+def test_attach_in_a_pipe_shows_what_is_there_and_leaves_at_ctrl_c(place: Place) -> None:
+    import signal
+
+    conversation = place.new("say piped")
+    place.at_rest(conversation)
+    client = place.begin("attach", conversation, "--from", "all")
+    assert client.stdout is not None
+    assert client.stdout.readline() == "piped\n"
+    client.send_signal(signal.SIGINT)
+    _, told = client.communicate(timeout=20)
+    assert client.returncode == 130
+    assert "Ctrl-C leaves" in told
+    assert "`greenroom attach " in told
+
+
+def test_nothing_is_redrawn_while_nothing_happens(place: Place) -> None:
+    conversation = place.new("say quiet")
+    place.at_rest(conversation)
+    terminal = place.terminal("attach", conversation)
+    terminal.expect(HINT)
+    length = len(terminal.written)
+    time.sleep(0.4)  # four ticks of a spinner, if there were one
+    terminal.send("x")
+    terminal.expect("> x_")
+    assert len(terminal.written) - length < 60
+    terminal.send("\x15\x04")
+    assert terminal.end() == 0
