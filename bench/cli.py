@@ -1,4 +1,4 @@
-"""How long the everyday verbs take, beside the bare start of the same interpreter. The floor is cli.md's: three times.
+"""How long the everyday verbs take, beside the bare start of the same interpreter. At most three times is the rule.
 
 Medians of runs that alternate, so that a busy machine is busy for both.
 """
@@ -16,7 +16,7 @@ LIMIT = 3.0
 CONVERSATIONS = 20
 BARE = (sys.executable, "-c", "import socket, json")
 PROGRAM = (sys.executable, "-m", "supervisor.cli.main")
-VERBS = {
+VERBS: dict[str, tuple[str, ...]] = {
     "ls": ("ls",),
     "status": ("status",),
     "interrupt": ("interrupt", "bench-0"),

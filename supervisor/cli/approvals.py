@@ -135,7 +135,7 @@ def _not_open(control: Control, reference: str) -> Problem:
     """Either it never was, or somebody was quicker."""
     for row in control.call("conversation/list", limit=LOOK_BACK)["conversations"] if len(reference) > 1 else ():
         after = max(0, row["seq"] - RECENT)
-        page = control.call("conversation/history", conversation=row["conversation"], after=after, limit=RECENT)
+        page = control.call("conversation/history", conversation=row["conversation"], after=after, limit=2 * RECENT)
         for body in (event["event"] for event in page["events"]):
             if body["type"] == "approval_resolved" and body["approval_id"].startswith(reference):
                 by = f" by {body['by']}" if body["by"] else ""

@@ -25,7 +25,7 @@ def reload(chosen: Namespace) -> int:
     for warning in answer["warnings"]:
         print(f"greenroom: {warning}", file=sys.stderr)
     for change in answer["changes"]:
-        print(f"{change['key']}: {json.dumps(change['old'])} → {json.dumps(change['new'])}")
+        print(f"{change['key']}: {change['old']} → {change['new']}")
     if not answer["changes"]:
         print("nothing has changed")
     return 0

@@ -14,6 +14,7 @@ from supervisor.cli.problems import Problem
 from supervisor.cli.show.lines import write
 from supervisor.cli.words import when
 
+AT_REST = ("idle", "parked", "archived", "failed")
 WAIT_S = 20.0  # for one answer; then it is asked again
 
 
@@ -64,18 +65,23 @@ def _all(control: Control, since: float | None, only: set[str], limit_s: float |
 
 
 class _Seen:
-    """How far we are in each conversation."""
+    """How far we are in each conversation. The list may be a moment behind one with a turn; its history isn't."""
 
     def __init__(self, control: Control, only: set[str]) -> None:
         self._control = control
         self._only = only
-        self._last = {row["conversation"]: row["seq"] for row in ids.everything(control)}
+        self._rows = {row["conversation"]: row for row in ids.everything(control)}
+        self._last = {one: self._end(row) for one, row in self._rows.items()}
+
+    def _end(self, row: Json) -> int:
+        quiet = row["state"] in AT_REST or not self._wanted(row["conversation"])
+        return int(row["seq"]) if quiet else histories.last_seq(self._control, row["conversation"])
 
     def history(self, since: float) -> Iterator[Json]:
-        for one, last in list(self._last.items()):
-            if self._wanted(one):
+        for one, row in self._rows.items():
+            if self._wanted(one) and (row["updated"] >= since or row["state"] not in AT_REST):
                 after = histories.seq_before(self._control, one, since)
-                yield from histories.events(self._control, one, after, last)
+                yield from histories.events(self._control, one, after, self._last[one])
 
     def next(self, envelope: Json) -> Iterator[Json]:
         one, seq = envelope["conversation"], envelope["seq"]
@@ -90,9 +96,9 @@ class _Seen:
     def what_was_missed(self) -> Iterator[Json]:
         for row in ids.everything(self._control):
             one, last = row["conversation"], self._last.get(row["conversation"], 0)
-            self._last[one] = max(last, row["seq"])
+            self._last[one] = max(last, self._end(row))
             if self._wanted(one):
-                yield from histories.events(self._control, one, last, row["seq"])
+                yield from histories.events(self._control, one, last, self._last[one])
 
     def _wanted(self, conversation: str) -> bool:
         return not self._only or conversation in self._only

@@ -40,7 +40,11 @@ def _row(verb: Verb) -> str:
 def _wrapped(lines: list[str]) -> list[str]:
     import textwrap
 
-    return [part for line in lines for part in (textwrap.wrap(line, 80, subsequent_indent=" " * 14, break_on_hyphens=False) or [""])]
+    return [
+        part
+        for line in lines
+        for part in (textwrap.wrap(line, 80, subsequent_indent=" " * 14, break_on_hyphens=False) or [""])
+    ]
 
 
 def _unknown(word: str) -> Problem:

@@ -28,7 +28,6 @@ def unit() -> str:
     environment = "".join(f'Environment="{name}={value}"\n' for name, value in _carried().items())
     return f"""[Unit]
 Description=Greenroom, a supervisor for coding-agent conversations
-Documentation=man:greenroom(1)
 
 [Service]
 Type=notify

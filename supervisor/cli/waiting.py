@@ -86,8 +86,8 @@ class _Target:
     def words(self) -> str:
         if self._until == "approval":
             return "it asks (`greenroom approvals`)"
-        return self.ending.how or "idle"
+        return (self.ending.how or "idle") if self._until == "done" else "idle"
 
     def told(self) -> Json:
-        ending = self.ending.how if self._until != "approval" else None
+        ending = self.ending.how if self._until == "done" else None
         return {"conversation": self.conversation, "reached": self._until, "ending": ending}

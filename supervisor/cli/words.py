@@ -53,7 +53,7 @@ def when(text: str, now: float | None = None) -> float:
 
 def clean(text: str) -> str:
     """Without control characters, which a terminal would obey."""
-    return text.replace("\r\n", "\n").expandtabs(4).translate(_UNSAFE)
+    return text.replace("\r\n", "\n").replace("\r", "\n").translate(_UNSAFE).expandtabs(4)
 
 
 def one_line(text: str) -> str:

@@ -83,6 +83,8 @@ class Transcript:
 
     def _on_token_count(self, body: Json, _: Json) -> None:
         self.tokens += body["total_tokens"]
+        if self._raw:
+            self._note(f"token_count: {body['input_tokens']} read, {body['output_tokens']} written")
 
     def _on_task_complete(self, _: Json, envelope: Json) -> None:
         self.ended = self.ended or "completed"

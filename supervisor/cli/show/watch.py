@@ -101,9 +101,9 @@ class Watch:
     def _turn(self, sources: "Sources") -> None:
         for message in self._control.messages(0.0):
             self._arrived(message)
+            if self.result is not None:
+                return  # what comes behind it belongs to somebody else's turn
         self._foot()
-        if self._over or self.result is not None:
-            return
         ready, _, _ = select.select(sources.all, [], [], TICK_S)
         if sources.wake in ready:
             os.read(sources.wake, 64)

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import time
+from pathlib import Path
 
 from supervisor.version import VERSION
 from tests.supervisor.cli.place import Place, until
@@ -84,7 +85,7 @@ def test_run_starts_a_daemon_and_says_so(quiet: Place) -> None:
 
 
 def test_what_is_asked_of_the_daemon(place: Place) -> None:
-    assert os.path.samefile(place.said("socket"), place.home / "run" / "greenroom.sock")
+    assert Path(place.said("socket")) == place.home / "run" / "greenroom.sock"
     assert place.json("version", "--json") == {"version": VERSION, "daemon": VERSION}
     assert place.said("--version") == f"greenroom {VERSION}"
     rows = {row["what"]: row for row in place.json("df", "--json")}
@@ -102,7 +103,7 @@ def test_config_is_read_judged_and_reread(place: Place) -> None:
     file = place.home / "config.toml"
     before = file.read_text(encoding="utf-8")
     file.write_text(f"{before}[greenroom]\ndrain_seconds = 7\n", encoding="utf-8")
-    assert place.said("reload") == "greenroom.drain_seconds: 30.0 → 7.0"
+    assert place.said("reload") == "greenroom.drain_seconds: 30 → 7"
     file.write_text("[greenroom]\ndrain_seconds = 'soon'\n", encoding="utf-8")
     assert f"{file}:2" in place.run("config", "check", code=2).stderr
     assert f"{file}:2" in place.run("reload", code=2).stderr

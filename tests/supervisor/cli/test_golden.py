@@ -4,7 +4,6 @@ GREENROOM_GOLDEN=write python -m pytest tests/supervisor/cli/test_golden.py   wr
 """
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -44,7 +43,7 @@ WORK = (
 
 
 @pytest.fixture(scope="module")
-def lived_in(place: Place) -> Iterator[Place]:
+def lived_in(place: Place) -> Place:
     """Two conversations at rest, one of them archived, and one that waits."""
     place.at_rest(place.new(WORK, "--name", "alpha", "--sandbox", "danger-full-access", "--approval", "on-failure"))
     place.at_rest(place.new("say a rather long first message that is in no table whole " * 3, "--name", "gamma"))

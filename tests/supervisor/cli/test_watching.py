@@ -4,13 +4,13 @@ import time
 
 from tests.supervisor.cli.place import Place, until
 
+WORK = "plan look, write; then write deep/a.txt: milk; then run seq 30; then say All done."
 YES_NO = "[y]es"
 HINT = "> type a message"
 
 
 def test_run_streams_folds_and_ends_with_tokens_and_time(place: Place) -> None:
-    terminal = place.terminal("run", "plan look, write; then write deep/a.txt: milk; then run seq 30; then say All done.",
-                              "--sandbox", "danger-full-access", "--approval", "on-failure")  # fmt: skip
+    terminal = place.terminal("run", WORK, "--sandbox", "danger-full-access", "--approval", "on-failure")
     assert terminal.end() == 0
     screen = terminal.screen
     assert "[>] look\n[ ] write\nadd deep/a.txt\n+milk\n$ seq 30\n  1\n" in screen

@@ -13,7 +13,7 @@ from transports import requests as ask
 from transports.dialect import Action, Ask
 from transports.dialects.control import params as p
 from transports.dialects.control.call import Call
-from transports.dialects.control.results import envelope, row, shown, waiting, with_readers
+from transports.dialects.control.results import envelope, pending_of, row, shown, waiting, with_readers
 from transports.dialects.control.schema import api_schema
 from transports.dialects.control.text import Raw
 
@@ -222,23 +222,22 @@ def delete(call: Call, given: p.Named) -> Iterable[Action]:
 
 
 def list_approvals(call: Call, given: p.ListApprovals) -> Iterable[Action]:
-    """Oldest first: the registry knows what is open, the journal since when."""
+    """Oldest first: the registry knows what is open, the journal since when. Of one, it is asked itself."""
 
     def found(pending: Any, places: Any) -> Iterable[Action]:
         known = places.places if isinstance(places, ask.AskedFound) else ()
         return call.finish(ask.Plain({"approvals": waiting(pending, known)}))
 
-    def listed(pending: Any) -> Iterable[Action]:
-        if isinstance(pending, GreenroomError):
-            return call.finish(pending)
+    def listed(answer: Any) -> Iterable[Action]:
+        if isinstance(answer, GreenroomError):
+            return call.finish(answer)
+        pending = pending_of(answer) if isinstance(answer, Summary) else answer
         wanted = tuple((one, request.approval_id) for one, request in pending.requests)
         return call.ask(lambda token: ask.FindAsked(token, wanted), lambda places: found(pending, places))
 
     if given.conversation is None:
         return call.tell(m.ListApprovals, listed)
-    return call.with_conversation(
-        given.conversation, lambda one: call.tell(lambda caller: m.ListApprovals(caller, one), listed)
-    )
+    return call.with_conversation(given.conversation, lambda one: call.command(one, m.Inspect, listed))
 
 
 def answer_approval(call: Call, given: p.AnswerApproval) -> Iterable[Action]:

@@ -166,6 +166,10 @@ def with_readers(client: dict[str, Any], readers: Iterable[tuple[ConversationId,
     return {**client, "attached": [{"conversation": one, **reader(each)} for one, each in mine]}
 
 
+def pending_of(summary: Summary) -> PendingApprovals:
+    return PendingApprovals(tuple((summary.conversation, request) for request in summary.pending))
+
+
 def waiting(pending: PendingApprovals, places: Sequence[tuple[int, float] | None]) -> list[dict[str, Any]]:
     """Open questions with where and when they were asked, oldest first; `ts` is null where that is not known."""
     told = [*places, *[None] * (len(pending.requests) - len(places))]

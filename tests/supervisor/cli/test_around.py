@@ -1,0 +1,256 @@
+"""Doctor, service, completion, man pages, reference and the tour."""
+
+import os
+import plistlib
+import shutil
+import subprocess
+import sys
+import time
+
+import pytest
+
+from supervisor.cli import mcp, service
+from supervisor.cli.main import main
+from supervisor.cli.man import pages
+from supervisor.cli.reference import reference_text
+from supervisor.cli.verbs import shown
+from tests.supervisor.cli.place import PROGRAM, ROOT, Place
+
+REFERENCE = ROOT / "docs" / "reference" / "cli.md"
+
+
+def findings(place: Place, code: int) -> dict[str, dict[str, object]]:
+    import json
+
+    return {one["what"]: one for one in json.loads(place.run("doctor", "--json", code=code).stdout)}
+
+
+# --- doctor ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_healthy_home_has_nothing_broken(place: Place) -> None:
+    found = findings(place, 0)
+    assert set(found) == {
+        "files", "socket", "lock", "version", "processes", "sandbox", "config", "model", "disk", "journal",
+    }  # fmt: skip
+    assert not any(one["broken"] for one in found.values())
+    assert place.said("doctor").splitlines()[0].startswith("ok   files ")
+
+
+def test_a_config_that_makes_no_sense_is_found_with_its_line(quiet: Place) -> None:
+    (quiet.home / "config.toml").write_text("\nmodel = 7\n", encoding="utf-8")
+    assert "config.toml:2" in str(findings(quiet, 1)["config"]["told"])
+
+
+def test_a_missing_key_and_an_unreachable_endpoint_are_found(quiet: Place) -> None:
+    text = (
+        'model_provider = "mine"\n[model_providers.mine]\nname = "mine"\n'
+        'base_url = "http://127.0.0.1:1/v1"\nenv_key = "MY_KEY"\n'
+    )
+    (quiet.home / "config.toml").write_text(text, encoding="utf-8")
+    told = quiet.run("doctor", code=1).stdout
+    assert "MY_KEY" in told
+    assert "127.0.0.1:1 can't be reached" in told
+
+
+def test_two_different_run_directories_are_found(quiet: Place) -> None:
+    """The same state with a socket elsewhere: the lock says where."""
+    del quiet.env["GREENROOM_HOME"]
+    for name in ("one", "two"):
+        (quiet.base / name).mkdir(mode=0o700)
+    quiet.env["XDG_RUNTIME_DIR"] = str(quiet.base / "one")
+    quiet.run("up")
+    quiet.env["XDG_RUNTIME_DIR"] = str(quiet.base / "two")
+    try:
+        lock = findings(quiet, 1)["lock"]
+    finally:
+        quiet.env["XDG_RUNTIME_DIR"] = str(quiet.base / "one")
+    assert "two/greenroom/greenroom.sock" in str(lock["told"])
+    assert "XDG_RUNTIME_DIR" in str(lock["advice"])
+
+
+def test_processes_of_a_killed_daemon_are_found_and_the_next_one_ends_them(quiet: Place) -> None:
+    quiet.run("up")
+    conversation = quiet.new("run sleep 60", "--sandbox", "danger-full-access", "--approval", "never")
+    quiet.run("events", conversation, "--since", "1h", "--filter", "type=exec_command_begin", "-n", "1", "-t", "10s")
+    quiet.kill()
+    found = findings(quiet, 1)
+    assert "still run" in str(found["processes"]["told"])
+    assert "nobody answers" in str(found["socket"]["told"])
+    quiet.run("up")
+    assert not findings(quiet, 0)["processes"]["broken"]
+
+
+# --- service --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def at_home(quiet: Place, monkeypatch: pytest.MonkeyPatch) -> Place:
+    monkeypatch.setattr(sys, "platform", "linux")
+    quiet.env["PATH"] = str(quiet.base)  # where there is no systemctl
+    return quiet
+
+
+def test_the_unit_is_a_notify_service_that_ends_in_order(at_home: Place) -> None:
+    text = at_home.run("service", "install", "--print").stdout
+    for line in ("Type=notify", "KillMode=mixed", "WatchdogSec=30", "Restart=on-failure", "WantedBy=default.target"):
+        assert f"{line}\n" in text
+    assert f"ExecStart={sys.executable} -m supervisor\n" in text
+    assert f'Environment="GREENROOM_HOME={at_home.home}"\n' in text
+    if shutil.which("systemd-analyze"):
+        env = {**os.environ, "XDG_RUNTIME_DIR": str(at_home.base)}
+        file = at_home.work / "greenroom.service"
+        file.write_text(text, encoding="utf-8")
+        subprocess.run(["systemd-analyze", "--user", "verify", file], check=True, env=env)
+
+
+def test_install_and_uninstall_write_and_remove_it(at_home: Place) -> None:
+    file = at_home.base / ".config" / "systemd" / "user" / "greenroom.service"
+    assert at_home.run("service", "status", code=3).stdout == "not installed\n"
+    at_home.run("service", "install", "--no-start")
+    assert file.read_text(encoding="utf-8") == at_home.run("service", "install", "--print").stdout
+    assert "systemctl is not there" in at_home.run("service", "status", code=3).stdout
+    assert "there is no systemctl here" in at_home.run("service", "install", code=1).stderr
+    systemctl = at_home.base / "systemctl"
+    systemctl.write_text(f'#!/bin/sh\necho "$@" >> {at_home.base}/told\n', encoding="utf-8")
+    systemctl.chmod(0o755)
+    at_home.run("service", "install")
+    at_home.run("service", "uninstall")
+    told = (at_home.base / "told").read_text(encoding="utf-8").splitlines()
+    assert told == [
+        "--user daemon-reload",
+        "--user enable --now greenroom.service",
+        "--user disable --now greenroom.service",
+        "--user daemon-reload",
+    ]
+    assert not file.exists()
+
+
+def test_the_agent_for_launchd_is_a_property_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GREENROOM_HOME", "/some/where")
+    found = plistlib.loads(service.agent().encode())
+    assert found["ProgramArguments"][1:] == ["-m", "supervisor"]
+    assert found["KeepAlive"] == {"SuccessfulExit": False}
+    assert found["EnvironmentVariables"]["GREENROOM_HOME"] == "/some/where"
+
+
+# --- completion -----------------------------------------------------------------------------------------------------
+
+
+def offered(place: Place, *words: str) -> list[str]:
+    return [line.split("\t")[0] for line in place.run("__complete", *words).stdout.splitlines()]
+
+
+def test_what_may_come_next(place: Place) -> None:
+    conversation = place.asking("--name", "completed")
+    (question,) = place.json("approvals", conversation, "--json")
+    assert offered(place, "att") == ["attach"]
+    assert "--from" in offered(place, "attach", "--")
+    assert {"completed", conversation[:8], "@last"} <= set(offered(place, "attach", ""))
+    assert offered(place, "send", "completed", "hi", "--if-busy", "st") == ["steer"]
+    assert offered(place, "attach", "--ro", "comp") == ["completed"]
+    assert question["id"][:8] in offered(place, "approve", "")
+    assert offered(place, "config", "p") == ["path"]
+    assert "exit-codes" in offered(place, "help", "e")
+    assert offered(place, "ls", "--json", "id,st") == ["id,state"]
+    assert offered(place, "import", "") == [":files"]
+    assert offered(place, "nonsense", "") == []
+
+
+def test_nothing_is_offered_and_nothing_said_when_the_daemon_is_down(quiet: Place) -> None:
+    began = time.monotonic()
+    done = quiet.run("__complete", "attach", "x")
+    assert (done.stdout, done.stderr) == ("", "")
+    assert time.monotonic() - began < 0.2 * 5  # 200 ms on an idle machine
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_script_is_one_that_its_shell_understands(place: Place, shell: str) -> None:
+    program = shutil.which(shell)
+    if program is None:
+        pytest.skip(f"no {shell} here")
+    script = place.run("completion", shell).stdout
+    subprocess.run([program, "-n"], input=script, text=True, check=True, timeout=20)
+
+
+def test_bash_completes_a_name_by_asking_us(place: Place) -> None:
+    place.at_rest(place.new("say x", "--name", "tabbed"))
+    program = place.work / "greenroom"
+    program.write_text(f'#!/bin/sh\nexec {" ".join(PROGRAM)} "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    ask = f"COMP_WORDS=({program} attach tab); COMP_CWORD=2; _greenroom; echo ${{COMPREPLY[@]}}"
+    script = place.run("completion", "bash").stdout + ask
+    done = subprocess.run(
+        ["bash", "-c", script], env=place.env, capture_output=True, text=True, check=True, timeout=20
+    )
+    assert done.stdout == "tabbed\n"
+
+
+# --- generated texts ------------------------------------------------------------------------------------------------
+
+
+def test_the_committed_reference_is_what_the_code_says() -> None:
+    assert REFERENCE.read_text(encoding="utf-8") == reference_text(), (
+        "run python -m supervisor.cli.reference docs/reference/cli.md"
+    )
+
+
+def test_there_is_a_man_page_for_every_verb_and_none_upsets_the_formatter() -> None:
+    found = dict(pages())
+    assert set(found) == {"greenroom.1", *(f"greenroom-{verb.name}.1" for verb in shown())}
+    for text in found.values():
+        assert text.startswith(".TH ")
+        requests = {line.split()[0] for line in text.splitlines() if line.startswith((".", "'"))}
+        assert requests <= {".TH", ".SH", ".TP", ".PP", ".B", ".nf", ".fi"}
+    if shutil.which("groff"):
+        pages_ = "\n".join(found.values())
+        done = subprocess.run(
+            ["groff", "-k", "-man", "-Tutf8", "-ww", "-z"], input=pages_, text=True, capture_output=True, check=True
+        )
+        assert done.stderr == ""
+
+
+# --- mcp and the tour -----------------------------------------------------------------------------------------------
+
+
+def test_mcp_hands_plain_values_to_the_bridge(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[dict[str, object]] = []
+
+    def run(options: dict[str, object]) -> int:
+        given.append(options)
+        return 0
+
+    monkeypatch.setattr(mcp, "run", run)
+    words = ["-C", "/src", "-m", "m", "--sandbox", "read-only", "--approval", "never", "-c", "a.b=1", "--embedded"]
+    assert main(["mcp", *words]) == 0
+    assert given == [
+        {
+            "cwd": "/src", "model": "m", "sandbox": "read-only", "approval_policy": "never",
+            "config": {"a.b": 1}, "embedded": True,
+        }
+    ]  # fmt: skip
+
+
+def test_the_tour_shows_everything_and_leaves_nothing(quiet: Place) -> None:
+    quiet.env["TMPDIR"] = str(quiet.base)
+    began = set(quiet.base.iterdir())
+    done = subprocess.run(
+        [*PROGRAM, "demo"],
+        env=quiet.env,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=50,
+        stdin=subprocess.DEVNULL,
+    )
+    told = done.stdout
+    shown_in_order = (
+        "up: pid", "[>] look", "+remember the milk", "  remember the milk", "? may it run", "second terminal",
+        "approved by greenroom approve", "interrupted by greenroom interrupt", "kill -9", "the daemon is not running",
+        "1 conversations", "lost: ", "Here we are again", "down",
+    )  # fmt: skip
+    at = 0
+    for text in shown_in_order:
+        at = told.find(text, at)
+        assert at >= 0, (text, told)
+    assert set(quiet.base.iterdir()) == began

@@ -1,0 +1,230 @@
+"""What needs no daemon: arguments, words, tables, keys, and the screen with its foot line."""
+
+import io
+
+import pytest
+
+from supervisor.cli import words
+from supervisor.cli.arguments import pairs, parse, seconds
+from supervisor.cli.ending import Ending
+from supervisor.cli.exits import of_turn
+from supervisor.cli.listing import filled
+from supervisor.cli.problems import Problem
+from supervisor.cli.show.keys import CTRL_C, CTRL_D, ENTER, _keys
+from supervisor.cli.show.screen import Screen
+from supervisor.cli.show.talk import Scene, Talk, Wanted, Wish
+from supervisor.cli.table import Column, drawn
+from supervisor.cli.terminal import Paint
+from supervisor.cli.verbs import VERBS, find, shown
+from tests.supervisor.cli.emulator import Emulator
+
+BUSY = Scene(running=True)
+ASKED = Scene(running=True, question="q")
+
+
+@pytest.mark.parametrize(("text", "length"), [("30s", 30), ("500ms", 0.5), ("2m", 120), ("1.5h", 5400), ("7", 7)])
+def test_a_length_of_time_has_a_unit_or_means_seconds(text: str, length: float) -> None:
+    assert seconds(text) == length
+
+
+@pytest.mark.parametrize("text", ["soon", "", "-3s", "3 s", "1y"])
+def test_what_is_no_length_of_time_is_refused_with_examples(text: str) -> None:
+    with pytest.raises(Problem, match="write it like"):
+        seconds(text)
+
+
+def test_overrides_are_toml_or_words() -> None:
+    found = pairs(["a.b=1", 'c="x"', "d=gpt-5", "e=[1, 2]", "f=true"])
+    assert found == {"a.b": 1, "c": "x", "d": "gpt-5", "e": [1, 2], "f": True}
+    with pytest.raises(Problem, match="key=value"):
+        pairs(["nonsense"])
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
+def test_every_verb_has_a_help_with_an_example_that_it_understands(
+    verb: object, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = find(getattr(verb, "name", ""))
+    assert found is not None
+    if found.hidden:
+        return
+    with pytest.raises(SystemExit) as ended:
+        parse(found, ["--help"])
+    assert ended.value.code == 0
+    text = capsys.readouterr().out
+    assert found.example in text
+    assert max(len(line) for line in text.splitlines()) <= 80
+
+
+def test_no_two_verbs_share_a_name() -> None:
+    names = [name for verb in shown() for name in (verb.name, *verb.aliases)]
+    assert len(names) == len(set(names))
+    assert {"shutdown", "ps", "fg", "tail", "stop"} <= set(names)
+
+
+def test_text_of_others_loses_what_a_terminal_would_obey() -> None:
+    assert words.clean("a\x1b[31mb\x07\x9bc\td\r\n") == "a[31mbc d\n"
+    assert words.one_line(" a\n  b\x1b ") == "a b"
+
+
+def test_text_is_cut_by_cells_and_not_by_characters() -> None:
+    assert words.cut("abcdef", 4) == "abc…"
+    assert words.cut("日本語日本語", 6) == "日本…"
+    assert words.width("日本é") == 5
+
+
+def test_ages_have_one_unit() -> None:
+    assert [words.span(each) for each in (0, 59, 60, 7200, 200_000)] == ["0s", "59s", "1m", "2h", "2d"]
+
+
+def test_a_table_gives_way_where_it_may_and_fits() -> None:
+    columns = (Column("ID", lambda row: row["id"]), Column("TEXT", lambda row: row["text"], gives=True))
+    lines = drawn(columns, [{"id": "1234", "text": "x" * 100}], 30, Paint(io.StringIO()))
+    assert [len(line) for line in lines] == [10, 30]
+    assert lines[1].endswith("…")
+
+
+def test_a_template_reaches_into_what_is_nested_and_names_what_there_is() -> None:
+    row = {"id": "1", "settings": {"model": "m"}, "none": None}
+    assert filled(dict.fromkeys(row, ""), row, "{id}\\t{settings.model}{none}{UNTOUCHED}") == "1\tm{UNTOUCHED}"
+    with pytest.raises(Problem, match="there are model"):
+        filled(dict.fromkeys(row, ""), row, "{settings.nope}")
+
+
+@pytest.mark.parametrize(
+    ("ending", "denied", "code"),
+    [("completed", False, 0), ("completed", True, 13), ("error", True, 10), ("interrupted", False, 11),
+     ("interrupted", True, 13), ("lost", False, 10), ("replaced", False, 11), ("failed", False, 10)],
+)  # fmt: skip
+def test_the_exit_code_of_a_turn(ending: str, denied: bool, code: int) -> None:
+    assert of_turn(ending, denied=denied) == code
+
+
+def test_an_ending_is_of_the_last_turn_alone() -> None:
+    ending = Ending()
+    for body in (
+        {"type": "task_started"},
+        {"type": "approval_resolved", "decision": "denied"},
+        {"type": "error", "message": ""},
+        {"type": "task_complete"},
+    ):
+        ending.take(body)
+    assert (ending.how, ending.exit) == ("error", 10)
+    ending.take({"type": "task_started"})
+    assert (ending.how, ending.open, ending.denied) == (None, True, False)
+    ending.take({"type": "turn_aborted", "reason": "interrupted"})
+    assert ending.exit == 11
+
+
+# --- keys -----------------------------------------------------------------------------------------------------------
+
+
+def pressed(talk: Talk, keys: str, scene: Scene) -> list[Wanted]:
+    return [wanted for key in keys if (wanted := talk.press(key, scene)) is not None]
+
+
+def test_ctrl_c_asks_then_interrupts_then_kills() -> None:
+    talk = Talk(Paint(io.StringIO()))
+    assert talk.press(CTRL_C, BUSY) is None
+    assert "Interrupt the turn?" in talk.foot(BUSY, 0, 80)
+    assert talk.press(CTRL_C, BUSY) == Wanted(Wish.INTERRUPT)
+    assert talk.press(CTRL_C, BUSY) == Wanted(Wish.KILL)
+
+
+def test_any_other_key_takes_the_interrupt_back_and_is_not_typed() -> None:
+    talk = Talk(Paint(io.StringIO()))
+    assert pressed(talk, f"{CTRL_C}x{CTRL_C}y", BUSY) == [Wanted(Wish.INTERRUPT)]
+
+
+def test_ctrl_c_empties_what_was_typed_and_leaves_where_nothing_runs() -> None:
+    talk = Talk(Paint(io.StringIO()))
+    assert pressed(talk, f"abc{CTRL_C}", BUSY) == []
+    assert pressed(talk, CTRL_C, Scene()) == [Wanted(Wish.LEAVE)]
+
+
+def test_an_answer_is_one_key_unless_a_message_is_being_typed() -> None:
+    talk = Talk(Paint(io.StringIO()))
+    assert pressed(talk, "y", ASKED) == [Wanted(Wish.ANSWER, "approved")]
+    assert pressed(talk, f"my{ENTER}", ASKED) == [Wanted(Wish.SAY, "my")]
+    assert pressed(talk, "y", BUSY) == []
+
+
+def test_who_only_watches_can_only_leave() -> None:
+    talk = Talk(Paint(io.StringIO()), read_only=True)
+    assert pressed(talk, f"yhello{ENTER}", ASKED) == []
+    assert pressed(talk, CTRL_C, BUSY) == pressed(talk, CTRL_D, BUSY) == [Wanted(Wish.LEAVE)]
+
+
+def test_arrows_come_whole_and_are_not_typed() -> None:
+    assert _keys("a\x1b[A\x1bOB\x1b[3~é") == ["a", "\x1b[A", "\x1b[B", "\x1b[3~", "é"]
+    talk = Talk(Paint(io.StringIO()))
+    assert pressed(talk, "".join(_keys("a")), BUSY) == []
+    assert talk.press("\x1b[A", BUSY) is None
+    assert talk.foot(BUSY, 0, 80) == "> a_"
+
+
+# --- the screen -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def wide(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    columns = [40]
+    monkeypatch.setattr("supervisor.cli.terminal.size", lambda: (columns[0], 24))
+    return columns
+
+
+def seen(stream: io.StringIO, wide: list[int]) -> str:
+    """With what a terminal's driver makes of a line's end."""
+    return Emulator(wide[0]).feed(stream.getvalue().replace("\n", "\r\n")).text
+
+
+def test_a_foot_line_stays_below_text_that_flows(wide: list[int]) -> None:
+    stream = io.StringIO()
+    screen = Screen(stream, live=True)
+    for number in range(30):
+        screen.foot(f"foot {number}")
+        screen.write(f"word{number} ")
+    shown = seen(stream, wide)
+    assert shown.split() == [*(f"word{number}" for number in range(30)), "foot", "29"]
+    assert shown.splitlines()[-1] == "foot 29"
+    screen.close()
+    assert "foot" not in seen(stream, wide)
+
+
+def test_words_are_kept_whole_and_long_ones_are_broken(wide: list[int]) -> None:
+    stream = io.StringIO()
+    screen = Screen(stream, live=True)
+    screen.write("some words that fill the line and then more " + "x" * 90)
+    lines = seen(stream, wide).splitlines()
+    assert lines[0] == "some words that fill the line and then"
+    assert max(len(line) for line in lines) < wide[0]
+    assert "".join(lines).count("x") == 90
+
+
+def test_a_line_of_its_own_does_not_split_a_stream_of_words(wide: list[int]) -> None:
+    stream = io.StringIO()
+    screen = Screen(stream, live=True)
+    screen.write("streaming")
+    screen.foot("foot")
+    screen.line("a note")
+    screen.write("again")
+    screen.close()
+    assert seen(stream, wide) == "streaming\na note\nagain"
+
+
+def test_a_foot_line_longer_than_the_screen_is_cut(wide: list[int]) -> None:
+    stream = io.StringIO()
+    Screen(stream, live=True).foot("long " * 30)
+    shown = seen(stream, wide)
+    assert len(shown.splitlines()) == 1
+    assert shown.endswith("…")
+
+
+@pytest.mark.usefixtures("wide")
+def test_without_a_terminal_text_goes_out_as_it_is() -> None:
+    stream = io.StringIO()
+    screen = Screen(stream, live=False)
+    screen.foot("never seen")
+    screen.write("x" * 100 + " y")
+    screen.close()
+    assert stream.getvalue() == "x" * 100 + " y\n"

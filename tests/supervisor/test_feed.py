@@ -1,0 +1,97 @@
+"""The feed of everything stored: cursors, waiting, and saying when somebody was too slow."""
+
+import asyncio
+import threading
+from typing import Any
+
+import pytest
+
+from actors.ids import ConversationId
+from actors.ports import Append, Head, Record
+from supervisor import feed as feeds
+from supervisor.feed import Feed, Overheard
+from tests.fakes.journal import FakeJournal
+
+ONE = ConversationId("one")
+
+
+def head(conversation: ConversationId, last: int) -> Head:
+    return Head(conversation, None, "/", "m", "idle", "", b"{}", b"{}", 0, 0.0, 0.0, last, 0)
+
+
+def append(*seqs: int, conversation: ConversationId = ONE) -> Append:
+    return Append(
+        conversation,
+        tuple(Record(seq, float(seq), None, "x", b'{"type":"x"}') for seq in seqs),
+        head(conversation, seqs[-1]),
+    )
+
+
+def seqs(feed: Feed, cursor: int | None, limit: int = 100) -> tuple[list[int], int, bool]:
+    news = feed.after(cursor, limit)
+    return [record.seq for _, record in news.records], news.cursor, news.lagged
+
+
+def test_who_asks_from_now_on_gets_what_comes_after() -> None:
+    feed = Feed()
+    feed.publish([append(1)])
+    found, cursor, lagged = seqs(feed, None)
+    assert (found, lagged) == ([], False)
+    feed.publish([append(2, 3)])
+    assert seqs(feed, cursor) == ([2, 3], cursor + 2, False)
+
+
+def test_a_limit_is_kept_and_the_cursor_goes_on_from_there() -> None:
+    feed = Feed()
+    feed.publish([append(*range(1, 6))])
+    assert seqs(feed, 0, 2) == ([1, 2], 2, False)
+    assert seqs(feed, 2, 9) == ([3, 4, 5], 5, False)
+
+
+def test_who_is_too_slow_is_told_and_gets_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feeds, "KEPT_RECORDS", 3)
+    feed = Feed()
+    feed.publish([append(*range(1, 6))])
+    assert seqs(feed, 0) == ([3, 4, 5], 5, True)
+    assert seqs(feed, 5) == ([], 5, False)
+
+
+def test_what_is_kept_is_bounded_in_bytes_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feeds, "KEPT_BYTES", 30)
+    feed = Feed()
+    feed.publish([append(*range(1, 6))])
+    assert seqs(feed, 0)[0] == [4, 5]
+
+
+def test_a_cursor_of_another_life_is_lagging() -> None:
+    feed = Feed()
+    feed.publish([append(1)])
+    assert seqs(feed, 99) == ([1], 1, True)
+
+
+def test_who_waits_is_woken_by_another_thread() -> None:
+    feed = Feed()
+
+    async def wait() -> Any:
+        waiting = asyncio.create_task(feed.wait(0, 10, 20.0))
+        await asyncio.sleep(0)  # one step of the loop is what it takes to wait
+        assert feed._waiting
+        threading.Thread(target=feed.publish, args=([append(1)],)).start()
+        return await waiting
+
+    assert [record.seq for _, record in asyncio.run(wait()).records] == [1]
+
+
+def test_who_waits_in_vain_is_answered_and_forgotten() -> None:
+    feed = Feed()
+    news = asyncio.run(feed.wait(0, 10, 0.01))
+    assert (news.records, news.cursor, news.lagged) == ((), 0, False)
+    assert not feed._waiting
+
+
+def test_only_what_the_journal_has_kept_is_published() -> None:
+    feed = Feed()
+    journal = Overheard(FakeJournal(), feed)
+    outcomes = journal.commit([append(1), append(5, conversation=ConversationId("gap"))])
+    assert [error is None for error in outcomes] == [True, False]
+    assert seqs(feed, 0)[0] == [1]
