@@ -147,6 +147,9 @@ def _read_to_the_end(terminal: int, command: str, shell: subprocess.Popen[bytes]
 _VOLATILE = (
     (re.compile(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"), "UUID"),
     (re.compile(r"\b[0-9a-f]{8}\b"), "ID"),
+    (re.compile(r"\b[0-9a-f]{12}@UUID"), "APPROVAL"),
+    (re.compile(r"\b[0-9a-f]{16}-\d+\b"), "TURN"),
+    (re.compile(r"\b\d{10}\.\d+\b"), "TIME"),
     (re.compile(r"\b\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d\b"), "TIME"),
     (re.compile(r"\bpid \d+"), "pid N"),
     (re.compile(r"\[\d+\]"), "[N]"),

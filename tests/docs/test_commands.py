@@ -2,13 +2,19 @@
 
 import json
 import tomllib
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from supervisor.config import load
-from tests.docs.console import Newcomer, fits, steps
+from tests.docs.console import Newcomer, Step, fits, steps
 from tests.docs.pages import blocks, named, pages
+
+AT_A_TIME = 3
+PAGE_S = 50.0  # an idle machine needs a fifth of it for the longest page
 
 # Commands of a `sh` block are for programs that a test has not got, or that would run this test.
 NOT_OURS = {"claude", "git", "make", "pipx", ".venv/bin/python"}
@@ -18,14 +24,29 @@ def with_commands() -> list[Path]:
     return [page for page in pages() if any(True for _ in steps(page.read_text(encoding="utf-8")))]
 
 
-@pytest.mark.parametrize("page", with_commands(), ids=named)
-def test_the_commands_of_a_page_print_what_it_says(page: Path) -> None:
+Printed = list[tuple[Step, str]]
+
+
+def run(page: Path) -> Printed:
     with Newcomer() as person:
-        for step in steps(page.read_text(encoding="utf-8")):
-            written = person.types(step.command)
-            expected = "\n".join(step.expected)
-            place = f"{named(page)}:{step.start}: $ {step.command}"
-            assert fits(expected, written), f"{place}\n--- the page says\n{expected}\n--- it prints\n{written}"
+        return [(step, person.types(step.command)) for step in steps(page.read_text(encoding="utf-8"))]
+
+
+@pytest.fixture(scope="module")
+def runs(request: pytest.FixtureRequest) -> Iterator[dict[Path, Future[Printed]]]:
+    """The pages that are wanted, a few at a time: each has a home of its own, and waits more than it works."""
+    items = [one for one in request.session.items if isinstance(one, pytest.Function) and "runs" in one.fixturenames]
+    wanted = [cast("Path", one.callspec.params["page"]) for one in items]
+    with ThreadPoolExecutor(AT_A_TIME) as pool:
+        yield {page: pool.submit(run, page) for page in wanted}
+
+
+@pytest.mark.parametrize("page", with_commands(), ids=named)
+def test_the_commands_of_a_page_print_what_it_says(page: Path, runs: dict[Path, Future[Printed]]) -> None:
+    for step, written in runs[page].result(PAGE_S):
+        expected = "\n".join(step.expected)
+        place = f"{named(page)}:{step.start}: $ {step.command}"
+        assert fits(expected, written), f"{place}\n--- the page says\n{expected}\n--- it prints\n{written}"
 
 
 @pytest.mark.parametrize("page", pages(), ids=named)
