@@ -45,7 +45,12 @@ def control_page() -> str:
     schema = api_schema()
     parts = [HEAD, "## Methods\n"]
     for name, method in schema["methods"].items():
-        parts += [f"### `{name}`\n", f"{method['summary']}\n", *member_table(method["params"], parts="events.md"), ""]
+        parts += [
+            f"### `{name}`\n",
+            f"{method['summary']}\n",
+            *member_table(method["params"], parts="events.md", asked=True),
+            "",
+        ]
     parts.append(NOTIFICATIONS)
     for name, notification in schema["notifications"].items():
         parts += [f"### `{name}`\n", f"{notification['summary']}\n"]

@@ -6,16 +6,19 @@ from typing import Any
 Schema = Mapping[str, Any]
 
 
-def member_table(schema: Schema, known: Schema | None = None, *, but: str = "", parts: str = "") -> Iterator[str]:
+def member_table(
+    schema: Schema, known: Schema | None = None, *, but: str = "", parts: str = "", asked: bool = False
+) -> Iterator[str]:
+    """`asked`: somebody has to write these members, and wants to know which may be left out."""
     properties = {name: one for name, one in schema.get("properties", {}).items() if name != but}
     if not properties:
-        yield "It has no members." if but else "It takes nothing."
+        yield "It takes nothing." if asked else "It has no members."
         return
     required, definitions = schema.get("required", ()), schema.get("$defs", known or {})
     yield "| member | type | meaning |"
     yield "|---|---|---|"
     for name, one in properties.items():
-        optional = ", optional" if parts and name not in required else ""
+        optional = ", optional" if asked and name not in required else ""
         yield f"| `{name}` | {kind_of(one, definitions, parts)}{optional} | {one.get('description', '')} |"
 
 
