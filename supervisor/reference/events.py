@@ -1,0 +1,64 @@
+"""The page of the events, from the vocabulary."""
+
+from collections.abc import Iterable, Iterator
+from typing import get_args
+
+from actors import events as ev
+from supervisor.reference.members import Schema, member_table, one_line, page
+
+NAMES = {kind.__name__ for kind in (*get_args(ev.DurableEvent), *get_args(ev.Delta))}
+
+HEAD = """# Events
+
+This page is written from the code by `python -m supervisor.reference docs/reference`.
+
+What happens in a conversation is a list of events. They are what the journal keeps, what `greenroom logs --json`
+prints, and what every client is shown in its own dialect. Programs find the same as JSON Schema in
+[events.json](../schema/events.json).
+
+Our own API wraps each one:
+"""
+
+DURABLE = """## What is kept
+
+These have a `seq`, dense from 1 in their conversation. Nobody sees one before it is on disk.
+"""
+
+DELTAS = """## What is only shown
+
+The unfinished tail of an item, as it comes. These have no `seq` and are not kept: the finished event says everything
+again. Somebody who attaches in the middle gets all of the unfinished text at once.
+"""
+
+PARTS = """## What they are made of
+"""
+
+
+def events_page() -> str:
+    schema = ev.Envelope.model_json_schema(mode="serialization")
+    schema["properties"]["event"] = {"const": "event", "description": "One of those below; its `type` says which."}
+    parts = [HEAD, *member_table(schema), ""]
+    parts += [DURABLE, *_events(get_args(ev.DurableEvent))]
+    parts += [DELTAS, *_events(get_args(ev.Delta))]
+    parts += [PARTS, *_parts(schema["$defs"])]
+    return page(parts)
+
+
+def _events(kinds: Iterable[type[ev.Event]]) -> Iterator[str]:
+    for kind in kinds:
+        schema = kind.model_json_schema(mode="serialization")
+        yield f"### `{kind.model_fields['type'].default}`\n"
+        if kind.__doc__:
+            yield f"{one_line(kind.__doc__)}\n"
+        yield from member_table(schema, but="type")
+        yield ""
+
+
+def _parts(definitions: Schema) -> Iterator[str]:
+    """What events are made of, and other messages too."""
+    for name in sorted(definitions.keys() - NAMES):
+        schema = definitions[name]
+        if "properties" in schema:
+            yield f"### {name}\n"
+            yield from member_table(schema, definitions)
+            yield ""

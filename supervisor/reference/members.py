@@ -1,0 +1,58 @@
+"""A JSON Schema as a table of members, for people. Pure."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+Schema = Mapping[str, Any]
+
+
+def member_table(
+    schema: Schema, known: Schema | None = None, *, but: str = "", parts: str = "", asked: bool = False
+) -> Iterator[str]:
+    """`asked`: somebody has to write these members, and wants to know which may be left out."""
+    properties = {name: one for name, one in schema.get("properties", {}).items() if name != but}
+    if not properties:
+        yield "It takes nothing." if asked else "It has no members."
+        return
+    required, definitions = schema.get("required", ()), schema.get("$defs", known or {})
+    yield "| member | type | meaning |"
+    yield "|---|---|---|"
+    for name, one in properties.items():
+        optional = ", optional" if asked and name not in required else ""
+        yield f"| `{name}` | {kind_of(one, definitions, parts)}{optional} | {one.get('description', '')} |"
+
+
+def kind_of(schema: Schema, definitions: Schema, parts: str) -> str:
+    """`parts`: the page on which named structures are."""
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        target = definitions[name]
+        if "enum" in target or "const" in target:
+            return kind_of(target, definitions, parts)
+        return f"[{name}]({parts}#{name.lower()})"
+    if "anyOf" in schema or "oneOf" in schema:
+        kinds = [kind_of(one, definitions, parts) for one in schema.get("anyOf", schema.get("oneOf", ()))]
+        return " or ".join(dict.fromkeys(kinds))
+    if "const" in schema:
+        return f"`{schema['const']}`"
+    if "enum" in schema:
+        return "one of " + ", ".join(f"`{one}`" for one in schema["enum"])
+    match schema.get("type"):
+        case "array":
+            return f"list of {kind_of(schema.get('items', {}), definitions, parts)}"
+        case "object":
+            return "object"
+        case "string" if schema.get("format") == "path":
+            return "path"
+        case str() as kind:
+            return kind
+        case _:
+            return "anything"
+
+
+def one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def page(parts: Iterable[str]) -> str:
+    return "\n".join(parts).rstrip("\n") + "\n"

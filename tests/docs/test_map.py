@@ -1,0 +1,61 @@
+"""Links lead somewhere, and every page is found from the map."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import DOCS, ROOT, anchors, blocks, links, named, pages
+
+MAP = DOCS / "README.md"
+
+
+def targets(page: Path) -> list[tuple[str, Path, str]]:
+    """Internal links of a page: as written, the file, and the anchor in it."""
+    found = []
+    for link in links(page.read_text(encoding="utf-8")):
+        if "://" not in link and not link.startswith("mailto:"):
+            name, _, anchor = link.partition("#")
+            found.append((link, (page.parent / name).resolve() if name else page, anchor))
+    return found
+
+
+@pytest.mark.parametrize("page", pages(), ids=named)
+def test_every_internal_link_leads_somewhere(page: Path) -> None:
+    for link, file, anchor in targets(page):
+        assert file.exists(), f"{named(page)} links to {link}"
+        assert file.is_relative_to(ROOT), f"{named(page)} links out of the house: {link}"
+        if anchor:
+            assert anchor in anchors(file.read_text(encoding="utf-8")), f"{named(page)} links to {link}"
+
+
+def test_every_file_under_docs_is_reached_from_the_map() -> None:
+    reached: set[Path] = set()
+    ahead = [MAP]
+    while ahead:
+        page = ahead.pop()
+        reached.add(page)
+        if page.suffix == ".md" and page.is_relative_to(DOCS):
+            ahead += [file for _, file, _ in targets(page) if file.is_file() and file not in reached]
+    there = {file for file in DOCS.rglob("*") if file.is_file() and file.suffix not in {".py", ".pyc"}}
+    assert there <= reached, f"the map doesn't lead to {sorted(named(file) for file in there - reached)}"
+
+
+def test_the_readme_leads_to_the_map() -> None:
+    assert MAP in {file for _, file, _ in targets(ROOT / "README.md")}
+
+
+def test_every_file_that_the_architecture_names_is_there() -> None:
+    """In its list of folders, and in the life of one message."""
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    (rooms,) = (block for block in blocks(text) if block.lines and block.lines[0] == "actors/")
+    listed, package = set(), ""
+    for line in rooms.lines:
+        if not line.startswith(" "):
+            package = line.split()[0]
+            listed.add(package)
+        else:
+            listed |= {package + word for word in line[:44].split() if word.endswith((".py", "/"))}
+    told = set(re.findall(r"`((?:actors|transports|supervisor|tests)/[\w/]+\.py)`", text))
+    assert len(told) > 20
+    assert {name for name in listed | told if not (ROOT / name).exists()} == set()
