@@ -6,6 +6,7 @@ import signal
 import time
 from pathlib import Path
 
+from supervisor.cli.starting import alive
 from supervisor.version import VERSION
 from tests.supervisor.cli.place import Place
 
@@ -34,7 +35,9 @@ def test_a_failed_start_says_why_within_a_second_or_so(quiet: Place) -> None:
 def test_up_twice_and_down_twice_are_successes(quiet: Place) -> None:
     assert quiet.said("up").startswith("up: pid ")
     assert quiet.said("up").startswith("already up: pid ")
+    pid = quiet.pid()
     assert quiet.said("down") == "down"
+    assert not alive(pid)
     assert not (quiet.home / "run" / "greenroom.sock").exists()
     assert quiet.said("shutdown") == "already down"
 
