@@ -22,7 +22,7 @@ from actors.ids import ConnectionId
 from supervisor import logs, notify
 from supervisor.bell import Bell
 from supervisor.config import Loaded, load, parse_overrides
-from supervisor.dialects import dialects
+from supervisor.dialects import dialects, load_the_rest
 from supervisor.engine import Engine
 from supervisor.launch import READY, START_S
 from supervisor.notify import Notifier
@@ -216,6 +216,7 @@ def _run(chosen: argparse.Namespace, tell: Callable[[bytes], None], lock: Daemon
         _listen_to_signals(daemon)
         tell(READY)
         notifier.tell(notify.READY, f"STATUS=listening at {daemon.socket}")
+        load_the_rest()
         daemon.wait(notifier)
         notifier.tell(notify.STOPPING)
         daemon.stop()

@@ -1,23 +1,40 @@
 """Which dialects this program speaks: a name that a hello may say, and what makes one for a client. A table."""
 
+from typing import TYPE_CHECKING
+
 from supervisor.config import Config
 from supervisor.version import VERSION
+from transports.dialect import Client, Dialect
 from transports.dialects.control.dialect import ControlDialect
-from transports.dialects.mcp.dialect import McpDialect
-from transports.dialects.mcp.options import McpOptions, with_hello
-from transports.hello import Dialects
+from transports.hello import Dialects, Options
+
+if TYPE_CHECKING:
+    from transports.dialects.mcp.options import McpOptions
 
 
 def dialects(config: Config) -> Dialects:
     in_flight = config.greenroom.limits.requests_in_flight
-    options = mcp_options(config)
     return {
         "control": lambda client, _: ControlDialect(client, in_flight),
-        "mcp": lambda client, said: McpDialect(client, with_hello(options, said)),
+        "mcp": lambda client, said: _mcp(config, client, said),
     }
 
 
-def mcp_options(config: Config) -> McpOptions:
+def load_the_rest() -> None:
+    """What being ready does not wait for. Whoever needs it sooner loads it then."""
+    import transports.dialects.mcp.dialect  # noqa: F401  # for its effect on the next import of it
+
+
+def _mcp(config: Config, client: Client, said: Options) -> Dialect:
+    from transports.dialects.mcp.dialect import McpDialect
+    from transports.dialects.mcp.options import with_hello
+
+    return McpDialect(client, with_hello(mcp_options(config), said))
+
+
+def mcp_options(config: Config) -> "McpOptions":
+    from transports.dialects.mcp.options import McpOptions
+
     mcp = config.greenroom.mcp
     return McpOptions(
         version=VERSION,

@@ -25,9 +25,9 @@ from supervisor.engine import Engine
 from supervisor.environment import command_environment
 from supervisor.journal.export import export, import_
 from transports import requests as ask
-from transports.connection import Asked, Served
 from transports.dialect import Client
 from transports.hello import Identity
+from transports.messages import Asked, Served
 from transports.switchboard import Switchboard
 
 log = structlog.get_logger()

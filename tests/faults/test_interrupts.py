@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 import pytest

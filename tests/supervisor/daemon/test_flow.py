@@ -119,7 +119,9 @@ def pass_by(daemon: DaemonProcess, total: int) -> None:
         assert grown < 16 * MIB, f"{grown / MIB:.1f} MiB for a reader that never reads"
         with never_reading(daemon, one):
             after = latencies(client, int(LATENCY_S * WORDS_PER_S / 2))
-    print(f"{grown / MIB:.1f} MiB; p99 before {p99(alone):.1f} ms, meanwhile {p99(beside):.1f} ms, after {p99(after):.1f} ms")
+    print(
+        f"{grown / MIB:.1f} MiB; p99 before {p99(alone):.1f} ms, meanwhile {p99(beside):.1f} ms, after {p99(after):.1f} ms"
+    )
     assert p99(after) < max(3 * p99(alone), 50), "two that never read delay nobody"
 
 
