@@ -4,7 +4,7 @@ VENV   := .venv
 RUN    := $(VENV)/bin/
 READY  := $(VENV)/.ready
 
-.PHONY: help setup demo test check format lint types schema schema-check soak bench lock clean
+.PHONY: help setup demo test check format lint types reference reference-check man soak bench judges lock clean
 .DEFAULT_GOAL := help
 
 help: ## what there is
@@ -33,13 +33,23 @@ lint: $(READY)
 types: $(READY)
 	@echo "==> types" && $(RUN)mypy
 
-schema: $(READY) ## write the JSON Schema of the vocabulary anew
+reference: $(READY) ## write every generated page and schema anew
 	@$(RUN)python -m actors.schema docs/schema/events.json
+	@$(RUN)python -m transports.dialects.control.schema docs/schema/control.json
+	@$(RUN)python -m supervisor.config.reference docs/config.md
+	@$(RUN)python -m supervisor.cli.reference docs/reference/cli.md
 
-schema-check: $(READY)
-	@echo "==> schema" && $(RUN)python -m actors.schema --check docs/schema/events.json
+reference-check: $(READY)
+	@echo "==> generated pages and schemas"
+	@$(RUN)python -m actors.schema --check docs/schema/events.json
+	@$(RUN)python -m transports.dialects.control.schema --check docs/schema/control.json
+	@$(RUN)python -m supervisor.config.reference --check docs/config.md
+	@$(RUN)python -m supervisor.cli.reference --check docs/reference/cli.md
 
-check: lint types schema-check test ## everything that must be green: format, lint, types, schema, tests
+man: $(READY) ## write the man pages
+	@$(RUN)python -m supervisor.cli.man build/man
+
+check: lint types reference-check test ## everything that must be green: format, lint, types, generated pages, tests
 
 soak: $(READY) ## the long repetitions of the fault tests
 	@$(RUN)python -m pytest -m soak --timeout 1800

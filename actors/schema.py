@@ -26,7 +26,7 @@ def main(arguments: list[str]) -> int:
         return 0
     if target.exists() and target.read_text(encoding="utf-8") == text:
         return 0
-    sys.stderr.write(f"{target} does not match the code: run `make schema` and commit the result\n")
+    sys.stderr.write(f"{target} does not match the code: run `make reference` and commit the result\n")
     return 1
 
 
