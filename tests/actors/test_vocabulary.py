@@ -117,4 +117,4 @@ def test_a_schema_that_lies_is_noticed(tmp_path: Path, capsys: pytest.CaptureFix
     stale = tmp_path / "events.json"
     stale.write_text("{}", encoding="utf-8")
     assert schema.main(["--check", str(stale)]) == 1
-    assert "make schema" in capsys.readouterr().err
+    assert "make reference" in capsys.readouterr().err

@@ -59,7 +59,7 @@ def main(arguments: Sequence[str]) -> int:
     if "--check" not in arguments:
         target.write_text(schema_text(), encoding="utf-8")
     elif not target.exists() or target.read_text(encoding="utf-8") != schema_text():
-        sys.stderr.write(f"{target} does not match the code: run `make schema` and commit the result\n")
+        sys.stderr.write(f"{target} does not match the code: run `make reference` and commit the result\n")
         return 1
     return 0
 

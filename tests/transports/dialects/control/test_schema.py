@@ -22,7 +22,7 @@ def test_a_schema_that_has_drifted_is_noticed_and_written_anew(
     assert main(["--check", str(target)]) == 1
     target.write_text("{}", encoding="utf-8")
     assert main(["--check", str(target)]) == 1
-    assert "make schema" in capsys.readouterr().err
+    assert "make reference" in capsys.readouterr().err
     assert main([str(target)]) == 0
     assert main(["--check", str(target)]) == 0
     assert json.loads(target.read_text(encoding="utf-8")) == api_schema()
