@@ -21,8 +21,8 @@ setup: $(READY) ## make the virtual environment
 demo: $(READY) ## a tour with the built-in model: no key, no network
 	@$(RUN)greenroom demo
 
-test: $(READY) ## the whole test suite
-	@$(RUN)python -m pytest
+test: $(READY) ## the whole test suite, a worker per core
+	@echo "==> tests" && $(RUN)python -m pytest -q -n auto --dist loadfile
 
 format: $(READY) ## format the code
 	@$(RUN)ruff format . && $(RUN)ruff check --fix --quiet .
