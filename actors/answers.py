@@ -9,7 +9,7 @@ from enum import StrEnum
 from actors.errors import GreenroomError, Refusal
 from actors.events import ApprovalRequest
 from actors.ids import ApprovalId, ConnectionId, ConversationId, InputId, SubscriptionId, TurnId
-from actors.ports import Head
+from actors.records import Head
 from actors.settings import Decision, Settings
 
 

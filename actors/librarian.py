@@ -8,7 +8,8 @@ import structlog
 from actors.base import Actor
 from actors.errors import GreenroomError, StorageFailed
 from actors.messages import Address, FetchPage, Load, Loaded, PageRead
-from actors.ports import Journal, Page, Record
+from actors.ports import Journal
+from actors.records import Page, Record
 
 log = structlog.get_logger()
 

@@ -14,7 +14,7 @@ from actors.events import ApprovalRequest, Delta
 from actors.ids import ApprovalId, Caller, ConnectionId, ConversationId, InputId, SubscriptionId, TurnId
 from actors.items import InputItem
 from actors.orders import AbandonAgent, AgentAbandoned, AgentOrder, AgentOutput, TurnEnded
-from actors.ports import Append, Head, Page, Record
+from actors.records import Append, Head, Page, Record
 from actors.settings import AbortReason, BusyPolicy, Decision, Settings
 
 

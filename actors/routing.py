@@ -63,7 +63,7 @@ from actors.messages import (
     Unsubscribed,
 )
 from actors.orders import AbandonAgent, AgentAbandoned
-from actors.ports import Head
+from actors.records import Head
 from actors.settings import AbortReason
 
 FAILURES_ALLOWED = 3  # in a row; a bug that strikes on every message is given up after these

@@ -54,7 +54,8 @@ from actors.orders import (
     SuspendAgent,
     TakeMore,
 )
-from actors.ports import AgentRunner, Head, Outbox
+from actors.ports import AgentRunner, Outbox
+from actors.records import Head
 from actors.routing import caller_of
 
 

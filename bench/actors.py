@@ -27,7 +27,7 @@ from actors.clock import ThreadClock
 from actors.ids import ConversationId, ItemId, TurnId
 from actors.messages import Address, Deliver, EndSubscription, Interrupt, Known, Ready, ReplyTo
 from actors.orders import AgentOrder, RunAgent, StopAgent, TakeMore
-from actors.ports import Head
+from actors.records import Head
 from tests.fakes.agents import FakeAgents, says
 from tests.fakes.daemon import FakeDaemon
 from tests.fakes.memory_journal import MemoryJournal

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from actors.ids import ConversationId, TurnId
-from actors.ports import Append, Head, Record
+from actors.records import Append, Head, Record
 from supervisor.journal import SqliteJournal
 
 CONVERSATIONS = 100

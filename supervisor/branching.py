@@ -14,7 +14,8 @@ from actors import events as ev
 from actors.conversation import State, head_of, restore
 from actors.errors import InvalidInput, NameTaken, UnknownConversation, WrongState
 from actors.ids import ConversationId, TurnId
-from actors.ports import Append, Head, Journal, Record
+from actors.ports import Journal
+from actors.records import Append, Head, Record
 from supervisor.journal.export import ExportedEvent, ExportedHead, Header
 
 PAGE = 1024

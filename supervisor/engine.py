@@ -20,7 +20,8 @@ from actors.journalist import Journalist
 from actors.librarian import Librarian
 from actors.messages import Known, Quiesce
 from actors.orders import RunAgent
-from actors.ports import Head, Outbox
+from actors.ports import Outbox
+from actors.records import Head
 from actors.registry import Registry
 from actors.session import Surroundings
 from actors.settings import Decision

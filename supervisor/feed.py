@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from actors.errors import JournalError
 from actors.ids import ConversationId
-from actors.ports import Append, Head, Journal, Page, Record
+from actors.ports import Journal
+from actors.records import Append, Head, Page, Record
 
 KEPT_RECORDS = 8_192  # a busy second of many conversations, and a reader that pauses for it
 KEPT_BYTES = 16 << 20

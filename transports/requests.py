@@ -10,7 +10,7 @@ from typing import Any
 
 from actors.errors import GreenroomError
 from actors.ids import ApprovalId, ConnectionId, ConversationId
-from actors.ports import Page, Record
+from actors.records import Page, Record
 from actors.settings import SandboxPolicy, Settings
 
 Token = object

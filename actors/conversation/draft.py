@@ -8,7 +8,7 @@ from actors.conversation.state import Held, Stamp, State, Step
 from actors.conversation.tail import without_item
 from actors.ids import Caller, TurnId
 from actors.messages import Effect, ReplyTo
-from actors.ports import Append, Record
+from actors.records import Append, Record
 
 # A power cut must not take these: what somebody said, what somebody decided, how something ended.
 DURABLE = (

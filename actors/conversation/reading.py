@@ -11,7 +11,7 @@ from actors.conversation.tail import TailPlace, delta_of
 from actors.errors import InvalidInput, UnknownConversation
 from actors.ids import ConnectionId, SubscriptionId
 from actors.messages import Attach, Deliver, Detach, EndSubscription, PageRead, ReadPage, Ready, Slice, Unsubscribed
-from actors.ports import Record
+from actors.records import Record
 
 Place = tuple[int, tuple[tuple[TailPlace, int], ...], bool, bool]  # where a reader stands
 

@@ -8,7 +8,7 @@ from actors.conversation.summary import condition
 from actors.events import durable_adapter
 from actors.ids import Caller, ConversationId, SubscriptionId
 from actors.messages import ReaderState, ReplyTo, Survivors
-from actors.ports import Head, Record
+from actors.records import Head, Record
 
 _checkpoint: TypeAdapter[Facts] = TypeAdapter(Facts)
 

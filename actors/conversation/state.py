@@ -9,7 +9,7 @@ from actors.conversation.facts import Facts
 from actors.conversation.tail import Tail, TailPlace
 from actors.ids import Caller, ConnectionId, InputId, SubscriptionId, TurnId
 from actors.messages import Effect
-from actors.ports import Append, Record
+from actors.records import Append, Record
 from actors.settings import AbortReason
 
 

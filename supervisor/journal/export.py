@@ -10,7 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from actors.errors import InvalidInput, UnknownConversation
 from actors.ids import ConversationId, TurnId
-from actors.ports import Head, Journal, Page, Record
+from actors.ports import Journal
+from actors.records import Head, Page, Record
 from supervisor.journal.store import SqliteJournal
 
 FORMAT = 1

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from actors.errors import SequenceConflict
 from actors.ids import ConversationId
-from actors.ports import Append, Record
+from actors.records import Append, Record
 from supervisor.journal.rows import Row, event_row, head_row
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from actors.errors import StorageFailed
 from actors.ids import ConversationId
-from actors.ports import Page, Record
+from actors.records import Page, Record
 from supervisor.journal.rows import GET_EVENTS, GET_RANGE
 from supervisor.journal.schema import reader
 

@@ -3,7 +3,7 @@
 import sqlite3
 
 from actors.ids import ConversationId
-from actors.ports import Head, Record
+from actors.records import Head, Record
 
 Row = tuple[str | int | float | bytes | None, ...]
 

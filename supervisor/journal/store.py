@@ -7,7 +7,7 @@ from pathlib import Path
 
 from actors.errors import JournalError, SequenceConflict, StorageFailed
 from actors.ids import ConversationId
-from actors.ports import Append, Head, Page, Record
+from actors.records import Append, Head, Page, Record
 from supervisor.journal import retention
 from supervisor.journal.failures import is_damage, mapped, typed
 from supervisor.journal.lock import Lock

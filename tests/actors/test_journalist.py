@@ -9,7 +9,7 @@ from actors.ids import ConversationId
 from actors.journalist import GROUP, Journalist
 from actors.librarian import Librarian
 from actors.messages import AppendRefused, Committed, Load, Loaded, Store
-from actors.ports import Append, Head, Record
+from actors.records import Append, Head, Record
 from tests.fakes.memory_journal import MemoryJournal
 from tests.fakes.stage import Stage
 

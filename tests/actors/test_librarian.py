@@ -7,7 +7,7 @@ from actors.errors import StorageFailed
 from actors.ids import ConversationId, SubscriptionId
 from actors.librarian import PAGE_RECORDS, Librarian
 from actors.messages import FetchPage, Load, Loaded, PageRead, ReadPage
-from actors.ports import Append, Head, Page, Record
+from actors.records import Append, Head, Page, Record
 from tests.actors.test_journalist import Box, Gone
 from tests.fakes.memory_journal import MemoryJournal
 from tests.fakes.stage import Stage

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from actors.errors import JournalError, SequenceConflict
 from actors.ids import ConversationId
-from actors.ports import Append, Head, Page, Record
+from actors.records import Append, Head, Page, Record
 
 
 class MemoryJournal:

@@ -8,7 +8,7 @@ from actors.answers import Answer
 from actors.errors import ActorGone
 from actors.ids import Caller, ConnectionId, ConversationId, SubscriptionId
 from actors.messages import Address, Deliver, EndSubscription, Ready, ReplyTo, Slice, ToConversation
-from actors.ports import Record
+from actors.records import Record
 
 
 @dataclass(slots=True)

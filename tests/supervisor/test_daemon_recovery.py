@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from actors.ids import ConversationId
-from actors.ports import Append, Head, Record
+from actors.records import Append, Head, Record
 from supervisor.journal import SqliteJournal
 from tests.support.bridge import wait_until
 from tests.support.control_client import ControlClient, Gone

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from actors.ids import ConversationId
-from actors.ports import Append, Head, Record
+from actors.records import Append, Head, Record
 from supervisor import feed as feeds
 from supervisor.feed import Feed, Overheard
 from tests.fakes.journal import FakeJournal

@@ -10,7 +10,7 @@ from actors.errors import StorageFull
 from actors.ids import ConversationId
 from actors.journalist import Journalist
 from actors.messages import Address, Chore, ChoreDone
-from actors.ports import Append, Head, Record
+from actors.records import Append, Head, Record
 from supervisor.config.own import Retention as Wanted
 from supervisor.housekeeping import DAY_S, EVERY_S, STEP_S, Housekeeping, retention
 from supervisor.journal import SqliteJournal

@@ -45,7 +45,7 @@ from actors.orders import (
     Stopped,
     TurnEnded,
 )
-from actors.ports import Append, Head, Page, Record
+from actors.records import Append, Head, Page, Record
 from actors.settings import AbortReason, BusyPolicy, Decision, Settings
 
 EventT = TypeVar("EventT", bound=ev.Event)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from actors.base import Ref
 from actors.ids import Caller, ConnectionId, ConversationId, SubscriptionId
 from actors.messages import Deliver, ReplyTo, Slice
-from actors.ports import Record
+from actors.records import Record
 from tests.fakes.dialect import EchoDialect, Script, echo_all
 from tests.transports.doors import Door, Peer, Reading
 from tests.transports.house import PATIENCE_S, LoopThread, ManualClock, Probe, eventually

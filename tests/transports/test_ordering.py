@@ -18,7 +18,7 @@ from actors.messages import (
     Slice,
     ToConversation,
 )
-from actors.ports import Record
+from actors.records import Record
 from actors.settings import Settings
 from transports.ordering import Ordering
 

@@ -14,7 +14,7 @@ import pytest
 
 from actors.ids import SubscriptionId
 from actors.messages import Deliver, Ready, Slice
-from actors.ports import Record
+from actors.records import Record
 from tests.transports.doors import Door, memory_door, socket_door
 from tests.transports.house import PATIENCE_S, LoopThread, descriptors, eventually, resident_bytes
 from tests.transports.place import HELLO, Place, dial

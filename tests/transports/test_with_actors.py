@@ -19,7 +19,7 @@ from actors.journalist import Journalist
 from actors.librarian import Librarian
 from actors.messages import Address, Attach, Begin, Create, Send, ToConversation
 from actors.orders import AgentOrder, AgentOutput, Completed, RunAgent, TurnEnded
-from actors.ports import Append, Head, Page, Record
+from actors.records import Append, Head, Page, Record
 from actors.registry import Registry
 from actors.session import Surroundings
 from actors.settings import Settings

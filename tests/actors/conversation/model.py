@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from actors import events as ev
 from actors.ids import ApprovalId, CallId, InputId, ItemId, TurnId
-from actors.ports import Record
+from actors.records import Record
 from actors.settings import AbortReason, BusyPolicy, Decision
 from tests.actors.conversation.words import text
 

@@ -8,7 +8,7 @@ from actors import events as ev
 from actors.errors import UnknownConversation
 from actors.ids import ConversationId, TurnId
 from actors.orders import RunAgent
-from actors.ports import Append, Head, Record
+from actors.records import Append, Head, Record
 from actors.settings import Settings
 from supervisor.agent import history
 from supervisor.agent.history import Histories

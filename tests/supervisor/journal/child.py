@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from actors.errors import JournalError
-from actors.ports import Append
+from actors.records import Append
 from supervisor.journal import Retention, SqliteJournal
 from supervisor.journal.crashpoints import HOOKS, CrashPoint
 from supervisor.journal.schema import MIGRATIONS

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from actors.errors import JournalError
 from actors.ids import ConversationId, TurnId
-from actors.ports import Append, Head, Journal, Record
+from actors.ports import Journal
+from actors.records import Append, Head, Record
 
 EVENT = "agent_message"
 

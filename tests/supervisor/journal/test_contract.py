@@ -8,7 +8,8 @@ import pytest
 
 from actors.errors import StorageFailed
 from actors.ids import ConversationId
-from actors.ports import Append, Head, Journal
+from actors.ports import Journal
+from actors.records import Append, Head
 from supervisor.journal import SqliteJournal
 from tests.fakes.journal import FakeJournal
 from tests.supervisor.journal.sample import A, B, C, begin, contents, follow, head, kinds, record, records, stored

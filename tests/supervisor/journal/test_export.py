@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from actors.errors import InvalidInput, SequenceConflict, UnknownConversation
-from actors.ports import Append, Journal
+from actors.ports import Journal
+from actors.records import Append
 from supervisor.journal import Retention, SqliteJournal
 from supervisor.journal.export import PAGE, export, import_
 from tests.fakes.journal import FakeJournal

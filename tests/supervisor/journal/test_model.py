@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from actors.ids import ConversationId
-from actors.ports import Append
+from actors.records import Append
 from supervisor.journal import Retention, SqliteJournal
 from tests.fakes.journal import FakeJournal
 from tests.supervisor.journal.sample import contents, conversation, head, kinds, record

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from actors.errors import JournalLocked, JournalTooNew, StorageFailed
-from actors.ports import Append
+from actors.records import Append
 from supervisor.journal import SqliteJournal, lock
 from supervisor.journal.schema import MIGRATIONS, connect, version
 from tests.supervisor.journal.conftest import Open

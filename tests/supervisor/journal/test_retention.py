@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from actors.ids import ConversationId
-from actors.ports import Append
+from actors.records import Append
 from supervisor.journal import Retention, SqliteJournal
 from supervisor.journal.retention import SLACK_PAGES, STEP_EVENTS, STEP_PAGES
 from tests.supervisor.journal.conftest import Open

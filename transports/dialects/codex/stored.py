@@ -10,7 +10,7 @@ from actors.errors import GreenroomError, UnknownConversation
 from actors.ids import ConversationId
 from actors.messages import Archive, ChangeSettings, Inspect
 from actors.messages import ListConversations as AskForList
-from actors.ports import Head, Record
+from actors.records import Head, Record
 from actors.settings import Settings
 from transports import jsonrpc
 from transports.dialect import Action, Write

@@ -9,7 +9,7 @@ from actors.answers import Listing, Reader, Summary
 from actors.errors import GreenroomError, InvalidInput, UnknownApproval
 from actors.ids import ApprovalId, ConnectionId, ConversationId, InputId
 from actors.items import TextItem
-from actors.ports import Head
+from actors.records import Head
 from transports import requests as ask
 from transports.dialect import Action, Ask
 from transports.dialects.control import params as p

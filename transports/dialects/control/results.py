@@ -22,7 +22,7 @@ from actors.answers import (
 from actors.events import ApprovalRequest
 from actors.ids import ConversationId
 from actors.messages import Slice
-from actors.ports import Head, Record
+from actors.records import Head, Record
 from transports import jsonrpc
 from transports.requests import Exported, HistoryRead, NewsRead, Plain, SettingsMade, Stored
 

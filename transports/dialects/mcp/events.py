@@ -11,7 +11,7 @@ from typing import Any
 
 from actors.ids import TurnId
 from actors.messages import Slice
-from actors.ports import Record
+from actors.records import Record
 from transports import jsonrpc
 
 OUTPUT_LENGTH = 5120  # characters of each stream that the end of a command repeats

@@ -5,7 +5,7 @@ from typing import Any
 
 from actors.errors import GreenroomError
 from actors.ids import ConversationId
-from actors.ports import Record
+from actors.records import Record
 from transports.dialect import Action
 from transports.dialects.mcp.call import Call
 from transports.requests import HistoryRead, ReadHistory

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from actors.ports import Head
+from actors.records import Head
 
 
 def page_of(heads: Sequence[Head], cursor: str | None, limit: int) -> tuple[list[Head], str | None]:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from actors.errors import GreenroomError, UnknownConversation
 from actors.ids import ConversationId
 from actors.messages import ListConversations, Slice
-from actors.ports import Head, Record
+from actors.records import Head, Record
 from transports import jsonrpc
 from transports.dialect import Action, Wake, Write
 from transports.dialects.mcp.call import Call

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from actors.ports import Record
+from actors.records import Record
 from transports.quoting import quoted_command
 
 OUTPUT_LINES = 20  # of a command's output; its end says most

@@ -21,7 +21,7 @@ from actors.messages import (
     Resolve,
     ToConversation,
 )
-from actors.ports import Head, Page, Record
+from actors.records import Head, Page, Record
 from actors.settings import Settings
 from tests.support.control_judge import judge
 from transports import requests as ask

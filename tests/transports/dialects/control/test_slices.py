@@ -9,7 +9,7 @@ import pytest
 from actors.events import AgentMessageDelta, ExecApprovalRequest
 from actors.ids import ApprovalId, CallId, ConnectionId, ItemId, SubscriptionId, TurnId
 from actors.messages import Deliver, EndSubscription, Slice, Unsubscribed
-from actors.ports import Record
+from actors.records import Record
 from tests.transports.dialects.control.scripted import ONE, Scripted
 from transports.dialects.control import results
 

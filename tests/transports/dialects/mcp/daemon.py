@@ -45,7 +45,7 @@ from actors.orders import (
     TakeMore,
     TurnEnded,
 )
-from actors.ports import Append
+from actors.records import Append
 from actors.routing import Routing
 from actors.settings import ApprovalPolicy, Settings
 from tests.fakes.journal import FakeJournal

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from actors.ids import ConversationId
-from actors.ports import Head
+from actors.records import Head
 from tests.transports.dialects.mcp.json_schema import Invalid, check, revision
 from transports.dialects.mcp.bounded import Bounded
 from transports.dialects.mcp.events import MEMBERS, seed_message

@@ -8,7 +8,7 @@ from actors.answers import Interrupted
 from actors.errors import GreenroomError
 from actors.ids import ApprovalId, ConversationId
 from actors.messages import AnswerApproval, Interrupt, ListConversations
-from actors.ports import Head
+from actors.records import Head
 from transports import requests as ask
 from transports.dialect import Action
 from transports.dialects.mcp import arguments
