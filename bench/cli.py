@@ -14,8 +14,8 @@ from pathlib import Path
 RUNS = 15
 LIMIT = 3.0
 CONVERSATIONS = 20
-BARE = (sys.executable, "-c", "import socket, json")
-PROGRAM = (sys.executable, "-m", "supervisor.cli.main")
+BARE: tuple[str, ...] = (sys.executable, "-c", "import socket, json")
+PROGRAM: tuple[str, ...] = (sys.executable, "-m", "supervisor.cli.main")
 VERBS: dict[str, tuple[str, ...]] = {
     "ls": ("ls",),
     "status": ("status",),
@@ -38,8 +38,8 @@ def main() -> int:
 def measured(env: dict[str, str]) -> int:
     subprocess.run([*PROGRAM, "up"], env=env, capture_output=True, check=True)
     for number in range(CONVERSATIONS):
-        words = ("run", "-d", "--name", f"bench-{number}", "say x")
-        subprocess.run([*PROGRAM, *words], env=env, capture_output=True, check=True)
+        said = ("run", "-d", "--name", f"bench-{number}", "say x")
+        subprocess.run([*PROGRAM, *said], env=env, capture_output=True, check=True)
     times: dict[str, list[float]] = {"bare": [], **{verb: [] for verb in VERBS}}
     for _ in range(RUNS):
         times["bare"].append(timed(BARE, env))

@@ -7,6 +7,7 @@ from supervisor.cli import exits, ids
 from supervisor.cli.arguments import seconds
 from supervisor.cli.client import Control, Json
 from supervisor.cli.problems import Problem, report
+from supervisor.cli.words import many
 
 BUSY = ("starting", "running", "waiting", "interrupting")
 
@@ -51,7 +52,7 @@ def _told(names: list[str], results: list[Json | Problem], wait_s: float, *, as_
 def _words(result: Json) -> str:
     if result["turn"] is None:
         return "nothing was running"
-    waiting = f"; {result['queued']} inputs wait, the next `send` takes them up" if result["queued"] else ""
+    waiting = f"; {many(result['queued'], 'input')} left waiting for the next `send`" if result["queued"] else ""
     if result["ending"] == "completed":
         return f"the turn was complete before{waiting}"
     return f"interrupted{waiting}"

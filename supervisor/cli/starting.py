@@ -5,12 +5,14 @@ import os
 import sys
 import time
 from argparse import Namespace
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import NoReturn
 
 from supervisor.cli.arguments import seconds
 from supervisor.cli.client import Control, Down, Lost
 from supervisor.cli.problems import Problem
+from supervisor.cli.words import many
 from supervisor.paths import UnsafePath, locate, private_directory, socket_path
 
 ANSWERS_S = 20.0  # from a start to an answer: a repair of the journal is the longest
@@ -30,7 +32,7 @@ def up(chosen: Namespace) -> int:
         print(json.dumps({"pid": daemon["pid"], "socket": socket_path(locate()), "started": running is None}))
         return 0
     known = daemon["registry"]["conversations"]
-    print(f"{'up' if running is None else 'already up'}: pid {daemon['pid']}, {known} conversations")
+    print(f"{'up' if running is None else 'already up'}: pid {daemon['pid']}, {many(known, 'conversation')}")
     return 0
 
 
@@ -42,11 +44,13 @@ def start(arguments: tuple[str, ...] = ()) -> None:
         paths = locate()
         private_directory(paths.state)
         private_directory(paths.run)
-        launch(arguments)
+        with _turn_to_start(f"{paths.state}/starting.lock"):
+            if _greeted() is None:
+                launch(arguments)
+                _wait_for_an_answer()
     except (StartFailed, UnsafePath) as error:
-        text = str(error).removeprefix("greenroom: ")
-        raise Problem(text, "`greenroom doctor` looks further") from error
-    _wait_for_an_answer()
+        text = str(error).removeprefix("greenroom: the daemon could not start: ")
+        raise Problem(f"the daemon could not start: {text}", "`greenroom doctor` looks further") from error
 
 
 def ensure(verb: str, *, environment: bool = False) -> Control:
@@ -92,6 +96,27 @@ def _greeted() -> str | None:
             return str(control.welcome["version"])
     except Down:
         return None
+
+
+@contextmanager
+def _turn_to_start(path: str) -> Iterator[None]:
+    """One after the other, so that twenty who want a daemon make one process and not twenty. Only a courtesy: who
+    has waited long enough goes ahead, and the daemon's own lock decides.
+    """
+    import fcntl
+
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    deadline = time.monotonic() + ANSWERS_S
+    try:
+        while time.monotonic() < deadline:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                time.sleep(POLL_S)
+        yield
+    finally:
+        os.close(handle)
 
 
 def _wait_for_an_answer() -> None:

@@ -9,7 +9,7 @@ from supervisor.cli.client import Control, Json
 from supervisor.cli.listing import check, filled, present, written
 from supervisor.cli.rows import FIELDS, LISTING, STATES, colour, home, row_of
 from supervisor.cli.table import Row
-from supervisor.cli.words import age, moment, one_line, size, span
+from supervisor.cli.words import age, many, moment, one_line, size, span
 from supervisor.paths import locate, socket_path
 
 EVENTS = 10  # of one conversation
@@ -58,7 +58,7 @@ def _overview(control: Control, rows: list[Row], chosen: Namespace) -> None:
     print(f"greenroom {daemon['version']}: {up}, pid {daemon['pid']}, {told}")
     clients = daemon["clients"] - 1  # not ourselves
     print(f"socket {daemon['socket']}")
-    print(f"journal {size(daemon['journal_bytes'])}, {clients} other clients")
+    print(f"journal {size(daemon['journal_bytes'])}, {many(clients, 'other client')}")
     for warning in daemon["warnings"]:
         print(paint(f"warning: {warning}", "yellow"))
     if daemon.get("journal_repaired"):
@@ -76,14 +76,14 @@ def _detail(control: Control, row: Row) -> None:
     facts = {
         "id": row["id"],
         "name": found["name"] or "-",
-        "state": paint(row["state"], *colour(row)) + (f", {pending} questions wait" if pending else ""),
+        "state": paint(row["state"], *colour(row)) + (f", {many(pending, 'open question')}" if pending else ""),
         "failed": one_line(found["failed"] or ""),
         "directory": home(settings["cwd"]),
         "model": f"{settings['model']} ({settings['provider'] or 'default provider'})",
         "policy": f"asks {settings['approval_policy']}, sandbox {settings['sandbox']['mode']}",
-        "events": f"{found['seq']}, {found['tokens']} tokens, {found['queued']} inputs wait",
+        "events": f"{found['seq']}, {many(found['tokens'], 'token')}, {many(found['queued'], 'waiting input')}",
         "created": f"{moment(found['created'])}, used {age(found['updated'])} ago",
-        "watched by": f"{len(found['readers'])} clients",
+        "watched by": many(len(found["readers"]), "client"),
     }
     for name, value in facts.items():
         if value:

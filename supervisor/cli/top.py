@@ -13,7 +13,7 @@ from supervisor.cli.memory import of_conversations, of_process
 from supervisor.cli.rows import COLUMNS, row_of
 from supervisor.cli.show import keys
 from supervisor.cli.table import Column, Row, drawn, plain
-from supervisor.cli.words import age, cut, one_line, size, span
+from supervisor.cli.words import age, cut, many, one_line, size, span
 
 REFRESH_S = 1.0
 SCREEN_ON, SCREEN_OFF = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"
@@ -64,8 +64,10 @@ class Sample:
         daemon, memory = self.daemon, of_process(self.daemon["pid"])
         parts = [
             f"greenroom {daemon['version']} up {span(daemon['uptime_s'])}",
-            f"{len(self.rows)} conversations, {daemon['agents']['turns']} turns, {len(self.questions)} questions",
-            f"{daemon['clients']} clients",
+            many(len(self.rows), "conversation"),
+            many(daemon["agents"]["turns"], "turn"),
+            many(len(self.questions), "question"),
+            many(daemon["clients"], "client"),
             *([size(memory)] if memory else []),
         ]
         return ", ".join(parts)

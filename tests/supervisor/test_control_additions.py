@@ -61,10 +61,14 @@ def test_clients_list_tells_who_reads_what(place: Place, control: Control) -> No
     assert reads["behind"] >= 0
 
 
-def test_clients_list_does_not_wake_what_is_parked(control: Control) -> None:
-    before = control.call("daemon/status")["registry"]["live"]
-    control.call("clients/list")
-    assert control.call("daemon/status")["registry"]["live"] == before
+def test_clients_list_does_not_wake_what_is_parked(place: Place) -> None:
+    place.at_rest(place.new("say x"))
+    place.run("down")
+    place.run("up")
+    with patch.dict("os.environ", place.env, clear=True), Control("test") as control:
+        assert control.call("daemon/status")["registry"]["live"] == 0
+        control.call("clients/list")
+        assert control.call("daemon/status")["registry"]["live"] == 0
 
 
 def test_approvals_list_says_since_when_and_the_oldest_comes_first(place: Place, control: Control) -> None:

@@ -97,15 +97,16 @@ class Screen:
     def _put(self, piece: str, out: list[str]) -> None:
         """A line is never quite full, so the terminal does not break it itself and we know where we are."""
         room = self._columns - 1
-        if self._at and self._at + width(piece) > room:
+        if self._at and self._at + width(piece) > room and (piece.isspace() or width(piece) <= room):
             out.append("\n")
             self._at = 0
             if piece.isspace():
                 return
-        while width(piece) > room:
-            head = _head(piece, room)
+        while self._at + width(piece) > room:  # longer than a line: broken where lines end
+            head = _head(piece, max(1, room - self._at))
             out += [head, "\n"]
             piece = piece[len(head) :]
+            self._at = 0
         out.append(piece)
         self._at += width(piece)
 

@@ -14,7 +14,7 @@ from supervisor.cli.ids import short
 from supervisor.cli.show.changes import files
 from supervisor.cli.show.screen import Screen
 from supervisor.cli.terminal import Paint
-from supervisor.cli.words import clean, one_line, took
+from supervisor.cli.words import clean, many, one_line, took
 
 HEAD = 8  # lines of a command's output before it is folded
 TAIL = 2
@@ -77,7 +77,7 @@ class Transcript:
                 self._note(clean(body["message"]))
             return
         pictures = sum(1 for item in body["items"] if item["type"] != "text")
-        more = f" (and {pictures} pictures)" if pictures else ""
+        more = f" (and {many(pictures, 'picture')})" if pictures else ""
         lines = (clean(body["message"]) + more).splitlines() or [""]
         self._note("\n".join(f"{'>' if at == 0 else ' '} {line}" for at, line in enumerate(lines)), "bold")
 
@@ -103,7 +103,7 @@ class Transcript:
         for output in list(self._output):
             self._fold(output)
         length = f", {took(max(0.0, envelope['ts'] - self._began))}" if self._began else ""
-        tokens = f", {self.tokens:,} tokens" if self.tokens else ""
+        tokens = f", {many(self.tokens, 'token')}" if self.tokens else ""
         style = ("green",) if self.ended == "completed" else ("yellow",)
         self._note(f"-- {word}{length}{tokens}", *style)
 
@@ -234,7 +234,7 @@ class Transcript:
         self._ask(body, f"may it run{again}: {clean(command_line(body['command']))}", envelope)
 
     def _on_apply_patch_approval_request(self, body: Json, envelope: Json) -> None:
-        self._ask(body, f"may it change {len(body['changes'])} files:", envelope)
+        self._ask(body, f"may it change {many(len(body['changes']), 'file')}:", envelope)
         for line in files(body["changes"], self._paint, self.base):
             self._plain(line)
 
@@ -261,7 +261,7 @@ class Transcript:
         self._note(f"an input was taken back{': ' + one_line(body['reason']) if body['reason'] else ''}")
 
     def _on_queue_paused(self, body: Json, _: Json) -> None:
-        self._note(f"{body['queued']} inputs wait; the next one sent takes them up", "yellow")
+        self._note(f"waiting: {many(body['queued'], 'input')}, for the next one that is sent", "yellow")
 
     def _on_conversation_failed(self, body: Json, _: Json) -> None:
         self._note(f"given up: {one_line(body['message'])} (`greenroom restart` gives it a new life)", "red", "bold")

@@ -1,6 +1,7 @@
 """As much of a terminal as our output uses: what a person would see. Unknown sequences are a failure, not ignored."""
 
 import re
+import unicodedata
 
 _TOKENS = re.compile(r"\x1b\[(\??[0-9;]*)([A-Za-z])|(\r)|(\n)|([^\x1b\r\n])", re.DOTALL)
 
@@ -50,13 +51,14 @@ class Emulator:
                 raise AssertionError(f"not a sequence of ours: {arguments}{letter}")
 
     def _put(self, character: str) -> None:
-        if self.column >= self.columns:
+        cells = [character, *[""] * (unicodedata.east_asian_width(character) in "WF")]  # a wide one has two
+        if self.column + len(cells) > self.columns:
             self._down()
             self.column = 0
         line = self.rows[self.row]
         line.extend(" " * (self.column - len(line)))
-        line[self.column : self.column + 1] = [character]
-        self.column += 1
+        line[self.column : self.column + len(cells)] = cells
+        self.column += len(cells)
 
     def _down(self) -> None:
         self.row += 1

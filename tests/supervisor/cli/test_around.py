@@ -247,7 +247,7 @@ def test_the_tour_shows_everything_and_leaves_nothing(quiet: Place) -> None:
     shown_in_order = (
         "up: pid", "[>] look", "+remember the milk", "  remember the milk", "? may it run", "second terminal",
         "approved by greenroom approve", "interrupted by greenroom interrupt", "kill -9", "the daemon is not running",
-        "1 conversations", "lost: ", "Here we are again", "down",
+        "1 conversation", "lost: ", "Here we are again", "down",
     )  # fmt: skip
     at = 0
     for text in shown_in_order:

@@ -110,8 +110,9 @@ def test_send_says_what_became_of_it(place: Place) -> None:
     place.at_rest("talker")
     place.run("send", "talker", "count 500")
     assert place.said("send", "talker", "say next", "--if-busy", "enqueue") == "waits, 1 in the queue"
-    assert "1 inputs wait" in place.said("interrupt", "talker")
+    assert "1 input left waiting" in place.said("interrupt", "talker")
     assert place.run("send", "talker", "-", "--wait", text="say from a pipe").stdout == "from a pipe\n"
+    place.run("wait", "talker", "--for", "idle")  # the one that waited has its turn now
 
 
 def test_interrupt_all_and_interrupt_what_does_not_run(place: Place) -> None:

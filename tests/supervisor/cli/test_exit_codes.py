@@ -80,7 +80,7 @@ def test_11_interrupted(place: Place) -> None:
     conversation = place.new("say x", "--name", "eleven")
     place.at_rest(conversation)
     waiting = place.begin("send", "eleven", "--wait", "count 500")
-    place.run("events", "eleven", "--filter", "type=agent_message", "-n", "1", "-t", "0.3", code=None)
+    place.run("events", "eleven", "--filter", "type=agent_message", "-n", "1", "-t", "300ms", code=None)
     place.run("interrupt", "eleven")
     _, told = waiting.communicate(timeout=20)
     assert waiting.returncode == 11, told

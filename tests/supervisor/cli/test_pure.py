@@ -197,8 +197,21 @@ def test_words_are_kept_whole_and_long_ones_are_broken(wide: list[int]) -> None:
     screen.write("some words that fill the line and then more " + "x" * 90)
     lines = seen(stream, wide).splitlines()
     assert lines[0] == "some words that fill the line and then"
+    assert lines[1] == "more " + "x" * 34
     assert max(len(line) for line in lines) < wide[0]
     assert "".join(lines).count("x") == 90
+
+
+def test_wide_characters_take_two_cells_each(wide: list[int]) -> None:
+    stream = io.StringIO()
+    screen = Screen(stream, live=True)
+    for _ in range(12):
+        screen.foot("foot")
+        screen.write("日本語 ")
+        screen.foot("other")
+    screen.close()
+    lines = seen(stream, wide).splitlines()
+    assert [line.split() for line in lines] == [["日本語"] * 5, ["日本語"] * 5, ["日本語"] * 2]
 
 
 def test_a_line_of_its_own_does_not_split_a_stream_of_words(wide: list[int]) -> None:

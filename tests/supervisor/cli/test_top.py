@@ -10,7 +10,7 @@ def test_top_shows_the_conversations_and_gives_the_screen_back(place: Place) -> 
     terminal = place.terminal("top", columns=100)
     terminal.expect("waiting")
     terminal.expect(HELP)
-    assert "1 questions" in terminal.screen
+    assert "1 question," in terminal.screen
     assert f"> {conversation[:8]}  asks  waiting" in terminal.screen
     terminal.send("q")
     assert terminal.end() == 0
@@ -28,7 +28,7 @@ def test_its_keys_approve_interrupt_and_attach(place: Place) -> None:
     terminal.expect("answered: approved")
     place.at_rest(asking)
     place.run("send", asking, "count 500")
-    terminal.expect(", 1 turns")
+    terminal.expect(", 1 turn,")
     terminal.expect(HELP)
     terminal.send("\r")
     terminal.expect("Ctrl-C interrupts")  # attached, on the ordinary screen
