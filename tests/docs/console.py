@@ -87,8 +87,21 @@ class Newcomer:
     ) -> None:
         try:
             self.types("greenroom down --now")
+            assert not self._daemon_is_left(), f"a daemon of {self._home} is left over"
         finally:
             shutil.rmtree(self._home, ignore_errors=True)
+
+    def _daemon_is_left(self) -> bool:
+        """One that came up after it was stopped would make its home anew."""
+        lock = self._home / ".local/state/greenroom/daemon.lock"
+        if not lock.exists():
+            return False
+        with lock.open() as handle:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return True
+        return False
 
     def types(self, command: str) -> str:
         """What is on the terminal afterwards. The next command finds the same directory and exit status."""
