@@ -9,8 +9,13 @@ from pathlib import Path
 
 from supervisor.reference.control import control_page
 from supervisor.reference.events import events_page
+from supervisor.reference.mcp import mcp_page
 
-PAGES: Mapping[str, Callable[[], str]] = {"events.md": events_page, "control-api.md": control_page}
+PAGES: Mapping[str, Callable[[], str]] = {
+    "events.md": events_page,
+    "control-api.md": control_page,
+    "mcp.md": mcp_page,
+}
 
 
 def main(arguments: list[str]) -> int:

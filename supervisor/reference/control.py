@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from actors import errors
-from supervisor.reference.members import member_table, one_line, page
+from supervisor.reference.events import parts_of_events
+from supervisor.reference.members import Schema, member_table, one_line, page, resolved
 from transports.dialects.control.schema import api_schema
 
 HEAD = """# The control API
@@ -32,6 +33,9 @@ After `conversation/attach` events come as notifications. There is never more th
 the next is sent when the last has left, so a slow reader gets fewer and longer ones, and delays nobody.
 """
 
+STRUCTURES = """## What they are made of
+"""
+
 ERRORS = """## Errors
 
 An error has a number, a text for people, and `data` with a stable `code` and `retryable`. Numbers of JSON-RPC itself
@@ -43,21 +47,68 @@ mean what they always mean.
 
 def control_page() -> str:
     schema = api_schema()
+    writer = _Writer(schema["$defs"])
     parts = [HEAD, "## Methods\n"]
     for name, method in schema["methods"].items():
-        parts += [
-            f"### `{name}`\n",
-            f"{method['summary']}\n",
-            *member_table(method["params"], parts="events.md", asked=True),
-            "",
-        ]
+        parts += [f"### `{name}`\n", f"{method['summary']}\n", *writer.params(method["params"])]
+        parts += writer.answer(method["result"])
     parts.append(NOTIFICATIONS)
     for name, notification in schema["notifications"].items():
-        parts += [f"### `{name}`\n", f"{notification['summary']}\n"]
-        if "event" in notification:
-            parts.append("Each of its `events` is an envelope as in [Events](events.md).\n")
-    parts += [ERRORS, *_errors()]
+        parts += [f"### `{name}`\n", f"{notification['summary']}\n", *writer.members(notification["params"])]
+    parts += [STRUCTURES, *writer.structures(), ERRORS, *_errors()]
     return page(parts)
+
+
+class _Writer:
+    """Tables of members; remembers which structures they mention."""
+
+    def __init__(self, definitions: Schema) -> None:
+        self._definitions = definitions
+        self._elsewhere = dict.fromkeys(parts_of_events(), "events.md")
+        self._mentioned: set[str] = set()
+
+    def params(self, schema: Schema) -> Iterator[str]:
+        yield from self._table(schema, asked=True)
+
+    def members(self, schema: Schema) -> Iterator[str]:
+        yield from self._table(schema, asked=False)
+
+    def answer(self, schema: Schema) -> Iterator[str]:
+        for one in schema.get("anyOf", (schema,)):
+            known = resolved(one, self._definitions)
+            if known.get("properties"):
+                yield f"Answer. {one_line(known.get('description', ''))}".rstrip() + "\n"
+                yield from self.members(known)
+
+    def structures(self) -> Iterator[str]:
+        """What was mentioned, and what that mentions."""
+        done: set[str] = set()
+        while ahead := sorted(self._mentioned - done):
+            done.add(ahead[0])
+            schema = self._definitions[ahead[0]]
+            if "properties" in schema and ahead[0] not in self._elsewhere:
+                yield f"### {ahead[0]}\n"
+                yield from self.members(schema)
+
+    def _table(self, schema: Schema, *, asked: bool) -> Iterator[str]:
+        known = resolved(schema, self._definitions)
+        self._mentioned.update(_references(known.get("properties", {})))
+        yield from member_table(known, self._definitions, pages=self._elsewhere, asked=asked)
+        yield ""
+
+
+def _references(tree: object) -> Iterator[str]:
+    match tree:
+        case {"$ref": str() as reference}:
+            yield reference.rpartition("/")[2]
+        case dict():
+            for value in tree.values():
+                yield from _references(value)
+        case list():
+            for value in tree:
+                yield from _references(value)
+        case _:
+            pass
 
 
 def _errors() -> Iterator[str]:

@@ -16,6 +16,8 @@ What happens in a conversation is a list of events. They are what the journal ke
 prints, and what every client is shown in its own dialect. Programs find the same as JSON Schema in
 [events.json](../schema/events.json).
 
+## Envelope
+
 Our own API wraps each one:
 """
 
@@ -57,8 +59,12 @@ def _events(kinds: Iterable[type[ev.Event]]) -> Iterator[str]:
 def _parts(definitions: Schema) -> Iterator[str]:
     """What events are made of, and other messages too."""
     for name in sorted(definitions.keys() - NAMES):
-        schema = definitions[name]
-        if "properties" in schema:
+        if "properties" in definitions[name]:
             yield f"### {name}\n"
-            yield from member_table(schema, definitions)
+            yield from member_table(definitions[name], definitions)
             yield ""
+
+
+def parts_of_events() -> set[str]:
+    """The structures that have a section on this page."""
+    return {"Envelope", *ev.Envelope.model_json_schema(mode="serialization")["$defs"]} - NAMES

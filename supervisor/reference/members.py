@@ -4,10 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 Schema = Mapping[str, Any]
+Pages = Mapping[str, str]  # on which page a named structure is, if it is not on this one
+HERE: Pages = {}
 
 
 def member_table(
-    schema: Schema, known: Schema | None = None, *, but: str = "", parts: str = "", asked: bool = False
+    schema: Schema, known: Schema | None = None, *, but: str = "", pages: Pages = HERE, asked: bool = False
 ) -> Iterator[str]:
     """`asked`: somebody has to write these members, and wants to know which may be left out."""
     properties = {name: one for name, one in schema.get("properties", {}).items() if name != but}
@@ -19,19 +21,18 @@ def member_table(
     yield "|---|---|---|"
     for name, one in properties.items():
         optional = ", optional" if asked and name not in required else ""
-        yield f"| `{name}` | {kind_of(one, definitions, parts)}{optional} | {one.get('description', '')} |"
+        yield f"| `{name}` | {kind_of(one, definitions, pages)}{optional} | {one.get('description', '')} |"
 
 
-def kind_of(schema: Schema, definitions: Schema, parts: str) -> str:
-    """`parts`: the page on which named structures are."""
+def kind_of(schema: Schema, definitions: Schema, pages: Pages) -> str:
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         target = definitions[name]
         if "enum" in target or "const" in target:
-            return kind_of(target, definitions, parts)
-        return f"[{name}]({parts}#{name.lower()})"
+            return kind_of(target, definitions, pages)
+        return f"[{name}]({pages.get(name, '')}#{name.lower()})"
     if "anyOf" in schema or "oneOf" in schema:
-        kinds = [kind_of(one, definitions, parts) for one in schema.get("anyOf", schema.get("oneOf", ()))]
+        kinds = [kind_of(one, definitions, pages) for one in schema.get("anyOf", schema.get("oneOf", ()))]
         return " or ".join(dict.fromkeys(kinds))
     if "const" in schema:
         return f"`{schema['const']}`"
@@ -39,15 +40,23 @@ def kind_of(schema: Schema, definitions: Schema, parts: str) -> str:
         return "one of " + ", ".join(f"`{one}`" for one in schema["enum"])
     match schema.get("type"):
         case "array":
-            return f"list of {kind_of(schema.get('items', {}), definitions, parts)}"
+            return f"list of {kind_of(schema.get('items', {}), definitions, pages)}"
         case "object":
             return "object"
         case "string" if schema.get("format") == "path":
             return "path"
         case str() as kind:
             return kind
+        case list() as kinds:
+            return " or ".join(kinds)
         case _:
             return "anything"
+
+
+def resolved(schema: Schema, definitions: Schema) -> Schema:
+    """What a reference stands for."""
+    named: Schema = definitions[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
+    return named
 
 
 def one_line(text: str) -> str:

@@ -4,8 +4,6 @@ import json
 import tomllib
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from importlib.util import find_spec
-from itertools import takewhile
 from pathlib import Path
 from typing import cast
 
@@ -15,7 +13,6 @@ from supervisor.config import load
 from tests.docs.console import Newcomer, Step, fits, steps
 from tests.docs.pages import blocks, named, pages
 
-SPEAKS_MCP = find_spec("supervisor.dialects") is not None
 AT_A_TIME = 3
 PAGE_S = 50.0  # an idle machine needs a fifth of it for the longest page
 
@@ -32,13 +29,7 @@ Printed = list[tuple[Step, str]]
 
 def run(page: Path) -> Printed:
     with Newcomer() as person:
-        return [(step, person.types(step.command)) for step in wanted(page)]
-
-
-def wanted(page: Path) -> list[Step]:
-    """Up to what this daemon does not speak."""
-    found = list(steps(page.read_text(encoding="utf-8")))
-    return found if SPEAKS_MCP else list(takewhile(lambda step: "greenroom mcp" not in step.command, found))
+        return [(step, person.types(step.command)) for step in steps(page.read_text(encoding="utf-8"))]
 
 
 @pytest.fixture(scope="module")

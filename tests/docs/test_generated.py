@@ -11,8 +11,10 @@ from supervisor.cli.reference import reference_text
 from supervisor.reference.__main__ import main
 from supervisor.reference.control import control_page
 from supervisor.reference.events import events_page
+from supervisor.reference.mcp import mcp_page
 from tests.docs.pages import DOCS
 from transports.dialects.control.methods import METHODS
+from transports.dialects.mcp import tools
 
 REFERENCE = DOCS / "reference"
 
@@ -36,12 +38,22 @@ def test_a_page_that_is_out_of_date_is_told(tmp_path: Path, capsys: pytest.Captu
     assert "events.md does not match the code" in capsys.readouterr().err
 
 
+def test_every_tool_is_on_the_page_of_the_mcp_server_with_all_that_it_takes() -> None:
+    text = mcp_page()
+    for tool in tools.ALL:
+        section = text.partition(f"### `{tool['name']}`\n")[2].partition("\n### ")[0]
+        assert tool["description"] in section
+        assert all(f"| `{name}` |" in section for name in tool["inputSchema"]["properties"])
+
+
 def test_every_event_every_method_and_every_error_is_on_its_page() -> None:
     events, control = events_page(), control_page()
     kinds = [*get_args(ev.DurableEvent), *get_args(ev.Delta)]
     assert all(f"### `{kind.model_fields['type'].default}`\n" in events for kind in kinds)
     assert "\n### WorkspaceWrite\n" in events
-    assert all(f"### `{name}`" in control for name in METHODS)
+    for name, method in METHODS.items():
+        section = control.partition(f"### `{name}`\n")[2].partition("\n### ")[0]
+        assert all(f"| `{member}` |" in section for member in method.params.model_fields)
     assert f"`{errors.AlreadyAnswered.code}` | {errors.AlreadyAnswered.jsonrpc}" in control
 
 
