@@ -61,5 +61,5 @@ class TickingEngine(Engine):
 
 
 if __name__ == "__main__":
-    daemon.Engine = TickingEngine  # type: ignore[misc]  # the daemon's one seam for another kind of agent
+    daemon.Engine = TickingEngine  # type: ignore[attr-defined]  # the daemon's one seam for another kind of agent
     sys.exit(daemon.main())

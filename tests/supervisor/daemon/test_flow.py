@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -119,7 +119,7 @@ def pass_by(daemon: DaemonProcess, total: int) -> None:
         assert grown < 16 * MIB, f"{grown / MIB:.1f} MiB for a reader that never reads"
         with never_reading(daemon, one):
             after = latencies(client, int(LATENCY_S * WORDS_PER_S / 2))
-    print(f"{grown / MIB:.1f} MiB; p99 before {p99(alone):.1f} ms, meanwhile {p99(beside):.1f} ms, after {p99(after):.1f} ms")
+    print(f"{grown / MIB:.1f} MiB; p99 in ms: {p99(alone):.1f}, meanwhile {p99(beside):.1f}, after {p99(after):.1f}")
     assert p99(after) < max(3 * p99(alone), 50), "two that never read delay nobody"
 
 
@@ -189,7 +189,7 @@ def test_a_hundred_clients_come_and_go_a_hundred_times(ticking: DaemonProcess) -
 def malformed(count: int) -> Iterator[bytes]:
     chance = random.Random(7)
     good = b'{"jsonrpc":"2.0","id":1,"method":"conversation/list","params":{"limit":1}}'
-    kinds = [
+    kinds: list[Callable[[], bytes]] = [
         lambda: good[: chance.randrange(1, len(good))],
         lambda: chance.randbytes(chance.randrange(1, 200)).replace(b"\n", b"\0") + b"\xff",
         lambda: b"[" * chance.randrange(1, 3000),
