@@ -20,6 +20,7 @@ from tests.support.daemon_process import ROOT, DaemonProcess
 
 MIB = 1 << 20
 PIECE = 32 * 1024
+WARM = 24 * MIB
 LATENCY_S = 4.0  # of one measurement
 WORDS_PER_S = 50
 
@@ -104,8 +105,9 @@ def pass_by(daemon: DaemonProcess, total: int) -> None:
     """One reader stands still while so many bytes of events pass it; another reads them; a third is not delayed."""
     client = daemon.connect()
     one = client.create()
-    client.send(one, f"flood {8 * MIB} {PIECE}")  # so that every buffer has its size
     with never_reading(daemon, one), contextlib.closing(Drain(daemon, one)) as drain:
+        client.send(one, f"flood {WARM} {PIECE}")  # every buffer, page and arena has its size
+        drain.wait(WARM)
         alone = latencies(client, int(LATENCY_S * WORDS_PER_S / 2))
         before = daemon.resident_bytes()
         sent = client.start("conversation/send", conversation=one, prompt=f"flood {total} {PIECE}", wait=True)
@@ -114,13 +116,13 @@ def pass_by(daemon: DaemonProcess, total: int) -> None:
             while not client.answered(sent):
                 beside += latencies(neighbour, WORDS_PER_S // 2)
         assert client.answer(sent)["ending"] == "completed"
-        drain.wait(total)
+        drain.wait(WARM + total)
         grown = daemon.resident_bytes() - before
         assert grown < 16 * MIB, f"{grown / MIB:.1f} MiB for a reader that never reads"
         with never_reading(daemon, one):
             after = latencies(client, int(LATENCY_S * WORDS_PER_S / 2))
     print(f"{grown / MIB:.1f} MiB; p99 in ms: {p99(alone):.1f}, meanwhile {p99(beside):.1f}, after {p99(after):.1f}")
-    assert p99(after) < max(3 * p99(alone), 50), "two that never read delay nobody"
+    assert p99(after) < max(3 * p99(alone), 100), "two that never read delay nobody"
 
 
 @pytest.mark.timeout(120)
