@@ -50,6 +50,7 @@ class Services:
         self._stop = stop
         self._reread = reread
         self._began = time.monotonic()
+        self._environ = dict(os.environ)  # decoded once: it is long, and a create wants it each time
         self._busy: set[asyncio.Task[None]] = set()
         self._table: dict[type, Callable[[Any, Client], Awaitable[object]]] = {
             ask.MakeSettings: self._make_settings,
@@ -109,7 +110,7 @@ class Services:
     def _settings(self, request: ask.MakeSettings, client: Client) -> ask.SettingsMade:
         overrides = overrides_from_json(request.config)
         loaded = self._engine.loaded.relayered(overrides, request.profile)
-        env = {**os.environ, **client.env}
+        env = {**self._environ, **client.env}
         arguments = Arguments(
             model=request.model,
             model_provider=request.model_provider,

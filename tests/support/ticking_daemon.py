@@ -18,6 +18,8 @@ from supervisor.agent.backends import Backend
 from supervisor.agent.turn import Turn
 from supervisor.engine import Engine
 
+BEFORE_INPUT = 8  # messages; an agent looks for input before every request to its model, and so waits for the disk
+
 
 class Ticking:
     resumable = False
@@ -43,9 +45,11 @@ class Ticking:
         turn.emit(AgentMessage(message="said", item_id=item))
 
     async def _flood(self, turn: Turn, size: int, piece: int) -> None:
-        """As a model talks: a delta, which waits for room, and the whole message, which is stored."""
+        """As a model talks: a delta, which waits for room, the whole message, and now and then a look for input."""
         text = "x" * piece
-        for _ in range(size // piece):
+        for number in range(size // piece):
+            if number % BEFORE_INPUT == 0:
+                await turn.more_input()
             item = turn.new_item()
             await turn.room()
             turn.emit(AgentMessageDelta(delta=text, item_id=item), AgentMessage(message=text, item_id=item))
@@ -61,5 +65,5 @@ class TickingEngine(Engine):
 
 
 if __name__ == "__main__":
-    daemon.Engine = TickingEngine  # type: ignore[misc]  # the daemon's one seam for another kind of agent
+    daemon.Engine = TickingEngine  # type: ignore[attr-defined]  # the daemon's one seam for another kind of agent
     sys.exit(daemon.main())

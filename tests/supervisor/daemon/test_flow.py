@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -20,6 +20,7 @@ from tests.support.daemon_process import ROOT, DaemonProcess
 
 MIB = 1 << 20
 PIECE = 32 * 1024
+WARM = 24 * MIB
 LATENCY_S = 4.0  # of one measurement
 WORDS_PER_S = 50
 
@@ -104,8 +105,9 @@ def pass_by(daemon: DaemonProcess, total: int) -> None:
     """One reader stands still while so many bytes of events pass it; another reads them; a third is not delayed."""
     client = daemon.connect()
     one = client.create()
-    client.send(one, f"flood {8 * MIB} {PIECE}")  # so that every buffer has its size
     with never_reading(daemon, one), contextlib.closing(Drain(daemon, one)) as drain:
+        client.send(one, f"flood {WARM} {PIECE}")  # every buffer, page and arena has its size
+        drain.wait(WARM)
         alone = latencies(client, int(LATENCY_S * WORDS_PER_S / 2))
         before = daemon.resident_bytes()
         sent = client.start("conversation/send", conversation=one, prompt=f"flood {total} {PIECE}", wait=True)
@@ -114,15 +116,13 @@ def pass_by(daemon: DaemonProcess, total: int) -> None:
             while not client.answered(sent):
                 beside += latencies(neighbour, WORDS_PER_S // 2)
         assert client.answer(sent)["ending"] == "completed"
-        drain.wait(total)
+        drain.wait(WARM + total)
         grown = daemon.resident_bytes() - before
         assert grown < 16 * MIB, f"{grown / MIB:.1f} MiB for a reader that never reads"
         with never_reading(daemon, one):
             after = latencies(client, int(LATENCY_S * WORDS_PER_S / 2))
-    print(
-        f"{grown / MIB:.1f} MiB; p99 before {p99(alone):.1f} ms, meanwhile {p99(beside):.1f} ms, after {p99(after):.1f} ms"
-    )
-    assert p99(after) < max(3 * p99(alone), 50), "two that never read delay nobody"
+    print(f"{grown / MIB:.1f} MiB; p99 in ms: {p99(alone):.1f}, meanwhile {p99(beside):.1f}, after {p99(after):.1f}")
+    assert p99(after) < max(3 * p99(alone), 100), "two that never read delay nobody"
 
 
 @pytest.mark.timeout(120)
@@ -191,7 +191,7 @@ def test_a_hundred_clients_come_and_go_a_hundred_times(ticking: DaemonProcess) -
 def malformed(count: int) -> Iterator[bytes]:
     chance = random.Random(7)
     good = b'{"jsonrpc":"2.0","id":1,"method":"conversation/list","params":{"limit":1}}'
-    kinds = [
+    kinds: list[Callable[[], bytes]] = [
         lambda: good[: chance.randrange(1, len(good))],
         lambda: chance.randbytes(chance.randrange(1, 200)).replace(b"\n", b"\0") + b"\xff",
         lambda: b"[" * chance.randrange(1, 3000),

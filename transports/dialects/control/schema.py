@@ -1,9 +1,11 @@
 """The JSON Schema of the control API, from the models that judge what comes in and describe what goes out.
 
 python -m transports.dialects.control.schema [--check] docs/schema/control.json
+python -m transports.dialects.control.schema [--check] docs/control-api.md      the table of errors in it
 """
 
 import json
+import re
 import sys
 from collections.abc import Sequence
 from functools import cache
@@ -12,6 +14,8 @@ from typing import Any, Literal
 
 from pydantic import TypeAdapter
 
+from actors.errors import GreenroomError
+from transports import hello as _hello  # noqa: F401  # its errors are in the table too
 from transports.dialects.control.shapes import NOTIFICATIONS, RESULTS, ErrorMessage
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -54,11 +58,41 @@ def schema_text() -> str:
     return json.dumps(api_schema(), indent=1) + "\n"
 
 
+def with_errors(page: str) -> str:
+    """The page with the table of errors between its marks."""
+    before, start, rest = page.partition("<!-- errors -->")
+    _, end, after = rest.partition("<!-- /errors -->")
+    return f"{before}{start}\n\n{errors_table()}\n{end}{after}"
+
+
+def errors_table() -> str:
+    rows = ["| code | number | again? | means |", "|---|---|---|---|"]
+    for error in sorted(_below(GreenroomError), key=lambda one: (-one.jsonrpc, one.code)):
+        again = "yes" if error.retryable else ""
+        rows.append(f"| `{error.code}` | {error.jsonrpc} | {again} | {_means(error)} |")
+    return "\n".join(rows) + "\n"
+
+
+def _below(kind: type[GreenroomError]) -> list[type[GreenroomError]]:
+    """Those that actors/errors.py and the hello may say."""
+    here = [kind] if kind.__module__ in {"actors.errors", "transports.hello"} else []
+    return [*here, *(one for sub in kind.__subclasses__() for one in _below(sub))]
+
+
+def _means(error: type[GreenroomError]) -> str:
+    if error is GreenroomError:
+        return "A bug of ours; the daemon's log has it."
+    said = (vars(error).get("__doc__") or "").partition("\n")[0]
+    return said or re.sub(r"(?<!^)(?=[A-Z])", " ", error.__name__).capitalize() + "."
+
+
 def main(arguments: Sequence[str]) -> int:
     (target,) = (Path(word) for word in arguments if word != "--check")
+    before = target.read_text(encoding="utf-8") if target.exists() else ""
+    wanted = with_errors(before) if target.suffix == ".md" else schema_text()
     if "--check" not in arguments:
-        target.write_text(schema_text(), encoding="utf-8")
-    elif not target.exists() or target.read_text(encoding="utf-8") != schema_text():
+        target.write_text(wanted, encoding="utf-8")
+    elif before != wanted:
         sys.stderr.write(f"{target} does not match the code: run `make reference` and commit the result\n")
         return 1
     return 0

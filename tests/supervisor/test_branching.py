@@ -1,0 +1,185 @@
+"""Forks and imports against a real journal: what is stored is what would wake up."""
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from actors import events as ev
+from actors.conversation import head_of, restore
+from actors.errors import InvalidInput, NameTaken, UnknownConversation, WrongState
+from actors.ids import ConversationId, InputId, TurnId
+from actors.items import TextItem
+from actors.records import Append, Record
+from actors.settings import BusyPolicy, Settings
+from supervisor.branching import check_name, forked, guest
+from supervisor.journal import SqliteJournal
+from supervisor.journal.export import export, import_
+
+ONE = ConversationId("11111111-1111-4111-8111-111111111111")
+TWO = ConversationId("22222222-2222-4222-8222-222222222222")
+SETTINGS = Settings(model="m", cwd=Path("/src"))
+TURN = TurnId("t")
+ITEMS = (TextItem(text="said"),)
+BORN = (ev.SessionConfigured(session_id=ONE, model="m", settings=SETTINGS, name="source"), None)
+SPOKEN = (
+    (ev.TaskStarted(), TURN),
+    (ev.UserMessage(message="said", items=ITEMS, input_id=InputId("i")), TURN),
+    (ev.TaskComplete(last_agent_message="ok"), TURN),
+)
+Said = tuple[ev.DurableEvent, TurnId | None]
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> Iterator[SqliteJournal]:
+    with closing(SqliteJournal(tmp_path / "journal.sqlite3")) as journal:
+        yield journal
+
+
+def keep(journal: SqliteJournal, *said: Said) -> None:
+    records = tuple(
+        Record(seq, float(seq), turn, event.type, event.model_dump_json().encode())
+        for seq, (event, turn) in enumerate(said, 1)
+    )
+    assert journal.commit([Append(ONE, records, head_of(restore(ONE, None, records)))]) == [None]
+
+
+def types(append: Append) -> list[str]:
+    return [record.type for record in append.records]
+
+
+def taken_in(journal: SqliteJournal, lines: tuple[str, ...], new_id: ConversationId | None = None) -> ConversationId:
+    return import_(journal, guest(lines, new_id).lines, new_id)
+
+
+def agree(journal: SqliteJournal, conversation: ConversationId) -> None:
+    """The head that was stored is what the events come to."""
+    head, page = journal.head(conversation), journal.read(conversation, 0, 1000)
+    assert head is not None
+    assert page is not None
+    state = restore(conversation, None, page.records)
+    assert head == head_of(state)
+    assert state.facts.conversation == conversation
+
+
+# --- forks
+
+
+def test_a_fork_says_where_it_comes_from_and_shares_every_event_after_the_first(journal: SqliteJournal) -> None:
+    keep(journal, BORN, *SPOKEN)
+    append = forked(journal, ONE, TWO, None, "branch")
+    first = json.loads(append.records[0].body)
+    assert (first["session_id"], first["name"], first["forked_from"]) == (TWO, "branch", f"{ONE}@4")
+    page = journal.read(ONE, 1, 100)
+    assert page is not None
+    assert append.records[1:] == page.records
+    assert journal.commit([append]) == [None]
+    agree(journal, TWO)
+
+
+@pytest.mark.parametrize("at", [2, 3])
+def test_a_point_inside_a_turn_is_refused(journal: SqliteJournal, at: int) -> None:
+    keep(journal, BORN, *SPOKEN)
+    with pytest.raises(WrongState, match=f"event {at}"):
+        forked(journal, ONE, TWO, at, None)
+    assert len(forked(journal, ONE, TWO, 1, None).records) >= 1
+
+
+def test_a_point_beyond_the_end_and_a_source_that_is_not_there_are_refused(journal: SqliteJournal) -> None:
+    keep(journal, BORN)
+    with pytest.raises(InvalidInput, match="has 1 events"):
+        forked(journal, ONE, TWO, 2, None)
+    with pytest.raises(UnknownConversation):
+        forked(journal, TWO, ONE, None, None)
+
+
+def test_nothing_that_waits_in_the_source_waits_in_its_fork(journal: SqliteJournal) -> None:
+    queued = ev.InputQueued(input_id=InputId("q"), policy=BusyPolicy.ENQUEUE, items=ITEMS)
+    keep(journal, BORN, *SPOKEN, (queued, None), (ev.QueuePaused(queued=1), None))
+    append = forked(journal, ONE, TWO, None, "branch")
+    assert types(append)[-2:] == ["input_withdrawn", "queue_resumed"]
+    state = restore(TWO, None, append.records)
+    assert (state.facts.pending, state.facts.paused) == ((), False)
+
+
+def test_a_fork_has_neither_its_sources_later_name_nor_its_place_in_the_archive(journal: SqliteJournal) -> None:
+    keep(journal, BORN, (ev.ConversationRenamed(name="later"), None), (ev.ConversationArchived(), None))
+    append = forked(journal, ONE, TWO, None, None)
+    facts = restore(TWO, None, append.records).facts
+    assert (facts.name, facts.archived) == (None, False)
+    assert journal.commit([append]) == [None]
+    agree(journal, TWO)
+
+
+def test_a_name_is_taken_by_any_other_conversation(journal: SqliteJournal) -> None:
+    keep(journal, BORN)
+    check_name(journal, None)
+    check_name(journal, "free")
+    check_name(journal, "source", ONE)
+    with pytest.raises(NameTaken):
+        check_name(journal, "source")
+
+
+# --- imports
+
+
+def test_what_was_exported_comes_back_as_it_was(journal: SqliteJournal) -> None:
+    keep(journal, BORN, *SPOKEN)
+    before, lines = journal.read(ONE, 0, 100), tuple(export(journal, ONE))
+    journal.delete(ONE)
+    assert taken_in(journal, lines) == ONE
+    after = journal.read(ONE, 0, 100)
+    assert before is not None
+    assert after is not None
+    bodies = [[json.loads(record.body) for record in page.records] for page in (before, after)]
+    assert bodies[0] == bodies[1]
+    agree(journal, ONE)
+
+
+def test_a_copy_under_a_new_id_names_itself_and_gives_the_name_back(journal: SqliteJournal) -> None:
+    keep(journal, BORN, *SPOKEN)
+    assert taken_in(journal, tuple(export(journal, ONE)), TWO) == TWO
+    agree(journal, TWO)
+    head = journal.head(TWO)
+    assert head is not None
+    assert head.name is None
+    page = journal.read(TWO, 0, 1)
+    assert page is not None
+    assert json.loads(page.records[0].body)["session_id"] == TWO
+
+
+def test_an_open_turn_moves_with_its_id_and_not_to_another(journal: SqliteJournal) -> None:
+    keep(journal, BORN, *SPOKEN[:2])
+    lines = tuple(export(journal, ONE))
+    with pytest.raises(WrongState, match="a turn is open"):
+        guest(lines, TWO)
+    journal.delete(ONE)
+    assert taken_in(journal, lines) == ONE
+
+
+def test_a_history_whose_beginning_was_pruned_keeps_what_its_checkpoint_says(journal: SqliteJournal) -> None:
+    keep(journal, BORN, *SPOKEN)
+    head, *events = export(journal, ONE)
+    tree = json.loads(head)
+    tree["first_seq"] = 3
+    brought = guest((json.dumps(tree), *events[2:]), TWO)
+    assert import_(journal, brought.lines, TWO) == TWO
+    found = journal.head(TWO)
+    assert found is not None
+    state = restore(TWO, found, ())
+    assert (state.facts.conversation, state.facts.preview, state.facts.name) == (TWO, "said", None)
+
+
+@pytest.mark.parametrize("line", range(5))
+def test_a_line_that_is_damaged_is_refused_whatever_is_wrong_with_it(journal: SqliteJournal, line: int) -> None:
+    keep(journal, BORN, *SPOKEN)
+    lines = list(export(journal, ONE))
+    journal.delete(ONE)
+    for damage in ("", "{}", "[]", lines[line][:-2], lines[line].replace('"type":"', '"type":"un')):
+        if damage == lines[line]:
+            continue
+        with pytest.raises(InvalidInput):
+            taken_in(journal, (*lines[:line], damage, *lines[line + 1 :]))
+        assert journal.heads() == []

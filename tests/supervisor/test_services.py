@@ -1,0 +1,176 @@
+"""What the supervisor answers to dialects: order, failures, and that nothing but an answer comes of them."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from actors.errors import GreenroomError, StorageFull
+from actors.ids import ConnectionId, ConversationId
+from actors.messages import Chore, ChoreDone, Known
+from supervisor.config import Loaded, load
+from supervisor.journal import SqliteJournal
+from supervisor.paths import locate
+from supervisor.services import Services, without_secrets
+from tests.supervisor.test_branching import BORN, ONE, keep
+from tests.transports.house import LoopThread, Probe, running_loop
+from transports import requests as ask
+from transports.connection import Asked, Served
+from transports.dialect import Client
+from transports.hello import Identity
+from transports.switchboard import Switchboard
+
+ME = Client(ConnectionId("me"), "me", pid=1)
+
+
+class Journalist:
+    """Does chores at once, on whatever thread tells."""
+
+    def tell(self, chore: object) -> None:
+        assert isinstance(chore, Chore)
+        try:
+            result = chore.work()
+        except GreenroomError as error:
+            result = error
+        chore.reply_to.tell(ChoreDone(result))
+
+
+class Remembering:
+    def __init__(self) -> None:
+        self.forgotten: list[ConversationId] = []
+
+    def forget(self, conversation: ConversationId) -> None:
+        self.forgotten.append(conversation)
+
+
+class SmallEngine:
+    """The part of an engine that services touch."""
+
+    def __init__(self, loop: LoopThread, home: Path) -> None:
+        self.loop = loop
+        self.paths = locate({"GREENROOM_HOME": str(home)})
+        self.journal = SqliteJournal(home / "journal.sqlite3")
+        self.registry = Probe()
+        self.journalist = Journalist()
+        self.histories = self.environments = Remembering()
+        self.loaded = load(environ={"GREENROOM_HOME": str(home)})
+        self.reloaded: list[Loaded] = []
+
+    @property
+    def config(self) -> Any:
+        return self.loaded.config
+
+    def reload(self, loaded: Loaded) -> None:
+        self.reloaded.append(loaded)
+
+
+class House:
+    def __init__(self, loop: LoopThread, home: Path) -> None:
+        self.engine = SmallEngine(loop, home)
+        self.order: list[str] = []
+        self.reread: Callable[[], Loaded] = lambda: self.engine.loaded
+        engine: Any = self.engine
+        self.services = Services(
+            engine, Switchboard(), Identity("1", "i"), lambda _: self.order.append("stop"), self._reread
+        )
+
+    def _reread(self) -> Loaded:
+        return self.reread()
+
+    def ask(self, request: object) -> Any:
+        """The one answer."""
+        probe = Probe()
+        self.services.tell(Asked(request, ME, probe))
+        served = probe.expect(Served).answer
+        assert isinstance(served, ask.Served)
+        assert served.token == getattr(request, "token", None)
+        return served.answer
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[House]:
+    with running_loop() as loop:
+        house = House(loop, tmp_path)
+        yield house
+        loop.call(lambda: None)
+        house.engine.journal.close()
+        asyncio.run_coroutine_threadsafe(loop.loop.shutdown_default_executor(), loop.loop).result(10)
+
+
+def test_the_answer_to_down_goes_before_the_stop(house: House) -> None:
+    class Noting(Probe):
+        def tell(self, message: object) -> None:
+            house.order.append("answer")
+            super().tell(message)
+
+    probe = Noting()
+    house.services.tell(Asked(ask.Down(1, 0.0), ME, probe))
+    probe.expect(Served)
+    house.engine.loop.call(lambda: None)
+    assert house.order == ["answer", "stop"]
+
+
+def test_a_delete_that_the_disk_refuses_is_known_again(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: ConversationId) -> None:
+        raise StorageFull("no room")
+
+    keep(house.engine.journal, BORN)
+    monkeypatch.setattr(house.engine.journal, "delete", full)
+    assert house.ask(ask.Delete(1, ONE)) == StorageFull("no room")
+    known = house.engine.registry.expect(Known)
+    assert [head.conversation for head in known.heads] == [ONE]
+    assert house.engine.histories.forgotten == []
+    monkeypatch.undo()
+    assert house.ask(ask.Delete(2, ONE)) == ask.Stored(ONE)
+    assert house.engine.journal.heads() == []
+    assert house.engine.registry.empty
+    assert house.engine.histories.forgotten == [ONE, ONE], "its transcript and its environment"
+
+
+def test_a_fork_is_known_without_what_only_its_owner_needs(house: House) -> None:
+    keep(house.engine.journal, BORN)
+    fork = ConversationId("33333333-3333-4333-8333-333333333333")
+    assert house.ask(ask.Fork(1, ONE, fork, None, "branch")) == ask.Stored(fork)
+    (head,) = house.engine.registry.expect(Known).heads
+    assert (head.conversation, head.name, head.settings, head.checkpoint) == (fork, "branch", b"", b"")
+    again = house.ask(ask.Fork(2, ONE, ConversationId("44444444-4444-4444-8444-444444444444"), None, "branch"))
+    assert getattr(again, "code", "") == "name_taken"
+
+
+def test_a_config_that_is_broken_is_not_taken_over(house: House) -> None:
+    def broken() -> Loaded:
+        raise GreenroomError("line 3: no")
+
+    house.reread = broken
+    assert house.ask(ask.Reload(1)) == GreenroomError("line 3: no")
+    assert house.engine.reloaded == []
+
+
+def test_a_bug_in_one_service_is_an_answer_and_the_next_is_served(house: House) -> None:
+    def bug() -> Loaded:
+        raise ZeroDivisionError
+
+    house.reread = bug
+    answer = house.ask(ask.Reload(1))
+    assert answer == GreenroomError("an internal error; the daemon's log has it")
+    assert "Zero" not in answer.message
+    assert isinstance(house.ask(ask.ReadConfig(2)), ask.Plain)
+
+
+def test_a_request_that_nobody_serves_is_refused(house: House) -> None:
+    assert house.ask(ask.DiffToRemote("t", "/")).code == "invalid_input"
+
+
+def test_what_is_no_request_is_not_answered(house: House) -> None:
+    house.services.tell("hello")
+    assert isinstance(house.ask(ask.ListClients(1)), ask.Plain)
+
+
+def test_secrets_are_masked_wherever_they_stand_and_the_rest_is_as_it_was() -> None:
+    tree = {"model": "m", "model_providers": {"p": {"http_headers": {"Authorization": "Bearer x"}, "env_key": "K"}}}
+    shown = without_secrets(tree)
+    assert "Bearer" not in str(shown)
+    assert shown["model"] == "m"
+    assert tree["model_providers"]["p"]["http_headers"]["Authorization"] == "Bearer x", "the original is untouched"  # type: ignore[index]  # a tree
