@@ -8,20 +8,18 @@ import pytest
 
 from supervisor.version import VERSION
 from tests.scenarios.stage import POLICY_A, POLICY_B, Stage
+from tests.support.model_server import ModelServer
 
-PATCH = "\n".join(
-    (
-        "apply_patch <<'EOF'",
-        "*** Begin Patch",
-        "*** Update File: destination_file.txt",
-        "@@",
-        "-original content",
-        "+modified content",
-        "*** End Patch",
-        "EOF",
-        "",
-    )
-)
+PATCH = """\
+apply_patch <<'EOF'
+*** Begin Patch
+*** Update File: destination_file.txt
+@@
+-original content
++modified content
+*** End Patch
+EOF
+"""
 
 
 def runs(*command: str) -> str:
@@ -146,8 +144,6 @@ def interrupted(result: dict[str, Any]) -> bool:
 
 
 def test_an_interrupt_is_told_by_twins_too_where_they_are_wanted(tmp_path: Path) -> None:
-    from tests.support.model_server import ModelServer
-
     with ModelServer() as model:
         stage = Stage(tmp_path, model, twins=True)
         with stage.bridge(*POLICY_A) as client:

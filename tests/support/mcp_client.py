@@ -166,8 +166,8 @@ class McpClient:
         """Params of a `codex/event`, or of a listener's `codex/event/KIND`; `matching` are members of its `msg`."""
 
         def is_it(line: Json) -> bool:
-            told = str(line.get("method", "")).startswith("codex/event") and line["params"]["msg"]
-            return bool(told) and told["type"] == kind and matching.items() <= told.items()
+            told = line["params"]["msg"] if str(line.get("method")).startswith("codex/event") else {"type": None}
+            return bool(told["type"] == kind and matching.items() <= told.items())
 
         params: Json = self.wait(is_it, f"the event {kind}", after=after)["params"]
         return params
