@@ -6,11 +6,12 @@ The daemon puts a socket in front of it; `--embedded` and the demo put themselve
 import secrets
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import structlog
 
+from actors.answers import Condition
 from actors.base import Ref, start
 from actors.clock import ThreadClock
 from actors.conversation.state import Limits
@@ -18,7 +19,7 @@ from actors.journalist import Journalist
 from actors.librarian import Librarian
 from actors.messages import Known, Quiesce
 from actors.orders import RunAgent
-from actors.ports import Outbox
+from actors.ports import Head, Outbox
 from actors.registry import Registry
 from actors.session import Surroundings
 from supervisor.agent.backends import Backend
@@ -44,7 +45,9 @@ from supervisor.paths import Paths, private_directory
 START_S = 30.0  # a repair of a damaged journal may take that long; everything else is milliseconds
 STOP_S = 10.0  # processes get their grace in it
 INTERRUPT_S = 5.0  # for interrupted turns to be recorded: their grace, and a busy machine
-POLL_S = 0.02  # between looks at turns that are draining; nobody waits for this but the end
+POLL_S = 0.02  # between looks at turns that are draining, or lost; nobody waits for this but start and end
+SETTLE_S = 2.0  # for the ends of lost turns: one commit, and a thread for each of them
+UNDER_WAY = frozenset({Condition.STARTING, Condition.RUNNING, Condition.INTERRUPTING})
 
 log = structlog.get_logger()
 
@@ -95,9 +98,22 @@ class Engine:
         self._undo.append(("clock", lambda: self.clock.stop(STOP_S)))
         self._registry = Registry(self._surroundings, self.config.greenroom.limits.live_sessions)
         self.registry = self._actor(self._registry)
+        heads = self.journal.heads()
         # Asked, not told: ready means that everybody can be found.
-        self.registry.ask(Known(tuple(self.journal.heads())), START_S)
+        self.registry.ask(Known(tuple(heads)), START_S)
+        self._wait_for_the_lost(heads)
         Housekeeping(self.journal.prune, self.journalist, self.clock, lambda: self.config.greenroom.retention).begin()
+
+    def _wait_for_the_lost(self, heads: Sequence[Head]) -> None:
+        """Nobody is to see a turn of the last life that seems to run: first its end is written."""
+        lost = {head.conversation: head.last_seq for head in heads if head.state in UNDER_WAY}
+        deadline = time.monotonic() + SETTLE_S
+        while lost and time.monotonic() < deadline:
+            time.sleep(POLL_S)
+            now = ((one, self.journal.head(one)) for one in lost)
+            lost = {one: lost[one] for one, head in now if head is not None and head.last_seq == lost[one]}
+        if lost:
+            log.warning("engine.turns_unsettled", count=len(lost))
 
     def stop(self) -> None:
         """The mirror of start. What would not stop is logged as the bug it is."""

@@ -25,8 +25,9 @@ class AlreadyRunning(GreenroomError):
     code = "already_running"
 
     def __init__(self, told: str) -> None:
-        super().__init__(f"a daemon is running already ({told or 'still starting'})")
         self.socket = told.partition(SOCKET)[2]
+        doing = "is running already" if self.socket else "is coming up or going, and not done with it"
+        super().__init__(f"a daemon {doing} ({told or 'no pid yet'})")
 
 
 class RunsElsewhere(GreenroomError):

@@ -83,24 +83,26 @@ class Link:
         return self._until
 
     def begin(self, now: float) -> None:
-        """Before the client has said anything: it will."""
+        """Somebody is to be there: the client waits for an answer, or will say something soon."""
         self._wanted_since = now
         self._dial(now)
 
     def take(self, line: bytes, now: float) -> None:
-        """A line of the client. A request is a reason to start a daemon; nothing else is."""
+        """A line of the client. A request is a reason to start a daemon; anything else when there is no more room."""
         if self._ledger.is_stale(line):
             self._note("an answer to a question of an earlier daemon was dropped")
             return
-        away = self._wanted_since is None and self._socket is None
-        message = parsed(line) if away else {}
-        if message.get("method") == "ping" and is_request(message):
+        message = {} if self._open else parsed(line)
+        away = self._socket is None and self._wanted_since is None
+        if away and message.get("method") == "ping" and is_request(message):
             self._outbox += result(message["id"], {})  # whether somebody is there: we are
             return
         self._queue.append(line)
         self._queued += len(line)
-        if away and is_request(message):
-            self._want(now)
+        if self._wanted_since is None and (is_request(message) or (away and self.full)):
+            self._wanted_since = now
+            if away:
+                self._dial(now)
 
     def interests(self, *, room: bool) -> list[tuple[int, int]]:
         """What to poll for. `room`: the client can be told more."""
@@ -123,17 +125,14 @@ class Link:
     def close(self, why: str) -> None:
         """The client goes. What it has not been answered, it is told."""
         self._outbox += b"".join(self._ledger.lost(why, "client_left"))
-        self._give_up(unreachable(why, "client_left"))
+        if self._queue or self._ledger.handshaking:
+            self._give_up(unreachable(why, "client_left"))
         if self._start is not None:
             self._start.close()  # the daemon goes on coming up
             self._start = None
         self._hang_up()
 
     # --- finding a daemon -----------------------------------------------------------------------------------------
-
-    def _want(self, now: float) -> None:
-        self._wanted_since = now
-        self._dial(now)
 
     def _dial(self, now: float) -> None:
         self._until = None
@@ -200,8 +199,7 @@ class Link:
         self._outbox += b"".join(told)
         self._queue.clear()
         self._queued = 0
-        if told:
-            self._note(f"{len(told)} requests refused: {error['message']}")
+        self._note(f"no daemon, and {len(told)} requests refused: {error['message']}")
 
     # --- the hello ------------------------------------------------------------------------------------------------
 
@@ -303,7 +301,7 @@ class Link:
         self._outbox += b"".join(told)
         self._note(f"the daemon went away; {len(told)} requests and questions went with it")
         if self._ledger.handshaking or any(is_request(parsed(line)) for line in self._queue):
-            self._want(now)
+            self.begin(now)
         else:
             self._look_later(now)
 

@@ -168,7 +168,7 @@ class Client(LineReader):
             stdout=stdout,
             stderr=subprocess.PIPE,
             bufsize=0,
-            env={**os.environ, "GREENROOM_HOME": str(home), **(env or {})},
+            env={**os.environ, "GREENROOM_HOME": str(home), "HOME": str(home), **(env or {})},
         )
         super().__init__(self.process.stdout.fileno() if self.process.stdout else -1)
 

@@ -26,6 +26,7 @@ class Home:
             **os.environ,
             "GREENROOM_HOME": str(directory),
             "CODEX_HOME": str(directory / "codex"),
+            "HOME": str(directory),  # a login shell runs nobody's profile, and leaves none of its locks
             **(env or {}),
         }
         directory.mkdir(mode=0o700, exist_ok=True)

@@ -1,16 +1,24 @@
 """The bridge as a process between a client and a daemon that says what the test wants."""
 
+import fcntl
 import json
 import os
 import random
 import signal
+import sys
+import termios
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from actors.errors import ActorGone, GreenroomError, NotAllowed, Overloaded
+from supervisor.cli import mcp
 from tests.support.bridge import Client, FakeDaemon, Talk, answer, encoded, request, wait_until
+from transports import hello, jsonrpc, ledger
+from transports.hello import UnknownProtocol
 
 INITIALIZE = request(0, "initialize", protocolVersion="2025-11-25")
 INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
@@ -199,6 +207,23 @@ def test_the_last_answers_of_a_daemon_that_goes_are_delivered(daemon: FakeDaemon
     assert client.message()["error"]["data"]["code"] == "daemon_restarted"
 
 
+def test_the_last_answers_are_delivered_although_the_daemon_takes_nothing_more(
+    daemon: FakeDaemon, client: Client
+) -> None:
+    """More than one read of them, while there is something to send."""
+    talk = daemon.greet()
+    for number in range(40):
+        client.say(request(number))
+        talk.line()
+    client.process.send_signal(signal.SIGSTOP)
+    talk.say(*(answer(number, text="x" * 4_000) for number in range(40)))
+    client.say(request(40))
+    daemon.vanish()
+    client.process.send_signal(signal.SIGCONT)
+    assert [client.message() for _ in range(40)] == [answer(number, text="x" * 4_000) for number in range(40)]
+    assert client.message()["id"] == 40
+
+
 def test_half_a_line_of_a_daemon_that_goes_never_reaches_the_client(daemon: FakeDaemon, client: Client) -> None:
     talk = daemon.greet()
     client.say(request(1))
@@ -276,23 +301,23 @@ def shake_hands(client: Client, talk: Talk) -> None:
 # --- daemons that do not want us ------------------------------------------------------------------------------------
 
 
-def refusal(code: str, *, retryable: bool, message: str = "no") -> dict[str, object]:
-    data = {"code": code, "retryable": retryable, "ours": 2, "theirs": 1}
-    return {"jsonrpc": "2.0", "id": None, "error": {"code": -31401, "message": message, "data": data}}
+def refuse(daemon: FakeDaemon, error: GreenroomError) -> None:
+    talk = daemon.accept()
+    talk.line()
+    talk.say(jsonrpc.refused(None, error))
+    talk.close()
+
+
+NEWER = UnknownProtocol("this is protocol 2, the client speaks 1", ours=2, theirs=1)
 
 
 def test_a_daemon_of_another_version_is_named_in_the_answer_to_each_request(
     daemon: FakeDaemon, client: Client
 ) -> None:
-    def refuse() -> None:
-        talk = daemon.accept()
-        talk.line()
-        talk.say(refusal("unknown_protocol", retryable=False, message="this is protocol 2, the client speaks 1"))
-        talk.close()
-
-    refuse()
+    refuse(daemon, NEWER)
+    wait_until(lambda: "the client speaks 1" in client.log, "the refusal was not noted")
     for number in (0, 1):
-        asking = threading.Thread(target=refuse)
+        asking = threading.Thread(target=refuse, args=(daemon, NEWER))
         asking.start()
         error = client.ask(number, "initialize")["error"]
         asking.join()
@@ -303,21 +328,51 @@ def test_a_daemon_of_another_version_is_named_in_the_answer_to_each_request(
 
 def test_a_daemon_that_has_too_much_to_do_is_asked_again(daemon: FakeDaemon, client: Client) -> None:
     for _ in range(2):
-        talk = daemon.accept()
-        talk.line()
-        talk.say(refusal("overloaded", retryable=True))
-        talk.close()
+        refuse(daemon, Overloaded("2000 clients are connected; try again later"))
     client.say(request(1))
     assert daemon.greet().message() == request(1)
+
+
+def test_a_request_that_comes_while_a_daemon_refuses_for_now_is_not_forgotten(
+    daemon: FakeDaemon, client: Client, tmp_path: Path
+) -> None:
+    """Nobody had asked for this daemon: the bridge was only looking for one."""
+    shake_hands(client, daemon.greet())
+    with daemon.succeeded(tmp_path) as second:
+        talk = second.accept()
+        talk.line()
+        client.say(request(1))
+        wait_until(lambda: unread(client) == 0, "the bridge did not take it")
+        talk.say(jsonrpc.refused(None, Overloaded("try again")))
+        talk.close()
+        began = time.monotonic()
+        talk = second.greet()
+        assert talk.message()["method"] == "initialize"
+        assert talk.message() == INITIALIZED
+        assert talk.message() == request(1)
+        assert time.monotonic() - began < 2
+
+
+def unread(client: Client) -> int:
+    """Bytes that lie in the pipe to the bridge."""
+    assert client.process.stdin is not None
+    return int.from_bytes(fcntl.ioctl(client.process.stdin.fileno(), termios.FIONREAD, bytes(4)), sys.byteorder)
+
+
+def test_notifications_without_a_daemon_do_not_block_the_request_behind_them(tmp_path: Path) -> None:
+    with FakeDaemon(tmp_path) as daemon, Client(tmp_path) as client:
+        shake_hands(client, daemon.greet())
+        daemon.vanish()
+        wait_until(lambda: "went away" in client.log, "the bridge noticed nothing")
+        piece = encoded({"jsonrpc": "2.0", "method": "note", "params": "x" * 10_000})
+        client.say(piece * 400, request(1))
+        assert client.message()["id"] == 1
 
 
 def test_a_daemon_that_refuses_for_good_is_not_asked_again_before_the_client_is(
     daemon: FakeDaemon, client: Client
 ) -> None:
-    talk = daemon.accept()
-    talk.line()
-    talk.say(refusal("not_allowed", retryable=False, message="this daemon serves uid 1"))
-    talk.close()
+    refuse(daemon, NotAllowed("this daemon serves uid 1, you are uid 2"))
     assert daemon.nobody_comes(0.3)
     client.say(request(1))
     assert daemon.greet().message() == request(1)
@@ -348,3 +403,8 @@ def test_what_is_open_is_answered_before_a_signal_ends_it(daemon: FakeDaemon, cl
     talk.line()
     client.process.send_signal(signal.SIGTERM)
     assert json.loads(client.line())["error"]["data"]["code"] == "client_left"
+
+
+def test_what_the_bridge_repeats_because_it_can_not_afford_the_import_is_the_same() -> None:
+    assert mcp.PROTOCOL == hello.PROTOCOL
+    assert ActorGone.jsonrpc == ledger.GONE
