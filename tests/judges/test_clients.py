@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.judges.installed import HERE, MODULES, NODE, PYTHON, judge, needs, package
+from tests.judges.installed import HERE, MODULES, NODE, PYTHON, judge, judged, needs, package
 from tests.judges.reports import approve_of
 from tests.scenarios.stage import Stage
 from tests.support.model_server import ModelServer
@@ -38,6 +38,14 @@ def test_the_typescript_sdk_is_content(generation: str, server: Path, tmp_path: 
     assert kinds[0] == "session_configured"
     assert kinds.count("task_complete") == 3
     assert kinds.count("turn_aborted") <= 1  # it stops listening when it cancels
+
+
+@needs(NODE, SDKS["sdk"])
+def test_it_is_content_without_a_daemon_too(stage: Stage, tmp_path: Path) -> None:
+    alone = Stage(tmp_path, stage.model, beat=0.2)
+    embedded = judged(tmp_path, alone.home.directory, "supervisor.cli.main mcp", "--embedded")
+    approve_of(last(judge([NODE, HERE / "typescript.mjs", "sdk", embedded], tmp_path)))
+    alone.close()
 
 
 @needs(NODE, INSPECTOR)
