@@ -92,11 +92,15 @@ class McpClient:
         while left:
             left = left[os.write(self.process.stdin.fileno(), left) :]
 
-    def begin(self, method: str, params: Any = None, request: int | str | None = None) -> int | str:
-        """Ask, and don't wait for the answer."""
+    def begin(
+        self, method: str, params: Any = None, request: int | str | None = None, *, cancelled: bool = False
+    ) -> int | str:
+        """Ask, and don't wait for the answer. `cancelled`: take it back with the same write."""
         number = next(self._numbers) if request is None else request
         self._asked[number] = method
-        self.say({"id": number, "method": method, **({} if params is None else {"params": params})})
+        asked = {"id": number, "method": method, **({} if params is None else {"params": params})}
+        taken_back = {"method": "notifications/cancelled", "params": {"requestId": number}}
+        self.say(asked, *([taken_back] if cancelled else []))
         return number
 
     def ask(self, method: str, params: Any = None, request: int | str | None = None) -> Json:
