@@ -3,7 +3,9 @@
 import json
 import re
 import time
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -98,6 +100,10 @@ def test_a_client_that_leaves_is_gone_within_a_second_and_its_turn_goes_on(stage
             assert time.monotonic() < deadline, "the turn did not go on"
 
 
+def fails_with(code: int, line: dict[str, Any]) -> bool:
+    return bool(line.get("error", {}).get("code") == code)
+
+
 def test_lines_that_are_none_are_answered_and_disturb_no_call(stage: Stage) -> None:
     with stage.bridge(*POLICY_A) as client:
         client.tool("codex", {"prompt": f"{runs('sleep', '0.2')}; then; say fine"}, 1)
@@ -105,7 +111,7 @@ def test_lines_that_are_none_are_answered_and_disturb_no_call(stage: Stage) -> N
         assert client.process.stdin is not None
         client.process.stdin.write(b"{nonsense\n[]\n\n" + b'{"id":5}\n')
         for code in (-32700, -32600):
-            client.wait(lambda line, code=code: line.get("error", {}).get("code") == code, f"the error {code}")
+            client.wait(partial(fails_with, code), f"the error {code}")
         assert client.ask("no/such/method")["error"]["code"] == -32601
         assert client.ask("tools/call", {"nonsense": 1})["error"]["code"] == -32602
         assert client.answer(1)["result"]["structuredContent"]["content"] == "fine"

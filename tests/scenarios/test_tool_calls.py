@@ -47,6 +47,14 @@ def test_initialize_is_answered_exactly_and_initialized_accepted(stage: Stage) -
         assert len(client.lines) == 2
 
 
+def test_clients_that_try_the_next_era_first_are_told_at_once_and_fall_back(stage: Stage) -> None:
+    with stage.bridge(hello=False, protocol="2025-11-25") as client:
+        client.ask("ping")  # the daemon is there
+        error = client.answer(client.begin("server/discover", {}), limit_s=1.0)["error"]
+        assert error["code"] == -32601
+        assert client.initialize()["result"]["protocolVersion"] == "2025-11-25"
+
+
 def test_a_command_is_asked_for_runs_when_approved_and_the_text_is_the_result(stage: Stage, work: Path) -> None:
     with stage.bridge(*POLICY_B, cwd=work) as client:
         prompt = f"{runs('git', 'init')}; then; say Enjoy your new git repo!"
