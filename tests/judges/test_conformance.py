@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.judges.installed import END_S, HERE, NODE, end_group, judge, judged, needs, package
+from tests.support.mcp_client import McpClient
 
 PROXY = package("supergateway") / "dist" / "index.js"
 SUITE = package("@modelcontextprotocol/conformance") / "dist" / "index.js"
@@ -27,7 +28,10 @@ def server(tmp_path: Path) -> Iterator[Path]:
     home = tmp_path / "home"
     home.mkdir(mode=0o700)
     (home / "config.toml").write_text('model_provider = "demo"\n')
-    yield judged(tmp_path, home, "tests.judges.fixture_server")
+    program = judged(tmp_path, home, "tests.judges.fixture_server")
+    with McpClient({}, command=(str(program),)) as client:
+        client.result("codex", {"prompt": "say something, so that there is a resource to list"})
+    yield program
     with contextlib.suppress(FileNotFoundError, ProcessLookupError):
         os.kill(int((home / "run" / "daemon.pid").read_text()), signal.SIGTERM)
 

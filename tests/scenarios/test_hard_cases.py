@@ -118,13 +118,13 @@ def test_lines_that_are_none_are_answered_and_disturb_no_call(stage: Stage) -> N
 
 
 def test_a_call_whose_question_was_open_when_the_daemon_was_killed_goes_on_by_a_reply(
-    own_stage: Stage, work: Path
+    stage: Stage, work: Path
 ) -> None:
-    with own_stage.bridge(*POLICY_B, cwd=work) as client:
+    with stage.bridge(*POLICY_B, cwd=work) as client:
         client.tool("codex", {"prompt": ASK}, 1)
         thread = client.event("exec_approval_request")["_meta"]["threadId"]
         first = client.asked()
-        own_stage.kill_daemon()
+        stage.kill_daemon()
         assert client.answer(1)["error"]["data"]["retryable"] is True
         assert client.notified("notifications/cancelled")["requestId"] == first["id"]
         mark = client.mark()
