@@ -28,12 +28,13 @@ stream_max_retries = 0
 
 [greenroom.mcp]
 twin_notifications = {twins}
+progress_seconds = {beat}
 """
 
 
 class Stage:
-    def __init__(self, base: Path, model: ModelServer, *, twins: bool = False) -> None:
-        config = CONFIG.format(base_url=model.base_url, twins=str(twins).lower())
+    def __init__(self, base: Path, model: ModelServer, *, twins: bool = False, beat: float = 10.0) -> None:
+        config = CONFIG.format(base_url=model.base_url, twins=str(twins).lower(), beat=beat)
         self.home = Home(base / "home", config, env={"HOME": str(base)})
         self.model = model
         self.bridges = 0

@@ -97,8 +97,7 @@ def test_conversations_are_listed_in_pages_and_one_is_resumed_with_another_model
         items = [*first["items"], *second["items"]]
         assert {item["preview"] for item in items} == {f"say number {number}" for number in range(3)}
         params = {"path": items[0]["path"], "overrides": {"model": "o9"}}
-        number = client.begin("resumeConversation", params)
-        resumed = client.answer(number)["result"]
+        resumed = client.ask("resumeConversation", params)["result"]
         configured = client.notified("codex/event")
         assert "_meta" not in configured
         assert configured["msg"]["session_id"] == resumed["conversationId"]

@@ -51,28 +51,28 @@ def test_a_call_that_another_client_interrupts_ends_as_one_that_its_own_interrup
 
 
 @pytest.mark.parametrize("kills", [3, pytest.param(20, marks=[pytest.mark.soak, pytest.mark.timeout(300)])])
-def test_the_daemon_is_killed_again_and_again_and_the_call_after_it_works(own_stage: Stage, kills: int) -> None:
-    with own_stage.bridge(*POLICY_A) as client:
+def test_the_daemon_is_killed_again_and_again_and_the_call_after_it_works(stage: Stage, kills: int) -> None:
+    with stage.bridge(*POLICY_A) as client:
         thread = client.result("codex", {"prompt": "say begun"})["structuredContent"]["threadId"]
         for _ in range(kills):
             mark = client.mark()
             call = client.tool("codex-reply", {"threadId": thread, "prompt": 'call shell ["sleep","60"]'})
             client.event("exec_command_begin", after=mark)
-            own_stage.kill_daemon()
+            stage.kill_daemon()
             error = client.answer(call)["error"]
             assert error["data"]["retryable"] is True
         works = client.result("codex-reply", {"threadId": thread, "prompt": "say works"})
         assert works["structuredContent"] == {"threadId": thread, "sessionId": thread, "content": "works"}
 
 
-def test_an_approval_that_waited_when_the_daemon_was_killed_can_be_answered_by_the_bridge(own_stage: Stage) -> None:
-    with own_stage.bridge(*POLICY_B) as client:
+def test_an_approval_that_waited_when_the_daemon_was_killed_can_be_answered_by_the_bridge(stage: Stage) -> None:
+    with stage.bridge(*POLICY_B) as client:
         conversation = create(client)
         send(client, conversation, ASK)
         until(client, conversation, "waiting")
         streaming(client, conversation)
         first = client.asked()
-        own_stage.kill_daemon()
+        stage.kill_daemon()
         mark = client.mark()
         client.settle()
         client.answer(stream(client, conversation))

@@ -8,20 +8,18 @@ import pytest
 
 from supervisor.version import VERSION
 from tests.scenarios.stage import POLICY_A, POLICY_B, Stage
+from tests.support.model_server import ModelServer
 
-PATCH = "\n".join(
-    (
-        "apply_patch <<'EOF'",
-        "*** Begin Patch",
-        "*** Update File: destination_file.txt",
-        "@@",
-        "-original content",
-        "+modified content",
-        "*** End Patch",
-        "EOF",
-        "",
-    )
-)
+PATCH = """\
+apply_patch <<'EOF'
+*** Begin Patch
+*** Update File: destination_file.txt
+@@
+-original content
++modified content
+*** End Patch
+EOF
+"""
 
 
 def runs(*command: str) -> str:
@@ -47,6 +45,14 @@ def test_initialize_is_answered_exactly_and_initialized_accepted(stage: Stage) -
         }
         client.settle()
         assert len(client.lines) == 2
+
+
+def test_clients_that_try_the_next_era_first_are_told_at_once_and_fall_back(stage: Stage) -> None:
+    with stage.bridge(hello=False, protocol="2025-11-25") as client:
+        client.ask("ping")  # the daemon is there
+        error = client.answer(client.begin("server/discover", {}), limit_s=1.0)["error"]
+        assert error["code"] == -32601
+        assert client.initialize()["result"]["protocolVersion"] == "2025-11-25"
 
 
 def test_a_command_is_asked_for_runs_when_approved_and_the_text_is_the_result(stage: Stage, work: Path) -> None:
@@ -146,8 +152,6 @@ def interrupted(result: dict[str, Any]) -> bool:
 
 
 def test_an_interrupt_is_told_by_twins_too_where_they_are_wanted(tmp_path: Path) -> None:
-    from tests.support.model_server import ModelServer
-
     with ModelServer() as model:
         stage = Stage(tmp_path, model, twins=True)
         with stage.bridge(*POLICY_A) as client:

@@ -92,11 +92,15 @@ class McpClient:
         while left:
             left = left[os.write(self.process.stdin.fileno(), left) :]
 
-    def begin(self, method: str, params: Any = None, request: int | str | None = None) -> int | str:
-        """Ask, and don't wait for the answer."""
+    def begin(
+        self, method: str, params: Any = None, request: int | str | None = None, *, cancelled: bool = False
+    ) -> int | str:
+        """Ask, and don't wait for the answer. `cancelled`: take it back with the same write."""
         number = next(self._numbers) if request is None else request
         self._asked[number] = method
-        self.say({"id": number, "method": method, **({} if params is None else {"params": params})})
+        asked = {"id": number, "method": method, **({} if params is None else {"params": params})}
+        taken_back = {"method": "notifications/cancelled", "params": {"requestId": number}}
+        self.say(asked, *([taken_back] if cancelled else []))
         return number
 
     def ask(self, method: str, params: Any = None, request: int | str | None = None) -> Json:
@@ -166,8 +170,8 @@ class McpClient:
         """Params of a `codex/event`, or of a listener's `codex/event/KIND`; `matching` are members of its `msg`."""
 
         def is_it(line: Json) -> bool:
-            told = str(line.get("method", "")).startswith("codex/event") and line["params"]["msg"]
-            return bool(told) and told["type"] == kind and matching.items() <= told.items()
+            told = line["params"]["msg"] if str(line.get("method")).startswith("codex/event") else {"type": None}
+            return bool(told["type"] == kind and matching.items() <= told.items())
 
         params: Json = self.wait(is_it, f"the event {kind}", after=after)["params"]
         return params

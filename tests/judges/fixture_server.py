@@ -1,0 +1,10 @@
+"""`greenroom mcp`: the real bridge, to a daemon that has the fixture tools besides. In a home of its own only."""
+
+import sys
+
+from supervisor import launch
+from supervisor.cli import mcp
+
+if __name__ == "__main__":
+    launch.PROGRAM = ("-P", "-m", "tests.judges.fixture_daemon")
+    sys.exit(mcp.main(sys.argv[1:]))

@@ -1,0 +1,58 @@
+"""What the report of a client from elsewhere has to say, whichever SDK wrote it."""
+
+from typing import Any
+
+from transports.dialects.mcp.options import LISTED
+
+Json = dict[str, Any]
+
+
+def approve_of(report: Json) -> None:
+    assert report["server"]["name"] == "codex-mcp-server"
+    assert {"tools", "resources", "logging", "completions"} <= set(report["capabilities"])
+    assert report["tools"] == list(LISTED)
+    _turns(report)
+    _cancelling(report)
+    _resources(report)
+
+
+def said(result: Json) -> str:
+    """The same in the text and in the structure, which the SDKs hold against the tool's own schema."""
+    (content,) = result["content"]
+    assert content["type"] == "text"
+    assert result["structuredContent"]["content"] == content["text"]
+    assert not result.get("isError")
+    return str(content["text"])
+
+
+def _turns(report: Json) -> None:
+    assert said(report["first"]) == "done"
+    assert said(report["reply"]) == "again"
+    (question,) = report["asked"]
+    assert "touch judged" in question
+    steps = [one["progress"] for one in report["progress"]]
+    assert len(steps) >= 2
+    assert steps == sorted(set(steps))
+    assert all(one["message"] for one in report["progress"])
+
+
+def _cancelling(report: Json) -> None:
+    """The SDK gives the call up by itself; what counts is that the next one is answered."""
+    assert "answer" not in report["cancelled"]
+    assert said(report["after"]) == "still here"
+
+
+def _resources(report: Json) -> None:
+    assert report["uri"] in report["resources"]
+    assert "greenroom://conversation/{id}" in report["templates"]
+    (content,) = report["read"]
+    assert content["uri"] == report["uri"]
+    assert "still here" in content["text"]
+    assert report["updated"] >= 1
+    thread = report["uri"].rpartition("/")[2]
+    assert thread in report["completed"]["values"]
+    assert thread in [row["threadId"] for row in report["listed"]["conversations"]]
+    unknown = report["unknown"]
+    assert unknown["answer"]["isError"] is True
+    assert "Unknown tool 'no_such_tool'" in unknown["answer"]["content"][0]["text"]
+    assert "answer" not in report["prompts"] or report["prompts"]["answer"]["prompts"] == []
