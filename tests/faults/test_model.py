@@ -322,7 +322,7 @@ def play(house: House, model: ModelServer, row: Row, examples: int, steps: int, 
 
 def test_the_daemon_behaves_as_its_model(house: House, shared_model: ModelServer, measure: Measure) -> None:
     with measure("M", "requests in random order, against a model") as row:
-        play(house, shared_model, row, examples=20, steps=40, deaths=False)
+        play(house, shared_model, row, examples=10, steps=30, deaths=False)
 
 
 @pytest.mark.soak
