@@ -46,9 +46,7 @@ def cpu_s(pid: int) -> float:
 
 def end_all(stage_: Stage, conversations: list[str]) -> None:
     """Turns ended, rows gone: what comes next begins on the same ground."""
-    interrupts = [
-        stage_.caller.start("conversation/interrupt", conversation=one, kill=True) for one in conversations
-    ]
+    interrupts = [stage_.caller.start("conversation/interrupt", conversation=one, kill=True) for one in conversations]
     for interrupt in interrupts:
         interrupt.result(60)
     for one in conversations:

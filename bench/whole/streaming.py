@@ -4,6 +4,7 @@ import threading
 import time
 from concurrent.futures import wait
 
+from bench.whole.drain import drained
 from bench.whole.rows import Row
 from bench.whole.stage import Stage, cpu_s, end_all
 from tests.faults.caller import Caller, Message
@@ -17,7 +18,6 @@ class Counting:
     """A reader that only counts: what it does itself is not what is measured."""
 
     def __init__(self, caller: Caller, conversation: str) -> None:
-        self.bytes = 0
         self.done = threading.Event()
         answer = caller.call("conversation/attach", conversation=conversation, after=None)
         caller.listen(answer["subscription"], self._take)
@@ -49,21 +49,16 @@ def sixty_four(stage: Stage) -> list[Row]:
     """As many readers as streams, each stream at the pace of a quick model."""
     caller = stage.caller
     made = [caller.create() for _ in range(STREAMS)]
-    readers = [Counting(caller, one) for one in made]
     count = PER_S * SECONDS
     for one in made:
-        caller.send(one, "say x", wait=True)
-    for reader in readers:
-        reader.done.wait(30)
-        reader.done.clear()
-    cpu, model, began = stage.house.cpu_s(), cpu_s(stage.model_pid), time.perf_counter()
-    turns = [
-        caller.start("conversation/send", conversation=one, prompt=f"slow {1000 // PER_S}; stream {count} word", wait=True)
-        for one in made
-    ]
-    wait(turns, 120)
-    took = time.perf_counter() - began
-    used, spoken = stage.house.cpu_s() - cpu, cpu_s(stage.model_pid) - model
+        caller.send(one, "say x", wait=True)  # connections to the model are open
+    script = f"slow {1000 // PER_S}; stream {count} word"
+    with drained(stage.house.socket, made):
+        cpu, model, began = stage.house.cpu_s(), cpu_s(stage.model_pid), time.perf_counter()
+        turns = [caller.start("conversation/send", conversation=one, prompt=script, wait=True) for one in made]
+        wait(turns, 120)
+        took = time.perf_counter() - began
+        used, spoken = stage.house.cpu_s() - cpu, cpu_s(stage.model_pid) - model
     end_all(stage, made)
     return [
         Row(f"{STREAMS} streams at {PER_S}/s: time", took, "s", float(SECONDS), "ideal", "≤ 1.06×"),
@@ -91,6 +86,8 @@ def fan_out(stage: Stage) -> list[Row]:
             caller.close()
             stage.house._callers.remove(caller)  # noqa: SLF001  # the house would close it once more
         end_all(stage, [conversation])
-        rows.append(Row(f"fan-out to {count}: until the last has the end", took * 1e3, "ms", first * 1e3, "one reader"))
+        rows.append(
+            Row(f"fan-out to {count}: until the last has the end", took * 1e3, "ms", first * 1e3, "one reader")
+        )
         rows.append(Row(f"fan-out to {count}: CPU per delta and reader", used / 500 / count * 1e6, "µs"))
     return rows

@@ -42,7 +42,9 @@ def growth(stage: Stage) -> list[Row]:
         made += [stage.caller.create() for _ in range(size - len(made))]
         figures = {
             "turn, p50": p50([turn_ms(stage, made[number % size]) for number in range(60)]),
-            "interrupt of a stalled model, p50": p50([stalled_ms(stage, made[number % size]) for number in range(20)]),
+            "interrupt of a stalled model, p50": p50(
+                [stalled_ms(stage, made[number % size]) for number in range(20)]
+            ),
             "list of 100": p50([floors.timed_ms(lambda: stage.caller.call("conversation/list")) for _ in range(20)]),
             "daemon's memory": stage.house.rss() / 2**20,
         }
