@@ -109,7 +109,7 @@ def measured(name: str) -> list[Row]:
 
 def peer(command: str) -> list[Row]:
     with tempfile.TemporaryDirectory(prefix="greenroom-bench-") as directory, scripted_model() as (base_url, _):
-        rows = peer_rows(command.split()[0], command, base_url, Path(directory), dict(os.environ))
+        rows = peer_rows(command.split(maxsplit=1)[0], command, base_url, Path(directory), dict(os.environ))
     print(f"\nPeer\n{terminal(rows)}", flush=True)
     return rows
 

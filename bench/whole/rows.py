@@ -22,7 +22,7 @@ class Row:
         if not self.floor or not self.value:
             return ""
         times = self.floor / self.value if self.more_is_better else self.value / self.floor
-        return f"{times:.2f}×" if times < 100 else f"{times:.0f}×"
+        return f"{times:.2f} times" if times < 100 else f"{times:.0f} times"
 
     def cells(self) -> tuple[str, ...]:
         floor = f"{shown(self.floor)} {self.unit} ({self.floor_is})" if self.floor is not None else ""

@@ -61,7 +61,7 @@ def sixty_four(stage: Stage) -> list[Row]:
         used, spoken = stage.house.cpu_s() - cpu, cpu_s(stage.model_pid) - model
     end_all(stage, made)
     return [
-        Row(f"{STREAMS} streams at {PER_S}/s: time", took, "s", float(SECONDS), "ideal", "≤ 1.06×"),
+        Row(f"{STREAMS} streams at {PER_S}/s: time", took, "s", float(SECONDS), "ideal", "≤ 1.06 times"),
         Row(f"{STREAMS} streams at {PER_S}/s: CPU of the daemon", used / took * 100, "% of a core", target="≤ 60"),
         Row(f"{STREAMS} streams at {PER_S}/s: CPU of the model server", spoken / took * 100, "% of a core"),
         Row(f"{STREAMS} streams: CPU of the daemon per delta", used / (STREAMS * count) * 1e6, "µs"),

@@ -1,6 +1,6 @@
-"""A server of the codex MCP shape that only pretends: enough for the client that measures others. Standard library.
+"""A server of the codex MCP shape that only pretends: enough for the client that measures others.
 
-`say …` is answered at once, `pack …; stream …` too; a `call shell` hangs until it is cancelled. `--deaf` never answers.
+`say …` is answered at once, `pack …; stream …` too; a `call shell` hangs until it is cancelled. `--deaf` goes.
 """
 
 import json

@@ -307,7 +307,7 @@ def _said(one: Message) -> bool:
 
 def play(house: House, model: ModelServer, row: Row, examples: int, steps: int, *, deaths: bool) -> None:
     machine = type("Machine", (DaemonMachine,), {"house": house, "model": model, "row": row, "deaths": deaths})
-    run_state_machine_as_test(  # type: ignore[no-untyped-call]  # hypothesis leaves it untyped
+    run_state_machine_as_test(
         machine,
         settings=settings(
             max_examples=examples,
