@@ -41,16 +41,22 @@ def dial(path: Path, name: str, cwd: Path) -> tuple[socket.socket, Message]:
     try:
         sock.connect(str(path))
         sock.sendall(hello(name, cwd))
-        said = b""
-        while not said.endswith(b"\n"):  # nothing follows the welcome before we ask for something
-            piece = sock.recv(65536)
-            if not piece:
-                raise Gone(f"no welcome: {said!r}")
-            said += piece
+        said = _line(sock)
     except BaseException:
         sock.close()
         raise
     return sock, json.loads(said)
+
+
+def _line(sock: socket.socket) -> bytes:
+    """Nothing follows the welcome before we ask for something."""
+    said = b""
+    while not said.endswith(b"\n"):
+        piece = sock.recv(65536)
+        if not piece:
+            raise Gone(f"no welcome: {said!r}")
+        said += piece
+    return said
 
 
 class Caller:

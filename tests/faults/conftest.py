@@ -11,13 +11,14 @@ from tests.faults.report import PAGE, Report, Row
 from tests.support.model_server import ModelServer
 
 REPORT = Report()
+START: dict[str, int] = {}  # what the shared daemon had before anybody came
 FRAMES = "limits.frame_bytes = 1048576"  # small enough to go beyond it quickly
 Measure = Callable[[str, str], AbstractContextManager[Row]]
 
 
 @pytest.fixture
 def measure(request: pytest.FixtureRequest) -> Measure:
-    """`with measure("K", "what is tried") as row`: the row is reported if nothing was raised."""
+    """A context in which one line of the report is lived through; it is kept if nothing was raised."""
     full = request.node.get_closest_marker("soak") is not None
     module = request.node.path.name
 
@@ -42,6 +43,7 @@ def shared_model() -> Iterator[ModelServer]:
 @pytest.fixture(scope="session")
 def shared_house(shared_model: ModelServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     with House(tmp_path_factory.mktemp("shared") / "home", served_by(shared_model.base_url, FRAMES)) as house:
+        START["threads"], START["fds"] = house.threads(), house.fds()
         yield house
         assert not house.complaints(), house.complaints()
 

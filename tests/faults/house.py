@@ -1,7 +1,7 @@
-"""A real daemon in a home of its own, ended by its pid and by nothing else: what every fault is done to.
+"""A real daemon in a home of its own, ended by its pid and nothing else: what every fault is done to.
 
-It is started as `python -m supervisor`, through a wrapper command where a fault needs one. What belongs to it is found
-in /proc by the home's path, which stands in the environment of all that it starts.
+It is started as `python -m supervisor`, through a wrapper command where a fault needs one. What belongs to it is
+found in /proc by the home's path, which stands in the environment of all that it starts.
 """
 
 import contextlib

@@ -79,6 +79,12 @@ def _table(rows: Sequence[Row]) -> Iterator[str]:
     yield "| tried | times | lost | seconds | seen | where |"
     yield "|---|---:|---:|---:|---|---|"
     for row in rows:
-        yield (
-            f"| {row.what} | {row.times:,} | {row.lost} | {row.seconds:.1f} | {'; '.join(row.notes)} | `{row.module}` |"
+        cells = (
+            row.what,
+            f"{row.times:,}",
+            str(row.lost),
+            f"{row.seconds:.1f}",
+            "; ".join(row.notes),
+            f"`{row.module}`",
         )
+        yield f"| {' | '.join(cells)} |"

@@ -3,7 +3,7 @@
 import json
 import random
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -55,7 +55,7 @@ class Wire:
 def broken_frames(chance: random.Random) -> Iterator[tuple[str, bytes]]:
     """For ever: what is sent, and whether it must be answered with an error."""
     whole = b'{"jsonrpc":"2.0","id":1,"method":"conversation/get","params":{"conversation":"none at all"}}'
-    makers = {
+    makers: dict[str, Callable[[], bytes]] = {
         "cut": lambda: whole[: chance.randrange(1, len(whole))],
         "flipped": lambda: _flipped(whole, chance),
         "noise": lambda: _no_newlines(chance.randbytes(chance.randint(1, 3000))),

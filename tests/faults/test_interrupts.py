@@ -178,9 +178,8 @@ def matrix(house: House, model: ModelServer, row: Row, prepares: list[Prepare], 
         took.append(interrupted(scene, prepare))
         row.times += 1
     took.sort()
-    row.notes.append(
-        f"answered in {statistics.median(took) * 1e3:.1f} ms at the median, {took[-1 - len(took) // 100] * 1e3:.0f} ms at p99"
-    )
+    row.notes.append(f"answered in {statistics.median(took) * 1e3:.1f} ms at the median")
+    row.notes.append(f"{took[-1 - len(took) // 100] * 1e3:.0f} ms at p99")
 
 
 def test_an_interrupt_in_any_situation_ends_the_turn_once_and_the_next_is_well_formed(

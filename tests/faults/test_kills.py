@@ -19,11 +19,11 @@ from tests.faults.report import Row
 from tests.support.model_server import ModelServer
 
 CONVERSATIONS = 20
+RETENTION_S = 90.0  # it begins after a minute
 SCRIPTS = (
     "slow 5; stream 60 word",
     'call shell ["sleep","0.03"]; then; slow 2; stream 20 word',
-    'call update_plan {"plan":[{"step":"a","status":"pending"}]}; then; say a; '
-    'call shell ["bash","-c","echo a; sleep 0.02; echo b"]; then; say b',
+    'call update_plan {"plan":[{"step":"a","status":"pending"}]}; then; call shell ["sleep","0.02"]; then; say b',
     'call shell ["bash","-c","setsid sleep 300 & sleep 300"]',
 )
 
@@ -219,7 +219,7 @@ def die_in_parking(house: House, point: CrashPoint, path: Path) -> str:
 
 
 def die_at_an_answer(house: House, path: Path) -> str:
-    """Somebody reads along, so it is not parked. Whoever was told that the answer counts is not to be told otherwise."""
+    """Somebody reads along, so it is not parked. It dies with the answer stored and nobody told."""
     house.start(**{VARIABLE: CrashPoint.ANSWER_ORDERED})
     caller = house.caller()
     conversation = caller.create()
@@ -260,6 +260,31 @@ def goes_on(caller: Caller, conversation: str) -> None:
     judge(caller.history(conversation))
 
 
+def die_in_retention(home: Path, model: ModelServer, row: Row) -> None:
+    """Retention begins a minute after the start: what it had half done is undone or done, and never a hole."""
+    house = House(home, served_by(model.base_url, "retention.max_events = 20"))
+    try:
+        house.start(**{VARIABLE: CrashPoint.IN_RETENTION})
+        caller = house.caller()
+        made = [caller.create() for _ in range(CONVERSATIONS)]
+        for conversation in made:
+            for _ in range(10):
+                caller.send(conversation, "say x", wait=True)
+        until(lambda: not house.alive, "retention never began", RETENTION_S)
+        house.kill()
+        house.start()
+        caller = house.caller()
+        for conversation in made:
+            history = caller.history(conversation)
+            first = history[0]["seq"]
+            assert [one["seq"] for one in history] == list(range(first, first + len(history)))
+            assert history[-1]["event"]["type"] == "task_complete"
+            assert caller.send(conversation, "say y", wait=True)["ending"] == "completed"
+        row.times += 1
+    finally:
+        house.__exit__()
+
+
 def test_a_daemon_that_dies_anywhere_keeps_every_promise(home: Path, model: ModelServer, measure: Measure) -> None:
     with measure("K", f"kill -9 at random and round a commit, {CONVERSATIONS} conversations streaming") as row:
         kill_town(home, model, row, [None, CrashPoint.BEFORE_COMMIT, CrashPoint.AFTER_COMMIT])
@@ -282,6 +307,12 @@ def test_two_hundred_kills_at_random_keep_every_promise(home: Path, model: Model
 def test_fifty_deaths_round_a_commit_keep_every_promise(home: Path, model: ModelServer, measure: Measure) -> None:
     with measure("K", "death before a commit, and after it before the fan-out") as row:
         kill_town(home, model, row, [None, *[CrashPoint.BEFORE_COMMIT, CrashPoint.AFTER_COMMIT] * 25])
+
+
+@pytest.mark.soak
+def test_a_death_in_retention_leaves_no_hole(home: Path, model: ModelServer, measure: Measure) -> None:
+    with measure("K", "death during retention") as row:
+        die_in_retention(home, model, row)
 
 
 @pytest.mark.soak

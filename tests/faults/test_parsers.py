@@ -1,4 +1,4 @@
-"""F, inside: the three parsers of foreign text against anything at all, by hypothesis and, where it is, by atheris."""
+"""F, inside: the three parsers of foreign text against anything at all, by hypothesis and, if there, atheris."""
 
 import importlib.util
 import re

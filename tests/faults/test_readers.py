@@ -1,5 +1,6 @@
 """S: readers that are slow, stopped or gone, and what they cost the daemon and everybody else."""
 
+import json
 import random
 import signal
 import socket
@@ -47,8 +48,9 @@ class NeverReads:
 
     def attach(self, conversation: str) -> None:
         self._number += 1
-        body = f'{{"jsonrpc":"2.0","id":{self._number},"method":"conversation/attach","params":{{"conversation":"{conversation}"}}}}'
-        self._sock.sendall(body.encode() + b"\n")
+        params = {"conversation": conversation}
+        body = {"jsonrpc": "2.0", "id": self._number, "method": "conversation/attach", "params": params}
+        self._sock.sendall(json.dumps(body).encode() + b"\n")
 
     def close(self) -> None:
         self._sock.close()
@@ -151,10 +153,9 @@ def storm(house: House, row: Row, clients: int, rounds: int) -> None:
     for one in conversations:
         caller.call("conversation/interrupt", conversation=one)
         judge(caller.history(one))
-    until(lambda: _close(counts(house), before), f"{counts(house)} are left where {before} were")
-    row.notes.append(
-        f"threads and descriptors: {before[0]} and {before[1]} before, {counts(house)[0]} and {counts(house)[1]} after"
-    )
+    until(lambda: _close(counts(house), before), "threads or descriptors are left")
+    after = counts(house)
+    row.notes.append(f"threads {before[0]} before, {after[0]} after; descriptors {before[1]} and {after[1]}")
     for one in conversations:
         caller.delete(one)
 

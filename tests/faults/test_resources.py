@@ -9,14 +9,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
-from tests.faults.caller import WAIT_S, Caller, Gone, Refused, dial
-from tests.faults.conftest import Measure
+from tests.faults.caller import WAIT_S, Caller, Gone, Message, Refused, dial
+from tests.faults.conftest import START, Measure
 from tests.faults.follower import Follower, judge
 from tests.faults.house import DEMO, House, NotReady, served_by, until
 from tests.faults.report import Row
@@ -33,6 +32,18 @@ sock = socket.socket(socket.AF_UNIX)
 sock.connect(sys.argv[1])
 sock.sendall(b'{"greenroom":{"protocol":1,"dialect":"control"}}\\n')
 print(sock.makefile("rb").readline().decode())
+"""
+
+
+STARTER = """
+import sys
+from pathlib import Path
+from supervisor.launch import launch
+from tests.faults.caller import Caller
+launch()
+caller = Caller(Path(sys.argv[1]), "starter", Path("/"))
+print(caller.call("daemon/status")["pid"])
+caller.close()
 """
 
 
@@ -147,7 +158,7 @@ def _works(caller: Caller, conversation: str) -> bool:
     return answer.exception(WAIT_S) is None and answer.result()["ending"] == "completed"
 
 
-def settled(caller: Caller, conversation: str) -> list[dict[str, object]]:
+def settled(caller: Caller, conversation: str) -> list[Message]:
     until(lambda: caller.call("conversation/get", conversation=conversation)["turn"] is None, "a turn has no end")
     return caller.history(conversation)
 
@@ -352,25 +363,53 @@ def strangers(house: House, row: Row, rounds: int) -> None:
 
 
 def starts(home: Path, row: Row, at_once: int) -> None:
-    """One daemon, and everybody is told that it is ready."""
+    """One daemon, which answers each starter as soon as he is told that it is ready."""
     house = House(home, DEMO)
-    home.mkdir()
+    home.mkdir(mode=0o700)
     (home / "config.toml").write_text(DEMO, encoding="utf-8")
-    with ThreadPoolExecutor(at_once) as pool:
-        begun = list(pool.map(lambda _: house.begin((), {}), range(at_once)))
-    assert [said for _, said in begun] == [b"ready\n"] * at_once
-    caller = Caller(house.socket, "one", home)
-    pid = caller.call("daemon/status")["pid"]
-    caller.close()
-    for process, _ in begun:
-        if process.pid != pid:
-            assert process.wait(WAIT_S) == 0
-    (winner,) = [process for process, _ in begun if process.pid == pid]
-    assert winner.poll() is None
-    winner.terminate()
-    assert winner.wait(WAIT_S) == 0
+    starters = [
+        subprocess.Popen(
+            [sys.executable, "-c", STARTER, str(house.socket)],
+            cwd=ROOT,
+            env=house.environ,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for _ in range(at_once)
+    ]
+    told = {one.communicate(timeout=120)[0] for one in starters}
+    try:
+        assert len(told) == 1, told
+        assert all(one.returncode == 0 for one in starters), told
+    finally:
+        with suppress(OSError, Gone):
+            caller = Caller(house.socket, "end", home)
+            caller.call("daemon/down", drain_s=0)
+            caller.gone.wait(WAIT_S)
+            caller.close()
+    until(lambda: not house.processes(), f"{house.processes()} go on")
     assert not house.socket.exists()
     row.times += at_once
+
+
+def after_everything(house: House, row: Row) -> None:
+    """All that the other tests left awake ended: the daemon is as it was when nobody had come yet."""
+    caller = house.caller()
+    for one in caller.call("conversation/list", archived=True, limit=1000)["conversations"]:
+        caller.call("conversation/interrupt", conversation=one["conversation"], kill=True)
+        caller.delete(one["conversation"])
+    house.leave()
+
+    def as_before() -> bool:
+        """Workers that asyncio keeps, one connection to the model, one file of the journal's reader."""
+        return house.threads() <= START["threads"] + 6 and house.fds() <= START["fds"] + 6
+
+    until(as_before, f"{START} at the start; now {house.threads()} threads, {house.fds()} descriptors", WAIT_S)
+    row.times += 1
+    row.notes.append(f"threads {START['threads']} before, {house.threads()} after")
+    row.notes.append(f"descriptors {START['fds']} before, {house.fds()} after")
+    row.notes.append(f"memory {house.rss() / MIB:.0f} MiB")
 
 
 # --- the small versions -------------------------------------------------------------------------------------------
@@ -444,6 +483,11 @@ def test_of_many_starts_at_once_one_daemon_comes(home: Path, measure: Measure) -
         starts(home, row, 4)
 
 
+def test_after_everything_threads_and_descriptors_are_as_before(house: House, measure: Measure) -> None:
+    with measure("R", "threads and descriptors after everything") as row:
+        after_everything(house, row)
+
+
 # --- the long versions --------------------------------------------------------------------------------------------
 
 
@@ -496,3 +540,9 @@ def test_a_socket_deleted_again_and_again(house: House, measure: Measure) -> Non
 def test_of_twenty_starts_at_once_one_daemon_comes(home: Path, measure: Measure) -> None:
     with measure("R", "starts at once") as row:
         starts(home, row, 20)
+
+
+@pytest.mark.soak
+def test_after_all_the_long_runs_threads_and_descriptors_are_as_before(house: House, measure: Measure) -> None:
+    with measure("R", "threads and descriptors after everything") as row:
+        after_everything(house, row)

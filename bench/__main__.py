@@ -1,0 +1,150 @@
+"""Every figure in one table, and docs/performance.md from it.
+
+    python -m bench                  everything
+    python -m bench --part turning   one part of it, to the terminal only
+    python -m bench --peer 'CMD'     the MCP workload against another server of the codex shape as well
+
+The parts of single layers (actors, journal, transport, …) are programs of their own; what they print is kept whole.
+"""
+
+import argparse
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from bench.whole import floors, interrupting, opening, streaming, turning  # noqa: E402  # behind the line that finds them
+from bench.whole.peer import Unanswered, Workload  # noqa: E402
+from bench.whole.rows import Row, markdown, p50, terminal  # noqa: E402
+from bench.whole.stage import Stage, scripted_model, stage  # noqa: E402
+from tests.faults.house import DEMO  # noqa: E402
+
+PAGE = ROOT / "docs" / "performance.md"
+LAYER_S = 600.0  # for one program of a layer; they take a minute at most on a quiet machine
+MANY = "limits.requests_in_flight = 2000"
+HEAD = """# Performance
+
+This page is written by `make bench`. Each figure stands next to a floor from the same run: what the least that could
+do the same costs here. Another server of the codex MCP shape is measured with `python -m bench --peer 'CMD'`.
+"""
+VERBS = (("version",), ("ls",), ("status",))
+
+Part = Callable[[Path], list[Row]]
+
+
+def on_stage(measure: Callable[[Stage], list[Row]], directory: Path) -> list[Row]:
+    with stage(directory / "home", MANY) as one:
+        return measure(one)
+
+
+def opening_part(directory: Path) -> list[Row]:
+    def measure(one: Stage) -> list[Row]:
+        return [*opening.empty(one), *opening.opening(one, directory), *opening.weight(one)]
+
+    return on_stage(measure, directory)
+
+
+def streaming_part(one: Stage) -> list[Row]:
+    return [*streaming.one_fast(one), *streaming.sixty_four(one), *streaming.fan_out(one)]
+
+
+def interrupting_part(one: Stage) -> list[Row]:
+    return [*interrupting.latency(one), *interrupting.at_once(one)]
+
+
+def restarting_part(directory: Path) -> list[Row]:
+    return opening.restart(directory / "home", DEMO)
+
+
+def doors_part(directory: Path) -> list[Row]:
+    """The bridge and the everyday verbs, as somebody types them."""
+    rows = []
+    bare = floors.interpreter_ms()
+    with scripted_model() as (base_url, _), stage(directory / "home") as one:
+        environ = {**one.house.environ}
+        for verb in VERBS:
+            command = [str(Path(sys.executable).with_name("greenroom")), *verb]
+            run = partial(subprocess.run, command, env=environ, check=True, capture_output=True)
+            with suppress(subprocess.CalledProcessError, OSError):  # a verb that is not there has no figure
+                times = [floors.timed_ms(run) for _ in range(10)]
+                rows.append(Row(f"`greenroom {' '.join(verb)}`", p50(times), "ms", bare, "bare interpreter"))
+        greenroom = f"{Path(sys.executable).with_name('greenroom')} mcp"
+        rows += peer_rows("greenroom mcp", greenroom, base_url, directory, environ)
+    return rows
+
+
+def peer_rows(name: str, command: str, base_url: str, directory: Path, environ: dict[str, str]) -> list[Row]:
+    try:
+        return Workload(command, base_url, directory, environ).rows(name)
+    except Unanswered as error:
+        print(f"no figures of {name}: {error}", file=sys.stderr)
+        return []
+
+
+PARTS: dict[str, tuple[str, Part]] = {
+    "opening": ("Conversations", opening_part),
+    "turning": ("Turns", partial(on_stage, turning.overhead)),
+    "streaming": ("Streams", partial(on_stage, streaming_part)),
+    "interrupting": ("Interrupts", partial(on_stage, interrupting_part)),
+    "restarting": ("Restart", restarting_part),
+    "growing": ("Growth", partial(on_stage, turning.growth)),
+    "doors": ("Bridge and command line", doors_part),
+}
+
+
+def measured(name: str) -> list[Row]:
+    with tempfile.TemporaryDirectory(prefix="greenroom-bench-") as directory:
+        rows = PARTS[name][1](Path(directory))
+    print(f"\n{PARTS[name][0]}\n{terminal(rows)}", flush=True)
+    return rows
+
+
+def peer(command: str) -> list[Row]:
+    with tempfile.TemporaryDirectory(prefix="greenroom-bench-") as directory, scripted_model() as (base_url, _):
+        rows = peer_rows(command.split(maxsplit=1)[0], command, base_url, Path(directory), dict(os.environ))
+    print(f"\nPeer\n{terminal(rows)}", flush=True)
+    return rows
+
+
+def layers() -> Iterator[tuple[str, str]]:
+    """The programs beside this one, and what each prints."""
+    for path in sorted((ROOT / "bench").glob("[a-z]*.py")):
+        print(f"\n==> {path.name}", flush=True)
+        done = subprocess.run(
+            [sys.executable, str(path)], cwd=ROOT, capture_output=True, text=True, timeout=LAYER_S, check=False
+        )
+        print(done.stdout, flush=True)
+        if done.returncode != 0:
+            raise SystemExit(f"{path.name} failed:\n{done.stderr}")
+        yield path.stem, done.stdout
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(prog="python -m bench", description="All figures, next to their floors.")
+    options.add_argument("--part", choices=sorted(PARTS), action="append", help="only this, to the terminal only")
+    options.add_argument("--peer", metavar="CMD", help="measure this MCP server too")
+    chosen = options.parse_args()
+    if chosen.part or chosen.peer:
+        for name in chosen.part or ():
+            measured(name)
+        if chosen.peer:
+            measured("doors")
+            peer(chosen.peer)
+        return
+    sections = [f"## {PARTS[name][0]}\n\n{markdown(measured(name))}\n" for name in PARTS]
+    sections += [f"## Layer: {name}\n\n```\n{text.strip()}\n```\n" for name, text in layers()]
+    machine = f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python {platform.python_version()}"
+    PAGE.write_text("\n".join([HEAD, f"Last run: {machine}.\n", *sections]), encoding="utf-8")
+    print(f"written: {PAGE.relative_to(ROOT)}")
+
+
+if __name__ == "__main__":
+    main()

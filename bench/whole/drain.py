@@ -1,0 +1,44 @@
+"""A reader in a process of its own, which takes what comes and looks at none of it: no rival for anybody's time here.
+
+python -m bench.whole.drain SOCKET CONVERSATION…
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.faults.caller import dial
+from tests.faults.house import ROOT
+
+
+def main() -> None:
+    sock, _ = dial(Path(sys.argv[1]), "drain", Path("/"))
+    for number, conversation in enumerate(sys.argv[2:]):
+        params = {"conversation": conversation, "after": None}
+        body = {"jsonrpc": "2.0", "id": number, "method": "conversation/attach", "params": params}
+        sock.sendall(json.dumps(body).encode() + b"\n")
+        sock.recv(65536)
+    print("attached", flush=True)
+    sock.settimeout(None)
+    while sock.recv(1 << 20):
+        pass
+
+
+@contextmanager
+def drained(socket: Path, conversations: Sequence[str]) -> Iterator[None]:
+    with subprocess.Popen(
+        [sys.executable, "-m", "bench.whole.drain", str(socket), *conversations], cwd=ROOT, stdout=subprocess.PIPE
+    ) as reader:
+        assert reader.stdout is not None
+        try:
+            assert reader.stdout.readline() == b"attached\n"
+            yield
+        finally:
+            reader.kill()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,92 @@
+"""The least that things cost on this machine, in this run: what the figures are held against."""
+
+import http.client
+import json
+import os
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from bench.whole.rows import p50
+
+ROUNDS = 15
+
+
+def timed_ms(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return (time.perf_counter() - began) * 1e3
+
+
+def interpreter_ms() -> float:
+    return p50([timed_ms(lambda: subprocess.run([sys.executable, "-c", "pass"], check=True)) for _ in range(ROUNDS)])
+
+
+def echo_ms(rounds: int = 2000) -> float:
+    """A line there and back between two threads over a socket pair."""
+    here, there = socket.socketpair()
+
+    def serve() -> None:
+        while data := there.recv(65536):
+            there.sendall(data)
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+
+    def once() -> None:
+        here.sendall(b"x" * 100)
+        here.recv(65536)
+
+    times = [timed_ms(once) for _ in range(rounds)]
+    here.close()
+    thread.join()
+    there.close()
+    return p50(times)
+
+
+def http_ms(base_url: str, script: str, rounds: int) -> list[float]:
+    """The same request and answer by the standard library alone, one kept connection."""
+    parts = urlsplit(base_url)
+    connection = http.client.HTTPConnection(parts.hostname or "", parts.port)
+    body = json.dumps({"model": "m", "stream": True, "messages": [{"role": "user", "content": script}]})
+    times = []
+    for _ in range(rounds):
+        began = time.perf_counter()
+        connection.request("POST", "/v1/chat/completions", body, {"content-type": "application/json"})
+        connection.getresponse().read()
+        times.append((time.perf_counter() - began) * 1e3)
+    connection.close()
+    return times
+
+
+def commits_per_s(directory: Path, commits: int = 500) -> float:
+    """One row a transaction, synced, by SQLite alone."""
+    db = sqlite3.connect(directory / "floor.db", isolation_level=None)
+    db.execute("PRAGMA journal_mode=WAL").fetchall()
+    db.execute("PRAGMA synchronous=FULL")
+    db.execute("CREATE TABLE t (a INTEGER PRIMARY KEY, b BLOB)")
+    began = time.perf_counter()
+    for number in range(commits):
+        db.execute("INSERT INTO t VALUES (?, ?)", (number, b"x" * 1000))
+    took = time.perf_counter() - began
+    db.close()
+    return commits / took
+
+
+def kill_ms(rounds: int = 50) -> list[float]:
+    """TERM to a process that sleeps, until it can be waited for."""
+    times = []
+    for _ in range(rounds):
+        process = subprocess.Popen(["sleep", "300"])
+        began = time.perf_counter()
+        os.kill(process.pid, signal.SIGTERM)
+        process.wait()
+        times.append((time.perf_counter() - began) * 1e3)
+    return times

@@ -1,0 +1,79 @@
+"""Conversations opened, what they weigh, and how long a start takes when there are many."""
+
+import time
+from pathlib import Path
+
+from actors.ids import ConversationId
+from bench.whole import floors
+from bench.whole.rows import Row, p50
+from bench.whole.stage import Stage, end_all
+from supervisor.branching import forked
+from supervisor.journal import SqliteJournal
+from tests.faults.house import House
+
+OPENED, WEIGHED, KEPT = 200, 300, 10_000
+
+
+def empty(stage: Stage) -> list[Row]:
+    return [Row("memory of the empty daemon", stage.house.rss() / 2**20, "MiB")]
+
+
+def opening(stage: Stage, directory: Path) -> list[Row]:
+    commit_s = floors.commits_per_s(directory)
+    caller = stage.caller
+    began = time.perf_counter()
+    made = [caller.create() for _ in range(OPENED)]
+    bare = OPENED / (time.perf_counter() - began)
+    end_all(stage, made)
+    began = time.perf_counter()
+    made = []
+    for _ in range(OPENED):
+        made.append(caller.create())
+        caller.send(made[-1], "say x", wait=True)
+    spoken = OPENED / (time.perf_counter() - began)
+    end_all(stage, made)
+    floor = "commits of SQLite alone"
+    return [
+        Row("conversations opened, one after another", bare, "/s", commit_s, floor, "≥ 300", more_is_better=True),
+        Row("the same, each with a one-word turn", spoken, "/s", commit_s, floor, "≥ 200", more_is_better=True),
+    ]
+
+
+def weight(stage: Stage) -> list[Row]:
+    """Live ones; then the same ones parked, by a daemon that has only their rows."""
+    caller = stage.caller
+    made = [caller.create() for _ in range(WEIGHED)]
+    before = stage.house.rss()
+    made += [caller.create() for _ in range(WEIGHED)]
+    live = (stage.house.rss() - before) / WEIGHED / 1024
+    end_all(stage, made)
+    return [Row("memory per live conversation", live, "KiB", target="≤ 60")]
+
+
+def restart(home: Path, config: str) -> list[Row]:
+    """A start with many rows next to one with none, and what each parked row weighs."""
+    house = House(home, config)
+    with house:
+        house.caller().create(name="pattern")
+        none, empty_rss = house.ready_s[0], house.rss()
+    fill(Path(house.paths.journal_file), KEPT)
+    times, rss = [], 0
+    for _ in range(3):
+        with house:
+            rss = house.rss()
+        times.append(house.ready_s[-1])
+    return [
+        Row(f"start with {KEPT:,} conversations", p50(times) * 1e3, "ms", none * 1e3, "with none", "≤ 1000"),
+        Row("memory per parked conversation", (rss - empty_rss) / KEPT / 1024, "KiB", target="≤ 2"),
+    ]
+
+
+def fill(journal_file: Path, count: int) -> None:
+    """Copies of the one that is there, made by the journal itself."""
+    journal = SqliteJournal(journal_file)
+    (pattern,) = journal.heads()
+    for start in range(0, count, 500):
+        ids = (ConversationId(f"{number:08x}-0000-4000-8000-000000000000") for number in range(start, start + 500))
+        answers = journal.commit([forked(journal, pattern.conversation, one, None, None) for one in ids])
+        assert answers == [None] * 500, answers
+    journal.close()

@@ -1,0 +1,176 @@
+"""An MCP client that does the same to any server of the codex shape over stdio: ours, or one that somebody names.
+
+It knows `initialize`, `tools/list`, the tools `codex` and `codex-reply`, `codex/event` notifications and
+`notifications/cancelled`. The model is the scripted one; the server is told of it by `config` and by the environment.
+"""
+
+import contextlib
+import json
+import os
+import queue
+import shlex
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from bench.whole import floors
+from bench.whole.rows import Row, p50, p99
+
+WAIT_S = 30.0
+TURNS, DELTAS, INTERRUPTS = 50, 5_000, 20
+Message = dict[str, Any]
+
+
+class Unanswered(Exception):
+    """The server said nothing in time, or went."""
+
+
+class McpClient:
+    """One request at a time; what comes meanwhile is looked at by whoever waits."""
+
+    def __init__(self, command: Sequence[str], environ: Mapping[str, str], cwd: Path) -> None:
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environ, cwd=cwd
+        )
+        self._came: queue.Queue[Message | None] = queue.Queue()
+        self._number = 0
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        with contextlib.suppress(OSError):
+            self._process.stdin.close()
+        try:
+            self._process.wait(WAIT_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._process.stdout.close()
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        with contextlib.suppress(ValueError):
+            for line in self._process.stdout:
+                with contextlib.suppress(ValueError):
+                    self._came.put(json.loads(line))
+        self._came.put(None)
+
+    def say(self, body: Message) -> None:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps({"jsonrpc": "2.0", **body}).encode() + b"\n")
+            self._process.stdin.flush()
+        except OSError as error:
+            raise Unanswered(f"the server went: {error}") from error
+
+    def start(self, method: str, params: Message) -> int:
+        self._number += 1
+        self.say({"id": self._number, "method": method, "params": params})
+        return self._number
+
+    def until(self, wanted: Callable[[Message], bool]) -> Message:
+        deadline = time.monotonic() + WAIT_S
+        while True:
+            try:
+                message = self._came.get(timeout=max(0.0, deadline - time.monotonic()))
+            except queue.Empty:
+                raise Unanswered("the server said nothing in time") from None
+            if message is None:
+                raise Unanswered("the server went")
+            if wanted(message):
+                return message
+
+    def answer(self, request: int) -> Message:
+        message = self.until(lambda one: one.get("id") == request and "method" not in one)
+        if "error" in message:
+            raise Unanswered(f"refused: {message['error']}")
+        result: Message = message["result"]
+        return result
+
+    def call(self, method: str, params: Message) -> Message:
+        return self.answer(self.start(method, params))
+
+
+class Workload:
+    """The same conversation with every server."""
+
+    def __init__(self, command: str, base_url: str, cwd: Path, environ: Mapping[str, str] | None = None) -> None:
+        self._command = shlex.split(command)
+        self._cwd = cwd
+        self._environ = {**os.environ, "OPENAI_API_KEY": "none", "OPENAI_BASE_URL": base_url, **(environ or {})}
+        self._arguments: Message = {
+            "cwd": str(cwd),
+            "model": "scripted",
+            "approval-policy": "never",
+            "sandbox": "danger-full-access",
+            "config": {
+                "model_provider": "bench",
+                "model_providers.bench.name": "bench",
+                "model_providers.bench.base_url": base_url,
+                "model_providers.bench.wire_api": "chat",
+            },
+        }
+
+    def rows(self, name: str) -> list[Row]:
+        starts = [self._start_ms() for _ in range(5)]
+        bare = floors.interpreter_ms()
+        rows = [Row(f"{name}: start to the answer of initialize", p50(starts), "ms", bare, "bare interpreter")]
+        with self._opened() as client:
+            turns = [self._turn_ms(client, "say x") for _ in range(TURNS)]
+            rows += [
+                Row(f"{name}: `codex` with a one-word turn, p50", p50(turns), "ms"),
+                Row(f"{name}: `codex` with a one-word turn, p99", p99(turns), "ms"),
+            ]
+            took = self._turn_ms(client, f"pack 4096; stream {DELTAS} word")
+            rows.append(Row(f"{name}: deltas in one stream", DELTAS / took * 1e3, "/s", more_is_better=True))
+            cancels = [self._cancel_ms(client) for _ in range(INTERRUPTS)]
+            rows.append(Row(f"{name}: cancelled while a command runs, p50", p50(cancels), "ms"))
+        return rows
+
+    def _opened(self) -> McpClient:
+        client = McpClient(self._command, self._environ, self._cwd)
+        hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
+        client.call("initialize", hello)
+        client.say({"method": "notifications/initialized"})
+        return client
+
+    def _start_ms(self) -> float:
+        began = time.perf_counter()
+        with self._opened() as client:
+            took = (time.perf_counter() - began) * 1e3
+            names = {tool["name"] for tool in client.call("tools/list", {})["tools"]}
+            if "codex" not in names:
+                raise Unanswered(f"no tool `codex` among {sorted(names)}")
+        return took
+
+    def _begin(self, client: McpClient, prompt: str) -> int:
+        return client.start("tools/call", {"name": "codex", "arguments": {**self._arguments, "prompt": prompt}})
+
+    def _turn_ms(self, client: McpClient, prompt: str) -> float:
+        began = time.perf_counter()
+        result = client.answer(self._begin(client, prompt))
+        if result.get("isError") or "error" in result:
+            raise Unanswered(f"the turn failed: {str(result)[:300]}")
+        return (time.perf_counter() - began) * 1e3
+
+    def _cancel_ms(self, client: McpClient) -> float:
+        """From the cancellation to the event that says that the turn has ended."""
+        request = self._begin(client, 'call shell {"command":["sleep","300"],"timeout_ms":600000}')
+        client.until(lambda one: event_type(one) == "exec_command_begin")
+        began = time.perf_counter()
+        client.say({"method": "notifications/cancelled", "params": {"requestId": request}})
+        client.until(lambda one: event_type(one) in {"turn_aborted", "error"})
+        return (time.perf_counter() - began) * 1e3
+
+
+def event_type(message: Message) -> str:
+    if message.get("method") != "codex/event":
+        return ""
+    return str(message["params"].get("msg", {}).get("type", ""))

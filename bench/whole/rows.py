@@ -1,0 +1,57 @@
+"""A figure next to its floor, and the table of all of them."""
+
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """`floor` is the least that the same could cost, taken in the same run; `best` says which way is better."""
+
+    what: str
+    value: float
+    unit: str
+    floor: float | None = None
+    floor_is: str = ""
+    target: str = ""
+    more_is_better: bool = False
+
+    @property
+    def ratio(self) -> str:
+        if not self.floor or not self.value:
+            return ""
+        times = self.floor / self.value if self.more_is_better else self.value / self.floor
+        return f"{times:.2f} times" if times < 100 else f"{times:.0f} times"
+
+    def cells(self) -> tuple[str, ...]:
+        floor = f"{shown(self.floor)} {self.unit} ({self.floor_is})" if self.floor is not None else ""
+        return self.what, f"{shown(self.value)} {self.unit}", floor, self.ratio, self.target
+
+
+TITLES = ("what", "measured", "floor", "ratio", "target")
+
+
+def shown(value: float) -> str:
+    if value >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def terminal(rows: Iterable[Row]) -> str:
+    cells = [TITLES, *(row.cells() for row in rows)]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(TITLES))]
+    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in cells)
+
+
+def markdown(rows: Iterable[Row]) -> str:
+    lines = [f"| {' | '.join(TITLES)} |", "|---|---:|---:|---:|---:|"]
+    return "\n".join([*lines, *(f"| {' | '.join(row.cells())} |" for row in rows)])
+
+
+def p50(values: Sequence[float]) -> float:
+    return statistics.median(values)
+
+
+def p99(values: Sequence[float]) -> float:
+    return sorted(values)[min(len(values) - 1, len(values) * 99 // 100)]

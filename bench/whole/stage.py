@@ -1,0 +1,53 @@
+"""A daemon and a scripted model, each in a process of its own, and a client here."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.faults.caller import Caller
+from tests.faults.house import ROOT, House, served_by
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    house: House
+    base_url: str
+    model_pid: int
+    caller: Caller
+
+
+@contextmanager
+def scripted_model() -> Iterator[tuple[str, int]]:
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.support.model_server"], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdout is not None
+        try:
+            yield server.stdout.readline().strip(), server.pid
+        finally:
+            server.send_signal(signal.SIGTERM)
+
+
+@contextmanager
+def stage(home: Path, more: str = "") -> Iterator[Stage]:
+    with scripted_model() as (base_url, pid), House(home, served_by(base_url, more)) as house:
+        yield Stage(house, base_url, pid, house.caller("bench"))
+
+
+def cpu_s(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def end_all(stage_: Stage, conversations: list[str]) -> None:
+    """Turns ended, rows gone: what comes next begins on the same ground."""
+    interrupts = [stage_.caller.start("conversation/interrupt", conversation=one, kill=True) for one in conversations]
+    for interrupt in interrupts:
+        interrupt.result(60)
+    for one in conversations:
+        stage_.caller.delete(one)

@@ -1,0 +1,93 @@
+"""Deltas: how many a second and what each costs the daemon, in one stream, in 64, and for many readers."""
+
+import threading
+import time
+from concurrent.futures import wait
+
+from bench.whole.drain import drained
+from bench.whole.rows import Row
+from bench.whole.stage import Stage, cpu_s, end_all
+from tests.faults.caller import Caller, Message
+
+DELTAS = 30_000
+STREAMS, PER_S, SECONDS = 64, 50, 4
+READERS = (1, 10, 100)
+
+
+class Counting:
+    """A reader that only counts: what it does itself is not what is measured."""
+
+    def __init__(self, caller: Caller, conversation: str) -> None:
+        self.done = threading.Event()
+        answer = caller.call("conversation/attach", conversation=conversation, after=None)
+        caller.listen(answer["subscription"], self._take)
+
+    def _take(self, message: Message) -> None:
+        for one in message["params"].get("events", ()):
+            if one["event"]["type"] == "task_complete":
+                self.done.set()
+
+
+def one_fast(stage: Stage) -> list[Row]:
+    caller = stage.caller
+    conversation = caller.create()
+    reader = Counting(caller, conversation)
+    script = f"pack 4096; stream {DELTAS} word"
+    caller.send(conversation, "say x", wait=True)  # connections are open
+    reader.done.clear()
+    cpu, began = stage.house.cpu_s(), time.perf_counter()
+    caller.send(conversation, script, wait=True)
+    took, used = time.perf_counter() - began, stage.house.cpu_s() - cpu
+    end_all(stage, [conversation])
+    return [
+        Row("one fast stream: CPU of the daemon per delta", used / DELTAS * 1e6, "µs", target="≤ 12"),
+        Row("one fast stream: deltas", DELTAS / took, "/s", more_is_better=True),
+    ]
+
+
+def sixty_four(stage: Stage) -> list[Row]:
+    """As many readers as streams, each stream at the pace of a quick model."""
+    caller = stage.caller
+    made = [caller.create() for _ in range(STREAMS)]
+    count = PER_S * SECONDS
+    for one in made:
+        caller.send(one, "say x", wait=True)  # connections to the model are open
+    script = f"slow {1000 // PER_S}; stream {count} word"
+    with drained(stage.house.socket, made):
+        cpu, model, began = stage.house.cpu_s(), cpu_s(stage.model_pid), time.perf_counter()
+        turns = [caller.start("conversation/send", conversation=one, prompt=script, wait=True) for one in made]
+        wait(turns, 120)
+        took = time.perf_counter() - began
+        used, spoken = stage.house.cpu_s() - cpu, cpu_s(stage.model_pid) - model
+    end_all(stage, made)
+    return [
+        Row(f"{STREAMS} streams at {PER_S}/s: time", took, "s", float(SECONDS), "ideal", "≤ 1.06 times"),
+        Row(f"{STREAMS} streams at {PER_S}/s: CPU of the daemon", used / took * 100, "% of a core", target="≤ 60"),
+        Row(f"{STREAMS} streams at {PER_S}/s: CPU of the model server", spoken / took * 100, "% of a core"),
+        Row(f"{STREAMS} streams: CPU of the daemon per delta", used / (STREAMS * count) * 1e6, "µs"),
+    ]
+
+
+def fan_out(stage: Stage) -> list[Row]:
+    """One stream, many readers, each a connection of its own."""
+    rows = []
+    first = 0.0
+    for count in READERS:
+        callers = [stage.house.caller(f"reader-{number}") for number in range(count)]
+        conversation = stage.caller.create()
+        readers = [Counting(caller, conversation) for caller in callers]
+        cpu, began = stage.house.cpu_s(), time.perf_counter()
+        stage.caller.send(conversation, "slow 2; stream 500 word", wait=True)
+        for reader in readers:
+            assert reader.done.wait(60), "a reader was left out"
+        took, used = time.perf_counter() - began, stage.house.cpu_s() - cpu
+        first = first or took
+        for caller in callers:
+            caller.close()
+            stage.house._callers.remove(caller)  # noqa: SLF001  # the house would close it once more
+        end_all(stage, [conversation])
+        rows.append(
+            Row(f"fan-out to {count}: until the last has the end", took * 1e3, "ms", first * 1e3, "one reader")
+        )
+        rows.append(Row(f"fan-out to {count}: CPU per delta and reader", used / 500 / count * 1e6, "µs"))
+    return rows

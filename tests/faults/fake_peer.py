@@ -1,0 +1,52 @@
+"""A server of the codex MCP shape that only pretends: enough for the client that measures others.
+
+`say …` is answered at once, `pack …; stream …` too; a `call shell` hangs until it is cancelled. `--deaf` goes.
+"""
+
+import json
+import sys
+from typing import Any
+
+
+def tell(body: dict[str, Any]) -> None:
+    print(json.dumps({"jsonrpc": "2.0", **body}), flush=True)
+
+
+def event(request: int, kind: str) -> None:
+    params = {"_meta": {"requestId": request}, "id": str(request), "msg": {"type": kind}}
+    tell({"method": "codex/event", "params": params})
+
+
+def call(request: int, name: str, prompt: str) -> None:
+    if name != "codex":
+        tell({"id": request, "result": {"content": [], "isError": True}})
+        return
+    event(request, "task_started")
+    if prompt.startswith("call shell"):
+        event(request, "exec_command_begin")
+    else:
+        event(request, "task_complete")
+        tell({"id": request, "result": {"content": [{"type": "text", "text": "x"}]}})
+
+
+def main() -> None:
+    for line in sys.stdin:
+        message = json.loads(line)
+        params = message.get("params", {})
+        if "--deaf" in sys.argv:
+            return
+        match message["method"]:
+            case "initialize":
+                tell({"id": message["id"], "result": {"protocolVersion": params["protocolVersion"]}})
+            case "tools/list":
+                tell({"id": message["id"], "result": {"tools": [{"name": "codex"}, {"name": "codex-reply"}]}})
+            case "tools/call":
+                call(message["id"], params["name"], params["arguments"]["prompt"])
+            case "notifications/cancelled":
+                event(params["requestId"], "turn_aborted")
+            case _:
+                pass
+
+
+if __name__ == "__main__":
+    main()
