@@ -38,6 +38,8 @@ reference: $(READY) ## write every generated page and schema anew
 	@$(RUN)python -m transports.dialects.control.schema docs/schema/control.json
 	@$(RUN)python -m supervisor.config.reference docs/config.md
 	@$(RUN)python -m supervisor.cli.reference docs/reference/cli.md
+	@$(RUN)python -m supervisor.reference docs/reference
+	@$(RUN)python -m transports.dialects.control.schema docs/control-api.md
 
 reference-check: $(READY)
 	@echo "==> generated pages and schemas"
@@ -45,6 +47,8 @@ reference-check: $(READY)
 	@$(RUN)python -m transports.dialects.control.schema --check docs/schema/control.json
 	@$(RUN)python -m supervisor.config.reference --check docs/config.md
 	@$(RUN)python -m supervisor.cli.reference --check docs/reference/cli.md
+	@$(RUN)python -m supervisor.reference --check docs/reference
+	@$(RUN)python -m transports.dialects.control.schema --check docs/control-api.md
 
 man: $(READY) ## write the man pages
 	@$(RUN)python -m supervisor.cli.man build/man
