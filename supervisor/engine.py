@@ -167,7 +167,11 @@ class Engine:
 
     def _surroundings(self, registry: Ref) -> Surroundings:
         greenroom = self.config.greenroom
-        limits = Limits(queue=greenroom.limits.queue_length, idle_park_s=greenroom.idle_park_seconds)
+        limits = Limits(
+            queue=greenroom.limits.queue_length,
+            idle_park_s=greenroom.idle_park_seconds,
+            interrupt_when_alone=greenroom.on_disconnect == "interrupt",
+        )
         return Surroundings(
             registry=registry,
             journalist=self.journalist,

@@ -33,6 +33,7 @@ class Models:
         self._loaded = loaded
         self._environment_of = environment_of
         self._environ = environ
+        self._noticed = False
 
     def of(self, order: RunAgent) -> Model:
         env = self._environment_of(order.conversation)
@@ -46,11 +47,16 @@ class Models:
             raise Rejected(error.message) from error
 
     def notice(self, order: RunAgent) -> str | None:
-        """What a person should hear of the choice; nothing where somebody has made it."""
+        """What a person should hear of the choice, once; nothing where somebody has made it."""
+        if self._noticed:
+            return None
         loaded = self._loaded()
         env = self._environment_of(order.conversation)
         choice = choose_provider(loaded.config, env, loaded.editable(self._environ))
-        return choice.notice if order.settings.provider in {"", choice.provider.id} else None
+        if order.settings.provider not in {"", choice.provider.id}:
+            return None
+        self._noticed = choice.notice is not None
+        return choice.notice
 
 
 def endpoint_of(provider: Provider, env: Mapping[str, str]) -> Endpoint:

@@ -50,6 +50,7 @@ class Services:
         self._stop = stop
         self._reread = reread
         self._began = time.monotonic()
+        self._noticed = False
         self._environ = dict(os.environ)  # decoded once: it is long, and a create wants it each time
         self._busy: set[asyncio.Task[None]] = set()
         self._table: dict[type, Callable[[Any, Client], Awaitable[object]]] = {
@@ -123,8 +124,9 @@ class Services:
         )
         settings = settings_for(loaded.config, arguments, Path(client.cwd), env)
         named = request.model_provider or loaded.config.model_provider
-        notice = None if named else choose_provider(loaded.config, env, loaded.editable(env)).notice
+        notice = None if named or self._noticed else choose_provider(loaded.config, env, loaded.editable(env)).notice
         settings = settings.model_copy(update={"overrides": without_secrets(overrides)})
+        self._noticed = self._noticed or notice is not None  # one person has one daemon, and hears it once
         return ask.SettingsMade(settings, notice, loaded.warnings)
 
     async def _remember_environment(self, request: ask.RememberEnvironment, client: Client) -> None:

@@ -24,6 +24,12 @@ def interrupt(draft: Draft, command: Interrupt) -> None:
     stop_turn(draft, Stopping(AbortReason.INTERRUPTED, by, command.message), kill=command.kill)
 
 
+def left_alone(draft: Draft) -> None:
+    """A connection closed. Where it is so wished, nobody reading means that nobody wants it any more."""
+    if draft.state.limits.interrupt_when_alone and not draft.state.subscribers:
+        stop_turn(draft, Stopping(AbortReason.INTERRUPTED, message="its last client left"))
+
+
 def answer_approval(draft: Draft, command: AnswerApproval) -> None:
     """The first valid answer wins; later ones are told who won."""
     if command.decision is Decision.WITHDRAWN:

@@ -41,9 +41,11 @@ def detach(draft: Draft, command: Detach) -> None:
         draft.refuse(command.caller, InvalidInput(f"no subscription {command.subscription}"))
 
 
-def drop_connection(draft: Draft, gone: ConnectionId) -> None:
+def drop_connection(draft: Draft, gone: ConnectionId) -> bool:
+    """Whether it read here."""
     readers = draft.state.subscribers
     draft.state.subscribers = {key: one for key, one in readers.items() if one.connection != gone}
+    return len(draft.state.subscribers) < len(readers)
 
 
 def reader_ready(draft: Draft, command: Ready) -> None:

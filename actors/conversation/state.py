@@ -29,6 +29,7 @@ class Limits:
     window_records: int = 64  # what a reader that keeps up may be behind by; more comes from the journal
     window_bytes: int = 16 * 1024  # a live session stays under 60 KiB, thread included
     page_records: int = 256  # one slice from the journal; a control message never waits longer than this takes
+    interrupt_when_alone: bool = False  # by default a turn outlives its clients: that is the point of it
     idle_park_s: float = 600.0  # long enough that a person who thinks does not meet a cold start
 
 

@@ -82,8 +82,10 @@ def _decide(draft: Draft, message: Input) -> None:
         case PageRead():
             reading.take_page(draft, message)
         case ConnectionClosed():
-            reading.drop_connection(draft, message.connection)
+            read_here = reading.drop_connection(draft, message.connection)
             sending.forget_connection(draft, message.connection)
+            if read_here:
+                deciding.left_alone(draft)
         case Begin():
             living.begin(draft, message)
         case Rename():

@@ -23,14 +23,14 @@ def condition(state: State) -> Condition:
 
 def summary(state: State) -> Summary:
     facts = state.facts
-    durable = state.durable or facts  # a question is shown when it is on disk
+    durable = state.durable or facts  # a turn and its questions are shown when they are on disk, as the events are
     return Summary(
         conversation=facts.conversation,
         condition=condition(state),
         name=facts.name,
         settings=facts.settings,
         seq=state.committed,
-        turn=facts.turn.id if facts.turn else None,
+        turn=durable.turn.id if durable.turn else None,
         queued=len(facts.pending),
         paused=facts.paused,
         pending=durable.turn.approvals if durable.turn else (),

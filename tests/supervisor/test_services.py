@@ -17,9 +17,9 @@ from supervisor.services import Services, without_secrets
 from tests.supervisor.test_branching import BORN, ONE, keep
 from tests.transports.house import LoopThread, Probe, running_loop
 from transports import requests as ask
-from transports.connection import Asked, Served
 from transports.dialect import Client
 from transports.hello import Identity
+from transports.messages import Asked, Served
 from transports.switchboard import Switchboard
 
 ME = Client(ConnectionId("me"), "me", pid=1)

@@ -6,6 +6,7 @@ Nothing here imports the daemon's packages but its paths: what is proved is what
 import contextlib
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
 
-from supervisor.launch import READY, _said
+from supervisor.launch import READY
 from supervisor.paths import locate, socket_path
 from tests.support.control_peer import ControlPeer, Judge
 
@@ -22,6 +23,17 @@ START_S = 30.0  # a busy machine
 STOP_S = 30.0
 LEFT_OUT = ("OPENAI_", "GREENROOM_", "CODEX_", "XDG_", "BENCH_")
 CONFIG = 'model_provider = "demo"\n'
+
+
+def heard(reader: int, within_s: float) -> bytes:
+    """What a daemon says of its start, to the end."""
+    said = b""
+    while said != READY and select.select([reader], [], [], within_s)[0]:
+        piece = os.read(reader, 65536)
+        if not piece:
+            break
+        said += piece
+    return said
 
 
 class DaemonProcess:
@@ -79,7 +91,7 @@ class DaemonProcess:
                 )
             os.close(writer)
             writer = -1
-            said = _said(reader, START_S)
+            said = heard(reader, START_S)
         finally:
             os.close(reader)
             if writer >= 0:

@@ -5,11 +5,12 @@ import pytest
 from actors import events as ev
 from actors.answers import Condition, Ending, Interrupted, TurnResult
 from actors.conversation import condition
+from actors.ids import ConnectionId
 from actors.messages import ConnectionClosed, Interrupt
 from actors.orders import AgentNews, Completed, Crashed, ModelFailed, StopAgent, Stopped
 from actors.settings import AbortReason, BusyPolicy
 from tests.actors.conversation import words as w
-from tests.support.core_driver import Core, caller
+from tests.support.core_driver import Core, caller, with_limits
 
 ANN, BEN, CEM = caller("ann"), caller("ben"), caller("cem")
 
@@ -234,3 +235,36 @@ def test_d13_an_answered_interrupt_is_not_answered_again_by_the_end_of_the_next_
     core.send("two")
     core.end()
     assert core.answer(ANN) == Interrupted(core.runs[0].turn, Ending.INTERRUPTED)
+
+
+# --- the last client leaves -----------------------------------------------------------------------------------------
+
+
+def leave(core: Core, name: str) -> None:
+    core.say(ConnectionClosed(ConnectionId(name)))
+
+
+def test_a_turn_goes_on_when_its_last_reader_leaves() -> None:
+    core = Core()
+    core.attach("a", connection="ann")
+    core.send()
+    leave(core, "ann")
+    assert core.orders_of(StopAgent) == []
+
+
+def test_where_it_is_so_wished_the_last_reader_takes_the_turn_along() -> None:
+    core = Core(limits=with_limits(interrupt_when_alone=True))
+    core.attach("a", connection="ann")
+    core.attach("b", connection="ben")
+    core.send()
+    leave(core, "ann")
+    assert core.orders_of(StopAgent) == []
+    leave(core, "ben")
+    assert core.orders_of(StopAgent) == [StopAgent(core.turn)]
+
+
+def test_a_client_that_never_read_here_takes_nothing_along() -> None:
+    core = Core(limits=with_limits(interrupt_when_alone=True))
+    core.send()
+    leave(core, "somebody")
+    assert core.orders_of(StopAgent) == []
