@@ -27,14 +27,13 @@ request_max_retries = 0
 stream_max_retries = 0
 
 [greenroom.mcp]
-twin_notifications = {twins}
-progress_seconds = {beat}
 """
 
 
 class Stage:
-    def __init__(self, base: Path, model: ModelServer, *, twins: bool = False, beat: float = 10.0) -> None:
-        config = CONFIG.format(base_url=model.base_url, twins=str(twins).lower(), beat=beat)
+    def __init__(self, base: Path, model: ModelServer, *mcp: str) -> None:
+        """`mcp`: lines of the table [greenroom.mcp]."""
+        config = CONFIG.format(base_url=model.base_url) + "\n".join(mcp)
         self.home = Home(base / "home", config, env={"HOME": str(base)})
         self.model = model
         self.bridges = 0

@@ -151,18 +151,21 @@ def interrupted(result: dict[str, Any]) -> bool:
     return result["isError"] is True and result["error"] == "Turn interrupted" == result["content"][0]["text"]
 
 
-def test_an_interrupt_is_told_by_twins_too_where_they_are_wanted(tmp_path: Path) -> None:
+def test_an_interrupt_is_told_by_twins_and_not_answered_where_that_is_wanted(tmp_path: Path) -> None:
+    """As the original was in the middle of August."""
     with ModelServer() as model:
-        stage = Stage(tmp_path, model, twins=True)
+        stage = Stage(tmp_path, model, "twin_notifications = true", "answer_cancelled = false")
         with stage.bridge(*POLICY_A) as client:
             client.tool("codex", {"prompt": runs("sleep", "60")}, 1)
-            client.event("exec_command_begin")
+            begun = client.event("exec_command_begin")
             client.cancel(1)
             assert client.notified("turn_aborted") == client.event("turn_aborted")
-            client.answer(1)
             methods = [line["method"] for line in client.lines if "method" in line]
             assert methods[::2] == ["codex/event"] * (len(methods) // 2)
             assert methods[1::2] == client.types()
+            reply = {"threadId": begun["_meta"]["threadId"], "prompt": "say works"}
+            assert client.result("codex-reply", reply, 2)["structuredContent"]["content"] == "works"
+            assert [line["id"] for line in client.lines if "method" not in line] == [0, 2]
         stage.close()
 
 
