@@ -22,9 +22,9 @@ from supervisor.config.complain import is_secret
 from supervisor.engine import Engine
 from supervisor.journal.export import export, import_
 from transports import requests as ask
-from transports.connection import Asked, Served
 from transports.dialect import Client
 from transports.hello import Identity
+from transports.messages import Asked, Served
 from transports.switchboard import Switchboard
 
 log = structlog.get_logger()
