@@ -137,8 +137,12 @@ class Workload:
     def _opened(self) -> McpClient:
         client = McpClient(self._command, self._environ, self._cwd)
         hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
-        client.call("initialize", hello)
-        client.say({"method": "notifications/initialized"})
+        try:
+            client.call("initialize", hello)
+            client.say({"method": "notifications/initialized"})
+        except BaseException:
+            client.__exit__()
+            raise
         return client
 
     def _start_ms(self) -> float:
