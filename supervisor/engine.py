@@ -3,6 +3,7 @@
 The daemon puts a socket in front of it; `--embedded` and the demo put themselves there.
 """
 
+import random
 import secrets
 import threading
 import time
@@ -167,6 +168,8 @@ class Engine:
 
     def _surroundings(self, registry: Ref) -> Surroundings:
         greenroom = self.config.greenroom
+        # Names of turns and inputs have to be unique, not secret; asking the system for each would let go of the GIL.
+        chance = random.Random(secrets.randbits(256))  # noqa: S311  # see above
         limits = Limits(
             queue=greenroom.limits.queue_length,
             idle_park_s=greenroom.idle_park_seconds,
@@ -179,7 +182,7 @@ class Engine:
             agents=self.runner,
             outbox=self._outbox,
             clock=self.clock,
-            fresh_name=lambda: secrets.token_hex(8),
+            fresh_name=lambda: f"{chance.getrandbits(64):016x}",
             limits=limits,
         )
 

@@ -78,7 +78,7 @@ def read(line: bytes) -> Message:
     except ValueError as error:  # a number that is none, or has thousands of digits
         return Malformed(PARSE_ERROR, f"not JSON: {error}")
     if b"\\ud" in line.lower() and _has_half_a_pair(value):
-        return Malformed(PARSE_ERROR, "half a surrogate pair is no character")
+        return Malformed(INVALID_PARAMS, "half a surrogate pair is no character", _id_of(value))
     if line.count(b"{") + line.count(b"[") > DEPTH_LIMIT and _too_deep(value):
         return Malformed(PARSE_ERROR, _TOO_DEEP)
     return _classified(value)
@@ -88,8 +88,7 @@ def _classified(value: Any) -> Message:
     if not isinstance(value, dict):
         what = "a batch is not supported" if isinstance(value, list) else "a message is an object"
         return Malformed(INVALID_REQUEST, what)
-    request = value.get("id")
-    known = request if isinstance(request, int | str) and not isinstance(request, bool) else None
+    known = _id_of(value)
     if value.get("jsonrpc", "2.0") != "2.0":
         return Malformed(INVALID_REQUEST, "jsonrpc is not 2.0", known)
     if "method" in value:
@@ -99,6 +98,11 @@ def _classified(value: Any) -> Message:
     if "result" in value and known is not None:
         return Response(known, value["result"])
     return Malformed(INVALID_REQUEST, "neither a method nor the answer to a request", known)
+
+
+def _id_of(value: Any) -> RequestId | None:
+    request = value.get("id") if isinstance(value, dict) else None
+    return request if isinstance(request, int | str) and not isinstance(request, bool) else None
 
 
 def _call(value: dict[str, Any], known: RequestId | None) -> Message:

@@ -198,4 +198,5 @@ def park(draft: Draft, _: Park) -> None:
         return
     for claim in draft.state.claims:  # answered long ago; there will be nobody to take it back from
         draft.at_once(Settle(claim.caller))
+    draft.state.claims = ()
     draft.at_once(Leave())

@@ -25,6 +25,9 @@ from actors.orders import (
 )
 from actors.settings import Decision
 
+UNSTORED_RECORDS = 512  # events of one conversation under way to the journal
+UNSTORED_BYTES = 1 << 20
+
 AGENT_EVENTS = (
     ev.UserMessage,
     ev.ErrorEvent,
@@ -52,7 +55,20 @@ def take_output(draft: Draft, output: AgentOutput) -> None:
     if draft.state.storage_error is None:
         for news in output.batch:
             _take(draft, news)
-    draft.at_once(TakeMore(output.turn))
+    more = TakeMore(output.turn)
+    if is_ahead_of_the_disk(draft):
+        draft.when_stored(more)
+    else:
+        draft.at_once(more)
+
+
+def is_ahead_of_the_disk(draft: Draft) -> bool:
+    """More waits to be stored than may: an agent that is faster than the disk waits for it."""
+    state = draft.state
+    waiting = state.facts.seq - state.committed
+    if waiting == 0:
+        return False
+    return waiting > UNSTORED_RECORDS or sum(len(one.body) for one in state.window[-waiting:]) > UNSTORED_BYTES
 
 
 def _take(draft: Draft, news: AgentNews) -> None:

@@ -17,7 +17,7 @@ import pytest
 from tests.faults.caller import WAIT_S, Caller, Gone, Message, Refused, dial
 from tests.faults.conftest import START, Measure
 from tests.faults.follower import Follower, judge
-from tests.faults.house import DEMO, House, NotReady, served_by, until
+from tests.faults.house import DEMO, ROOT, House, NotReady, served_by, until
 from tests.faults.report import Row
 from tests.support.model_server import ModelServer
 

@@ -7,7 +7,7 @@ from actors.answers import Accepted, Condition, Ending, Interrupted, TurnResult
 from actors.conversation import condition
 from actors.errors import StorageFull, UnknownConversation
 from actors.messages import Begin, CancelRequest, Committed, Rename, SetTimer, TimerFired
-from actors.orders import AnswerAgent, Completed, StopAgent
+from actors.orders import AnswerAgent, Completed, StopAgent, TakeMore
 from actors.settings import BusyPolicy, Decision
 from tests.actors.conversation import words as w
 from tests.support.core_driver import CONVERSATION, SETTINGS, Core, caller
@@ -310,3 +310,14 @@ def test_the_refusal_of_a_write_that_followed_a_refused_one_takes_nothing_back_t
     core.store()
     assert isinstance(core.answer(ANN), Accepted)
     assert [w.words_of(run.inputs) for run in core.runs] == [["hi"]]
+
+
+def test_an_agent_that_is_faster_than_the_disk_waits_for_it() -> None:
+    core = Core(commits=False)
+    core.store()
+    core.send("go")
+    core.store()
+    core.output(w.message("x" * (2 << 20)))
+    assert core.orders_of(TakeMore) == []
+    core.store()
+    assert core.orders_of(TakeMore) == [TakeMore(core.turn)]

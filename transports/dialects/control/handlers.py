@@ -1,24 +1,27 @@
 """What each method of the control API does: parameters to messages, answers to results."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
 
 from actors import messages as m
 from actors.answers import Listing, Reader, Summary
 from actors.errors import GreenroomError, InvalidInput, UnknownApproval
-from actors.ids import ApprovalId, ConnectionId, ConversationId, InputId
+from actors.ids import ApprovalId, Caller, ConnectionId, ConversationId, InputId
 from actors.items import TextItem
 from actors.records import Head
 from transports import requests as ask
 from transports.dialect import Action, Ask
 from transports.dialects.control import params as p
 from transports.dialects.control.call import Call
-from transports.dialects.control.results import envelope, pending_of, row, shown, waiting, with_readers
+from transports.dialects.control.results import envelope, pending_of, row, shown, stopped, waiting, with_readers
 from transports.dialects.control.schema import api_schema
 from transports.dialects.control.text import Raw
 
 ASLEEP = {"parked"}  # a look at one of these would wake it
+
+BUSY = frozenset({"starting", "running", "waiting", "interrupting"})
 
 
 def create(call: Call, given: p.Create) -> Iterable[Action]:
@@ -144,6 +147,49 @@ def interrupt(call: Call, given: p.Interrupt) -> Iterable[Action]:
             one, lambda caller: m.Interrupt(caller, call.client.label, kill=given.kill, message=given.reason)
         ),
     )
+
+
+def interrupt_many(call: Call, given: p.InterruptMany) -> Iterable[Action]:
+    """Answered when the last of them is; one that is refused does not keep the others."""
+    if bool(given.conversations) == given.all:
+        return call.finish(InvalidInput("name conversations, or say all"))
+    if not given.all:
+        return _interrupt_each(call, given, given.conversations)
+
+    def listed(answer: Any) -> Iterable[Action]:
+        if isinstance(answer, GreenroomError):
+            return call.finish(answer)
+        busy = [head.conversation for head in answer.heads if head.state in BUSY]
+        return _interrupt_each(call, given, busy)
+
+    return call.tell(m.ListConversations, listed)
+
+
+def _interrupt_each(call: Call, given: p.InterruptMany, references: Sequence[str]) -> Iterable[Action]:
+    told: dict[int, dict[str, Any]] = {}
+
+    def settle(place: int, answer: Any) -> Iterable[Action]:
+        told[place] = {"conversation": references[place], **stopped(answer)}
+        done = [told[at] for at in sorted(told)]
+        return call.finish(ask.Plain({"stopped": done})) if len(done) == len(references) else ()
+
+    def found(place: int, answer: Any) -> Iterable[Action]:
+        if isinstance(answer, GreenroomError):
+            return settle(place, answer)
+        return call.command(
+            answer.conversation,
+            lambda caller: m.Interrupt(caller, call.client.label, kill=given.kill, message=given.reason),
+            partial(settle, place),
+        )
+
+    if not references:
+        yield from call.finish(ask.Plain({"stopped": []}))
+    for place, reference in enumerate(references):
+        yield from call.tell(partial(_resolve, reference), partial(found, place))
+
+
+def _resolve(reference: str, caller: Caller) -> m.Resolve:
+    return m.Resolve(caller, reference)
 
 
 def attach(call: Call, given: p.Attach) -> Iterable[Action]:

@@ -35,6 +35,9 @@ METHODS: dict[str, Method] = {
         "Stop the turn; answered when all of it is gone. Again: kill.",
         urgent=True,
     ),
+    "conversations/interrupt": Method(
+        params.InterruptMany, handlers.interrupt_many, "The same for several, or for all; one answer.", urgent=True
+    ),
     "conversation/attach": Method(
         params.Attach, handlers.attach, "Everything after a cursor, then live, as `events` notifications."
     ),

@@ -70,6 +70,14 @@ class Interrupt(BaseModel):
     reason: str = Field("", description="For the history.")
 
 
+class InterruptMany(BaseModel):
+    model_config = STRICT
+    conversations: tuple[Conversation, ...] = Field((), description="Which; empty with `all`.")
+    all: Flag = Field(False, description="Every one where a turn is open.")
+    kill: Flag = Field(False, description="No grace for their processes.")
+    reason: str = Field("", description="For the histories.")
+
+
 class AnswerApproval(BaseModel):
     model_config = STRICT
     approval: Identifier = Field(description="The question's id.")

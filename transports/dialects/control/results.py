@@ -19,6 +19,7 @@ from actors.answers import (
     Summary,
     TurnResult,
 )
+from actors.errors import GreenroomError
 from actors.events import ApprovalRequest
 from actors.ids import ConversationId
 from actors.messages import Slice
@@ -169,6 +170,13 @@ def with_readers(client: dict[str, Any], readers: Iterable[tuple[ConversationId,
 
 def pending_of(summary: Summary) -> PendingApprovals:
     return PendingApprovals(tuple((summary.conversation, request) for request in summary.pending))
+
+
+def stopped(answer: Interrupted | GreenroomError) -> dict[str, Any]:
+    """One of several that were interrupted: how it ended, or why not."""
+    if isinstance(answer, GreenroomError):
+        return {"error": {"code": answer.code, "message": answer.message}}
+    return shown(answer)
 
 
 def waiting(pending: PendingApprovals, places: Sequence[tuple[int, float] | None]) -> list[dict[str, Any]]:

@@ -58,10 +58,14 @@ class Reference(Shape):
 
 class ExecQuestion(ExecApprovalRequest):
     conversation: ConversationId = Field(description="Where it is asked.")
+    seq: int | None = Field(None, description="Its event, in lists, where that is known.")
+    ts: float | None = Field(None, description="When it was asked, in lists, where that is known.")
 
 
 class PatchQuestion(ApplyPatchApprovalRequest):
     conversation: ConversationId = Field(description="Where it is asked.")
+    seq: int | None = Field(None, description="Its event, in lists, where that is known.")
+    ts: float | None = Field(None, description="When it was asked, in lists, where that is known.")
 
 
 class Reader(Shape):
@@ -115,6 +119,24 @@ class Stopped(Shape):
     queued: int = Field(description="How many inputs wait, now paused.")
 
 
+class Why(Shape):
+    code: str = Field(description="As in the table of errors.")
+    message: str = Field(description="For people.")
+
+
+class StoppedOne(Stopped):
+    conversation: str = Field(description="As it was named.")
+
+
+class NotStopped(Shape):
+    conversation: str = Field(description="As it was named.")
+    error: Why = Field(description="Why it was not.")
+
+
+class StoppedMany(Shape):
+    stopped: tuple[StoppedOne | NotStopped, ...] = Field(description="Each of them, in the order they were named.")
+
+
 class Attachment(Shape):
     subscription: SubscriptionId = Field(description="The name that `events` and `ended` come under.")
     seq: int = Field(description="The last stored event at this moment.")
@@ -126,6 +148,12 @@ class HistoryPage(Shape):
     first_seq: int = Field(description="The oldest event that is still kept.")
     last_seq: int = Field(description="The newest event.")
     complete: bool = Field(description="There is nothing after this page.")
+
+
+class NewsPage(Shape):
+    events: tuple[Envelope, ...] = Field(description="Stored events of any conversation, in the order of storing.")
+    cursor: int = Field(description="`after` of the next request.")
+    lagged: bool = Field(description="What came before the first of them is not kept here any more.")
 
 
 class Exported(Shape):
@@ -141,6 +169,14 @@ class Decided(Shape):
     decision: Decision = Field(description="Its answer.")
 
 
+class Attached(Shape):
+    conversation: ConversationId = Field(description="Which conversation.")
+    subscription: SubscriptionId = Field(description="Which of its subscriptions.")
+    seq: int = Field(description="The last event it was given.")
+    behind: int = Field(description="How many it was not given yet.")
+    read_only: bool = Field(description="It only watches.")
+
+
 class ClientRow(Shape):
     connection: ConnectionId = Field(description="Its id.")
     name: str = Field(description="As its hello said.")
@@ -148,6 +184,7 @@ class ClientRow(Shape):
     pid: int | None = Field(description="As the kernel knows it.")
     cwd: str = Field(description="As its hello said.")
     you: bool = Field(description="It is the one who asks.")
+    attached: tuple[Attached, ...] = Field((), description="What it reads.")
 
 
 class Clients(Shape):
@@ -241,9 +278,11 @@ RESULTS: dict[str, Any] = {
     "conversation/get": Conversation,
     "conversation/send": Taken | TurnOver,
     "conversation/interrupt": Stopped,
+    "conversations/interrupt": StoppedMany,
     "conversation/attach": Attachment,
     "conversation/detach": Empty,
     "conversation/history": HistoryPage,
+    "events/read": NewsPage,
     "conversation/rename": Empty,
     "conversation/archive": Empty,
     "conversation/restart": Empty,

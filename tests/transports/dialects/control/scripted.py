@@ -77,6 +77,8 @@ USUAL: dict[str, Reply] = {
     "MakeSettings": lambda _: ask.SettingsMade(SETTINGS, "a notice"),
     "RememberEnvironment": lambda _: None,
     "ReadHistory": lambda _: ask.HistoryRead(Page((Record(1, 1.0, None, "error", _EVENT),), 1, 1)),
+    "ReadNews": lambda _: ask.NewsRead(((ONE, Record(1, 1.0, None, "error", _EVENT)),), 1),
+    "FindAsked": lambda message: ask.AskedFound(tuple(None for _ in message.questions)),
     "Fork": lambda message: ask.Stored(message.fork),
     "Export": lambda _: ask.Exported(("{}",)),
     "Import": lambda message: ask.Stored(message.new_id or ONE),

@@ -100,13 +100,16 @@ def test_a_required_member_that_is_missing_is_named(method: str, member: str) ->
     assert refused(Scripted(), method, rest).startswith(member)
 
 
+HALF = "half a surrogate pair"
+
+
 def test_half_a_surrogate_pair_is_refused_wherever_it_stands() -> None:
     daemon = Scripted()
     half = json.loads('"\\ud800"')
-    assert refused(daemon, "conversation/send", {**NAMED, "prompt": half}).startswith("prompt")
+    assert refused(daemon, "conversation/send", {**NAMED, "prompt": half}).startswith(HALF)
     items = [{"type": "text", "text": "fine"}, {"type": "text", "text": half}]
-    assert refused(daemon, "conversation/send", {**NAMED, "items": items}).startswith("items.1.text")
-    assert refused(daemon, "conversation/create", {"config": {half: 1}}).startswith("config")
+    assert refused(daemon, "conversation/send", {**NAMED, "items": items}).startswith(HALF)
+    assert refused(daemon, "conversation/create", {"config": {half: 1}}).startswith(HALF)
     assert daemon.told == []
     assert "result" in (daemon.request("conversation/send", {**NAMED, "prompt": "\U0001f600"}) or {})
 
