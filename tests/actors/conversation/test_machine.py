@@ -324,7 +324,7 @@ class Conversation(RuleBasedStateMachine):
 
     # --- people ---------------------------------------------------------------------------------------------------
 
-    @initialize(prompt=st.sampled_from([True, True, False]), beginning=st.integers(0, 8))
+    @initialize(prompt=st.sampled_from([True, True, False]), beginning=st.integers(0, 9))
     def hello(self, *, prompt: bool, beginning: int) -> None:
         """Begins in one of the places that chance alone finds too seldom."""
         self.prompt = prompt or beginning > 1
@@ -352,6 +352,8 @@ class Conversation(RuleBasedStateMachine):
                 self.send("ben", BusyPolicy.ENQUEUE, await_end=True, own=False, key=None)
                 self.interrupt("ann", kill=False)
                 self.agent_ends(0)
+            case 9:
+                self.agent_ends(2)
             case _:
                 pass
         self.prompt = prompt

@@ -113,11 +113,11 @@ class History(BaseModel):
 
 class ReadEvents(BaseModel):
     model_config = STRICT
-    after: Annotated[int, Field(ge=0)] | None = Field(
+    after: Annotated[Whole, Field(ge=0, lt=1 << 62)] | None = Field(
         None, description="`cursor` of the answer before; null for what comes from now on."
     )
-    limit: Annotated[int, Field(ge=1, le=1000)] = Field(PAGE, description="At most so many.")
-    wait_s: Annotated[float, Field(ge=0, le=60)] = Field(
+    limit: Annotated[Whole, Field(ge=1, le=1000)] = Field(PAGE, description="At most so many.")
+    wait_s: Annotated[float, Strict(), Field(ge=0, le=60)] = Field(
         0, description="How long to wait where there is nothing yet."
     )
 
