@@ -170,7 +170,7 @@ class Workload:
 
     def _cancel_ms(self, client: McpClient) -> float:
         """From the cancellation to the event that says that the turn has ended."""
-        request = self._begin(client, 'call shell {"command":["sleep","300"],"timeout_ms":600000}')
+        request = self._begin(client, 'call shell {"command":["sleep","300"],"timeout":600000}')
         client.until(lambda one: event_type(one) == "exec_command_begin")
         began = time.perf_counter()
         client.say({"method": "notifications/cancelled", "params": {"requestId": request}})

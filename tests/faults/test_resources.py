@@ -208,7 +208,7 @@ def big_output(house: House, row: Row, mib: int) -> None:
     follower.attach(caller)
     journal = Path(house.paths.journal_file)
     before, stored = house.rss(), journal.stat().st_size
-    command = f'{{"command":["bash","-c","yes 0123456789abcdef | head -c {mib}M"],"timeout_ms":600000}}'
+    command = f'{{"command":["bash","-c","yes 0123456789abcdef | head -c {mib}M"],"timeout":600000}}'
     sent = caller.start(
         "conversation/send", conversation=conversation, prompt=f"call shell {command}; then; say x", wait=True
     )
