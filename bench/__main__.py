@@ -68,7 +68,7 @@ def doors_part(directory: Path) -> list[Row]:
     """The bridge and the everyday verbs, as somebody types them."""
     rows = []
     bare = floors.interpreter_ms()
-    with scripted_model() as (base_url, _), stage(directory / "home") as one:
+    with stage(directory / "home") as one:
         environ = {**one.house.environ}
         for verb in VERBS:
             command = [str(Path(sys.executable).with_name("greenroom")), *verb]
@@ -77,13 +77,13 @@ def doors_part(directory: Path) -> list[Row]:
                 times = [floors.timed_ms(run) for _ in range(10)]
                 rows.append(Row(f"`greenroom {' '.join(verb)}`", p50(times), "ms", bare, "bare interpreter"))
         greenroom = f"{Path(sys.executable).with_name('greenroom')} mcp"
-        rows += peer_rows("greenroom mcp", greenroom, base_url, directory, environ)
+        rows += peer_rows("greenroom mcp", Workload(greenroom, one.base_url, directory, environ, configured=True))
     return rows
 
 
-def peer_rows(name: str, command: str, base_url: str, directory: Path, environ: dict[str, str]) -> list[Row]:
+def peer_rows(name: str, workload: Workload) -> list[Row]:
     try:
-        return Workload(command, base_url, directory, environ).rows(name)
+        return workload.rows(name)
     except Unanswered as error:
         print(f"no figures of {name}: {error}", file=sys.stderr)
         return []
@@ -109,7 +109,7 @@ def measured(name: str) -> list[Row]:
 
 def peer(command: str) -> list[Row]:
     with tempfile.TemporaryDirectory(prefix="greenroom-bench-") as directory, scripted_model() as (base_url, _):
-        rows = peer_rows(command.split(maxsplit=1)[0], command, base_url, Path(directory), dict(os.environ))
+        rows = peer_rows(command.split(maxsplit=1)[0], Workload(command, base_url, Path(directory)))
     print(f"\nPeer\n{terminal(rows)}", flush=True)
     return rows
 

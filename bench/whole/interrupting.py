@@ -12,7 +12,7 @@ from tests.faults.follower import Follower
 
 ROUNDS, AT_ONCE = 100, 100
 BUSY, BUSY_PER_S = 16, 100  # streams, and deltas a second of each
-COMMAND = 'call shell {"command":["sleep","300"],"timeout_ms":600000}'
+COMMAND = 'call shell {"command":["sleep","300"],"timeout":600000}'
 
 
 def running(stage: Stage, count: int) -> list[str]:

@@ -101,7 +101,16 @@ class McpClient:
 class Workload:
     """The same conversation with every server."""
 
-    def __init__(self, command: str, base_url: str, cwd: Path, environ: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        command: str,
+        base_url: str,
+        cwd: Path,
+        environ: Mapping[str, str] | None = None,
+        *,
+        configured: bool = False,
+    ) -> None:
+        """`configured`: the server knows the model already, from a file."""
         self._command = shlex.split(command)
         self._cwd = cwd
         self._environ = {**os.environ, "OPENAI_API_KEY": "none", "OPENAI_BASE_URL": base_url, **(environ or {})}
@@ -110,12 +119,7 @@ class Workload:
             "model": "scripted",
             "approval-policy": "never",
             "sandbox": "danger-full-access",
-            "config": {
-                "model_provider": "bench",
-                "model_providers.bench.name": "bench",
-                "model_providers.bench.base_url": base_url,
-                "model_providers.bench.wire_api": "chat",
-            },
+            "config": {} if configured else provider(base_url),
         }
 
     def rows(self, name: str) -> list[Row]:
@@ -166,12 +170,21 @@ class Workload:
 
     def _cancel_ms(self, client: McpClient) -> float:
         """From the cancellation to the event that says that the turn has ended."""
-        request = self._begin(client, 'call shell {"command":["sleep","300"],"timeout_ms":600000}')
+        request = self._begin(client, 'call shell {"command":["sleep","300"],"timeout":600000}')
         client.until(lambda one: event_type(one) == "exec_command_begin")
         began = time.perf_counter()
         client.say({"method": "notifications/cancelled", "params": {"requestId": request}})
         client.until(lambda one: event_type(one) in {"turn_aborted", "error"})
         return (time.perf_counter() - began) * 1e3
+
+
+def provider(base_url: str) -> dict[str, str]:
+    return {
+        "model_provider": "bench",
+        "model_providers.bench.name": "bench",
+        "model_providers.bench.base_url": base_url,
+        "model_providers.bench.wire_api": "chat",
+    }
 
 
 def event_type(message: Message) -> str:

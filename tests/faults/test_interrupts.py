@@ -14,7 +14,7 @@ import pytest
 from tests.faults.caller import WAIT_S, Caller
 from tests.faults.conftest import Measure
 from tests.faults.follower import TERMINAL, Follower, judge
-from tests.faults.house import House
+from tests.faults.house import House, until
 from tests.faults.report import Row
 from tests.support.model_server import ModelServer
 from tests.support.stubborn import Kind, kinds
@@ -86,6 +86,14 @@ def commanding(scene: Scene) -> None:
     scene.follower.wait_type("exec_command_begin")
 
 
+def leaving_something(scene: Scene) -> None:
+    """The command is over and what it started is not; the model goes on meanwhile."""
+    scene.begin('call shell ["bash","-c","setsid sleep 300 >/dev/null 2>&1 &"]; then; say some; stall forever')
+    scene.follower.wait_type("exec_command_end")
+    scene.follower.wait_delta()
+    until(scene.house.processes, "nothing was left, so nothing is proved")
+
+
 SITUATIONS: tuple[Prepare, ...] = (
     streaming,
     stalled,
@@ -95,6 +103,7 @@ SITUATIONS: tuple[Prepare, ...] = (
     starting,
     last_moment,
     commanding,
+    leaving_something,
 )
 
 
