@@ -58,8 +58,14 @@ check: lint types reference-check test ## everything that must be green: format,
 soak: $(READY) ## the long repetitions of the fault tests
 	@$(RUN)python -m pytest -m soak --timeout 1800
 
-bench: $(READY) ## the figures, next to their floors
-	@for b in bench/[a-z]*.py; do case $$b in *_*) ;; *) echo "==> $$b"; $(RUN)python $$b || exit 1;; esac; done
+bench: $(READY) ## the figures next to their floors, in one table
+	@$(RUN)python -m bench
+
+judges: $(READY) ## clients and suites from elsewhere judge the MCP server
+	@cd tests/judges && npm install --no-audit --no-fund --silent
+	@$(PYTHON) -m venv tests/judges/.venv
+	@tests/judges/.venv/bin/python -m pip install --quiet --disable-pip-version-check -r tests/judges/requirements.txt
+	@$(RUN)python -m pytest tests/judges
 
 lock: ## pin the newest versions that fit pyproject.toml
 	@rm -rf .lock-venv && $(PYTHON) -m venv .lock-venv
@@ -68,4 +74,4 @@ lock: ## pin the newest versions that fit pyproject.toml
 	@rm -rf .lock-venv
 
 clean: ## remove what the commands made
-	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	@rm -rf $(VENV) tests/judges/.venv tests/judges/node_modules build .mypy_cache .ruff_cache .pytest_cache .hypothesis

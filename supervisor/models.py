@@ -37,8 +37,9 @@ class Models:
 
     def of(self, order: RunAgent) -> Model:
         env = self._environment_of(order.conversation)
-        config, name = self._loaded().config, order.settings.provider
+        name = order.settings.provider
         try:
+            config = self._loaded().relayered(order.settings.overrides).config
             provider = provider_named(name, config, env) if name else choose_provider(config, env).provider
             if provider.id == DEMO:
                 return DemoModel()

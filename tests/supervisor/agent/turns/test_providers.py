@@ -73,6 +73,13 @@ def test_a_key_that_is_missing_is_an_error_that_names_it_and_the_next_turn_works
         assert conversation.ask("say two").message == "two"
 
 
+def test_a_provider_that_a_conversation_brought_along_is_asked(tmp_path: Path, server: ModelServer) -> None:
+    brought = {"model_providers": {"own": {"name": "own", "base_url": server.base_url, "wire_api": "chat"}}}
+    with House(tmp_path, "") as house:
+        assert house.talk(provider="own", overrides=brought).ask("say one").message == "one"
+    assert len(server.requests) == 1
+
+
 def test_a_provider_that_nobody_knows_is_an_error_and_not_another_one(house: House, server: ModelServer) -> None:
     conversation = house.talk(provider="nobody")
     failed = conversation.result(conversation.start("say one"))
