@@ -142,6 +142,14 @@ class Engine:
         hurry.clear()
         if not self._wait_for_turns(INTERRUPT_S, hurry):
             log.error("engine.turns_left", **self.runner.statistics())
+        self._wait_for_answers(hurry)
+
+    def _wait_for_answers(self, hurry: threading.Event) -> None:
+        """A turn that has just ended is stored first, then its callers hear of it; then they may be hung up on."""
+        deadline = time.monotonic() + SETTLE_S
+        while self._registry.statistics()["requests"] and time.monotonic() < deadline:
+            if hurry.wait(POLL_S):
+                return
 
     def _wait_for_turns(self, limit_s: float, hurry: threading.Event) -> bool:
         deadline = time.monotonic() + limit_s

@@ -15,7 +15,7 @@ from actors.ports import Journal
 from actors.records import Append, Head, Page, Record
 
 KEPT_RECORDS = 8_192  # a busy second of many conversations, and a reader that pauses for it
-KEPT_BYTES = 16 << 20
+KEPT_BYTES = 4 << 20
 
 
 @dataclass(frozen=True, slots=True)

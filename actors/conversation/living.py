@@ -27,7 +27,6 @@ from actors.messages import (
     Retire,
     Revived,
     SetTimer,
-    Settle,
     Stay,
     TimerFired,
 )
@@ -148,7 +147,7 @@ def is_quiet(draft: Draft) -> bool:
         and not state.subscribers
         and not state.versions
         and not state.held
-        and not any(claim.awaiting for claim in state.claims)
+        and not state.claims
         and (turn is None or (turn.only_waits and all(asked.deadline_s is None for asked in turn.approvals)))
     )
 
@@ -193,10 +192,4 @@ def _deadline(draft: Draft, approval: ApprovalId) -> None:
 
 
 def park(draft: Draft, _: Park) -> None:
-    if not is_quiet(draft):
-        draft.at_once(Stay())
-        return
-    for claim in draft.state.claims:  # answered long ago; there will be nobody to take it back from
-        draft.at_once(Settle(claim.caller))
-    draft.state.claims = ()
-    draft.at_once(Leave())
+    draft.at_once(Leave() if is_quiet(draft) else Stay())

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import time
+from argparse import Namespace
 
 import pytest
 
@@ -213,11 +214,11 @@ def test_there_is_a_man_page_for_every_verb_and_none_upsets_the_formatter() -> N
 # --- mcp and the tour -----------------------------------------------------------------------------------------------
 
 
-def test_mcp_hands_plain_values_to_the_bridge(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mcp_hands_its_options_to_the_bridge(monkeypatch: pytest.MonkeyPatch) -> None:
     given: list[dict[str, object]] = []
 
-    def run(options: dict[str, object]) -> int:
-        given.append(options)
+    def run(chosen: Namespace) -> int:
+        given.append({**mcp.defaults(chosen), "embedded": chosen.embedded})
         return 0
 
     monkeypatch.setattr(mcp, "run", run)
