@@ -15,7 +15,7 @@ from typing import Any
 import structlog
 
 from actors.errors import ConfigError, GreenroomError, InvalidInput, UnknownConversation
-from actors.messages import Chore, ChoreDone, Known
+from actors.messages import Chore, ChoreDone, Known, Quiesce
 from supervisor.asked import asked
 from supervisor.branching import check_name, forked, guest
 from supervisor.codex_services import Machine
@@ -284,6 +284,7 @@ class Services:
     async def _down(self, request: ask.Down, _: Client) -> ask.Plain:
         default = self._engine.config.greenroom.drain_seconds
         drain_s = default if request.drain_s is None else request.drain_s
+        self._engine.registry.tell(Quiesce())  # whoever reads the answer finds that no new turn is begun
         asyncio.get_running_loop().call_soon(self._stop, drain_s)  # after the answer, which the stop would overtake
         return ask.Plain({"drain_s": drain_s})
 

@@ -40,7 +40,8 @@ def dial(path: Path, name: str, cwd: Path) -> tuple[socket.socket, Message]:
     sock.settimeout(WAIT_S)
     try:
         sock.connect(str(path))
-        sock.sendall(hello(name, cwd))
+        with contextlib.suppress(BrokenPipeError):  # turned away before it could speak; it was told why
+            sock.sendall(hello(name, cwd))
         said = _line(sock)
     except BaseException:
         sock.close()

@@ -203,6 +203,7 @@ def test_nothing_is_redrawn_while_nothing_happens(place: Place) -> None:
     conversation = place.new("say quiet")
     place.at_rest(conversation)
     terminal = place.terminal("attach", conversation)
+    terminal.expect("-- done")  # its history is shown
     terminal.expect(HINT)
     length = len(terminal.written)
     time.sleep(0.4)  # four ticks of a spinner, if there were one
