@@ -1,5 +1,6 @@
 """A small client of the control dialect: one socket, no thread, every wait bounded."""
 
+import contextlib
 import itertools
 import json
 import os
@@ -38,7 +39,8 @@ class ControlClient:
         self._answers: dict[object, Any] = {}
         self.events: deque[dict[str, Any]] = deque()
         client = {"name": name, "version": "0", "pid": os.getpid(), "cwd": "/", "env": dict(env or {})}
-        self._write({"greenroom": {"protocol": 1, "dialect": "control", "client": client}})
+        with contextlib.suppress(Gone):  # turned away before it could speak; it was told why
+            self._write({"greenroom": {"protocol": 1, "dialect": "control", "client": client}})
         self.welcome = self._message(time.monotonic() + PATIENCE_S)
 
     def __enter__(self) -> Self:
