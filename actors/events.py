@@ -8,11 +8,12 @@ out. Two families:
 * **deltas** have none: they are the unfinished tail of an item, and its finished event says everything again.
 """
 
+from base64 import b64encode, urlsafe_b64decode
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, Field, TypeAdapter
+from pydantic import BaseModel, BeforeValidator, Field, PlainSerializer, TypeAdapter, WithJsonSchema
 
 from actors.ids import ApprovalId, CallId, ConversationId, InputId, ItemId, TurnId
 from actors.items import InputItem
@@ -344,16 +345,28 @@ class ExecCommandBegin(Event):
     item_id: ItemId = Field(ItemId(""), description="The command's item id.")
 
 
-def _bytes_of_numbers(value: Any) -> Any:
-    """Codex wrote a chunk as a list of byte numbers until September 2025, and as base64 since."""
-    return bytes(value) if isinstance(value, list) else value
+def _bytes_read(value: Any) -> Any:
+    """Codex wrote a chunk as a list of byte numbers until September 2025, and as base64 since; either alphabet."""
+    if isinstance(value, list):
+        return bytes(value)
+    return urlsafe_b64decode(value.replace("+", "-").replace("/", "_")) if isinstance(value, str) else value
+
+
+def _base64_written(value: bytes) -> str:
+    """The ordinary alphabet: pydantic's own is the one for addresses, which other decoders misread."""
+    return b64encode(value).decode()
 
 
 class ExecCommandOutputDelta(Event):
     type: Literal["exec_command_output_delta"] = "exec_command_output_delta"
     call_id: CallId = Field(description="The call that runs.")
     stream: Literal["stdout", "stderr"] = Field(description="Which of its streams.")
-    chunk: Annotated[bytes, BeforeValidator(_bytes_of_numbers)] = Field(description="What it wrote, in base64.")
+    chunk: Annotated[
+        bytes,
+        BeforeValidator(_bytes_read),
+        PlainSerializer(_base64_written, when_used="json"),
+        WithJsonSchema({"type": "string", "contentEncoding": "base64"}),
+    ] = Field(description="What it wrote, in base64.")
     item_id: ItemId = Field(ItemId(""), description="The command's item id.")
 
 

@@ -174,6 +174,13 @@ def test_a_turn_may_be_aborted_for_four_reasons(reason: str) -> None:
     assert ev.TurnAborted.model_validate({"reason": reason}).reason.value == reason
 
 
+def test_bytes_are_written_in_the_alphabet_that_everybody_reads_and_read_in_both() -> None:
+    event = ev.ExecCommandOutputDelta(call_id=CallId("c"), stream="stdout", chunk=b"\xfb\xff\xfe?")
+    assert json.loads(event.model_dump_json())["chunk"] == "+//+Pw=="
+    foreign = event.model_dump_json().replace("+//+Pw==", "-__-Pw==")
+    assert ev.event_adapter.validate_json(foreign) == event
+
+
 def test_an_unknown_type_is_refused() -> None:
     with pytest.raises(ValidationError, match="union_tag_invalid"):
         ev.event_adapter.validate_json('{"type": "no_such_thing"}')
