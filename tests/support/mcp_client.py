@@ -190,7 +190,13 @@ class McpClient:
 
     def settle(self) -> None:
         """Whatever the daemon had to say about what came before has come when this is answered."""
-        assert self.ask("ping")["result"] == {}
+        answer = self.ask("ping")
+        if (
+            "error" in answer
+        ):  # it was on its way to a daemon that had just died: the bridge says so, and to ask again
+            assert answer["error"]["data"]["retryable"]
+            answer = self.ask("ping")
+        assert answer["result"] == {}
 
     # --- the reader's thread --------------------------------------------------------------------------------------
 
