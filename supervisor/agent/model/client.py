@@ -21,6 +21,7 @@ from supervisor.agent.model.decoding import Decoder
 from supervisor.agent.model.endpoint import Endpoint, headers_of, host_of, url_of, without_secrets
 from supervisor.agent.model.errors import ModelError, Rejected, RequestFailed, RetryableModelError, StreamBroken
 from supervisor.agent.model.history import ModelRequest
+from supervisor.agent.model.network import speak_directly
 from supervisor.agent.model.news import News
 from supervisor.agent.model.refusals import of_status
 from supervisor.agent.model.sse import EventTooLarge, SseParser
@@ -43,7 +44,9 @@ def build_http() -> httpx.AsyncClient:
         anyio.lowlevel.checkpoint()
     )  # imports its asyncio back end, which the first request would do on the loop otherwise
     try:
-        return httpx.AsyncClient(limits=LIMITS, mounts=dict.fromkeys(LOOPBACK), follow_redirects=False)
+        return speak_directly(
+            httpx.AsyncClient(limits=LIMITS, mounts=dict.fromkeys(LOOPBACK), follow_redirects=False)
+        )
     except (ImportError, ValueError, httpx.InvalidURL) as error:
         raise Rejected(f"a proxy that the environment names can't be used: {type(error).__name__}") from error
 
