@@ -1,6 +1,12 @@
-"""One turn's news on its way to the session: collected, coalesced, one batch under way at a time. Loop thread."""
+"""One turn's news on its way to the session: collected, coalesced, one batch under way at a time.
+
+Filled on the loop thread; the session itself fetches what has collected meanwhile, so that the loop is not woken for
+each batch.
+"""
 
 import asyncio
+import contextlib
+import threading
 
 from actors.errors import GreenroomError
 from actors.events import (
@@ -60,33 +66,40 @@ class Outflow:
     def __init__(self, turn: TurnId, session: Address) -> None:
         self._turn = turn
         self._session = session
+        self._loop = asyncio.get_running_loop()
+        self._lock = threading.Lock()  # held for moments: telling a session never waits
         self._waiting: list[AgentNews | _Growing] = []
         self._size = 0
         self._under_way = False
         self._room = asyncio.Event()
         self._room.set()
+        self._crowded = False  # somebody may wait for room
         self.gone = False  # the session does not exist any more; what is said is said to nobody
 
     def emit(self, *news: AgentNews) -> None:
-        for one in news:
-            self._add(one)
-        if not self._under_way:
-            self._send()
+        with self._lock:
+            for one in news:
+                self._add(one)
+            if not self._under_way:
+                self._send()
 
     async def room(self) -> None:
         """Back-pressure: returns when the session keeps up."""
         await self._room.wait()
 
     def taken(self) -> None:
-        self._under_way = False
-        if self._waiting:
-            self._send()
+        """From the session's thread: it has taken the last batch and gets the next, if there is one."""
+        with self._lock:
+            self._under_way = False
+            if self._waiting:
+                self._send()
 
     def finish(self, outcome: Outcome) -> None:
         """The last word. What waits goes before it."""
-        if self._waiting:
-            self._send()
-        self._tell(TurnEnded(self._turn, outcome))
+        with self._lock:
+            if self._waiting:
+                self._send()
+            self._tell(TurnEnded(self._turn, outcome))
 
     def _add(self, news: AgentNews) -> None:
         match news:
@@ -100,6 +113,7 @@ class Outflow:
                 self._size += NOT_A_DELTA
                 self._waiting.append(news)
         if self._size > ROOM:
+            self._crowded = True
             self._room.clear()
 
     def _grow(self, delta: TextDelta | ExecCommandOutputDelta) -> None:
@@ -111,9 +125,17 @@ class Outflow:
         batch = tuple(one.joined() if isinstance(one, _Growing) else one for one in self._waiting)
         self._waiting = []
         self._size = 0
-        self._room.set()
         self._under_way = True
+        if self._crowded:
+            self._crowded = False
+            with contextlib.suppress(RuntimeError):  # the loop is closed: the process is ending
+                self._loop.call_soon_threadsafe(self._make_room)
         self._tell(AgentOutput(self._turn, batch))
+
+    def _make_room(self) -> None:
+        with self._lock:
+            if not self._crowded:
+                self._room.set()
 
     def _tell(self, message: AgentOutput | TurnEnded) -> None:
         try:

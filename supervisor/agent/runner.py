@@ -37,6 +37,9 @@ from supervisor.journal.crashpoints import CrashPoint, reached
 
 log = structlog.get_logger()
 
+ToRunning = StopAgent | SuspendAgent | GiveInput | AnswerAgent
+LoopOrder = RunAgent | AbandonAgent | ToRunning
+
 BackendFor = Callable[[RunAgent], Backend]
 TellCompleted = Callable[[Turn, Completed], None]
 
@@ -70,10 +73,15 @@ class Runner:
         self._closed = False
 
     def order(self, order: AgentOrder, session: Address) -> None:
-        """From actor threads. From here on the loop thread owns the order."""
-        self._loop.call_soon_threadsafe(self._take, order, session)
+        """From actor threads. What has collected is handed over here; all else is the loop thread's from here on."""
+        if isinstance(order, TakeMore):
+            running = self._running.get(order.turn)  # one look into a dict needs no lock
+            if running is not None:
+                running.turn.outflow.taken()
+        else:
+            self._loop.call_soon_threadsafe(self._take, order, session)
 
-    def _take(self, order: AgentOrder, session: Address) -> None:
+    def _take(self, order: LoopOrder, session: Address) -> None:
         match order:
             case RunAgent():
                 self._start(order, session)
@@ -81,7 +89,7 @@ class Runner:
                 chore = self._loop.create_task(self._abandon(order.conversation, session))
                 self._chores.add(chore)  # the loop itself only keeps a weak reference
                 chore.add_done_callback(self._chores.discard)
-            case StopAgent() | SuspendAgent() | GiveInput() | AnswerAgent() | TakeMore():
+            case StopAgent() | SuspendAgent() | GiveInput() | AnswerAgent():
                 running = self._running.get(order.turn)
                 if running is not None:  # else it has said its last word, and the session is about to read it
                     self._tell(running, order)
@@ -101,11 +109,9 @@ class Runner:
         running = self._running[order.turn] = Running(turn, backend)
         running.keeper = asyncio.create_task(self._keep_turn(running))
 
-    def _tell(self, running: Running, order: StopAgent | SuspendAgent | GiveInput | AnswerAgent | TakeMore) -> None:
+    def _tell(self, running: Running, order: ToRunning) -> None:
         turn = running.turn
         match order:
-            case TakeMore():
-                turn.outflow.taken()
             case GiveInput():
                 turn.given(order.inputs)
             case AnswerAgent():
