@@ -2,6 +2,7 @@
 
 pykka's own inbox is an unbounded queue without priorities that swallows what is told to a dying actor. Here the first
 lane goes before the second, a full first lane refuses its sender, and `close` hands back what was never handled.
+Waking a thread costs more than most messages, so what can wait for the next one wakes nobody, if the owner agrees.
 """
 
 import threading
@@ -11,7 +12,7 @@ from pykka import Future
 from pykka._envelope import Envelope  # the inbox is pykka's own hook, and this is what passes through it
 
 from actors.errors import ActorGone, MailboxFull
-from actors.messages import ALWAYS_TAKEN, FIRST_LANE
+from actors.messages import ALWAYS_TAKEN, FIRST_LANE, UNHURRIED
 
 CAPACITY = 1024  # commands that may wait; each client has far fewer in flight
 IN_A_ROW = 32  # so many of the first lane, then one of the second, so that a busy client starves nobody
@@ -23,15 +24,19 @@ class Mailbox:
     def __init__(self, capacity: int = CAPACITY) -> None:
         self._first: deque[Envelope[object]] = deque()
         self._second: deque[Envelope[object]] = deque()
-        self._filled = threading.Condition(threading.Lock())
+        self._guard = threading.Lock()
+        self._bell = threading.Lock()  # free when it has rung: half the price of a Condition, for one sleeper
+        self._bell.acquire()
+        self._asleep = False
         self._capacity = capacity
         self._closed = False
         self._in_a_row = 0
         self._last: Envelope[object] | None = None
+        self.sleeps_lightly = True  # the owner is woken by everything; False: not by what is unhurried
 
     def put(self, envelope: Envelope[object]) -> None:
         message = envelope.message
-        with self._filled:
+        with self._guard:
             if self._closed:
                 raise ActorGone("the actor has ended")
             if not isinstance(message, FIRST_LANE):
@@ -40,21 +45,25 @@ class Mailbox:
                 self._first.append(envelope)
             else:
                 raise MailboxFull(f"{self._capacity} commands wait already")
-            self._filled.notify()
+            if self._asleep and (self.sleeps_lightly or not isinstance(message, UNHURRIED)):
+                self._asleep = False
+                self._bell.release()
 
     def get(self) -> Envelope[object]:
         if self._last is not None:  # an idle actor would keep its last message alive, and the answer to it
             self._last.message = self._last.reply_to = None
-        with self._filled:
-            while not (self._first or self._second):
-                self._filled.wait()
-            self._last = self._next()
-            return self._last
+        while True:
+            with self._guard:
+                if self._first or self._second:
+                    self._last = self._next()
+                    return self._last
+                self._asleep = True
+            self._bell.acquire()
 
     def take(self, kind: type, limit: int) -> list[object]:
         """What waits next, without waiting for more, as long as it is of one kind and nobody asked for a reply."""
         taken: list[object] = []
-        with self._filled:
+        with self._guard:
             while len(taken) < limit and not self._first and self._second:
                 envelope = self._second[0]
                 if not isinstance(envelope.message, kind) or envelope.reply_to is not None:
@@ -76,7 +85,7 @@ class Mailbox:
 
     def close(self) -> tuple[object, ...]:
         """No more comes in. Returns what was never handled; those who asked are told now."""
-        with self._filled:
+        with self._guard:
             self._closed = True
             left = (*self._first, *self._second)
             self._first.clear()

@@ -551,6 +551,8 @@ SAID_BY_CLIENTS = (*COMMANDS, Quiesce, ToConversation, Create, ListConversations
 # who takes a request back that has just been answered must find nothing.
 FIRST_LANE = (*SAID_BY_CLIENTS, Known, HeadChanged, Settle)
 
+UNHURRIED = (Ready,)  # means nothing to a session that has nothing more for this reader
+
 # Of those, what a full mailbox takes all the same: it makes work less, or there is one for each request or commit.
 LESS_WORK = (Quiesce, Interrupt, CancelRequest, AnswerApproval, Detach, ConnectionClosed, WithdrawInput)
 ALWAYS_TAKEN = (*LESS_WORK, Known, HeadChanged, Settle)

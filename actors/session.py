@@ -9,7 +9,17 @@ from typing import assert_never
 
 from actors.base import Actor, Failure, Ref, start
 from actors.clock import Clock
-from actors.conversation import Stamp, State, Step, condition, restore, step, summary, survivors_of
+from actors.conversation import (
+    Stamp,
+    State,
+    Step,
+    condition,
+    restore,
+    somebody_is_behind,
+    step,
+    summary,
+    survivors_of,
+)
 from actors.conversation.state import Limits
 from actors.ids import Caller, ConversationId, SubscriptionId
 from actors.messages import (
@@ -132,6 +142,7 @@ class Session(Actor):
         while self._undone:
             self._perform(self._undone[0])
             self._undone.pop(0)
+        self.mailbox.sleeps_lightly = somebody_is_behind(result.state)  # then it matters when a slice has left
         self._performing = False
         self._handling = None
 
