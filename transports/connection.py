@@ -44,6 +44,7 @@ from transports.wire import Arrived, Gone, NoMore, Parcel, Wire
 log = structlog.get_logger()
 
 HELD_S = 5.0  # an answer is not kept longer for events that do not come; a session needs milliseconds
+GATHERED = 16  # parcels that go out together while more messages wait
 RETRY_READY_S = 0.1  # when not even the registry could take it
 
 
@@ -71,7 +72,8 @@ class Connection(Actor):
         self._wire = wire
         self._around = around
         self._ordering = Ordering()
-        self._parcels: list[Parcel] = []  # made while one message is handled
+        self._parcels: list[Parcel] = []  # made while one message is handled, or several in a row
+        self._take_more = False
         self._due: deque[ReplyTo] = deque()  # for the dialect, when it is done with what it does now
         self._unserved = 0
         self._leaving = False  # nothing more is done for the client
@@ -92,7 +94,9 @@ class Connection(Actor):
             self._end(message.reason)
         elif not self._leaving:
             self._take(message)
-            self._send(take_more=isinstance(message, Arrived))
+            self._take_more = self._take_more or isinstance(message, Arrived)
+            if self.mailbox.empty() or len(self._parcels) >= GATHERED:
+                self._send()
             if self._no_more and not self._owes:
                 self._leave("it asks no more and is owed nothing")
         return None
@@ -208,16 +212,17 @@ class Connection(Actor):
         else:
             self._unserved += 1
 
-    def _send(self, *, take_more: bool = False) -> None:
-        """All that one message led to goes to the loop in one go."""
-        if self._parcels or take_more:
+    def _send(self) -> None:
+        """All that the messages in a row led to leaves in one go."""
+        if self._parcels or self._take_more:
             parcels, self._parcels = self._parcels, []
+            take_more, self._take_more = self._take_more, False
             self._wire.write(parcels, take_more=take_more and not self._leaving)
 
     # --- Ready ----------------------------------------------------------------------------------------------------
 
     def _reader(self, deliver: Deliver, sender: Address) -> Callable[[], None]:
-        """What is called on the loop when the slice has left. It touches nothing of ours that changes."""
+        """What is called, here or on the loop, when the slice has left. It touches nothing of ours that changes."""
         conversation, subscription = deliver.slice.conversation, deliver.subscription
 
         def ready() -> None:

@@ -1,11 +1,14 @@
 """A wire over file descriptors: bounded reads, partial writes, half-open and vanished peers.
 
-Lives on the loop thread; what other threads ask is moved there. Knows bytes and line ends, not what lines mean.
+Reads on the loop thread. Who writes does it there and then, from any thread, as far as the peer takes it: waking
+the loop would cost more than the write. What the peer does not take yet leaves on the loop. Knows bytes and line
+ends, not what lines mean.
 """
 
 import asyncio
 import contextlib
 import select
+import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Protocol
@@ -51,6 +54,7 @@ class DescriptorWire:
         self._loop = loop
         self._on_closed = on_closed
         self._splitter = LineSplitter(line_limit)
+        self._guard = threading.Lock()  # of what follows; held for moments, for no descriptor here ever waits
         self._owner: Address | None = None
         self._watching = False  # the loop calls _readable
         self._watchable = True  # a file or /dev/null is always ready and can't be watched
@@ -59,7 +63,7 @@ class DescriptorWire:
         self._out: deque[Parcel] = deque()
         self._offset = 0  # of the first parcel, what has left already
         self._unsent = 0
-        self._writing = False
+        self._writing = False  # the peer takes no more for now; the loop calls _flush when it does
         self._hanging_up: str | None = None
         self._closed = False
         self._timers: list[asyncio.TimerHandle] = []
@@ -74,7 +78,22 @@ class DescriptorWire:
         self._owner = owner
 
     def write(self, parcels: Sequence[Parcel], *, take_more: bool = False) -> None:
-        self._soon(self._queue, parcels, take_more)
+        departed: list[Parcel] = []
+        with self._guard:
+            if self._closed:
+                return
+            self._out.extend(parcels)
+            self._unsent += sum(len(parcel.data) for parcel in parcels)
+            if not self._writing:
+                self._push(departed)
+            if self._unsent > WRITE_LIMIT:
+                log.warning("wire.overrun", unsent=self._unsent)
+                self.cut("it does not read what it is sent")
+            if take_more:
+                self._handed_out = False
+                if not self._watching:
+                    self._soon(self._read_on)
+        _say_left(departed)
 
     def hang_up(self, reason: str) -> None:
         self._soon(self._hang_up, reason)
@@ -97,6 +116,10 @@ class DescriptorWire:
         return not (self._handed_out or self._ended or self._closed or self._hanging_up)
 
     def _read_on(self) -> None:
+        with self._guard:
+            self._watch()
+
+    def _watch(self) -> None:
         if self._watching or not self._may_read or self._unsent > (LOW_WATER if self._writing else HIGH_WATER):
             return
         self._watching = True
@@ -114,10 +137,11 @@ class DescriptorWire:
         self._watching = False
 
     def _readable(self) -> None:
-        self._watching = self._watching and self._watchable
-        if not self._may_read or self._unsent > HIGH_WATER:
-            self._stop_reading()  # only now: a client that waits for its answer never gets us here
-            return
+        with self._guard:
+            self._watching = self._watching and self._watchable
+            if not self._may_read or self._unsent > HIGH_WATER:
+                self._stop_reading()  # only now: a client that waits for its answer never gets us here
+                return
         try:
             chunk = self._end.read(READ_SIZE)
         except (BlockingIOError, InterruptedError):
@@ -133,12 +157,14 @@ class DescriptorWire:
 
     def _hand_out(self, items: list[Item]) -> None:
         if items:
-            self._handed_out = True
+            with self._guard:
+                self._handed_out = True
             self._tell(Arrived(tuple(items)))
 
     def _end_of_stream(self) -> None:
-        self._ended = True
-        self._stop_reading()
+        with self._guard:
+            self._ended = True
+            self._stop_reading()
         self._hand_out(self._splitter.end())
         if self._vanished():
             self._close("the client is gone")
@@ -160,86 +186,71 @@ class DescriptorWire:
         poll.register(self._end.writes_to, 0)
         return any(event & (select.POLLHUP | select.POLLERR) for _, event in poll.poll(0))
 
-    # --- writing, on the loop -----------------------------------------------------------------------------------
+    # --- writing ------------------------------------------------------------------------------------------------
 
-    def _queue(self, parcels: Sequence[Parcel], take_more: bool) -> None:
-        if self._closed:
-            return
-        if take_more:
-            self._handed_out = False
-        self._out.extend(parcels)
-        self._unsent += sum(len(parcel.data) for parcel in parcels)
-        if self._unsent > WRITE_LIMIT:
-            log.warning("wire.overrun", unsent=self._unsent)
-            self._close("it does not read what it is sent")
-            return
-        if not self._writing:
-            self._flush()
-        self._read_on()
-
-    def _flush(self) -> None:
+    def _push(self, departed: list[Parcel]) -> None:
+        """As much as the peer takes, in order, under the guard. Whoever calls says afterwards what has left."""
         try:
             while self._out:
-                self._write_some()
+                parcel = self._out[0]
+                if self._offset < len(parcel.data):
+                    written = self._end.write(memoryview(parcel.data)[self._offset :])
+                    self._offset += written
+                    self._unsent -= written
+                if self._offset == len(parcel.data):
+                    departed.append(self._out.popleft())
+                    self._offset = 0
         except (BlockingIOError, InterruptedError):
-            self._wait_to_write()
+            if not self._writing:
+                self._writing = True
+                self._soon(self._wait_to_write)
         except OSError as error:
-            self._close(f"writing failed: {error.strerror}")
-        else:
-            self._all_left()
-
-    def _write_some(self) -> None:
-        parcel = self._out[0]
-        if self._offset < len(parcel.data):
-            written = self._end.write(memoryview(parcel.data)[self._offset :])
-            self._offset += written
-            self._unsent -= written
-        if self._offset == len(parcel.data):
-            self._out.popleft()
-            self._offset = 0
-            if parcel.left is not None:
-                parcel.left()
+            self.cut(f"writing failed: {error.strerror}")
 
     def _wait_to_write(self) -> None:
-        if not self._writing:
-            self._writing = True
+        if not self._closed:
             self._loop.add_writer(self._end.writes_to, self._flush)
-        self._read_on()
 
-    def _all_left(self) -> None:
-        if self._writing:
-            self._writing = False
-            self._loop.remove_writer(self._end.writes_to)
-        if self._hanging_up is not None:
+    def _flush(self) -> None:
+        departed: list[Parcel] = []
+        with self._guard:
+            self._push(departed)
+            if not self._out:
+                self._writing = False
+                self._loop.remove_writer(self._end.writes_to)
+            self._watch()
+        _say_left(departed)
+        if self._hanging_up is not None and not self._out:
             self._close(self._hanging_up)
-        else:
-            self._read_on()
 
     # --- the end, on the loop -----------------------------------------------------------------------------------
 
     def _hang_up(self, reason: str) -> None:
         if self._closed or self._hanging_up is not None:
             return
-        self._hanging_up = reason
-        self._stop_reading()
-        if self._out:
+        with self._guard:
+            self._hanging_up = reason
+            self._stop_reading()
+            unsent = bool(self._out)
+        if unsent:
             self._later(HANGUP_GRACE_S, lambda: self._close(reason))
         else:
             self._close(reason)
 
     def _close(self, reason: str) -> None:
-        if self._closed:
-            return
-        self._closed = True
-        self._stop_reading()
-        if self._writing:
-            self._loop.remove_writer(self._end.writes_to)
+        with self._guard:
+            if self._closed:
+                return
+            self._closed = True
+            self._stop_reading()
+            if self._writing:
+                self._loop.remove_writer(self._end.writes_to)
+            self._out.clear()
+            self._unsent = 0
+            self._end.close()  # under the guard: nobody writes to whoever gets the number next
         for timer in self._timers:
             timer.cancel()
         self._timers.clear()
-        self._out.clear()
-        self._unsent = 0
-        self._end.close()
         if self._on_closed is not None:
             self._on_closed(self)
         self._tell(Gone(reason))
@@ -257,3 +268,9 @@ class DescriptorWire:
         except GreenroomError:
             self._owner = None
             self._close("nobody is in charge of it any more")
+
+
+def _say_left(parcels: Sequence[Parcel]) -> None:
+    for parcel in parcels:
+        if parcel.left is not None:
+            parcel.left()

@@ -19,7 +19,7 @@ HANGUP_GRACE_S = 5.0  # what was written before a hang-up may take so long to le
 
 @dataclass(frozen=True, slots=True)
 class Parcel:
-    """Bytes to write. `left` is called on the wire's thread when the last one was handed over; it never waits."""
+    """Bytes to write. `left` is called when the last one was handed over, by whichever thread; it never waits."""
 
     data: bytes
     left: Callable[[], None] | None = None

@@ -90,6 +90,24 @@ def test_ready_is_said_to_the_sender_when_the_last_byte_has_left_and_not_before(
     assert tenants.session.empty
 
 
+def test_an_answer_leaves_though_the_loop_is_busy(tenants: Tenants, door: Door) -> None:
+    tenant = tenants.enter(door)
+    tenant.peer.send(b"echo\n")
+    assert tenant.reads.line() == b"echo"
+    busy, go_on = threading.Event(), threading.Event()
+
+    def occupy() -> None:
+        busy.set()
+        go_on.wait(PATIENCE_S)
+
+    with sending(lambda: tenants.loop.call(occupy)):
+        assert busy.wait(PATIENCE_S)
+        tenants.post(tenant, tenant.slice(b"x" * 1000))
+        assert tenant.reads.line() == b"x" * 1000
+        assert tenants.session.expect(Ready) == Ready(SUBSCRIPTION)
+        go_on.set()
+
+
 def test_a_client_that_reads_no_answers_is_not_listened_to_and_loses_nothing(tenants: Tenants, door: Door) -> None:
     tenant = tenants.enter(door)
     count, line = 4000, b"y" * 1000
