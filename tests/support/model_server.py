@@ -189,7 +189,9 @@ class ModelServer:
         return compiled(self._script or prompt.text, wire, place)
 
     async def _answer(self, connection: _Connection, reply: Reply) -> bool:
-        """True if it went out whole and the connection can be used again."""
+        """True if it went out whole and the connection can be used again. Pauses keep to a beat, so none adds up."""
+        loop = asyncio.get_running_loop()
+        beat = loop.time()
         try:
             if reply.status:
                 connection.writer.write(_head(reply))
@@ -198,13 +200,18 @@ class ModelServer:
                     case Write(data):
                         connection.writer.write(data)
                         await connection.writer.drain()
-                    case Pause(seconds):
-                        await self._until_gone(connection, asyncio.Event(), seconds)
+                    case Pause(seconds) if seconds is not None:
+                        beat = max(beat + seconds, loop.time() - seconds)
+                        with contextlib.suppress(TimeoutError):
+                            async with asyncio.timeout_at(beat):
+                                await connection.gone.wait()
+                    case Pause():
+                        await connection.gone.wait()
                     case Hold(gate):
                         with self._changed:
                             self._held.add(gate)
                             self._changed.notify_all()
-                        await self._until_gone(connection, self._gate(gate), None)
+                        await self._until_gone(connection, self._gate(gate))
                     case Close():
                         return False
                     case End():
@@ -217,10 +224,10 @@ class ModelServer:
             connection.gone.set()
         return False
 
-    async def _until_gone(self, connection: _Connection, gate: asyncio.Event, seconds: float | None) -> None:
+    async def _until_gone(self, connection: _Connection, gate: asyncio.Event) -> None:
         waits = [asyncio.create_task(gate.wait()), asyncio.create_task(connection.gone.wait())]
         try:
-            await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         finally:
             for wait in waits:
                 wait.cancel()

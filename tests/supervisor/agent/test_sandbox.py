@@ -332,11 +332,13 @@ def test_full_access_is_no_sandbox(place: Place) -> None:
 
 def test_marks_of_a_sandboxed_process_are_seen_from_outside(place: Place) -> None:
     """That is how the next life finds it, should the kernel not have ended it with the daemon."""
+    ready = place.workspace / "ready"
+    ready.write_text("ready\n", encoding="utf-8")
 
     async def work() -> list[str]:
         watched = Watched()
         async with Processes(place.outside / "ledger", INSTANCE, 0.2) as processes:
-            argv = ("sh", "-c", "echo ready; exec sleep 300")
+            argv = ("tail", "-f", str(ready))  # it speaks itself, so nothing is in the middle of an exec any more
             with SANDBOX.confine(CLOSED, place.workspace, argv, {"PATH": os.environ["PATH"]}) as inside:
                 run = asyncio.create_task(processes.run(confined(command(*argv), inside), watched.output))
                 await watched.spoke.wait()
