@@ -129,10 +129,14 @@ Outcome = Completed | ModelFailed | Stopped | Suspended | Crashed
 
 @dataclass(frozen=True, slots=True)
 class TurnEnded:
-    """Sent once per RunAgent, when the last process of the turn is gone. Nothing of the turn follows it."""
+    """Sent once per RunAgent, when the last process of the turn is gone. Nothing of the turn follows it.
+
+    `batch` is what was still to be said: stored in one go with the end.
+    """
 
     turn: TurnId
     outcome: Outcome
+    batch: tuple[AgentNews, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,14 +52,18 @@ def take_output(draft: Draft, output: AgentOutput) -> None:
     run = draft.state.run
     if run is None or not run.heard(output.turn) or draft.facts.turn is None:
         return
-    if draft.state.storage_error is None:
-        for news in output.batch:
-            _take(draft, news)
+    _hear(draft, output.batch)
     more = TakeMore(output.turn)
     if is_ahead_of_the_disk(draft):
         draft.when_stored(more)
     else:
         draft.at_once(more)
+
+
+def _hear(draft: Draft, batch: tuple[AgentNews, ...]) -> None:
+    if draft.state.storage_error is None:
+        for news in batch:
+            _take(draft, news)
 
 
 def is_ahead_of_the_disk(draft: Draft) -> bool:
@@ -158,6 +162,9 @@ def end_turn(draft: Draft, news: TurnEnded) -> None:
     run, turn = draft.state.run, draft.facts.turn
     if run is None or not run.heard(news.turn):
         return
+    if turn is not None:
+        _hear(draft, news.batch)
+        turn = draft.facts.turn
     draft.state.run = None
     if turn is None:  # the disk refused even its beginning
         start_next(draft)

@@ -71,6 +71,7 @@ class Outflow:
         self._waiting: list[AgentNews | _Growing] = []
         self._size = 0
         self._under_way = False
+        self._ending = False
         self._room = asyncio.Event()
         self._room.set()
         self._crowded = False  # somebody may wait for room
@@ -81,7 +82,7 @@ class Outflow:
             for one in news:
                 self._add(one)
             if not self._under_way:
-                self._send()
+                self._send_what_is_due()
 
     async def room(self) -> None:
         """Back-pressure: returns when the session keeps up."""
@@ -91,15 +92,17 @@ class Outflow:
         """From the session's thread: it has taken the last batch and gets the next, if there is one."""
         with self._lock:
             self._under_way = False
-            if self._waiting:
-                self._send()
+            self._send_what_is_due()
+
+    def end_soon(self) -> None:
+        """The turn is being stopped. Output goes on streaming; the rest goes with the last word, in one commit."""
+        with self._lock:
+            self._ending = True
 
     def finish(self, outcome: Outcome) -> None:
-        """The last word. What waits goes before it."""
+        """The last word, and what waits goes with it."""
         with self._lock:
-            if self._waiting:
-                self._send()
-            self._tell(TurnEnded(self._turn, outcome))
+            self._tell(TurnEnded(self._turn, outcome, self._collected()))
 
     def _add(self, news: AgentNews) -> None:
         match news:
@@ -121,16 +124,20 @@ class Outflow:
         if not (isinstance(last, _Growing) and last.add(delta)):
             self._waiting.append(_Growing(delta))
 
-    def _send(self) -> None:
+    def _send_what_is_due(self) -> None:
+        if self._waiting and not (self._ending and not any(isinstance(one, _Growing) for one in self._waiting)):
+            self._under_way = True
+            self._tell(AgentOutput(self._turn, self._collected()))
+
+    def _collected(self) -> tuple[AgentNews, ...]:
         batch = tuple(one.joined() if isinstance(one, _Growing) else one for one in self._waiting)
         self._waiting = []
         self._size = 0
-        self._under_way = True
         if self._crowded:
             self._crowded = False
             with contextlib.suppress(RuntimeError):  # the loop is closed: the process is ending
                 self._loop.call_soon_threadsafe(self._make_room)
-        self._tell(AgentOutput(self._turn, batch))
+        return batch
 
     def _make_room(self) -> None:
         with self._lock:

@@ -132,6 +132,7 @@ class Runner:
             self._processes.kill_now(running.turn.order.turn)
         if not running.stopping:
             running.stopping = True
+            running.turn.outflow.end_soon()
             running.work.cancel()
 
     async def _keep_turn(self, running: Running) -> None:

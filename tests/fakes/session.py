@@ -75,7 +75,7 @@ class FakeSession:
         while True:
             message = await self.next()
             if isinstance(message, TurnEnded):
-                return news, message.outcome
+                return [*news, *message.batch], message.outcome
             assert isinstance(message, AgentOutput), message
             for one in message.batch:
                 news.append(one)

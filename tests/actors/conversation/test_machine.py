@@ -338,7 +338,7 @@ class Conversation(RuleBasedStateMachine):
             case 4:
                 self.send("ben", BusyPolicy.STEER, await_end=False, own=False, key=None)
                 self.interrupt("ann", kill=False)
-                self.agent_ends(0)
+                self.agent_ends(0, [])
             case 5:
                 self.agent_asks(standing=True, deadline=False, patch=False, for_good=True)
             case 6:
@@ -351,9 +351,9 @@ class Conversation(RuleBasedStateMachine):
             case 8:
                 self.send("ben", BusyPolicy.ENQUEUE, await_end=True, own=False, key=None)
                 self.interrupt("ann", kill=False)
-                self.agent_ends(0)
+                self.agent_ends(0, [])
             case 9:
-                self.agent_ends(2)
+                self.agent_ends(2, [])
             case _:
                 pass
         self.prompt = prompt
@@ -436,7 +436,7 @@ class Conversation(RuleBasedStateMachine):
                 self.timers.remove("idle")
                 self.say(TimerFired("idle"))
             if self.agent.suspending:
-                self.agent_ends(0)
+                self.agent_ends(0, [])
             if self.parking:
                 self.park()
 
@@ -636,8 +636,8 @@ class Conversation(RuleBasedStateMachine):
                 self.agent_asks(standing=True, deadline=False, patch=False, for_good=False)
 
     @precondition(lambda self: self.agent.turn)
-    @rule(outcome=st.integers(0, 5))
-    def agent_ends(self, outcome: int) -> None:
+    @rule(outcome=st.integers(0, 5), last=st.lists(st.integers(0, 7), max_size=3))
+    def agent_ends(self, outcome: int, last: list[int]) -> None:
         agent, turn = self.agent, self.agent.turn
         assert turn is not None
         ends: list[Outcome] = [Completed("done"), Completed(), ModelFailed("502"), Crashed("a bug"), Stopped()]
@@ -647,9 +647,12 @@ class Conversation(RuleBasedStateMachine):
             ends = [Suspended()]
         elif self.blocked() and outcome:
             return
+        end = ends[outcome % len(ends)]
+        heard = () if isinstance(end, Suspended) else last
+        batch = tuple(news for choice in heard if not self.blocked() for news in self.words(choice))
         self.old_turns.append(turn)
         self.agent = Agent()
-        self.say(TurnEnded(turn, ends[outcome % len(ends)]))
+        self.say(TurnEnded(turn, end, batch))
 
     @precondition(lambda self: any(turn in self.story.ended for turn in self.old_turns))
     @rule(data=st.data(), end=st.booleans())

@@ -7,7 +7,7 @@ import pytest
 
 from actors import events as ev
 from actors.ids import CallId, ItemId
-from actors.orders import AgentNews, AgentOutput, Completed, TurnEnded
+from actors.orders import AgentNews, AgentOutput, Completed, Stopped, TurnEnded
 from supervisor.agent.outflow import ROOM, Outflow
 from tests.fakes.session import FakeSession
 from tests.supervisor.agent.agents import TURN
@@ -27,7 +27,7 @@ def output(chunk: bytes, stream: str = "stdout", item: ItemId = ITEM) -> ev.Exec
 
 
 def sent(session: FakeSession) -> list[tuple[AgentNews, ...]]:
-    return [message.batch for message in session.messages if isinstance(message, AgentOutput)]
+    return [message.batch for message in session.messages if isinstance(message, AgentOutput | TurnEnded)]
 
 
 def test_the_first_news_goes_at_once_and_the_next_waits_until_it_was_taken() -> None:
@@ -110,7 +110,7 @@ def test_who_says_too_much_waits_for_the_session() -> None:
     limited(scene())
 
 
-def test_what_waits_goes_before_the_end() -> None:
+def test_what_waits_goes_with_the_end() -> None:
     async def scene() -> None:
         session = FakeSession()
         flow = Outflow(TURN, session)
@@ -119,9 +119,24 @@ def test_what_waits_goes_before_the_end() -> None:
         flow.finish(Completed("ab"))
         assert session.messages == [
             AgentOutput(TURN, (words("a"),)),
-            AgentOutput(TURN, (words("b"),)),
-            TurnEnded(TURN, Completed("ab")),
+            TurnEnded(TURN, Completed("ab"), (words("b"),)),
         ]
+
+    limited(scene())
+
+
+def test_of_a_turn_that_is_stopped_output_streams_on_and_the_rest_goes_with_the_end() -> None:
+    async def scene() -> None:
+        session = FakeSession()
+        flow = Outflow(TURN, session)
+        flow.end_soon()
+        flow.emit(words("still writing"))
+        flow.taken()
+        flow.emit(ev.BackgroundEvent(message="killed"))
+        flow.taken()
+        assert session.messages == [AgentOutput(TURN, (words("still writing"),))]
+        flow.finish(Stopped())
+        assert session.messages[1:] == [TurnEnded(TURN, Stopped(), (ev.BackgroundEvent(message="killed"),))]
 
     limited(scene())
 
