@@ -122,10 +122,14 @@ class SqliteJournal:
 
     def _store(self, plan: Plan) -> None:
         with self._writing(durable=plan.durable) as db:
-            db.executemany(PUT_HEAD, plan.heads)
-            db.executemany(PUT_SNAPSHOT, plan.snapshots)
-            db.executemany(PUT_EVENT, plan.events)
-            db.executemany(PUT_END, plan.ends)
+            for statement, rows in (
+                (PUT_HEAD, plan.heads),
+                (PUT_SNAPSHOT, plan.snapshots),
+                (PUT_EVENT, plan.events),
+                (PUT_END, plan.ends),
+            ):
+                if rows:  # an empty one would cost its preparation all the same
+                    db.executemany(statement, rows)
         self._known.update(plan.tails)
         self._next_key = plan.next_key
 

@@ -85,6 +85,8 @@ class Processes:
         except (OSError, ValueError) as error:
             return NotStarted(reason(error))
         self._tree.children[child.pid] = child
+        if turn.ending is not None and turn.ending.done():
+            turn.ending = None  # it saw nothing of this one
         pump = Pump(child.stdout, child.stderr, output)
         entry = self._enter(child)
         try:
@@ -164,8 +166,11 @@ class Processes:
         return Finished(exit_code, timed_out, duration_s, survivors)
 
     async def _interrupt(self, turn_id: TurnId, turn: _Turn) -> tuple[int, ...]:
-        """Whoever waits for the end of the turn waits for the same one; who is cancelled meanwhile, hurries."""
-        if turn.ending is None or turn.ending.done():
+        """Whoever waits for the end of the turn waits for the same one; who is cancelled meanwhile, hurries.
+
+        Where nothing was found, nothing can have come since: what starts a command forgets the ending.
+        """
+        if turn.ending is None or (turn.ending.done() and not _found_nothing(turn.ending)):
             turn.ending = asyncio.create_task(self._end(Scope(turn_id), turn.hurry))
         return await _through(turn.ending, turn.hurry)
 
@@ -189,6 +194,10 @@ class Processes:
         child.status()
         child.close()
         del self._tree.children[child.pid]
+
+
+def _found_nothing(ending: asyncio.Task[tuple[int, ...]]) -> bool:
+    return not ending.cancelled() and ending.exception() is None and not ending.result()
 
 
 async def _through(task: asyncio.Task[tuple[int, ...]], hurry: asyncio.Future[None] | None = None) -> tuple[int, ...]:
