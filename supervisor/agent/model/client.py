@@ -18,10 +18,10 @@ import httpx
 
 from supervisor.agent.model import wire
 from supervisor.agent.model.decoding import Decoder
+from supervisor.agent.model.direct import Direct
 from supervisor.agent.model.endpoint import Endpoint, headers_of, host_of, url_of, without_secrets
 from supervisor.agent.model.errors import ModelError, Rejected, RequestFailed, RetryableModelError, StreamBroken
 from supervisor.agent.model.history import ModelRequest
-from supervisor.agent.model.network import speak_directly
 from supervisor.agent.model.news import News
 from supervisor.agent.model.refusals import of_status
 from supervisor.agent.model.sse import EventTooLarge, SseParser
@@ -40,15 +40,15 @@ Deliver = Callable[[Sequence[News]], Awaitable[None]]
 
 def build_http() -> httpx.AsyncClient:
     logging.getLogger("httpx").setLevel(logging.WARNING)  # it logs URLs at INFO, and a query may hold a key
-    asyncio.run(
-        anyio.lowlevel.checkpoint()
-    )  # imports its asyncio back end, which the first request would do on the loop otherwise
+    tls = httpx.create_ssl_context()
     try:
-        return speak_directly(
-            httpx.AsyncClient(limits=LIMITS, mounts=dict.fromkeys(LOOPBACK), follow_redirects=False)
-        )
+        client = httpx.AsyncClient(verify=tls, limits=LIMITS, mounts=dict.fromkeys(LOOPBACK), follow_redirects=False)
     except (ImportError, ValueError, httpx.InvalidURL) as error:
         raise Rejected(f"a proxy that the environment names can't be used: {type(error).__name__}") from error
+    client._transport = Direct(tls, LIMITS)  # noqa: SLF001  # given as an argument it would turn off the proxies
+    if any(client._mounts.values()):  # noqa: SLF001
+        asyncio.run(anyio.lowlevel.checkpoint())  # imports a back end, which the first request would do on the loop
+    return client
 
 
 class ModelClient:

@@ -423,7 +423,7 @@ def test_a_huge_answer_and_a_huge_event_come_whole(wire: WireApi) -> None:
 def test_an_event_beyond_any_measure_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("supervisor.agent.model.sse.SseParser.__init__.__defaults__", (1000,))
     with ModelServer() as server:
-        _, error = failure(server, WireApi.CHAT, f"split 100; say {'x' * 2000}")
+        _, error = failure(server, WireApi.CHAT, f"say {'x' * 2_000_000}")  # too long to come in one piece
     assert isinstance(error, Rejected)
 
 

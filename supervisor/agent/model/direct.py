@@ -1,0 +1,306 @@
+"""HTTP/1.1 straight over asyncio's sockets, under httpx's client. Loop thread.
+
+A stream of words is one small read after the other, and httpx's own way of reading is made for bodies, not for that:
+it was half of what each word cost, and a third of a short turn. The parser is the one of Node.js, in C. Requests that
+go through a proxy stay with httpx.
+"""
+
+import asyncio
+import ssl
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from typing import Self, cast
+
+import httptools
+import httpx
+
+from supervisor.agent.model.patience import Patience
+
+FULL = 256 * 1024  # bytes that wait for a slow consumer; beyond it the server has to wait
+HEAD_BYTES = 256 * 1024  # of an answer's headers; no honest server comes near
+
+Origin = tuple[str, str, int]
+Headers = list[tuple[bytes, bytes]]
+
+
+class Direct(httpx.AsyncBaseTransport):
+    """Connections to every origin. As many as allowed at once; those that are done wait to be used again."""
+
+    def __init__(self, tls: ssl.SSLContext, limits: httpx.Limits) -> None:
+        self._tls = tls
+        self._free = asyncio.Semaphore(limits.max_connections or 1 << 30)
+        self._idle_limit = limits.max_keepalive_connections or 0
+        self._expiry_s = limits.keepalive_expiry or 0.0
+        self._idle: deque[Connection] = deque()  # the one used last is at the end
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        timeouts = request.extensions.get("timeout", {})
+        head = _head(request)
+        body = await request.aread()
+        await self._admit(timeouts.get("pool"))
+        try:
+            connection = await self._connection(_origin(request.url), timeouts.get("connect"))
+        except BaseException:
+            self._free.release()
+            raise
+        answer = Answer(self, connection, timeouts.get("read"))
+        try:
+            await connection.ask(head + body, timeouts.get("write"))
+            await connection.headed(timeouts.get("read"))
+        except BaseException:
+            await answer.aclose()
+            raise
+        return httpx.Response(connection.status, headers=connection.headers, stream=answer)
+
+    def done(self, connection: "Connection") -> None:
+        """Its answer was read, or nobody wants the rest of it."""
+        self._free.release()
+        if not connection.reusable:
+            connection.close()
+            return
+        self._idle.append(connection)
+        connection.rest(self._expiry_s, self._idle.remove)
+        while len(self._idle) > self._idle_limit:
+            self._idle[0].close()
+
+    async def aclose(self) -> None:
+        for connection in tuple(self._idle):
+            connection.close()
+
+    async def _admit(self, patience_s: float | None) -> None:
+        try:
+            async with asyncio.timeout(patience_s):
+                await self._free.acquire()
+        except TimeoutError as error:
+            raise httpx.PoolTimeout("all connections are in use") from error
+
+    async def _connection(self, origin: Origin, patience_s: float | None) -> "Connection":
+        for connection in reversed(self._idle):
+            if connection.origin == origin:
+                connection.wake()
+                return connection
+        return await Connection.to(origin, self._tls, patience_s)
+
+
+class Answer(httpx.AsyncByteStream):
+    """The body, as it comes. Closed before its end, it takes its connection along."""
+
+    def __init__(self, home: Direct, connection: "Connection", patience_s: float | None) -> None:
+        self._home = home
+        self._connection: Connection | None = connection
+        self._patience_s = patience_s
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        while self._connection is not None and (piece := await self._connection.piece(self._patience_s)):
+            yield piece
+
+    async def aclose(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            self._home.done(connection)
+
+
+class Connection(asyncio.Protocol):
+    """One socket, and the answer that is coming in on it. The loop feeds it; one reader waits at most."""
+
+    transport: asyncio.Transport
+
+    def __init__(self, origin: Origin) -> None:
+        self.origin = origin
+        self.status = 0
+        self.headers: Headers = []
+        self._parser = httptools.HttpResponseParser(self)
+        self._patience = Patience()  # of who reads
+        self._writable = asyncio.Event()
+        self._writable.set()
+        self._body: list[bytes] = []
+        self._size = 0  # of the head while it comes, then of the body that waits
+        self._headed = False
+        self._complete = True  # there is no answer yet that could be incomplete
+        self._lasting = False  # the server lets us ask again
+        self._paused = False
+        self._failure: httpx.TransportError | None = None
+        self._ended = False
+        self._leave: asyncio.TimerHandle | None = None  # while it is idle
+        self._forget: Callable[[Connection], None] = lambda _: None
+
+    @classmethod
+    async def to(cls, origin: Origin, tls: ssl.SSLContext, patience_s: float | None) -> Self:
+        scheme, host, port = origin
+        try:
+            async with asyncio.timeout(patience_s):
+                _, connection = await asyncio.get_running_loop().create_connection(
+                    lambda: cls(origin), host, port, ssl=tls if scheme == "https" else None, happy_eyeballs_delay=0.25
+                )
+        except TimeoutError as error:  # before OSError, of which it is one
+            raise httpx.ConnectTimeout(f"no connection in {patience_s} s") from error
+        except OSError as error:
+            raise httpx.ConnectError(str(error)) from error
+        return connection
+
+    # --- asking ---------------------------------------------------------------------------------------------------
+
+    async def ask(self, request: bytes, patience_s: float | None) -> None:
+        self.status, self.headers, self._size = 0, [], 0
+        self._body.clear()
+        self._headed = self._complete = self._lasting = False
+        self.transport.write(request)
+        if not self._writable.is_set():
+            try:
+                async with asyncio.timeout(patience_s):
+                    await self._writable.wait()
+            except TimeoutError as error:
+                raise httpx.WriteTimeout("the server does not read") from error
+
+    async def headed(self, patience_s: float | None) -> None:
+        while not self._headed:
+            if self._failure is not None:
+                raise self._failure
+            await self._more(patience_s)
+
+    async def piece(self, patience_s: float | None) -> bytes:
+        """What has come since the last; empty at the end."""
+        while not self._body and not self._complete:
+            if self._failure is not None:
+                raise self._failure
+            await self._more(patience_s)
+        data = b"".join(self._body)
+        self._body.clear()
+        self._size = 0
+        if self._paused and not self._ended:
+            self._paused = False
+            self.transport.resume_reading()
+        return data
+
+    async def _more(self, patience_s: float | None) -> None:
+        try:
+            await self._patience.wait(patience_s)
+        except TimeoutError as error:
+            raise httpx.ReadTimeout("nothing came in time") from error
+
+    # --- between two answers --------------------------------------------------------------------------------------
+
+    @property
+    def reusable(self) -> bool:
+        return self._complete and self._lasting and not (self._ended or self._paused)
+
+    def rest(self, expiry_s: float, forget: Callable[["Connection"], None]) -> None:
+        self._forget = forget
+        self._leave = asyncio.get_running_loop().call_later(expiry_s, self.close)
+
+    def wake(self) -> None:
+        if self._leave is not None:
+            self._leave.cancel()
+            self._leave = None
+            self._forget(self)
+
+    def close(self) -> None:
+        """At once: what has not left yet is for a server that nobody listens to any more."""
+        self.wake()
+        self.transport.abort()
+
+    # --- from the loop --------------------------------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast("asyncio.Transport", transport)
+
+    def data_received(self, data: bytes) -> None:
+        if self._leave is not None:  # nobody has asked anything
+            self.close()
+            return
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserError as error:
+            self._fail(httpx.RemoteProtocolError(f"this is no HTTP: {error}"))
+            return
+        if self._size > FULL and not self._paused:
+            self._paused = True
+            self.transport.pause_reading()
+        self._patience.end()
+
+    def eof_received(self) -> bool:
+        self._end(None)
+        return False
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._end(exc)
+        self._writable.set()
+        self._patience.close()
+
+    def pause_writing(self) -> None:
+        self._writable.clear()
+
+    def resume_writing(self) -> None:
+        self._writable.set()
+
+    def _end(self, error: Exception | None) -> None:
+        if self._ended:
+            return
+        self._ended = True
+        if self._leave is not None:
+            self.close()
+        elif error is not None:
+            self._fail(httpx.ReadError(str(error)))
+        elif self._headed and not self._complete and not self._bounded:
+            self._complete = True
+            self._patience.end()
+        elif not self._complete:
+            what = "the answer was complete" if self._headed else "anything was answered"
+            self._fail(httpx.RemoteProtocolError(f"the server hung up before {what}"))
+
+    @property
+    def _bounded(self) -> bool:
+        """The headers say where the body ends; otherwise the end of the connection does."""
+        names = {name.lower() for name, _ in self.headers}
+        return bool(names & {b"content-length", b"transfer-encoding"})
+
+    def _fail(self, failure: httpx.TransportError) -> None:
+        self._failure = self._failure or failure
+        self._ended = True
+        self._patience.end()
+        self.transport.abort()
+
+    # --- from the parser ------------------------------------------------------------------------------------------
+
+    def on_message_begin(self) -> None:
+        if self._complete:
+            raise httptools.HttpParserError("an answer that nobody has asked for")
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if self._headed:  # a trailer
+            return
+        self._size += len(name) + len(value)
+        if self._size > HEAD_BYTES:
+            raise httptools.HttpParserError("a head without end")
+        self.headers.append((name, value))
+
+    def on_headers_complete(self) -> None:
+        self.status = self._parser.get_status_code()
+        if self.status >= 200:  # else it only announces another
+            self._headed = True
+            self._size = 0
+
+    def on_body(self, body: bytes) -> None:
+        self._body.append(body)
+        self._size += len(body)
+
+    def on_message_complete(self) -> None:
+        if self._headed:
+            self._complete = True
+            self._lasting = self._parser.should_keep_alive()  # which the parser forgets afterwards
+        else:
+            self.headers = []
+
+
+def _origin(url: httpx.URL) -> Origin:
+    if url.scheme not in {"http", "https"}:
+        raise httpx.UnsupportedProtocol(f"{url.scheme!r} is no protocol of ours")
+    return url.scheme, url.host, url.port or (443 if url.scheme == "https" else 80)
+
+
+def _head(request: httpx.Request) -> bytes:
+    lines = [b"%s %s HTTP/1.1" % (request.method.encode("ascii"), request.url.raw_path)]
+    lines += [b"%s: %s" % pair for pair in request.headers.raw]
+    if any(b"\n" in line or b"\r" in line for line in lines):
+        raise httpx.LocalProtocolError("a header with a line break in it")
+    return b"\r\n".join([*lines, b"", b""])
