@@ -21,11 +21,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from bench import bridge  # noqa: E402  # behind the line that finds them
 from bench.whole import floors, interrupting, opening, streaming, turning  # noqa: E402  # behind the line that finds them
 from bench.whole.peer import Unanswered, Workload  # noqa: E402
 from bench.whole.rows import Row, markdown, p50, terminal  # noqa: E402
 from bench.whole.stage import Stage, scripted_model, stage  # noqa: E402
 from tests.faults.house import DEMO  # noqa: E402
+from tests.support.bridge import FakeDaemon  # noqa: E402
 
 PAGE = ROOT / "docs" / "performance.md"
 LAYER_S = 600.0  # for one program of a layer; they take a minute at most on a quiet machine
@@ -76,9 +78,21 @@ def doors_part(directory: Path) -> list[Row]:
             with suppress(subprocess.CalledProcessError, OSError):  # a verb that is not there has no figure
                 times = [floors.timed_ms(run) for _ in range(10)]
                 rows.append(Row(f"`greenroom {' '.join(verb)}`", p50(times), "ms", bare, "bare interpreter"))
+        rows.append(bridge_start())
         greenroom = f"{Path(sys.executable).with_name('greenroom')} mcp"
-        rows += peer_rows("greenroom mcp", Workload(greenroom, one.base_url, directory, environ, configured=True))
+        rows += peer_rows(
+            "greenroom mcp",
+            Workload(greenroom, one.base_url, directory, environ, configured=True, daemon=one.house.cpu_s),
+        )
     return rows
+
+
+def bridge_start() -> Row:
+    """What is the bridge's own: until it greets its daemon."""
+    with tempfile.TemporaryDirectory(prefix="greenroom-bench-") as home, FakeDaemon(Path(home)) as daemon:
+        took = bridge.median_ms(lambda: bridge.first_hello(Path(home), daemon), bridge.ROUNDS)
+    bare = bridge.median_ms(bridge.bare_start, bridge.ROUNDS)
+    return Row("bridge: start to its hello", took, "ms", bare, "python -c 'import socket, json'", "≤ 30")
 
 
 def peer_rows(name: str, workload: Workload) -> list[Row]:
@@ -122,7 +136,7 @@ def layers() -> Iterator[tuple[str, str]]:
             [sys.executable, str(path)], cwd=ROOT, capture_output=True, text=True, timeout=LAYER_S, check=False
         )
         print(done.stdout, flush=True)
-        if done.returncode != 0:
+        if done.stderr:  # a program that misses its targets says so in its table
             raise SystemExit(f"{path.name} failed:\n{done.stderr}")
         yield path.stem, done.stdout
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from bench.whole.rows import p50
+from tests.faults.house import ROOT
 
 ROUNDS = 15
 
@@ -64,6 +65,14 @@ def http_ms(base_url: str, script: str, rounds: int) -> list[float]:
         times.append((time.perf_counter() - began) * 1e3)
     connection.close()
     return times
+
+
+def streams_s(base_url: str, streams: int, script: str) -> tuple[float, float]:
+    """So many answers at once, read by sockets and a loop alone: how long, and how much CPU."""
+    command = [sys.executable, "-m", "bench.whole.bare_streams", base_url, str(streams), script]
+    told = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    took, used = told.split()
+    return float(took), float(used)
 
 
 def commits_per_s(directory: Path, commits: int = 500) -> float:

@@ -18,9 +18,10 @@ from typing import Any, Self
 
 from bench.whole import floors
 from bench.whole.rows import Row, p50, p99
+from bench.whole.stage import cpu_s
 
 WAIT_S = 30.0
-TURNS, DELTAS, INTERRUPTS = 50, 5_000, 20
+TURNS, DELTAS, INTERRUPTS = 50, 50_000, 20
 Message = dict[str, Any]
 
 
@@ -53,6 +54,9 @@ class McpClient:
             self._process.kill()
             self._process.wait()
         self._process.stdout.close()
+
+    def cpu_s(self) -> float:
+        return cpu_s(self._process.pid)
 
     def _read(self) -> None:
         assert self._process.stdout is not None
@@ -109,8 +113,10 @@ class Workload:
         environ: Mapping[str, str] | None = None,
         *,
         configured: bool = False,
+        daemon: Callable[[], float] = lambda: 0.0,
     ) -> None:
-        """`configured`: the server knows the model already, from a file."""
+        """`configured`: the server knows the model already, from a file. `daemon`: CPU used by its second half."""
+        self._daemon_cpu_s = daemon
         self._command = shlex.split(command)
         self._cwd = cwd
         self._environ = {**os.environ, "OPENAI_API_KEY": "none", "OPENAI_BASE_URL": base_url, **(environ or {})}
@@ -132,8 +138,13 @@ class Workload:
                 Row(f"{name}: `codex` with a one-word turn, p50", p50(turns), "ms"),
                 Row(f"{name}: `codex` with a one-word turn, p99", p99(turns), "ms"),
             ]
+            before = client.cpu_s() + self._daemon_cpu_s()
             took = self._turn_ms(client, f"pack 4096; stream {DELTAS} word")
-            rows.append(Row(f"{name}: deltas in one stream", DELTAS / took * 1e3, "/s", more_is_better=True))
+            used = client.cpu_s() + self._daemon_cpu_s() - before
+            rows += [
+                Row(f"{name}: deltas in one stream", DELTAS / took * 1e3, "/s", more_is_better=True),
+                Row(f"{name}: CPU per delta, all of its processes", used / DELTAS * 1e6, "µs", target="≤ 12"),
+            ]
             cancels = [self._cancel_ms(client) for _ in range(INTERRUPTS)]
             rows.append(Row(f"{name}: cancelled while a command runs, p50", p50(cancels), "ms"))
         return rows

@@ -24,9 +24,19 @@ class Row:
         times = self.floor / self.value if self.more_is_better else self.value / self.floor
         return f"{times:.2f} times" if times < 100 else f"{times:.0f} times"
 
+    @property
+    def missed(self) -> bool:
+        """A target is a sign and a number, and may be meant for the ratio: `≤ 1.06 times`."""
+        if not self.target:
+            return False
+        sign, number, *of_the_ratio = self.target.split()
+        value = self.value / self.floor if of_the_ratio and self.floor else self.value
+        return value > float(number) if sign == "≤" else value < float(number)
+
     def cells(self) -> tuple[str, ...]:
+        target = f"{self.target}, missed" if self.missed else self.target
         floor = f"{shown(self.floor)} {self.unit} ({self.floor_is})" if self.floor is not None else ""
-        return self.what, f"{shown(self.value)} {self.unit}", floor, self.ratio, self.target
+        return self.what, f"{shown(self.value)} {self.unit}", floor, self.ratio, target
 
 
 TITLES = ("what", "measured", "floor", "ratio", "target")

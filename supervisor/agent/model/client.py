@@ -12,8 +12,6 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from typing import Self
 
-import anyio
-import anyio.lowlevel
 import httpx
 
 from supervisor.agent.model import wire
@@ -47,8 +45,15 @@ def build_http() -> httpx.AsyncClient:
         raise Rejected(f"a proxy that the environment names can't be used: {type(error).__name__}") from error
     client._transport = Direct(tls, LIMITS)  # noqa: SLF001  # given as an argument it would turn off the proxies
     if any(client._mounts.values()):  # noqa: SLF001
-        asyncio.run(anyio.lowlevel.checkpoint())  # imports a back end, which the first request would do on the loop
+        _prepare_for_proxies()
     return client
+
+
+def _prepare_for_proxies() -> None:
+    """Httpx's own transport reads through anyio, whose back end the first request would import on the loop."""
+    from anyio.lowlevel import checkpoint
+
+    asyncio.run(checkpoint())
 
 
 class ModelClient:
