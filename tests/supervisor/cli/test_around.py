@@ -76,7 +76,7 @@ def test_processes_of_a_killed_daemon_are_found_and_the_next_one_ends_them(quiet
     quiet.run("events", conversation, "--since", "1h", "--filter", "type=exec_command_begin", "-n", "1", "-t", "10s")
     quiet.kill()
     found = findings(quiet, 1)
-    assert "still run" in str(found["processes"]["told"])
+    assert "left running" in str(found["processes"]["told"])
     assert "nobody answers" in str(found["socket"]["told"])
     quiet.run("up")
     assert not findings(quiet, 0)["processes"]["broken"]
@@ -230,6 +230,17 @@ def test_mcp_hands_its_options_to_the_bridge(monkeypatch: pytest.MonkeyPatch) ->
             "config": {"a.b": 1}, "embedded": True,
         }
     ]  # fmt: skip
+
+
+def test_wrong_words_for_mcp_are_one_line_like_elsewhere(place: Place) -> None:
+    door = "import sys; from supervisor.cli.door import main; sys.exit(main())"
+    client = subprocess.run(
+        [sys.executable, "-c", door, "mcp", "--nonsense"],
+        env=place.env, cwd=place.work, capture_output=True, text=True, check=False, timeout=20,
+    )  # fmt: skip
+    assert client.returncode == 2
+    expected = "greenroom: unrecognized arguments: --nonsense; `greenroom mcp --help` shows what it takes\n"
+    assert client.stderr == expected
 
 
 def test_the_tour_shows_everything_and_leaves_nothing(quiet: Place) -> None:

@@ -42,6 +42,13 @@ def test_up_twice_and_down_twice_are_successes(quiet: Place) -> None:
     assert quiet.said("shutdown") == "already down"
 
 
+def test_up_with_settings_says_that_a_daemon_which_runs_keeps_its_own(quiet: Place) -> None:
+    quiet.run("up")
+    told = quiet.run("up", "-c", "model=other")
+    assert told.stdout.startswith("already up: ")
+    assert told.stderr == "greenroom: it keeps its settings; `greenroom down`, then `up` with new ones\n"
+
+
 def test_down_lets_a_turn_end_and_now_does_not(quiet: Place) -> None:
     quiet.run("up")
     quiet.new("count 20", "--name", "ends")
