@@ -22,7 +22,7 @@ CHUNK = 1 << 16
 TOGETHER = 32  # requests under way at once; the daemon takes 64 of one client
 
 Json = dict[str, Any]
-ADVICE = {"busy": "`greenroom wait` returns at its end, `--if-busy` says what else may become of it"}
+ADVICE = {"busy": "`greenroom wait` waits for its end"}
 
 
 class Refused(Problem):

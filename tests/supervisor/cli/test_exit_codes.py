@@ -60,7 +60,7 @@ def test_5_no_such_conversation_with_near_matches(place: Place) -> None:
 def test_6_refused_because_busy(place: Place) -> None:
     conversation = place.new("count 500")
     done = place.run("send", conversation, "say no", "--if-busy", "reject", code=6)
-    assert " is running; `greenroom wait` returns at its end" in done.stderr
+    assert " is running; `greenroom wait` waits for its end" in done.stderr
     place.run("interrupt", conversation)
 
 
