@@ -13,6 +13,7 @@ pytestmark = [
 ]
 
 
+@pytest.mark.timeout(240)  # ten seconds alone, most of them the tour's; more where every core is busy
 def test_from_a_clone_to_a_conversation_that_outlives_its_daemon() -> None:
     """The clone borrows the packages of the environment that runs this; its code, and all it starts, is its own."""
     with arrived() as person:
