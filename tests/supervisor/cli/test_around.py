@@ -6,10 +6,12 @@ import shutil
 import subprocess
 import sys
 from argparse import Namespace
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
-from supervisor.cli import mcp, service
+from supervisor.cli import examination, mcp, service
 from supervisor.cli.main import main
 from supervisor.cli.man import pages
 from supervisor.cli.verbs import shown
@@ -76,6 +78,23 @@ def test_processes_of_a_killed_daemon_are_found_and_the_next_one_ends_them(quiet
     assert "nobody answers" in str(found["socket"]["told"])
     quiet.run("up")
     assert not findings(quiet, 0)["processes"]["broken"]
+
+
+def test_a_full_disk_a_missing_sandbox_and_a_repaired_journal_are_found(
+    quiet: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=5 << 20))
+    quiet.env["PATH"] = str(quiet.base)
+    found = findings(quiet, 1)
+    assert "only 5.0 MiB are free" in str(found["disk"]["told"])
+    assert found["disk"]["broken"]
+    assert "commands can't be confined" in str(found["sandbox"]["told"])
+    assert found["sandbox"]["advice"]
+    assert not found["sandbox"]["broken"]  # one is asked then; see the table of policies
+    status = {"journal_repaired": "kept 7 events", "log": "/log"}
+    patient = SimpleNamespace(control=SimpleNamespace(call=lambda _: status))
+    (repaired,) = examination.journal(cast("Any", patient))
+    assert repaired == ("it was repaired: kept 7 events", "look into the log: /log", False)
 
 
 # --- service --------------------------------------------------------------------------------------------------------
