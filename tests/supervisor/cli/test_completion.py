@@ -1,4 +1,7 @@
-"""Completion: what may come next, and the script of each shell, in that shell."""
+"""Completion: what may come next, and the script of each shell, in that shell.
+
+What a busy daemon does not say at once is not offered: ids and names are asked for again until they are.
+"""
 
 import os
 import pty
@@ -24,10 +27,10 @@ def test_what_may_come_next(place: Place) -> None:
     (question,) = place.json("approvals", conversation, "--json")
     assert offered(place, "att") == ["attach"]
     assert "--from" in offered(place, "attach", "--")
-    assert {"completed", conversation[:8], "@last"} <= set(offered(place, "attach", ""))
+    until(lambda: {"completed", conversation[:8], "@last"} <= set(offered(place, "attach", "")))
     assert offered(place, "send", "completed", "hi", "--if-busy", "st") == ["steer"]
-    assert offered(place, "attach", "--ro", "comp") == ["completed"]
-    assert question["id"][:8] in offered(place, "approve", "")
+    until(lambda: offered(place, "attach", "--ro", "comp") == ["completed"])
+    until(lambda: question["id"][:8] in offered(place, "approve", ""))
     assert offered(place, "config", "p") == ["path"]
     assert "exit-codes" in offered(place, "help", "e")
     assert offered(place, "ls", "--json", "id,st") == ["id,state"]
@@ -137,8 +140,8 @@ def test_a_shell_completes_verbs_ids_and_names(typing: Place, shell: str, ask: C
     conversation = typing.new("say x", "--name", f"tabbed-in-{shell}")
     typing.at_rest(conversation)
     assert ask(typing, "att") == ["attach"]
-    assert ask(typing, "attach", f"tabbed-in-{shell[:2]}") == [f"tabbed-in-{shell}"]
-    assert ask(typing, "send", conversation[:7]) == [conversation[:8]]
+    until(lambda: ask(typing, "attach", f"tabbed-in-{shell[:2]}") == [f"tabbed-in-{shell}"])
+    until(lambda: ask(typing, "send", conversation[:7]) == [conversation[:8]])
     assert ask(typing, "send", "@last", "hi", "--if-busy", "enq") == ["enqueue"]
 
 
