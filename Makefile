@@ -34,21 +34,11 @@ types: $(READY)
 	@echo "==> types" && $(RUN)mypy
 
 reference: $(READY) ## write every generated page and schema anew
-	@$(RUN)python -m actors.schema docs/schema/events.json
-	@$(RUN)python -m transports.dialects.control.schema docs/schema/control.json
-	@$(RUN)python -m supervisor.config.reference docs/config.md
-	@$(RUN)python -m supervisor.cli.reference docs/reference/cli.md
-	@$(RUN)python -m supervisor.reference docs/reference
-	@$(RUN)python -m transports.dialects.control.schema docs/control-api.md
+	@$(RUN)python -m supervisor.reference docs
 
 reference-check: $(READY)
 	@echo "==> generated pages and schemas"
-	@$(RUN)python -m actors.schema --check docs/schema/events.json
-	@$(RUN)python -m transports.dialects.control.schema --check docs/schema/control.json
-	@$(RUN)python -m supervisor.config.reference --check docs/config.md
-	@$(RUN)python -m supervisor.cli.reference --check docs/reference/cli.md
-	@$(RUN)python -m supervisor.reference --check docs/reference
-	@$(RUN)python -m transports.dialects.control.schema --check docs/control-api.md
+	@$(RUN)python -m supervisor.reference --check docs
 
 man: $(READY) ## write the man pages
 	@$(RUN)python -m supervisor.cli.man build/man

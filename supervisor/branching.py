@@ -78,7 +78,7 @@ def _history(journal: Journal, source: ConversationId, at: int | None) -> tuple[
     if not records:
         raise UnknownConversation(f"no conversation {source}")
     if at is not None and at > records[-1].seq:
-        raise InvalidInput(f"{source} has {records[-1].seq} events, not {at}", last_seq=records[-1].seq)
+        raise InvalidInput(f"the last event of {source} is {records[-1].seq}, before {at}", last_seq=records[-1].seq)
     return tuple(record for record in records if at is None or record.seq <= at)
 
 

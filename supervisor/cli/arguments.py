@@ -21,7 +21,12 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
+    takes_a_prompt = False
+
     def error(self, message: str) -> NoReturn:
+        kind, _, words = message.partition(": ")
+        if self.takes_a_prompt and kind == "unrecognized arguments" and not words.startswith("-"):
+            raise Problem(f"too many words: {words}", "quote a prompt of several words", "usage")
         raise Problem(message, f"`{self.prog} --help` shows what it takes", "usage")
 
 
@@ -33,6 +38,7 @@ def parser(verb: Verb) -> Parser:
         formatter_class=_Formatter,
         allow_abbrev=False,
     )
+    made.takes_a_prompt = any(arg.name == "prompt" for arg in verb.args)
     for arg in verb.args:
         _add_argument(made, arg)
     for opt in verb.opts:

@@ -22,6 +22,7 @@ CHUNK = 1 << 16
 TOGETHER = 32  # requests under way at once; the daemon takes 64 of one client
 
 Json = dict[str, Any]
+ADVICE = {"busy": "`greenroom wait` waits for its end"}
 
 
 class Refused(Problem):
@@ -30,7 +31,9 @@ class Refused(Problem):
     def __init__(self, error: Json) -> None:
         self.data: Json = error.get("data") or {}
         code = self.data.get("code") or ("invalid_input" if error.get("code") == -32602 else "failed")
-        super().__init__(str(error.get("message", "refused")), code=str(code))
+        message = str(error.get("message", "refused"))
+        later = self.data.get("retryable") and "try again" not in message
+        super().__init__(message, "try again in a moment" if later else ADVICE.get(str(code), ""), code=str(code))
 
 
 class Down(Problem):

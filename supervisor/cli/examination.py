@@ -14,7 +14,7 @@ from supervisor.agent.processes.command import INSTANCE
 from supervisor.agent.processes.ledger import Ledger
 from supervisor.agent.processes.platform import table_of_this_system
 from supervisor.agent.sandbox import Sandbox
-from supervisor.cli.words import size
+from supervisor.cli.words import many, size
 from supervisor.config import choose_provider, load
 from supervisor.paths import UnsafePath, locate, private_directory, socket_path
 from supervisor.version import VERSION
@@ -96,7 +96,11 @@ def leftovers(patient: "Patient") -> Found:
     if patient.control is not None:
         survivors = patient.control.call("daemon/status")["processes"]["survivors"]
         if survivors:
-            yield f"{survivors} processes could not be ended", LOG_ADVICE.format(paths.log_file), True
+            yield (
+                f"{many(survivors, 'process', 'processes')} could not be ended",
+                LOG_ADVICE.format(paths.log_file),
+                True,
+            )
         else:
             yield "no process is left over"
         return
@@ -106,7 +110,8 @@ def leftovers(patient: "Patient") -> Found:
     left = [pid for pid in left if pid not in _ancestors()]
     entries = len(Ledger(Path(paths.ledger_file)).entries()) if Path(paths.ledger_file).exists() else 0
     if left:
-        yield f"{len(left)} processes of the last daemon still run: {left}", "`greenroom up` ends them", True
+        told = many(len(left), "process", "processes")
+        yield f"{told} of the last daemon left running: {left}", "`greenroom up` ends them", True
     else:
         yield f"no process is left over ({entries} old entries)" if entries else "no process is left over"
 

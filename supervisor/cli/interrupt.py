@@ -13,8 +13,10 @@ BUSY = ("starting", "running", "waiting", "interrupting")
 
 
 def run(chosen: Namespace) -> int:
-    if bool(chosen.conversation) == chosen.all:
-        raise Problem("which conversation?", "name some, or say --all", "usage")
+    if chosen.conversation and chosen.all:
+        raise Problem("--all and names exclude each other", "leave one of them out", "usage")
+    if not (chosen.conversation or chosen.all):
+        raise Problem("no conversation is named", "name some, or say --all", "usage")
     wait_s = seconds(chosen.wait)
     with Control("interrupt") as control:
         wanted = _busy(control) if chosen.all else [(one, ids.meant(control, one)) for one in chosen.conversation]

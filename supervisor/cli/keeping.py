@@ -14,6 +14,7 @@ from supervisor.cli.client import Control
 from supervisor.cli.listing import filled
 from supervisor.cli.pager import paged
 from supervisor.cli.problems import Problem, report
+from supervisor.cli.words import many
 
 LONG_S = 120.0  # for a history of a hundred thousand events
 
@@ -83,7 +84,7 @@ def export(chosen: Namespace) -> int:
         sys.stdout.write(text)
         return 0
     _put(chosen.file, text)
-    print(f"{len(lines)} lines in {chosen.file}", file=sys.stderr)
+    print(f"{many(len(lines), 'line')} in {chosen.file}", file=sys.stderr)
     return 0
 
 

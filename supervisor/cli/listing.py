@@ -6,7 +6,7 @@ import sys
 import time
 from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from supervisor.cli import terminal
 from supervisor.cli.problems import Problem
@@ -26,12 +26,8 @@ class Listing(NamedTuple):
     key: str = "id"
 
 
-def show(listing: Listing, rows: Sequence[Row], chosen: Namespace) -> None:
-    print("\n".join(text(listing, rows, chosen)))
-
-
 def text(listing: Listing, rows: Sequence[Row], chosen: Namespace) -> list[str]:
-    """Lines for standard output; what is only for people goes to stderr at once."""
+    """Lines for standard output."""
     if chosen.json is not None:
         return [_json(listing, rows, chosen.json)]
     if chosen.format is not None:
@@ -40,28 +36,37 @@ def text(listing: Listing, rows: Sequence[Row], chosen: Namespace) -> list[str]:
         return [str(row[listing.key]) for row in rows]
     if not terminal.is_terminal():
         return plain(listing.columns, rows)
-    if not rows:
-        print(listing.empty, file=sys.stderr)
-        return []
-    return drawn(listing.columns, rows, terminal.size()[0], terminal.Paint())
+    return drawn(listing.columns, rows, terminal.size()[0], terminal.Paint()) if rows else []
 
 
-def present(listing: Listing, fetch: Callable[[], Sequence[Row]], chosen: Namespace, above: str = "") -> int:
+def present(listing: Listing, fetch: Callable[[], Sequence[Row]], chosen: Namespace) -> int:
     """Once, or with --watch whenever it has changed."""
     check(listing, chosen)
-    if not chosen.watch:
-        _print(text(listing, fetch(), chosen))
-        return 0
+    if chosen.watch:
+        _watched(listing, fetch, chosen)
+    lines = text(listing, fetch(), chosen)
+    _print(lines)
+    if not lines and _for_people(chosen):
+        print(listing.empty, file=sys.stderr)
+    return 0
+
+
+def _watched(listing: Listing, fetch: Callable[[], Sequence[Row]], chosen: Namespace) -> NoReturn:
+    """An empty screen would look like one that has not been drawn yet."""
     before: list[str] | None = None
     while True:
         lines = text(listing, fetch(), chosen)
         if lines != before:
             before = lines
             if terminal.is_terminal() and chosen.json is None:
-                sys.stdout.write(f"\x1b[H\x1b[2J{above}")
-            _print(lines)
+                sys.stdout.write("\x1b[H\x1b[2J")
+            _print(lines or ([listing.empty] if _for_people(chosen) else []))
             sys.stdout.flush()
         time.sleep(WATCH_S)
+
+
+def _for_people(chosen: Namespace) -> bool:
+    return terminal.is_terminal() and chosen.json is None and chosen.format is None and not chosen.quiet
 
 
 def check(listing: Listing, chosen: Namespace) -> None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
     from types import FrameType
+    from typing import NoReturn
 
     from supervisor.paths import Paths
 
@@ -45,7 +46,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     import argparse
 
-    parser = argparse.ArgumentParser(prog="greenroom mcp", description="MCP over stdio: what an editor starts.")
+    class OneLine(argparse.ArgumentParser):
+        """Wrong words are answered like those of other verbs."""
+
+        def error(self, message: str) -> NoReturn:
+            self.exit(2, f"greenroom: {message}; `{self.prog} --help` shows what it takes\n")
+
+    parser = OneLine(prog="greenroom mcp", description="MCP over stdio: what an editor starts.")
     add_options(parser)
     return run(parser.parse_args(arguments))
 

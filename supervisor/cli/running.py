@@ -38,10 +38,11 @@ def send(chosen: Namespace) -> int:
         if chosen.wait:
             return _watched(control, conversation, None, said, as_json=chosen.json, limit_s=limit_s)
         accepted = control.call("conversation/send", conversation=conversation, **said)
+        told = _accepted(control, conversation, accepted, chosen.if_busy)
     if chosen.json:
         print(json.dumps({"conversation": conversation, **accepted}))
     else:
-        print(_accepted(accepted))
+        print(told)
     return 0
 
 
@@ -65,10 +66,18 @@ def creation(chosen: Namespace) -> Json:
     }
 
 
-def _accepted(accepted: Json) -> str:
+def _accepted(control: Control, conversation: str, accepted: Json, if_busy: str) -> str:
+    """What becomes of it. A turn that is being stopped reads nothing any more: what was to join it comes after it."""
     if accepted["duplicate"]:
         return "taken before, under the same key"
-    return "taken" if accepted["turn"] else f"waits, {accepted['queued']} in the queue"
+    if accepted["turn"]:
+        return "taken"
+    if if_busy == "enqueue":
+        return f"waits for a turn of its own, {accepted['queued']} in the queue"
+    if if_busy == "interrupt":
+        return "takes the running turn's place"
+    stopping = control.call("conversation/get", conversation=conversation)["state"] == "interrupting"
+    return "waits until the turn that is being stopped has ended" if stopping else "joins the running turn"
 
 
 def _watched(

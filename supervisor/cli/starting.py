@@ -26,6 +26,8 @@ def up(chosen: Namespace) -> int:
     running = _greeted()
     if running is None:
         start(_arguments(chosen))
+    elif _arguments(chosen):
+        print("greenroom: it keeps its settings; `greenroom down`, then `up` with new ones", file=sys.stderr)
     with Control("up") as control:
         daemon = control.call("daemon/status")
     if chosen.json:

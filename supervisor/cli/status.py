@@ -89,7 +89,7 @@ def _detail(control: Control, row: Row) -> None:
         if value:
             print(f"{name:12}{value}")
     page = control.call("conversation/history", conversation=row["id"], after=max(0, found["seq"] - EVENTS))
-    print(f"\nlast {len(page['events'])} events:")
+    print(f"\nlast {many(len(page['events']), 'event')}:")
     for event in page["events"]:
         print(_line(event, paint))
 

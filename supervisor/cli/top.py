@@ -20,13 +20,19 @@ SCREEN_ON, SCREEN_OFF = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"
 HELP = "i interrupt  a approve  enter attach  q quit"
 ORDER = ("waiting", "interrupting", "running", "starting", "failed", "idle", "parked", "archived")
 
+
+def _short(client: str) -> str:
+    """Of our own verbs the verb is enough, and all that a narrow table has room for."""
+    return client.removeprefix("greenroom ")
+
+
 TABLE = (
     *COLUMNS[:3],
     Column("AGE", lambda row: age(row["created"]), right=True),
     Column("TOKENS", lambda row: str(row["tokens"]), right=True),
     Column("EV/S", lambda row: f"{row['rate']:.0f}" if row["rate"] else "", right=True),
     Column("MEMORY", lambda row: size(row["memory"]) if row["memory"] else "", right=True),
-    Column("WATCHED BY", lambda row: ", ".join(row["watched"]), gives=True),
+    Column("WATCHED BY", lambda row: ", ".join(map(_short, row["watched"])), gives=True),
     Column("ABOUT", lambda row: one_line(row["preview"] or ""), gives=True),
 )
 

@@ -27,8 +27,8 @@ def took(length_s: float) -> str:
     return f"{length_s:.1f} s" if length_s < 60 else f"{int(length_s // 60)} min {int(length_s % 60)} s"
 
 
-def many(count: int, what: str) -> str:
-    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
+def many(count: int, what: str, whats: str = "") -> str:
+    return f"{count:,} {what if count == 1 else whats or what + 's'}"
 
 
 def size(count: float) -> str:

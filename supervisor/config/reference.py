@@ -1,13 +1,8 @@
-"""Writes the reference of the configuration from its models, and says when the committed one is out of date.
-
-python -m supervisor.config.reference [--check] docs/config.md
-"""
+"""The reference of the configuration, from the models that judge it."""
 
 import json
-import sys
 from collections.abc import Iterator
 from enum import Enum
-from pathlib import Path
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -18,7 +13,7 @@ from supervisor.config.shared import WITHOUT_EFFECT
 
 RULES = """# Configuration
 
-This page is written from the code by `python -m supervisor.config.reference docs/config.md`.
+This page is written from the code by `make reference`.
 
 ## Where it is found
 
@@ -119,20 +114,3 @@ def _shown(default: object) -> str:
 def _without_effect() -> str:
     rows = [f"- `{name}`: {reason}" for name, reason in WITHOUT_EFFECT.items()]
     return "\n".join(["## Codex's keys that have no effect here", "", *rows, ""])
-
-
-def main(arguments: list[str]) -> int:
-    check = "--check" in arguments
-    (target,) = (Path(word) for word in arguments if word != "--check")
-    text = reference_text()
-    if not check:
-        target.write_text(text, encoding="utf-8")
-        return 0
-    if target.exists() and target.read_text(encoding="utf-8") == text:
-        return 0
-    sys.stderr.write(f"{target} does not match the code: run `python -m supervisor.config.reference {target}`\n")
-    return 1
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -1,38 +1,53 @@
-"""Writes the pages, and says when the committed ones are out of date.
+"""Writes every page and schema that is made from the code, and says which committed ones are out of date.
 
-python -m supervisor.reference [--check] docs/reference
+python -m supervisor.reference [--check] docs
 """
 
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from actors.schema import schema_text as events_schema
+from supervisor.cli import reference as command_line
+from supervisor.config import reference as configuration
 from supervisor.reference.control import control_page
 from supervisor.reference.events import events_page
 from supervisor.reference.mcp import mcp_page
+from transports.dialects.control.schema import schema_text as control_schema
+from transports.dialects.control.schema import with_errors
 
-PAGES: Mapping[str, Callable[[], str]] = {
-    "events.md": events_page,
-    "control-api.md": control_page,
-    "mcp.md": mcp_page,
+# Each is given what is in the file: of one page only a table is made from the code.
+WRITERS: Mapping[str, Callable[[str], str]] = {
+    "schema/events.json": lambda _: events_schema(),
+    "schema/control.json": lambda _: control_schema(),
+    "config.md": lambda _: configuration.reference_text(),
+    "control-api.md": with_errors,
+    "reference/cli.md": lambda _: command_line.reference_text(),
+    "reference/control-api.md": lambda _: control_page(),
+    "reference/events.md": lambda _: events_page(),
+    "reference/mcp.md": lambda _: mcp_page(),
 }
 
 
 def main(arguments: list[str]) -> int:
-    (folder,) = (Path(word) for word in arguments if word != "--check")
-    if "--check" not in arguments:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, write in PAGES.items():
-            (folder / name).write_text(write(), encoding="utf-8")
-        return 0
-    stale = [name for name, write in PAGES.items() if not _is(folder / name, write())]
-    for name in stale:
-        sys.stderr.write(f"{folder / name} does not match the code: run `python -m supervisor.reference {folder}`\n")
-    return 1 if stale else 0
+    (docs,) = (Path(word) for word in arguments if word != "--check")
+    stale = {file: text for file, text in _wanted(docs) if _found(file) != text}
+    if "--check" in arguments:
+        for file in stale:
+            sys.stderr.write(f"{file} does not match the code: run `make reference` and commit the result\n")
+        return 1 if stale else 0
+    for file, text in stale.items():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    return 0
 
 
-def _is(file: Path, text: str) -> bool:
-    return file.exists() and file.read_text(encoding="utf-8") == text
+def _wanted(docs: Path) -> list[tuple[Path, str]]:
+    return [(docs / name, write(_found(docs / name))) for name, write in WRITERS.items()]
+
+
+def _found(file: Path) -> str:
+    return file.read_text(encoding="utf-8") if file.exists() else ""
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from transports.dialects.control.schema import api_schema
 
 HEAD = """# The control API
 
-This page is written from the code by `python -m supervisor.reference docs/reference`.
+This page is written from the code by `make reference`.
 
 What the command line uses, for your own programs: JSON-RPC 2.0, one message a line, over the daemon's unix socket,
 whose path `greenroom socket` prints. Only you may connect; there is no network port and no password.

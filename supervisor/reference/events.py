@@ -10,7 +10,7 @@ NAMES = {kind.__name__ for kind in (*get_args(ev.DurableEvent), *get_args(ev.Del
 
 HEAD = """# Events
 
-This page is written from the code by `python -m supervisor.reference docs/reference`.
+This page is written from the code by `make reference`.
 
 What happens in a conversation is a list of events. They are what the journal keeps, what `greenroom logs --json`
 prints, and what every client is shown in its own dialect. Programs find the same as JSON Schema in

@@ -11,7 +11,7 @@ from transports.dialects.mcp.tools import ALL
 
 HEAD = """# The MCP server
 
-This page is written from the code by `python -m supervisor.reference docs/reference`.
+This page is written from the code by `make reference`.
 
 `greenroom mcp` is an MCP server over stdio. It speaks these revisions: {revisions}. How it works is in
 [MCP, as Codex clients know it](../mcp.md), how to come from Codex in

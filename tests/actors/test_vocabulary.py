@@ -110,11 +110,4 @@ def test_errors_are_equal_when_they_say_the_same() -> None:
 
 
 def test_the_committed_schema_is_the_one_the_code_makes() -> None:
-    assert schema.main(["--check", str(ROOT / "docs/schema/events.json")]) == 0
-
-
-def test_a_schema_that_lies_is_noticed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    stale = tmp_path / "events.json"
-    stale.write_text("{}", encoding="utf-8")
-    assert schema.main(["--check", str(stale)]) == 1
-    assert "make reference" in capsys.readouterr().err
+    assert (ROOT / "docs/schema/events.json").read_text(encoding="utf-8") == schema.schema_text()

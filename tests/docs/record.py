@@ -1,4 +1,8 @@
-"""Writes what commands print into their page, where it no longer fits: `python -m tests.docs.record [PAGE…]`."""
+"""Writes what commands print into their page: `python -m tests.docs.record [--anew] [PAGE…]`.
+
+Where it no longer fits; with --anew also where it does, so that the ids of one page belong together, but not where
+whole lines are left out with `…`.
+"""
 
 import sys
 from pathlib import Path
@@ -7,7 +11,7 @@ from tests.docs.console import Newcomer, fits, steps
 from tests.docs.pages import named, pages
 
 
-def record(page: Path) -> int:
+def record(page: Path, *, anew: bool = False) -> int:
     """How many outputs were replaced. From the last to the first, so that line numbers stay true."""
     text = page.read_text(encoding="utf-8")
     lines = text.splitlines()
@@ -15,7 +19,8 @@ def record(page: Path) -> int:
         written = [(step, person.types(step.command)) for step in steps(text)]
     replaced = 0
     for step, output in reversed(written):
-        if not fits("\n".join(step.expected), output):
+        expected = "\n".join(step.expected)
+        if not fits(expected, output) or (anew and "…" not in step.expected):
             lines[step.start : step.end] = [line.rstrip() for line in output.splitlines()]
             replaced += 1
     if replaced:
@@ -24,8 +29,9 @@ def record(page: Path) -> int:
 
 
 def main(arguments: list[str]) -> int:
-    for page in [Path(word).resolve() for word in arguments] or pages():
-        print(f"{named(page)}: {record(page)} replaced")
+    chosen = [Path(word).resolve() for word in arguments if word != "--anew"]
+    for page in chosen or pages():
+        print(f"{named(page)}: {record(page, anew='--anew' in arguments)} replaced")
     return 0
 
 

@@ -41,6 +41,25 @@ def test_every_file_under_docs_is_reached_from_the_map() -> None:
     assert there <= reached, f"the map doesn't lead to {sorted(named(file) for file in there - reached)}"
 
 
+WANTED = (
+    "tutorial.md", "architecture.md", "decisions.md", "how-to/approvals.md", "how-to/interrupting.md",
+    "how-to/recovering.md", "how-to/config.md", "how-to/sandbox.md", "how-to/several-editors.md",
+    "how-to/migrating-from-codex-mcp-server.md", "reference/cli.md", "config.md", "reference/events.md",
+    "reference/control-api.md",
+)  # fmt: skip
+
+
+def test_the_map_itself_leads_to_every_page_that_a_newcomer_looks_for() -> None:
+    there = {file for _, file, _ in targets(MAP)} | {file for _, file, _ in targets(DOCS / "reference" / "README.md")}
+    assert {name for name in WANTED if (DOCS / name).resolve() not in there} == set()
+
+
+def test_the_project_has_its_papers() -> None:
+    for name in ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "LICENSE"):
+        assert (ROOT / name).stat().st_size > 200, name
+    assert "Apache License" in (ROOT / "LICENSE").read_text(encoding="utf-8")
+
+
 def test_the_readme_leads_to_the_map() -> None:
     assert MAP in {file for _, file, _ in targets(ROOT / "README.md")}
 

@@ -89,7 +89,7 @@ def test_a_point_inside_a_turn_is_refused(journal: SqliteJournal, at: int) -> No
 
 def test_a_point_beyond_the_end_and_a_source_that_is_not_there_are_refused(journal: SqliteJournal) -> None:
     keep(journal, BORN)
-    with pytest.raises(InvalidInput, match="has 1 events"):
+    with pytest.raises(InvalidInput, match="is 1, before 2"):
         forked(journal, ONE, TWO, 2, None)
     with pytest.raises(UnknownConversation):
         forked(journal, TWO, ONE, None, None)

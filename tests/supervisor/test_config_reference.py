@@ -1,18 +1,14 @@
 from collections.abc import Iterator
-from pathlib import Path
 
-import pytest
 from pydantic import BaseModel
 
 from supervisor.config import Config
 from supervisor.config.complain import BUILT_IN_PROVIDERS
 from supervisor.config.providers import OSS_PORT
-from supervisor.config.reference import main, reference_text
+from supervisor.config.reference import reference_text
 from supervisor.config.shape import Place
 from supervisor.config.shared import Inherit, ShellEnvironmentPolicy
 from supervisor.environment import CORE
-
-COMMITTED = Path(__file__).parents[2] / "docs" / "config.md"
 
 
 def models(model: type[BaseModel] = Config) -> Iterator[type[BaseModel]]:
@@ -22,22 +18,6 @@ def models(model: type[BaseModel] = Config) -> Iterator[type[BaseModel]]:
         below = place["NAME"] if place.is_free else place
         if below is not None and below.table is not None:
             yield from models(below.table)
-
-
-def test_the_committed_reference_tells_the_truth() -> None:
-    assert COMMITTED.read_text(encoding="utf-8") == reference_text(), (
-        "python -m supervisor.config.reference docs/config.md"
-    )
-
-
-def test_the_check_tells_a_page_that_is_out_of_date(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    page = tmp_path / "config.md"
-    assert main(["--check", str(page)]) == 1
-    assert main([str(page)]) == 0
-    assert main(["--check", str(page)]) == 0
-    page.write_text(page.read_text() + "x")
-    assert main(["--check", str(page)]) == 1
-    assert "does not match the code" in capsys.readouterr().err
 
 
 def test_every_key_of_every_table_has_a_description_and_is_on_the_page() -> None:

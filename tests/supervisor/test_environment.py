@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from supervisor.config.shared import ShellEnvironmentPolicy
-from supervisor.environment import STORABLE, command_environment, storable
+from supervisor.environment import command_environment
 
 CLIENT = {
     "PATH": "/bin",
@@ -60,12 +60,3 @@ def test_no_inherited_secret_passes_the_default_policy(
         assert name in chosen or not any(word in name.upper() for word in ("KEY", "SECRET", "TOKEN"))
         assert value == chosen.get(name, environ.get(name))
     assert chosen.keys() <= kept.keys()
-
-
-def test_only_names_on_the_list_may_be_stored() -> None:
-    environ = {**CLIENT, "VIRTUAL_ENV": "/v", "LANG": "C", "LC_ALL": "C", "SSH_AUTH_SOCK": "/s", "path": "x"}
-    assert set(storable(environ)) == {"PATH", "HOME", "VIRTUAL_ENV", "LANG", "LC_ALL"}
-
-
-def test_nothing_that_the_default_policy_drops_is_on_the_list() -> None:
-    assert set(command_environment(dict.fromkeys(STORABLE, ""), ShellEnvironmentPolicy())) == STORABLE

@@ -50,7 +50,7 @@ class McpClient:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={**env, "PYTHONPATH": ROOT},
+            env={"PYTHONPATH": ROOT, **env},
             cwd=cwd,
             bufsize=0,
         )

@@ -26,6 +26,7 @@ ANSWERS = {
     "abort": "denied, and the turn ends",
     "withdrawn": "withdrawn with its turn",
 }
+REFUSED = ("patch rejected: ", "exec command rejected: ")  # by policy; what a person refuses says "by user"
 MARKS = {"completed": "[x]", "in_progress": "[>]", "pending": "[ ]"}
 
 
@@ -56,7 +57,10 @@ class Transcript:
         if show is not None:
             show(body, envelope)
         elif self._raw:
-            self._note(f"{body['type']}: {one_line(str({k: v for k, v in body.items() if k != 'type'}))}")
+            self._anything(body)
+
+    def _anything(self, body: Json) -> None:
+        self._note(f"{body['type']}: {one_line(str({k: v for k, v in body.items() if k != 'type'}))}")
 
     def _note(self, text: str, *styles: str) -> None:
         if self._said is not self._told:
@@ -215,6 +219,13 @@ class Transcript:
         if not body["success"]:
             self._note(f"the patch failed: {clean(body['stderr']).strip()}", "red")
 
+    def _on_tool_output(self, body: Json, _: Json) -> None:
+        """Of interest where nothing else tells what became of a call: it was refused, and nobody was asked."""
+        if body["output"].startswith(REFUSED):
+            self._note(one_line(body["output"]), "yellow")
+        elif self._raw:
+            self._anything(body)
+
     def _on_plan_update(self, body: Json, _: Json) -> None:
         if body["explanation"]:
             self._note(clean(body["explanation"]))
@@ -229,18 +240,19 @@ class Transcript:
 
     # --- questions ------------------------------------------------------------------------------------------------
 
-    def _on_exec_approval_request(self, body: Json, envelope: Json) -> None:
+    def _on_exec_approval_request(self, body: Json, _: Json) -> None:
         again = " again, without the sandbox" if body["retry"] else ""
-        self._ask(body, f"may it run{again}: {clean(command_line(body['command']))}", envelope)
+        why = f"  ({one_line(body['reason'])})" if body["reason"] else ""
+        self._ask(body, f"may it run{again}: {clean(command_line(body['command']))}{why}")
 
-    def _on_apply_patch_approval_request(self, body: Json, envelope: Json) -> None:
-        self._ask(body, f"may it change {many(len(body['changes']), 'file')}:", envelope)
+    def _on_apply_patch_approval_request(self, body: Json, _: Json) -> None:
+        why = f" ({one_line(body['reason'])})" if body["reason"] else ""
+        self._ask(body, f"may it change {many(len(body['changes']), 'file')}{why}:")
         for line in files(body["changes"], self._paint, self.base):
             self._plain(line)
 
-    def _ask(self, body: Json, what: str, _: Json) -> None:
-        reason = f"  ({one_line(body['reason'])})" if body.get("reason") else ""
-        self._note(f"? {what}{reason}", "yellow", "bold")
+    def _ask(self, body: Json, what: str) -> None:
+        self._note(f"? {what}", "yellow", "bold")
         self.questions[body["approval_id"]] = body
 
     def _on_approval_resolved(self, body: Json, _: Json) -> None:

@@ -1,5 +1,6 @@
 """A daemon for each module of tests, in a home of its own, and nothing of it left afterwards."""
 
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,6 +8,16 @@ from pathlib import Path
 import pytest
 
 from tests.supervisor.cli.place import Place
+
+
+@pytest.fixture(scope="session", autouse=True)
+def ctrl_c_is_heard() -> Iterator[None]:
+    """A shell starts what it puts into the background deaf to Ctrl-C, and our programs would inherit that."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ import re
 import unicodedata
 
 _TOKENS = re.compile(r"\x1b\[(\??[0-9;]*)([A-Za-z])|(\r)|(\n)|([^\x1b\r\n])", re.DOTALL)
+_BEGUN = re.compile(r"(\x1b(\[[?0-9;]*)?)?\Z")
 
 
 class Emulator:
@@ -11,9 +12,12 @@ class Emulator:
         self.columns = columns
         self.rows: list[list[str]] = [[]]
         self.row = self.column = 0
+        self._rest = ""  # the beginning of a sequence whose end has not been read yet
 
     def feed(self, text: str) -> "Emulator":
-        at = 0
+        text, at = self._rest + text, 0
+        self._rest = _BEGUN.search(text)[0]  # type: ignore[index]  # it matches the empty string too
+        text = text[: len(text) - len(self._rest)]
         while at < len(text):
             found = _TOKENS.match(text, at)
             assert found is not None, f"the terminal would choke on {text[at : at + 20]!r}"

@@ -1,5 +1,6 @@
 """A home of its own with the command line in front of it, driven like a person would: words, pipes, terminals."""
 
+import codecs
 import contextlib
 import fcntl
 import io
@@ -133,6 +134,7 @@ class Terminal:
         self._ours, theirs = pty.openpty()
         self._emulator = Emulator(columns)
         self._size(columns, rows)
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self.written = ""
         self._seen = 0
         self.process = subprocess.Popen(
@@ -189,7 +191,7 @@ class Terminal:
             data = os.read(self._ours, 65536)
         except OSError:
             return False  # the other end is closed
-        text = data.decode(errors="replace")
+        text = self._decoder.decode(data)  # a read may end inside a character
         self.written += text
         self._emulator.feed(text)
         return bool(data)

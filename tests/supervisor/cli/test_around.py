@@ -5,19 +5,17 @@ import plistlib
 import shutil
 import subprocess
 import sys
-import time
 from argparse import Namespace
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
-from supervisor.cli import mcp, service
+from supervisor.cli import examination, mcp, service
 from supervisor.cli.main import main
 from supervisor.cli.man import pages
-from supervisor.cli.reference import reference_text
 from supervisor.cli.verbs import shown
-from tests.supervisor.cli.place import PROGRAM, ROOT, Place
-
-REFERENCE = ROOT / "docs" / "reference" / "cli.md"
+from tests.supervisor.cli.place import PROGRAM, Place
 
 
 def findings(place: Place, code: int) -> dict[str, dict[str, object]]:
@@ -76,10 +74,27 @@ def test_processes_of_a_killed_daemon_are_found_and_the_next_one_ends_them(quiet
     quiet.run("events", conversation, "--since", "1h", "--filter", "type=exec_command_begin", "-n", "1", "-t", "10s")
     quiet.kill()
     found = findings(quiet, 1)
-    assert "still run" in str(found["processes"]["told"])
+    assert "left running" in str(found["processes"]["told"])
     assert "nobody answers" in str(found["socket"]["told"])
     quiet.run("up")
     assert not findings(quiet, 0)["processes"]["broken"]
+
+
+def test_a_full_disk_a_missing_sandbox_and_a_repaired_journal_are_found(
+    quiet: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=5 << 20))
+    quiet.env["PATH"] = str(quiet.base)
+    found = findings(quiet, 1)
+    assert "only 5.0 MiB are free" in str(found["disk"]["told"])
+    assert found["disk"]["broken"]
+    assert "commands can't be confined" in str(found["sandbox"]["told"])
+    assert found["sandbox"]["advice"]
+    assert not found["sandbox"]["broken"]  # one is asked then; see the table of policies
+    status = {"journal_repaired": "kept 7 events", "log": "/log"}
+    patient = SimpleNamespace(control=SimpleNamespace(call=lambda _: status))
+    (repaired,) = examination.journal(cast("Any", patient))
+    assert repaired == ("it was repaired: kept 7 events", "look into the log: /log", False)
 
 
 # --- service --------------------------------------------------------------------------------------------------------
@@ -102,7 +117,9 @@ def test_the_unit_is_a_notify_service_that_ends_in_order(at_home: Place) -> None
         env = {**os.environ, "XDG_RUNTIME_DIR": str(at_home.base)}
         file = at_home.work / "greenroom.service"
         file.write_text(text, encoding="utf-8")
-        subprocess.run(["systemd-analyze", "--user", "verify", file], check=True, env=env)
+        words = ["systemd-analyze", "--user", "verify", str(file)]
+        judged = subprocess.run(words, env=env, capture_output=True, text=True, check=False, timeout=20)
+        assert (judged.returncode, judged.stderr) == (0, "")
 
 
 def test_install_and_uninstall_write_and_remove_it(at_home: Place) -> None:
@@ -130,70 +147,15 @@ def test_install_and_uninstall_write_and_remove_it(at_home: Place) -> None:
 def test_the_agent_for_launchd_is_a_property_list(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GREENROOM_HOME", "/some/where")
     found = plistlib.loads(service.agent().encode())
-    assert found["ProgramArguments"][1:] == ["-m", "supervisor"]
+    assert found["Label"] == service.LABEL
+    assert found["ProgramArguments"] == [sys.executable, "-m", "supervisor"]
+    assert (found["RunAtLoad"], found["WorkingDirectory"]) == (True, "/")
+    assert found["ExitTimeOut"] == service.STOP_S  # launchd would kill it after 20 s
     assert found["KeepAlive"] == {"SuccessfulExit": False}
     assert found["EnvironmentVariables"]["GREENROOM_HOME"] == "/some/where"
 
 
-# --- completion -----------------------------------------------------------------------------------------------------
-
-
-def offered(place: Place, *words: str) -> list[str]:
-    return [line.split("\t")[0] for line in place.run("__complete", *words).stdout.splitlines()]
-
-
-def test_what_may_come_next(place: Place) -> None:
-    conversation = place.asking("--name", "completed")
-    (question,) = place.json("approvals", conversation, "--json")
-    assert offered(place, "att") == ["attach"]
-    assert "--from" in offered(place, "attach", "--")
-    assert {"completed", conversation[:8], "@last"} <= set(offered(place, "attach", ""))
-    assert offered(place, "send", "completed", "hi", "--if-busy", "st") == ["steer"]
-    assert offered(place, "attach", "--ro", "comp") == ["completed"]
-    assert question["id"][:8] in offered(place, "approve", "")
-    assert offered(place, "config", "p") == ["path"]
-    assert "exit-codes" in offered(place, "help", "e")
-    assert offered(place, "ls", "--json", "id,st") == ["id,state"]
-    assert offered(place, "import", "") == [":files"]
-    assert offered(place, "nonsense", "") == []
-
-
-def test_nothing_is_offered_and_nothing_said_when_the_daemon_is_down(quiet: Place) -> None:
-    began = time.monotonic()
-    done = quiet.run("__complete", "attach", "x")
-    assert (done.stdout, done.stderr) == ("", "")
-    assert time.monotonic() - began < 0.2 * 5  # 200 ms on an idle machine
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_script_is_one_that_its_shell_understands(place: Place, shell: str) -> None:
-    program = shutil.which(shell)
-    if program is None:
-        pytest.skip(f"no {shell} here")
-    script = place.run("completion", shell).stdout
-    subprocess.run([program, "-n"], input=script, text=True, check=True, timeout=20)
-
-
-def test_bash_completes_a_name_by_asking_us(place: Place) -> None:
-    place.at_rest(place.new("say x", "--name", "tabbed"))
-    program = place.work / "greenroom"
-    program.write_text(f'#!/bin/sh\nexec {" ".join(PROGRAM)} "$@"\n', encoding="utf-8")
-    program.chmod(0o755)
-    ask = f"COMP_WORDS=({program} attach tab); COMP_CWORD=2; _greenroom; echo ${{COMPREPLY[@]}}"
-    script = place.run("completion", "bash").stdout + ask
-    done = subprocess.run(
-        ["bash", "-c", script], env=place.env, capture_output=True, text=True, check=True, timeout=20
-    )
-    assert done.stdout == "tabbed\n"
-
-
 # --- generated texts ------------------------------------------------------------------------------------------------
-
-
-def test_the_committed_reference_is_what_the_code_says() -> None:
-    assert REFERENCE.read_text(encoding="utf-8") == reference_text(), (
-        "run python -m supervisor.cli.reference docs/reference/cli.md"
-    )
 
 
 def test_there_is_a_man_page_for_every_verb_and_none_upsets_the_formatter() -> None:
@@ -230,6 +192,17 @@ def test_mcp_hands_its_options_to_the_bridge(monkeypatch: pytest.MonkeyPatch) ->
             "config": {"a.b": 1}, "embedded": True,
         }
     ]  # fmt: skip
+
+
+def test_wrong_words_for_mcp_are_one_line_like_elsewhere(place: Place) -> None:
+    door = "import sys; from supervisor.cli.door import main; sys.exit(main())"
+    client = subprocess.run(
+        [sys.executable, "-c", door, "mcp", "--nonsense"],
+        env=place.env, cwd=place.work, capture_output=True, text=True, check=False, timeout=20,
+    )  # fmt: skip
+    assert client.returncode == 2
+    expected = "greenroom: unrecognized arguments: --nonsense; `greenroom mcp --help` shows what it takes\n"
+    assert client.stderr == expected
 
 
 def test_the_tour_shows_everything_and_leaves_nothing(quiet: Place) -> None:

@@ -3,7 +3,17 @@
 import json
 import threading
 
-from tests.supervisor.cli.place import Place
+from tests.supervisor.cli.place import Place, until
+
+
+def stubborn(place: Place) -> str:
+    """A conversation whose command does not listen to TERM any more."""
+    ready = place.work / "ready"
+    ready.unlink(missing_ok=True)
+    command = f"run trap '' TERM; touch {ready}; sleep 30; sleep 30"
+    conversation = place.new(command, "--sandbox", "danger-full-access", "--approval", "never")
+    until(ready.exists)
+    return conversation
 
 
 def test_an_id_a_prefix_a_name_last_and_here_all_name_a_conversation(place: Place) -> None:
@@ -109,10 +119,23 @@ def test_send_says_what_became_of_it(place: Place) -> None:
     assert place.said("send", "talker", "say one", "--key", "k") == "taken before, under the same key"
     place.at_rest("talker")
     place.run("send", "talker", "count 500")
-    assert place.said("send", "talker", "say next", "--if-busy", "enqueue") == "waits, 1 in the queue"
-    assert "1 input left waiting" in place.said("interrupt", "talker")
+    queued = place.said("send", "talker", "say next", "--if-busy", "enqueue")
+    assert queued == "waits for a turn of its own, 1 in the queue"
+    assert place.said("send", "talker", "say too") == "joins the running turn"
+    assert "2 inputs left waiting" in place.said("interrupt", "talker")
+    place.run("send", "talker", "count 500")
+    assert place.said("send", "talker", "count 500", "--if-busy", "interrupt") == "takes the running turn's place"
+    place.run("interrupt", "talker")
     assert place.run("send", "talker", "-", "--wait", text="say from a pipe").stdout == "from a pipe\n"
     place.run("wait", "talker", "--for", "idle")  # the one that waited has its turn now
+
+
+def test_input_during_a_stop_is_not_said_to_join_what_is_being_stopped(place: Place) -> None:
+    conversation = stubborn(place)
+    place.run("interrupt", conversation, "--wait", "10ms", code=124)
+    assert place.said("send", conversation, "say after") == "waits until the turn that is being stopped has ended"
+    place.run("interrupt", conversation, "--kill")
+    place.at_rest(conversation)
 
 
 def test_interrupt_all_and_interrupt_what_does_not_run(place: Place) -> None:
@@ -125,9 +148,7 @@ def test_interrupt_all_and_interrupt_what_does_not_run(place: Place) -> None:
 
 
 def test_a_command_that_does_not_listen_is_killed_by_the_second_interrupt(place: Place) -> None:
-    stubborn = "run trap '' TERM; echo ready; sleep 30; sleep 30"
-    conversation = place.new(stubborn, "--sandbox", "danger-full-access", "--approval", "never")
-    place.run("events", conversation, "--since", "1h", "--filter", "type=exec_command_begin", "-n", "1")
+    conversation = stubborn(place)
     done = place.run("interrupt", conversation, "--wait", "10ms", code=124)
     assert "the same again kills its commands at once" in done.stderr
     place.run("interrupt", conversation)
@@ -187,6 +208,20 @@ def test_approve_by_prefix_by_conversation_and_for_the_conversation(place: Place
     assert "no open question 'zz'" in place.run("approve", "zz", code=5).stderr
     other = place.asking()
     assert place.json("deny", other, "--json")["decision"] == "denied"
+
+
+def test_a_prompt_without_quotes_is_told_to_use_them(place: Place) -> None:
+    for words in (("run", "why", "does", "it", "fail?"), ("send", "@last", "run", "the", "tests")):
+        told = place.run(*words, code=2).stderr
+        assert "too many words: " in told
+        assert "quote a prompt of several words" in told
+        assert len(told.splitlines()) == 1
+
+
+def test_interrupt_wants_names_or_all_and_not_both(place: Place) -> None:
+    assert place.run("interrupt", code=2).stderr == "greenroom: no conversation is named; name some, or say --all\n"
+    told = place.run("interrupt", "here", "--all", code=2).stderr
+    assert told == "greenroom: --all and names exclude each other; leave one of them out\n"
 
 
 def test_a_mistyped_verb_is_guessed(place: Place) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from supervisor.cli.starting import alive
 from supervisor.version import VERSION
-from tests.supervisor.cli.place import Place
+from tests.supervisor.cli.place import Place, until
 
 AT_ONCE = 20
 
@@ -40,6 +40,13 @@ def test_up_twice_and_down_twice_are_successes(quiet: Place) -> None:
     assert not alive(pid)
     assert not (quiet.home / "run" / "greenroom.sock").exists()
     assert quiet.said("shutdown") == "already down"
+
+
+def test_up_with_settings_says_that_a_daemon_which_runs_keeps_its_own(quiet: Place) -> None:
+    quiet.run("up")
+    told = quiet.run("up", "-c", "model=other")
+    assert told.stdout.startswith("already up: ")
+    assert told.stderr == "greenroom: it keeps its settings; `greenroom down`, then `up` with new ones\n"
 
 
 def test_down_lets_a_turn_end_and_now_does_not(quiet: Place) -> None:
@@ -81,6 +88,44 @@ def test_a_daemon_that_is_killed_during_attach_is_not_silence(quiet: Place) -> N
     os.kill(quiet.pid(), signal.SIGKILL)
     terminal.expect("the daemon went away; the conversation is kept; `greenroom up`, then `greenroom attach ")
     assert terminal.end() == 7
+
+
+LOOKING = {
+    ("wait", "watched"): "",
+    ("logs", "watched", "-f"): "10 ",
+    ("events", "--since", "1h"): "task_started",
+    ("ls", "--watch"): "watched",
+    ("top",): "q quit",
+    ("run", "count 500"): "10 ",
+    ("send", "watched", "say more", "--wait"): "joins",
+}
+
+
+def test_whoever_looks_when_the_daemon_is_killed_is_told_and_gets_the_terminal_back(quiet: Place) -> None:
+    quiet.run("up")
+    quiet.new("count 500", "--name", "watched")
+    looking = {words: quiet.terminal(*words, columns=120) for words in LOOKING}
+    for words, sign in LOOKING.items():
+        looking[words].expect(sign)
+    until(lambda: "greenroom wait" in quiet.said("clients"))
+    os.kill(quiet.pid(), signal.SIGKILL)
+    for words, terminal in looking.items():
+        terminal.expect("the daemon went away")
+        assert terminal.end() == 7, words
+        assert "Traceback" not in terminal.written
+        assert terminal.written.count("\x1b[?1049h") == terminal.written.count("\x1b[?1049l")
+
+
+def test_ctrl_c_ends_whatever_only_looks_and_nothing_else(quiet: Place) -> None:
+    quiet.run("up")
+    quiet.new("count 500", "--name", "watched")
+    for words in (("wait", "watched"), ("logs", "watched", "-f"), ("events",), ("ls", "--watch")):
+        terminal = quiet.terminal(*words)
+        until(lambda verb=words[0]: f"greenroom {verb}" in quiet.said("clients"))  # type: ignore[misc]
+        terminal.send("\x03")
+        assert terminal.end() == 130, words
+        assert "Traceback" not in terminal.written
+    assert quiet.said("inspect", "watched", "--format", "{state}") == "running"
 
 
 def test_run_starts_a_daemon_and_says_so(quiet: Place) -> None:

@@ -1,5 +1,6 @@
 """Every exit code of the table, one by one, on a real daemon."""
 
+import json
 import signal
 import subprocess
 import sys
@@ -59,7 +60,7 @@ def test_5_no_such_conversation_with_near_matches(place: Place) -> None:
 def test_6_refused_because_busy(place: Place) -> None:
     conversation = place.new("count 500")
     done = place.run("send", conversation, "say no", "--if-busy", "reject", code=6)
-    assert "greenroom: " in done.stderr
+    assert " is running; `greenroom wait` waits for its end" in done.stderr
     place.run("interrupt", conversation)
 
 
@@ -69,6 +70,20 @@ def test_6_refused_because_somebody_answered_already(place: Place) -> None:
     place.run("deny", question["id"])
     assert "denied already by greenroom deny" in place.run("approve", question["id"][:8], code=6).stderr
     assert "already denied by greenroom deny" in place.run("approve", question["id"], code=6).stderr
+
+
+def test_8_overloaded_is_refused_with_what_to_do(quiet: Place) -> None:
+    """As many conversations awake as the config allows, and as many inputs waiting."""
+    (quiet.home / "config.toml").write_text(
+        'model_provider = "demo"\n[greenroom.limits]\nlive_sessions = 1\nqueue_length = 1\n', encoding="utf-8"
+    )
+    quiet.run("up")
+    quiet.new("count 5000", "--name", "only")
+    told = quiet.run("run", "-d", "say x", code=8)
+    assert told.stderr == "greenroom: 1 conversations are live already; try again in a moment\n"
+    quiet.run("send", "only", "say x", "--if-busy", "enqueue")
+    told = quiet.run("send", "only", "say y", "--if-busy", "enqueue", "--json", code=8)
+    assert json.loads(told.stderr)["error"]["code"] == "queue_full"
 
 
 def test_10_the_turn_ended_in_an_error(place: Place) -> None:

@@ -3,14 +3,11 @@
 GREENROOM_GOLDEN=write python -m pytest tests/supervisor/cli/test_golden.py   writes the files anew.
 """
 
-import os
-from pathlib import Path
-
 import pytest
 
+from tests.supervisor.cli.golden import judge
 from tests.supervisor.cli.place import Place, normal
 
-DATA = Path(__file__).resolve().parents[2] / "data" / "cli"
 LINES = {
     "ls": ("ls", "--sort", "name"),
     "ls-all": ("ls", "-a", "--sort", "name"),
@@ -50,14 +47,6 @@ def lived_in(place: Place) -> Place:
     place.run("archive", "gamma")
     place.asking("--name", "beta")
     return place
-
-
-def judge(name: str, text: str) -> None:
-    file = DATA / f"{name}.txt"
-    if os.environ.get("GREENROOM_GOLDEN") == "write":
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-    assert text == file.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(("name", "columns"), [*((name, 80) for name in LINES), *((name, 120) for name in WIDE)])

@@ -1,6 +1,7 @@
 """What needs no daemon: arguments, words, tables, keys, and the screen with its foot line."""
 
 import io
+from argparse import Namespace
 
 import pytest
 
@@ -8,7 +9,7 @@ from supervisor.cli import words
 from supervisor.cli.arguments import pairs, parse, seconds
 from supervisor.cli.ending import Ending
 from supervisor.cli.exits import of_turn
-from supervisor.cli.listing import filled
+from supervisor.cli.listing import Listing, filled, present
 from supervisor.cli.problems import Problem
 from supervisor.cli.show.keys import CTRL_C, CTRL_D, ENTER, _keys
 from supervisor.cli.show.screen import Screen
@@ -189,6 +190,35 @@ def test_a_foot_line_stays_below_text_that_flows(wide: list[int]) -> None:
     assert shown.splitlines()[-1] == "foot 29"
     screen.close()
     assert "foot" not in seen(stream, wide)
+
+
+def test_a_watched_list_says_once_that_it_is_empty(
+    wide: list[int], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("supervisor.cli.terminal.is_terminal", lambda _=None: True)
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    answers: list[list[dict[str, str]]] = [[], [], [], [{"id": "one"}], []]
+
+    def fetch() -> list[dict[str, str]]:
+        if not answers:
+            raise KeyboardInterrupt
+        return answers.pop(0)
+
+    listing = Listing({"id": "Which."}, (Column("ID", lambda row: row["id"]),), "nothing yet")
+    chosen = Namespace(json=None, format=None, quiet=False, watch=True)
+    with pytest.raises(KeyboardInterrupt):
+        present(listing, fetch, chosen)
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert out.count("nothing yet") == 2  # before there was one, and after
+    assert Emulator(wide[0]).feed(out.replace("\n", "\r\n")).text == "nothing yet"
+
+
+def test_the_emulator_of_these_tests_takes_a_sequence_in_two_reads() -> None:
+    emulator = Emulator(40)
+    for piece in ("a\x1b", "[3", "2mb\x1b[", "0m"):
+        emulator.feed(piece)
+    assert emulator.text == "ab"
 
 
 def test_words_are_kept_whole_and_long_ones_are_broken(wide: list[int]) -> None:

@@ -117,6 +117,23 @@ def test_a_message_typed_during_a_turn_joins_it(place: Place) -> None:
     assert terminal.end() == 0
 
 
+def test_what_policy_refuses_without_asking_is_shown_with_its_reason(place: Place) -> None:
+    done = place.run("run", "write refused.txt: milk; then say end", "--sandbox", "read-only", "--approval", "never")
+    assert "patch rejected: " in done.stderr
+    assert not (place.work / "refused.txt").exists()
+
+
+def test_a_question_about_a_patch_says_why_before_what(place: Place) -> None:
+    conversation = place.new("write asked.txt: milk; then say end", "--sandbox", "read-only")
+    place.run("wait", conversation, "--for", "approval", "-t", "15")
+    told = place.run("logs", conversation).stdout
+    assert "? may it change 1 file (" in told
+    assert "):\nadd asked.txt\n+milk\n" in told
+    place.run("deny", conversation)
+    place.at_rest(conversation)
+    assert "rejected" not in place.run("logs", conversation).stdout  # who denied it is told already
+
+
 def test_an_approval_that_somebody_else_gives_takes_the_question_away(place: Place) -> None:
     terminal = place.terminal("run", "ask touch elsewhere; then count 30")
     terminal.expect(YES_NO)

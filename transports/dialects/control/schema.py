@@ -1,15 +1,8 @@
-"""The JSON Schema of the control API, from the models that judge what comes in and describe what goes out.
-
-python -m transports.dialects.control.schema [--check] docs/schema/control.json
-python -m transports.dialects.control.schema [--check] docs/control-api.md      the table of errors in it
-"""
+"""The JSON Schema of the control API, from the models that judge what comes in and describe what goes out."""
 
 import json
 import re
-import sys
-from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import TypeAdapter
@@ -84,19 +77,3 @@ def _means(error: type[GreenroomError]) -> str:
         return "A bug of ours; the daemon's log has it."
     said = (vars(error).get("__doc__") or "").partition("\n")[0]
     return said or re.sub(r"(?<!^)(?=[A-Z])", " ", error.__name__).capitalize() + "."
-
-
-def main(arguments: Sequence[str]) -> int:
-    (target,) = (Path(word) for word in arguments if word != "--check")
-    before = target.read_text(encoding="utf-8") if target.exists() else ""
-    wanted = with_errors(before) if target.suffix == ".md" else schema_text()
-    if "--check" not in arguments:
-        target.write_text(wanted, encoding="utf-8")
-    elif before != wanted:
-        sys.stderr.write(f"{target} does not match the code: run `make reference` and commit the result\n")
-        return 1
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

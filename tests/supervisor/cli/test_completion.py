@@ -1,0 +1,153 @@
+"""Completion: what may come next, and the script of each shell, in that shell.
+
+What a busy daemon does not say at once is not offered: ids and names are asked for again until they are.
+"""
+
+import os
+import pty
+import re
+import select
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.supervisor.cli.place import PATIENCE_S, PROGRAM, Place, until
+
+
+def offered(place: Place, *words: str) -> list[str]:
+    return [line.split("\t")[0] for line in place.run("__complete", *words).stdout.splitlines()]
+
+
+def test_what_may_come_next(place: Place) -> None:
+    conversation = place.asking("--name", "completed")
+    (question,) = place.json("approvals", conversation, "--json")
+    assert offered(place, "att") == ["attach"]
+    assert "--from" in offered(place, "attach", "--")
+    until(lambda: {"completed", conversation[:8], "@last"} <= set(offered(place, "attach", "")))
+    assert offered(place, "send", "completed", "hi", "--if-busy", "st") == ["steer"]
+    until(lambda: offered(place, "attach", "--ro", "comp") == ["completed"])
+    until(lambda: question["id"][:8] in offered(place, "approve", ""))
+    assert offered(place, "config", "p") == ["path"]
+    assert "exit-codes" in offered(place, "help", "e")
+    assert offered(place, "ls", "--json", "id,st") == ["id,state"]
+    assert offered(place, "import", "") == [":files"]
+    assert offered(place, "nonsense", "") == []
+
+
+def test_nothing_is_offered_and_nothing_said_when_the_daemon_is_down(quiet: Place) -> None:
+    began = time.monotonic()
+    done = quiet.run("__complete", "attach", "x")
+    assert (done.stdout, done.stderr) == ("", "")
+    assert time.monotonic() - began < 0.2 * 5  # 200 ms on an idle machine
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_script_is_one_that_its_shell_understands(place: Place, shell: str) -> None:
+    program = shutil.which(shell)
+    if program is None:
+        pytest.skip(f"no {shell} here")
+    script = place.run("completion", shell).stdout
+    subprocess.run([program, "-n"], input=script, text=True, check=True, timeout=20)
+
+
+# --- in the shells themselves ---------------------------------------------------------------------------------------
+
+STAND_IN = """#!/bin/sh
+if [ "$1" = __complete ]; then exec {program} "$@"; fi
+printf '%s\\n' "$*" > {told}.new && mv {told}.new {told}
+"""
+
+
+@pytest.fixture
+def typing(place: Place) -> Iterator[Place]:
+    """With a `greenroom` on the path that completes, and beside that only notes how it was called."""
+    folder = place.base / "bin"
+    folder.mkdir(exist_ok=True)
+    program = folder / "greenroom"
+    text = STAND_IN.format(program=" ".join(PROGRAM), told=place.base / "told")
+    program.write_text(text, encoding="utf-8")
+    program.chmod(0o755)
+    path = place.env["PATH"]
+    place.env["PATH"] = f"{folder}:{path}"
+    yield place
+    place.env["PATH"] = path
+
+
+def script(place: Place, shell: str) -> Path:
+    file = place.base / f"completion.{shell}"
+    file.write_text(place.run("completion", shell).stdout, encoding="utf-8")
+    return file
+
+
+def in_bash(place: Place, *words: str) -> list[str]:
+    line = " ".join(f"'{word}'" for word in ("greenroom", *words))
+    ask = f"source {script(place, 'bash')}; COMP_WORDS=({line}); COMP_CWORD={len(words)}; _greenroom"
+    return _printed(place, ["bash", "-c", f'{ask}; printf "%s\\n" "${{COMPREPLY[@]}}"'])
+
+
+def in_fish(place: Place, *words: str) -> list[str]:
+    ask = f"source {script(place, 'fish')}; complete -C 'greenroom {' '.join(words)}'"
+    return [line.split("\t")[0] for line in _printed(place, ["fish", "--no-config", "-c", ask])]
+
+
+def in_zsh(place: Place, *words: str) -> list[str]:
+    """The shell has no other way to be asked: it gets a terminal, Tab and Enter, and runs what became of it."""
+    told, prompt = place.base / "told", "type> "
+    told.unlink(missing_ok=True)
+    ours, theirs = pty.openpty()
+    shell = subprocess.Popen(
+        ["zsh", "-f", "-i"],
+        stdin=theirs, stdout=theirs, stderr=theirs, env={**place.env, "PS1": prompt}, cwd=place.work,
+        start_new_session=True,
+    )  # fmt: skip
+    os.close(theirs)
+    try:
+        _until_written(ours, prompt)
+        loading = f"autoload -Uz compinit && compinit -u -D && source {script(place, 'zsh')} && echo load''ed"
+        os.write(ours, f"{loading}\r".encode())
+        _until_written(ours, "loaded", prompt)
+        os.write(ours, f"greenroom {' '.join(words)}\t\r".encode())
+        until(told.exists)
+        return [told.read_text(encoding="utf-8").split()[-1]]
+    finally:
+        shell.kill()
+        shell.wait()
+        os.close(ours)
+
+
+def _until_written(terminal: int, *texts: str) -> None:
+    """One after the other."""
+    seen, deadline = "", time.monotonic() + PATIENCE_S
+    while re.search(".*".join(texts), seen, re.DOTALL) is None:
+        assert select.select([terminal], [], [], max(0.0, deadline - time.monotonic()))[0], seen
+        seen += os.read(terminal, 4096).decode(errors="replace")
+
+
+def _printed(place: Place, command: list[str]) -> list[str]:
+    done = subprocess.run(command, env=place.env, capture_output=True, text=True, check=True, timeout=20)
+    assert done.stderr == ""
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize(("shell", "ask"), [("bash", in_bash), ("zsh", in_zsh), ("fish", in_fish)])
+def test_a_shell_completes_verbs_ids_and_names(typing: Place, shell: str, ask: Callable[..., list[str]]) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"no {shell} here")
+    conversation = typing.new("say x", "--name", f"tabbed-in-{shell}")
+    typing.at_rest(conversation)
+    assert ask(typing, "att") == ["attach"]
+    until(lambda: ask(typing, "attach", f"tabbed-in-{shell[:2]}") == [f"tabbed-in-{shell}"])
+    until(lambda: ask(typing, "send", conversation[:7]) == [conversation[:8]])
+    assert ask(typing, "send", "@last", "hi", "--if-busy", "enq") == ["enqueue"]
+
+
+@pytest.mark.parametrize(("shell", "ask"), [("bash", in_bash), ("fish", in_fish)])
+def test_a_shell_offers_everything_after_a_blank(typing: Place, shell: str, ask: Callable[..., list[str]]) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"no {shell} here")
+    assert {"attach", "ls", "run"} <= set(ask(typing, ""))
+    assert {"@last", "@here"} <= set(ask(typing, "attach", ""))

@@ -1,0 +1,206 @@
+"""What the command line promises beside what the tests of single verbs prove."""
+
+import json
+import os
+import signal
+import time
+from functools import partial
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from supervisor.cli import examination
+from supervisor.cli.rows import STATES
+from supervisor.cli.top import Sample
+from supervisor.cli.topics import TOPICS
+from supervisor.cli.verbs import LISTING, VERBS, shown
+from supervisor.version import VERSION
+from tests.supervisor.cli.place import Place, until
+
+NAMES = {
+    "up", "down", "status", "ls", "run", "send", "attach", "logs", "events", "interrupt", "restart", "approvals",
+    "approve", "deny", "wait", "inspect", "rename", "fork", "archive", "rm", "export", "import", "clients", "top",
+    "pid", "socket", "version", "df", "config", "reload", "doctor", "mcp", "service", "completion", "help", "demo",
+}  # fmt: skip
+ALIASES = {"shutdown": "down", "ps": "ls", "fg": "attach", "tail": "logs", "stop": "interrupt"}
+
+
+def test_every_verb_is_there_under_every_name_that_fingers_know() -> None:
+    assert {verb.name for verb in shown()} == NAMES
+    assert {alias: verb.name for verb in VERBS for alias in verb.aliases} == ALIASES
+
+
+def test_every_listing_verb_takes_the_same_options() -> None:
+    listing = {verb.name for verb in VERBS if set(LISTING) <= set(verb.opts)}
+    assert listing == {"status", "ls", "approvals", "clients", "df"}
+
+
+@pytest.mark.parametrize("verb", ["status", "ls", "approvals", "clients", "df"])
+def test_an_unknown_field_is_answered_with_the_known_ones(place: Place, verb: str) -> None:
+    told = place.run(verb, "--json", "nonsense", code=2).stderr
+    message = json.loads(told)["error"]["message"]
+    assert message.startswith("no field 'nonsense'; there are ")
+    known = message.partition("there are ")[2].split(", ")
+    rows = place.json(verb, "--json", ",".join(known[:2]))
+    assert all(set(row) == set(known[:2]) for row in (rows["conversations"] if verb == "status" else rows))
+
+
+def test_a_state_is_one_word_of_eight() -> None:
+    assert STATES == ("starting", "idle", "running", "waiting", "interrupting", "parked", "failed", "archived")
+
+
+def test_what_needs_no_daemon_starts_none(quiet: Place) -> None:
+    for words in (
+        ("version",), ("socket",), ("df",), ("config", "path"), ("config", "check"), ("doctor",), ("help",),
+        ("completion", "zsh"), ("service", "status"), ("service", "install", "--print"), ("down",), ("shutdown",),
+        ("__complete", "attach", ""),
+    ):  # fmt: skip
+        quiet.run(*words, code=None)
+        assert not (quiet.home / "run" / "greenroom.sock").exists(), words
+        quiet.run("ls", code=7)
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_every_topic_fits_a_screen_and_has_something_to_say(place: Place, topic: str) -> None:
+    lines = place.run("help", topic).stdout.splitlines()
+    assert 3 < len(lines) < 40
+    assert max(map(len, lines)) <= 100
+
+
+# --- conversations --------------------------------------------------------------------------------------------------
+
+
+def test_run_takes_its_prompt_from_a_pipe_and_its_settings_from_its_options(quiet: Place) -> None:
+    config = 'model_provider = "demo"\n[profiles.careful]\napproval_policy = "untrusted"\nmodel = "slow"\n'
+    (quiet.home / "config.toml").write_text(config, encoding="utf-8")
+    words = ("--name", "piped", "--profile", "careful", "-m", "quick", "--sandbox", "workspace-write")
+    assert quiet.run("run", *words, "-", text="say from a pipe").stdout == "from a pipe\n"
+    template = "{settings.model} {settings.approval_policy} {settings.sandbox.mode}"
+    assert quiet.said("inspect", "piped", "--format", template) == "quick untrusted workspace-write"
+    assert set(quiet.json("run", "-d", "--json", "say x")) == {"conversation"}
+
+
+def test_attach_begins_at_a_seq_at_the_beginning_or_now(place: Place) -> None:
+    conversation = place.new("say first words")
+    place.at_rest(conversation)
+    for since, expected in (("all", 1), ("3", 4), ("now", None)):
+        reader = place.begin("attach", conversation, "--ro", "--json", "--from", since)
+        until(partial(is_read_by, place, conversation, reader.pid))
+        seen = int(place.said("inspect", conversation, "--format", "{seq}"))
+        place.run("send", conversation, "say more", "--wait")
+        assert reader.stdout is not None
+        events = (json.loads(line) for line in iter(reader.stdout.readline, ""))
+        assert next(event["seq"] for event in events if event["seq"]) == (expected or seen + 1)
+        reader.terminate()
+        reader.communicate(timeout=20)
+
+
+def is_read_by(place: Place, conversation: str, pid: int) -> bool:
+    rows = place.json("clients", "--json", "pid,attached")
+    return any(row["pid"] == pid and conversation in json.dumps(row["attached"]) for row in rows)
+
+
+def test_one_character_is_no_prefix(place: Place) -> None:
+    conversation = place.new("say x")
+    place.at_rest(conversation)
+    assert "no conversation" in place.run("status", conversation[:1], code=5).stderr
+    place.run("status", conversation[:8])
+
+
+def test_a_fork_at_a_seq_knows_what_was_before_it(place: Place) -> None:
+    original = place.new("say one", "--name", "forked")
+    place.at_rest(original)
+    at = place.said("inspect", "forked", "--format", "{seq}")
+    place.run("send", "forked", "say two", "--wait")
+    fork = place.said("fork", "forked", "--at", at)
+    told = place.run("logs", fork).stdout
+    assert "one" in told
+    assert "two" not in told
+
+
+def test_logs_page_on_a_terminal_where_they_are_longer_than_it(place: Place) -> None:
+    place.at_rest(place.new("run seq 20", "--name", "long"))
+    place.env["PAGER"] = "sed s/^/paged:/"
+    try:
+        terminal = place.terminal("logs", "long", "--raw", rows=10)
+        terminal.end()
+    finally:
+        del place.env["PAGER"]
+    assert "paged:" in terminal.screen
+
+
+def test_nothing_spins_in_a_pipe(place: Place) -> None:
+    done = place.run("run", "run sleep 0.5; then say done sleeping", "--sandbox", "danger-full-access")
+    assert not set("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏\r\x1b") & set(done.stdout + done.stderr)
+
+
+# --- questions ------------------------------------------------------------------------------------------------------
+
+
+def test_several_questions_are_listed_oldest_first_and_answered_at_once(place: Place) -> None:
+    asking = [place.asking(), place.asking()]
+    rows = [row for row in place.json("approvals", "--json") if row["conversation"] in asking]
+    assert [row["conversation"] for row in rows] == asking
+    place.run("approve", *(row["id"] for row in rows))
+    for conversation in asking:
+        place.run("wait", conversation, "-t", "15", code=0)
+
+
+def test_watched_approvals_show_what_comes(place: Place) -> None:
+    terminal = place.terminal("approvals", "--watch", columns=120)
+    terminal.expect("no questions")
+    conversation = place.asking()
+    terminal.expect(conversation[:8])
+    terminal.send("\x03")
+    assert terminal.end() == 130
+    place.run("interrupt", conversation)
+
+
+# --- around it ------------------------------------------------------------------------------------------------------
+
+
+def test_completion_waits_for_no_daemon_that_hangs(quiet: Place) -> None:
+    quiet.run("up")
+    quiet.at_rest(quiet.new("say x", "--name", "there"))
+    pid = quiet.pid()
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        began = time.monotonic()
+        offered = quiet.run("__complete", "attach", "").stdout.split("\n")
+        took_s = time.monotonic() - began
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    assert {line.partition("\t")[0] for line in offered} == {"@last", "@here", ""}
+    assert took_s < 2.0  # 0.15 s for each of its two waits, on an idle machine
+
+
+def test_the_doctor_sees_a_daemon_of_another_version() -> None:
+    patient = SimpleNamespace(control=SimpleNamespace(welcome={"version": "0.0.7"}))
+    (found,) = examination.version(cast("Any", patient))
+    assert found == (f"the daemon is 0.0.7, this program {VERSION}", "`greenroom down && greenroom up`", True)
+
+
+class Growing:
+    """A daemon with one conversation, which has thirty more events at each look."""
+
+    def __init__(self) -> None:
+        self.seq = 0
+
+    def call(self, method: str, **_: object) -> dict[str, Any]:
+        if method == "conversation/list":
+            self.seq += 30
+            row = {"conversation": "c", "state": "running", "updated": 0.0, "seq": self.seq}
+            return {"conversations": [row], "next_cursor": None}
+        return {"daemon/status": {}, "clients/list": {"clients": []}, "approvals/list": {"approvals": []}}[method]
+
+
+def test_top_tells_events_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr("supervisor.cli.top.time.monotonic", lambda: now[0])
+    sample = Sample(cast("Any", Growing()))
+    sample.take()
+    assert sample.rows[0]["rate"] == 0
+    now[0] += 2.0
+    sample.take()
+    assert sample.rows[0]["rate"] == 15
