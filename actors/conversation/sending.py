@@ -63,8 +63,9 @@ def _refusal(
         return WrongState("the conversation is archived")
     if facts.turn is not None and command.policy is BusyPolicy.REJECT:
         return Busy(f"turn {facts.turn.id} is running", turn=facts.turn.id)
-    if len(facts.pending) >= draft.state.limits.queue:
-        return QueueFull(f"{len(facts.pending)} inputs wait already")
+    if facts.turn is not None and len(facts.pending) >= draft.state.limits.queue:  # else one begins at once
+        count = len(facts.pending)
+        return QueueFull(f"{count} {'input waits' if count == 1 else 'inputs wait'} already")
     return None
 
 

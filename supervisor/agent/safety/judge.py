@@ -38,7 +38,8 @@ def judge_patch(
     if empty:
         return Reject(rules.EMPTY_PATCH)
     if not inside_roots:
-        return rules.PATCHES_OUTSIDE[policy]
+        read_only = sandbox_mode is SandboxMode.READ_ONLY
+        return (rules.PATCHES_READ_ONLY if read_only else rules.PATCHES_OUTSIDE)[policy]
     return rules.PATCHES_INSIDE[policy, _column(sandbox_mode, available=sandbox_available)]
 
 

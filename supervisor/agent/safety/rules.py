@@ -41,6 +41,8 @@ OUTSIDE = "writing outside of the project; rejected by user approval settings"
 EMPTY_PATCH = "empty patch"
 RETRY_REASON = "command failed; retry without sandbox?"
 OUTSIDE_REASON = "writes outside of the project"
+READ_ONLY = "writing is blocked by the read-only sandbox; rejected by user approval settings"
+READ_ONLY_REASON = "the sandbox is read-only"
 
 _UNTRUSTED, _ON_FAILURE = ApprovalPolicy.UNTRUSTED, ApprovalPolicy.ON_FAILURE
 _ON_REQUEST, _NEVER = ApprovalPolicy.ON_REQUEST, ApprovalPolicy.NEVER
@@ -85,6 +87,13 @@ PATCHES_OUTSIDE: dict[ApprovalPolicy, Verdict] = {
     _ON_FAILURE: Ask(OUTSIDE_REASON),
     _ON_REQUEST: Ask(OUTSIDE_REASON),
     _NEVER: Reject(OUTSIDE),
+}
+# The same verdicts, where no place at all may be written: "outside" would be no reason there.
+PATCHES_READ_ONLY: dict[ApprovalPolicy, Verdict] = {
+    _UNTRUSTED: Ask(),
+    _ON_FAILURE: Ask(READ_ONLY_REASON),
+    _ON_REQUEST: Ask(READ_ONLY_REASON),
+    _NEVER: Reject(READ_ONLY),
 }
 
 # --- programs that only read ---------------------------------------------------------------------------------------

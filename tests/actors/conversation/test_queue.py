@@ -4,13 +4,13 @@ import pytest
 
 from actors import events as ev
 from actors.answers import Done, Interrupted
-from actors.errors import Cancelled, InvalidInput, WrongState
+from actors.errors import Cancelled, InvalidInput, QueueFull, WrongState
 from actors.ids import InputId
 from actors.messages import Archive, ResumeQueue, WithdrawInput
 from actors.orders import Crashed, ModelFailed, Outcome, Stopped
 from actors.settings import BusyPolicy
 from tests.actors.conversation import words as w
-from tests.support.core_driver import Core, caller
+from tests.support.core_driver import Core, caller, with_limits
 
 ANN, BEN = caller("ann"), caller("ben")
 
@@ -52,6 +52,18 @@ def test_an_interrupt_pauses_the_queue_says_so_and_counts_what_waits() -> None:
     assert isinstance(answer, Interrupted)
     assert answer.queued == 2
     assert len(core.runs) == 1
+
+
+def test_a_queue_that_is_paused_and_full_is_left_by_saying_something_and_then_full_again() -> None:
+    core = Core(limits=with_limits(queue=2))
+    for text in ("first", "a", "b"):
+        core.send(text, policy=BusyPolicy.ENQUEUE)
+    core.interrupt(ANN)
+    core.stopped()
+    core.send("c", policy=BusyPolicy.ENQUEUE)
+    assert runs(core) == [["first"], ["a"]]
+    core.send("d", BEN, policy=BusyPolicy.ENQUEUE)
+    assert isinstance(core.answer(BEN), QueueFull)
 
 
 @pytest.mark.parametrize("outcome", [ModelFailed("502"), Crashed("a bug"), Stopped()])

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.settings import ApprovalPolicy, DangerFullAccess, Decision, ReadOnly, SandboxMode, WorkspaceWrite
-from supervisor.agent.safety.approved import ApprovedCommands
+from actors.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxMode, WorkspaceWrite
 from supervisor.agent.safety.judge import judge_command, judge_patch
 from supervisor.agent.safety.known_safe import Trust, trust
 from supervisor.agent.safety.roots import Roots, writable_roots
@@ -38,6 +37,12 @@ PATCHES_OUTSIDE: dict[str, Verdict] = {
     "on-failure": OUTSIDE_ASK,
     "on-request": OUTSIDE_ASK,
     "never": OUTSIDE,
+}
+PATCHES_READ_ONLY: dict[str, Verdict] = {
+    "untrusted": ASK,
+    "on-failure": Ask("the sandbox is read-only"),
+    "on-request": Ask("the sandbox is read-only"),
+    "never": Reject("writing is blocked by the read-only sandbox; rejected by user approval settings"),
 }
 CELLS = [(policy, mode, available) for policy in COMMANDS for mode in MODES for available in (True, False)]
 
@@ -98,7 +103,8 @@ def test_a_patch_inside_the_roots_is_judged_by_policy_and_sandbox(policy: str, m
 
 @pytest.mark.parametrize(("policy", "mode", "available"), CELLS)
 def test_a_patch_outside_the_roots_is_judged_by_policy(policy: str, mode: str, available: bool) -> None:
-    assert patch_judged(policy, mode, available, inside=False) == PATCHES_OUTSIDE[policy]
+    table = PATCHES_READ_ONLY if mode == "read-only" else PATCHES_OUTSIDE
+    assert patch_judged(policy, mode, available, inside=False) == table[policy]
 
 
 @pytest.mark.parametrize(("policy", "mode", "available"), CELLS)
@@ -233,23 +239,3 @@ def test_roots_are_resolved_and_so_is_their_repository(tmp_path: Path) -> None:
         False,
         False,
     ]
-
-
-# --- commands a person approved ------------------------------------------------------------------------------------
-
-
-def test_only_an_approval_for_the_session_is_remembered() -> None:
-    here = Path("/w")
-    none = ApprovedCommands()
-    for decision in Decision:
-        remembered = none.after(decision, ["make"], here)
-        assert remembered.cover(["make"], here) == (decision is Decision.APPROVED_FOR_SESSION)
-    assert not none.cover(["make"], here)
-
-
-def test_an_approval_covers_the_same_words_in_the_same_directory() -> None:
-    approved = ApprovedCommands().after(Decision.APPROVED_FOR_SESSION, ["make", "test"], Path("/w"))
-    assert approved.cover(("make", "test"), Path("/w"))
-    assert not approved.cover(["make", "test"], Path("/other"))
-    assert not approved.cover(["make test"], Path("/w"))
-    assert not approved.cover(["make"], Path("/w"))

@@ -113,10 +113,13 @@ def test_a_patch_that_does_not_fit_is_explained_to_the_model(
     assert not conversation.all(ev.PatchApplyBegin)
 
 
-def test_a_patch_outside_the_roots_is_refused_where_nobody_is_asked(house: House, server: ModelServer) -> None:
+def test_a_patch_is_refused_where_nothing_may_be_written_and_nobody_is_asked(
+    house: House, server: ModelServer
+) -> None:
     conversation = house.talk(sandbox=ReadOnly())
     conversation.ask(as_tool(ADD))
-    assert told(server) == "patch rejected: writing outside of the project; rejected by user approval settings"
+    reason = "writing is blocked by the read-only sandbox; rejected by user approval settings"
+    assert told(server) == f"patch rejected: {reason}"
     assert not (house.workspace / "new.txt").exists()
 
 
