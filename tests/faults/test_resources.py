@@ -523,7 +523,7 @@ def test_a_clock_that_jumps_again_and_again(home: Path, model: ModelServer, meas
     if FAKETIME is None:
         pytest.skip("libfaketime is not installed")
     with measure("R", "the clock jumps by a day, on and back") as row:
-        clock_jumps(home, model, row, 100)
+        clock_jumps(home, model, row, 40)
 
 
 @pytest.mark.soak
