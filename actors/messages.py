@@ -76,6 +76,16 @@ class AnswerApproval:
 
 
 @dataclass(frozen=True, slots=True)
+class PassOn:
+    """A client can't answer this question. `asked`: it was put to it, and came back; otherwise it never could be."""
+
+    connection: ConnectionId
+    approval: ApprovalId
+    asked: bool = True
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Attach:
     """Subscribe from a cursor: the last seq the client has, 0 for all of it, None for what comes from now on."""
 
@@ -160,6 +170,7 @@ Command = (
     | Interrupt
     | CancelRequest
     | AnswerApproval
+    | PassOn
     | Attach
     | Detach
     | Ready
@@ -331,6 +342,7 @@ class Survivors:
 
     readers: tuple["ReaderState", ...]
     callers: tuple[Caller, ...]
+    passes: tuple[tuple[ApprovalId, frozenset[ConnectionId]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -533,6 +545,7 @@ COMMANDS = (
     Interrupt,
     CancelRequest,
     AnswerApproval,
+    PassOn,
     Attach,
     Detach,
     ConnectionClosed,
@@ -552,5 +565,5 @@ SAID_BY_CLIENTS = (*COMMANDS, Quiesce, ToConversation, Create, ListConversations
 FIRST_LANE = (*SAID_BY_CLIENTS, Known, HeadChanged, Settle)
 
 # Of those, what a full mailbox takes all the same: it makes work less, or there is one for each request or commit.
-LESS_WORK = (Quiesce, Interrupt, CancelRequest, AnswerApproval, Detach, ConnectionClosed, WithdrawInput)
+LESS_WORK = (Quiesce, Interrupt, CancelRequest, AnswerApproval, PassOn, Detach, ConnectionClosed, WithdrawInput)
 ALWAYS_TAKEN = (*LESS_WORK, Known, HeadChanged, Settle)

@@ -31,7 +31,7 @@ class Desk:
         self.expected = Expected(client.connection)
         self.readers = Readers(client, self.expected)
         self.running = Running()
-        self.questions = Questions(client.connection, lambda: self.label, self.expected, options.unanswerable_seconds)
+        self.questions = Questions(client.connection, lambda: self.label)
         self.loudness = Loudness()
         self.streams: dict[ConversationId, Reader] = {}
         self.listeners: dict[str, Reader] = {}
@@ -56,8 +56,10 @@ class Desk:
         heard_by = [one for one in self.readers.of(conversation) if one is not reader]
         if self.questions.open_in(conversation) and not heard_by:
             reader.sink = Muted(self, reader)
-        else:
-            yield from self.readers.detach(reader)
+            return
+        if not heard_by:
+            self.questions.forget_unasked(conversation)
+        yield from self.readers.detach(reader)
 
     def nobody_reads(self, conversation: ConversationId, reason: str) -> Iterable[Action]:
         """A reader was lost. If it was the last, its questions can't be settled any more."""

@@ -33,7 +33,6 @@ class McpOptions:
     twin_notifications: bool = False
     answer_cancelled: bool = True
     stream_meta: bool = False
-    unanswerable_seconds: float = 300.0
     progress_seconds: float = 10.0
     requests_in_flight: int = 64
     defaults: Defaults = Defaults()
