@@ -429,6 +429,14 @@ class ListConversations:
 
 
 @dataclass(frozen=True, slots=True)
+class WatchList:
+    """Answered when a conversation has come or gone: since the change with this number, or from now on."""
+
+    caller: Caller
+    seen: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ListApprovals:
     caller: Caller
     conversation: ConversationId | None = None
@@ -501,6 +509,7 @@ RegistryInput = (
     | CancelRequest
     | ConnectionClosed
     | ListConversations
+    | WatchList
     | ListApprovals
     | Resolve
     | Remove
@@ -558,12 +567,23 @@ COMMANDS = (
     Restart,
     Retire,
 )
-SAID_BY_CLIENTS = (*COMMANDS, Quiesce, ToConversation, Create, ListConversations, ListApprovals, Remove, Resolve)
+SAID_BY_CLIENTS = (
+    *COMMANDS,
+    Quiesce,
+    ToConversation,
+    Create,
+    ListConversations,
+    WatchList,
+    ListApprovals,
+    Remove,
+    Resolve,
+)
 
 # What the registry learns goes with them: who was answered and asks at once must find what the answer said, and
 # who takes a request back that has just been answered must find nothing.
 FIRST_LANE = (*SAID_BY_CLIENTS, Known, HeadChanged, Settle)
 
-# Of those, what a full mailbox takes all the same: it makes work less, or there is one for each request or commit.
+# Of those, what a full mailbox takes all the same: it makes work less, or there is one for each request, commit or
+# connection.
 LESS_WORK = (Quiesce, Interrupt, CancelRequest, AnswerApproval, PassOn, Detach, ConnectionClosed, WithdrawInput)
-ALWAYS_TAKEN = (*LESS_WORK, Known, HeadChanged, Settle)
+ALWAYS_TAKEN = (*LESS_WORK, Known, HeadChanged, Settle, WatchList)

@@ -36,7 +36,7 @@ class Desk:
         self.streams: dict[ConversationId, Reader] = {}
         self.listeners: dict[str, Reader] = {}
         self.watched: dict[ConversationId, Reader] = {}  # resources
-        self.resources_listed = False
+        self.follows_list = False  # of resources
         self.created: Bounded[ConversationId, RequestId] = Bounded()  # by conversationCreate, and by which request
         self.unheard: Bounded[ConversationId, None] = Bounded()  # by newConversation, and nobody listened yet
         self.sent: Bounded[RequestId, Caller] = Bounded()  # messages that were taken, while they may be cancelled

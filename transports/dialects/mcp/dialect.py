@@ -11,7 +11,7 @@ from actors.messages import Deliver, EndSubscription, ReplyTo
 from transports import jsonrpc
 from transports.dialect import Action, Client, Write
 from transports.dialects.codex.methods import METHODS as CODEX_METHODS
-from transports.dialects.mcp import progress, resources
+from transports.dialects.mcp import list_changes, progress, resources
 from transports.dialects.mcp.call import Call, ProgressToken
 from transports.dialects.mcp.cancelled import cancelled
 from transports.dialects.mcp.decoding import Undecodable, decoded
@@ -88,6 +88,8 @@ class McpDialect:
             case progress.WAKE:
                 turn = desk.running.numbered(int(rest))
                 return progress.beat(turn, desk.options.progress_seconds) if turn is not None else ()
+            case list_changes.WAKE:
+                return list_changes.woken(desk, rest)
             case resources.WAKE:
                 return resources.woken(desk, rest)
             case _:
