@@ -81,3 +81,30 @@ def test_an_approval_that_waited_when_the_daemon_was_killed_can_be_answered_by_t
         assert second["params"]["codex_command"] == first["params"]["codex_command"]
         client.respond(second["id"], {"decision": "approved"})
         assert client.notified("task_complete", after=mark)["msg"]["last_agent_message"] == "thanks"
+
+
+def test_a_subscription_outlives_the_daemon(stage: Stage) -> None:
+    with stage.bridge(*POLICY_B) as client:
+        conversation = create(client)
+        uri = f"greenroom://conversation/{conversation}"
+        assert client.ask("resources/subscribe", {"uri": uri})["result"] == {}
+        stage.kill_daemon()
+        mark = client.mark()
+        client.settle()
+        send(client, conversation, "say still followed")
+        assert client.notified("notifications/resources/updated", after=mark) == {"uri": uri}
+
+
+@pytest.mark.parametrize("level", ["emergency", "warning"])
+def test_a_log_level_outlives_the_daemon(stage: Stage, level: str) -> None:
+    with stage.bridge(*POLICY_B, elicits=False) as client:
+        conversation = create(client)
+        send(client, conversation, ASK)
+        until(client, conversation, "waiting")
+        assert client.ask("logging/setLevel", {"level": level})["result"] == {}
+        stage.kill_daemon()
+        mark = client.mark()
+        client.settle()
+        streaming(client, conversation)  # whoever can't be asked is told by a warning what waits
+        client.settle()
+        assert len(client.told("notifications/message", after=mark)) == (level == "warning")
