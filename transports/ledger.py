@@ -32,6 +32,7 @@ class Ledger:
         self._open: dict[str, Any] = {}  # requests of the client, by their id as JSON: 1 and "1" differ
         self._asked: dict[str, Any] = {}  # requests of the daemon
         self._withdrawn: set[str] = set()  # of an earlier daemon: an answer to these is for nobody
+        self._first_question = 0  # beyond all that daemons have asked under numbers
 
     @property
     def waiting(self) -> int:
@@ -79,6 +80,8 @@ class Ledger:
             return False
         if is_request(message):
             self._asked[_key(message)] = message["id"]
+            if isinstance(number, int):
+                self._first_question = max(self._first_question, number + 1)
         elif "id" in message:
             self._answered(_key(message), granted="result" in message)
         return True
@@ -88,6 +91,13 @@ class Ledger:
         self._lasting.answered(key, granted=granted)
         if self._initialize is not None and key == _key(self._initialize):
             self._greeted = True
+
+    def hello(self, first: bytes) -> bytes:
+        """Asks the next daemon to count on: then no answer can be taken for one to another daemon's question."""
+        said = parsed(first).get("greenroom")
+        if not self._first_question or not isinstance(said, dict):
+            return first
+        return _line({"greenroom": {**said, "first_question": self._first_question}})
 
     # --- daemons come and go --------------------------------------------------------------------------------------
 

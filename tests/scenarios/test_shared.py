@@ -83,6 +83,25 @@ def test_an_approval_that_waited_when_the_daemon_was_killed_can_be_answered_by_t
         assert client.notified("task_complete", after=mark)["msg"]["last_agent_message"] == "thanks"
 
 
+def test_a_late_answer_to_a_question_of_a_former_daemon_answers_no_new_one(stage: Stage) -> None:
+    with stage.bridge(*POLICY_B) as client:
+        conversation = create(client)
+        send(client, conversation, ASK)
+        until(client, conversation, "waiting")
+        streaming(client, conversation)
+        first = client.asked()
+        stage.kill_daemon()
+        mark = client.mark()
+        client.settle()
+        client.answer(stream(client, conversation))
+        second = client.asked(after=mark)
+        assert second["id"] != first["id"]
+        client.respond(first["id"], {"decision": "abort"})
+        client.settle()
+        client.respond(second["id"], {"decision": "approved"})
+        assert client.notified("task_complete", after=mark)["msg"]["last_agent_message"] == "thanks"
+
+
 def test_a_subscription_outlives_the_daemon(stage: Stage) -> None:
     with stage.bridge(*POLICY_B) as client:
         conversation = create(client)

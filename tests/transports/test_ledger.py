@@ -89,6 +89,20 @@ def test_a_question_that_the_next_daemon_asks_under_the_same_id_may_be_answered(
     assert not ledger.is_stale(jsonrpc.result("q", {}))
 
 
+HELLO = b'{"greenroom":{"protocol":1,"dialect":"mcp"}}\n'
+
+
+def test_the_next_daemon_is_told_to_count_its_questions_on() -> None:
+    ledger = greeted()
+    assert ledger.hello(HELLO) == HELLO
+    for number in (0, 4, 1, "9"):
+        ledger.received(jsonrpc.request(number, "elicitation/create"))
+    ledger.lost("gone")
+    said = json.loads(ledger.hello(HELLO))
+    assert said == {"greenroom": {"protocol": 1, "dialect": "mcp", "first_question": 5}}
+    assert ledger.hello(b"not a hello\n") == b"not a hello\n"
+
+
 def test_an_answered_question_is_not_withdrawn() -> None:
     ledger = greeted()
     ledger.received(jsonrpc.request("q", "elicitation/create"))

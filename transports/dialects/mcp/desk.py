@@ -31,7 +31,7 @@ class Desk:
         self.expected = Expected(client.connection)
         self.readers = Readers(client, self.expected)
         self.running = Running()
-        self.questions = Questions(client.connection, lambda: self.label)
+        self.questions = Questions(client.connection, lambda: self.label, options.first_question)
         self.loudness = Loudness()
         self.streams: dict[ConversationId, Reader] = {}
         self.listeners: dict[str, Reader] = {}

@@ -36,10 +36,10 @@ class Question:
 
 
 class Questions:
-    def __init__(self, me: ConnectionId, label: Label) -> None:
+    def __init__(self, me: ConnectionId, label: Label, first: int = 0) -> None:
         self._me = me
         self._label = label
-        self._numbers = count(0)
+        self._numbers = count(first)
         self._open: dict[int, Question] = {}
         self._closed: deque[ApprovalId] = deque(maxlen=CLOSED_KEPT)
         self._unasked: dict[ApprovalId, ConversationId] = {}  # what was said instead of being asked
