@@ -127,3 +127,12 @@ def test_a_log_level_outlives_the_daemon(stage: Stage, level: str) -> None:
         streaming(client, conversation)  # whoever can't be asked is told by a warning what waits
         client.settle()
         assert len(client.told("notifications/message", after=mark)) == (level == "warning")
+
+
+def test_a_conversation_that_another_bridge_makes_changes_the_list_of_who_has_seen_it(stage: Stage) -> None:
+    with stage.bridge() as one, stage.bridge() as other:
+        before = {row["uri"] for row in one.ask("resources/list")["result"]["resources"]}
+        conversation = create(other)
+        one.notified("notifications/resources/list_changed")
+        after = {row["uri"] for row in one.ask("resources/list")["result"]["resources"]}
+        assert f"greenroom://conversation/{conversation}" in after - before
