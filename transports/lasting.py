@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 LEVEL, SUBSCRIBE, UNSUBSCRIBE = "logging/setLevel", "resources/subscribe", "resources/unsubscribe"
+LASTING = (LEVEL, SUBSCRIBE, UNSUBSCRIBE)  # compared one by one: a client may say a list where a name belongs
 
 
 class Lasting:
@@ -18,7 +19,7 @@ class Lasting:
         self._holds: dict[str, dict[str, Any]] = {}  # by what it is about; bounded by what a daemon grants
 
     def asked(self, key: str, message: dict[str, Any]) -> None:
-        if message["method"] in {LEVEL, SUBSCRIBE, UNSUBSCRIBE}:
+        if message["method"] in LASTING:
             self._asked[key] = message
 
     def answered(self, key: str, *, granted: bool) -> None:

@@ -63,7 +63,7 @@ def test_a_request_whose_id_can_not_be_answered_is_not_waited_for(number: object
     assert ledger.waiting == 0
 
 
-@pytest.mark.parametrize("line", [b"", b"[1]\n", b"{", b"\xff\n", b"[" * 100_000])
+@pytest.mark.parametrize("line", [b"", b"[1]\n", b"{", b"\xff\n", b"[" * 100_000, b'{"method":{}}', b'{"method":[]}'])
 def test_a_line_that_is_no_message_changes_nothing(line: bytes) -> None:
     ledger = greeted()
     ledger.sent(line)
@@ -158,6 +158,13 @@ def test_what_was_refused_or_went_with_its_daemon_does_not_hold() -> None:
     assert replayed(ledger) == [("resources/subscribe", {"uri": "a"})]
     ledger.received(jsonrpc.result(3, {}))
     assert replayed(ledger) == [("resources/subscribe", {"uri": "a"})]
+
+
+@pytest.mark.parametrize("method", [[], {}, 5, None])
+def test_a_request_whose_method_is_no_name_is_waited_for_like_any_other(method: object) -> None:
+    ledger = greeted()
+    ledger.sent(json.dumps({"jsonrpc": "2.0", "id": 1, "method": method}).encode())
+    assert ledger.waiting == 1
 
 
 def test_a_client_that_introduces_itself_anew_has_asked_for_nothing() -> None:
