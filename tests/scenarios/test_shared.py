@@ -3,6 +3,7 @@
 import pytest
 
 from tests.scenarios.stage import POLICY_A, POLICY_B, Stage
+from tests.scenarios.test_tool_calls import interrupted
 from tests.scenarios.test_typed_calls import create, send, stream, until
 from tests.support.mcp_client import McpClient
 
@@ -48,6 +49,15 @@ def test_a_call_that_another_client_interrupts_ends_as_one_that_its_own_interrup
         assert one.answer(1)["result"]["error"] == "Turn interrupted"
         reply = other.result("codex-reply", {"threadId": thread, "prompt": "say continued by another"})
         assert reply["structuredContent"]["content"] == "continued by another"
+
+
+def test_a_call_that_a_terminal_interrupts_ends_as_one_that_its_own_client_interrupts(stage: Stage) -> None:
+    with stage.bridge(*POLICY_A) as client, stage.control() as terminal:
+        client.tool("codex", {"prompt": 'call shell ["sleep","60"]'}, 1)
+        thread = client.event("exec_command_begin")["_meta"]["threadId"]
+        terminal.ask("conversation/interrupt", conversation=thread)
+        assert interrupted(client.answer(1)["result"])
+        assert client.types()[-2:] == ["exec_command_end", "turn_aborted"]
 
 
 @pytest.mark.parametrize("kills", [3, pytest.param(20, marks=[pytest.mark.soak, pytest.mark.timeout(300)])])
