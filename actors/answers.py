@@ -125,6 +125,13 @@ class Listing:
 
 
 @dataclass(frozen=True, slots=True)
+class ListChanged:
+    """A conversation has come or gone. `number` is what to say in order to hear of the next one."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
 class PendingApprovals:
     requests: tuple[tuple[ConversationId, ApprovalRequest], ...]
 
@@ -146,6 +153,7 @@ Answer = (
     | Refusal
     | GreenroomError
     | Listing
+    | ListChanged
     | PendingApprovals
     | Resolved
 )

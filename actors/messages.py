@@ -76,6 +76,16 @@ class AnswerApproval:
 
 
 @dataclass(frozen=True, slots=True)
+class PassOn:
+    """A client can't answer this question. `asked`: it was put to it, and came back; otherwise it never could be."""
+
+    connection: ConnectionId
+    approval: ApprovalId
+    asked: bool = True
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Attach:
     """Subscribe from a cursor: the last seq the client has, 0 for all of it, None for what comes from now on."""
 
@@ -160,6 +170,7 @@ Command = (
     | Interrupt
     | CancelRequest
     | AnswerApproval
+    | PassOn
     | Attach
     | Detach
     | Ready
@@ -331,6 +342,7 @@ class Survivors:
 
     readers: tuple["ReaderState", ...]
     callers: tuple[Caller, ...]
+    passes: tuple[tuple[ApprovalId, frozenset[ConnectionId]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -417,6 +429,14 @@ class ListConversations:
 
 
 @dataclass(frozen=True, slots=True)
+class WatchList:
+    """Answered when a conversation has come or gone: since the change with this number, or from now on."""
+
+    caller: Caller
+    seen: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ListApprovals:
     caller: Caller
     conversation: ConversationId | None = None
@@ -489,6 +509,7 @@ RegistryInput = (
     | CancelRequest
     | ConnectionClosed
     | ListConversations
+    | WatchList
     | ListApprovals
     | Resolve
     | Remove
@@ -533,6 +554,7 @@ COMMANDS = (
     Interrupt,
     CancelRequest,
     AnswerApproval,
+    PassOn,
     Attach,
     Detach,
     ConnectionClosed,
@@ -545,7 +567,17 @@ COMMANDS = (
     Restart,
     Retire,
 )
-SAID_BY_CLIENTS = (*COMMANDS, Quiesce, ToConversation, Create, ListConversations, ListApprovals, Remove, Resolve)
+SAID_BY_CLIENTS = (
+    *COMMANDS,
+    Quiesce,
+    ToConversation,
+    Create,
+    ListConversations,
+    WatchList,
+    ListApprovals,
+    Remove,
+    Resolve,
+)
 
 # What the registry learns goes with them: who was answered and asks at once must find what the answer said, and
 # who takes a request back that has just been answered must find nothing.
@@ -553,6 +585,7 @@ FIRST_LANE = (*SAID_BY_CLIENTS, Known, HeadChanged, Settle)
 
 UNHURRIED = (Ready,)  # means nothing to a session that has nothing more for this reader
 
-# Of those, what a full mailbox takes all the same: it makes work less, or there is one for each request or commit.
-LESS_WORK = (Quiesce, Interrupt, CancelRequest, AnswerApproval, Detach, ConnectionClosed, WithdrawInput)
-ALWAYS_TAKEN = (*LESS_WORK, Known, HeadChanged, Settle)
+# Of those, what a full mailbox takes all the same: it makes work less, or there is one for each request, commit or
+# connection.
+LESS_WORK = (Quiesce, Interrupt, CancelRequest, AnswerApproval, PassOn, Detach, ConnectionClosed, WithdrawInput)
+ALWAYS_TAKEN = (*LESS_WORK, Known, HeadChanged, Settle, WatchList)

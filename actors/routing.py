@@ -61,10 +61,12 @@ from actors.messages import (
     Survivors,
     ToConversation,
     Unsubscribed,
+    WatchList,
 )
 from actors.orders import AbandonAgent, AgentAbandoned
 from actors.records import Head
 from actors.settings import AbortReason
+from actors.watching import ListWatch
 
 FAILURES_ALLOWED = 3  # in a row; a bug that strikes on every message is given up after these
 FAILURE_WINDOW_S = 60.0
@@ -102,6 +104,7 @@ class Routing:
         self._requests: dict[Caller, ConversationId] = {}
         self._renames: dict[Caller, str] = {}  # names that are taken while their Rename is on its way
         self._unsettled: deque[ConversationId] = deque()  # the last daemon's, for which there was no room yet
+        self._watch = ListWatch()
         self._live = 0
         self._max_live = max_live
         self._quiescing = False
@@ -118,6 +121,8 @@ class Routing:
                 return self._close_connection(message)
             case ListConversations() | ListApprovals() | Resolve():
                 return [self._look_up(message)]
+            case WatchList():
+                return [*self._watch.watch(message)]
             case Remove():
                 return self._remove(message)
             case Known():
@@ -143,7 +148,12 @@ class Routing:
         return entry is not None and entry.status is not Status.PARKED
 
     def statistics(self) -> dict[str, int]:
-        return {"conversations": len(self._entries), "live": self._live, "requests": len(self._requests)}
+        return {
+            "conversations": len(self._entries),
+            "live": self._live,
+            "requests": len(self._requests),
+            "watchers": len(self._watch),
+        }
 
     # --- commands -------------------------------------------------------------------------------------------------
 
@@ -256,6 +266,7 @@ class Routing:
     def _close_connection(self, message: ConnectionClosed) -> list[RoutingEffect]:
         for caller in [one for one in self._requests if one.connection == message.connection]:
             del self._requests[caller]
+        self._watch.forget(message.connection)
         return self._tell_all(message)
 
     def _tell_all(self, message: ConnectionClosed | Quiesce) -> list[RoutingEffect]:
@@ -308,9 +319,10 @@ class Routing:
                 self._names[head.name] = head.conversation
         if entry.head is not None and entry.head.state == "failed" != head.state:
             entry.failures = []  # somebody has restarted it: it may fail anew
+        came_or_went = entry.head is None or entry.head.archived != head.archived
         entry.head = head
         entry.pending = message.pending
-        return []
+        return [*self._watch.changed()] if came_or_went else []
 
     def _look_up(self, message: ListConversations | ListApprovals | Resolve) -> ReplyTo:
         match message:
@@ -360,7 +372,7 @@ class Routing:
                 return self._refused(message.caller, UnknownConversation(f"no conversation {message.conversation}"))
             case Status.PARKED if entry and entry.head and entry.head.state in ENDED:
                 self._forget(message.conversation)
-                return [ReplyTo(message.caller, Done())]
+                return [ReplyTo(message.caller, Done()), *self._watch.changed()]
             case Status.LIVE if entry:
                 entry.status, entry.removal = Status.PARKING, message.caller
                 return [Forward(message.conversation, Retire(message.caller))]
@@ -398,7 +410,8 @@ class Routing:
         self._forget(conversation)
         gone = UnknownConversation(f"conversation {conversation} was deleted")
         too_late = (caller_of(message) for message in _emptied(entry))
-        return [ReplyTo(remover, Done()), *(ReplyTo(caller, gone) for caller in too_late if caller)]
+        refused = (ReplyTo(caller, gone) for caller in too_late if caller)
+        return [ReplyTo(remover, Done()), *refused, *self._watch.changed()]
 
     def _forget(self, conversation: ConversationId) -> None:
         del self._entries[conversation]

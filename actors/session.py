@@ -21,7 +21,7 @@ from actors.conversation import (
     survivors_of,
 )
 from actors.conversation.state import Limits
-from actors.ids import Caller, ConversationId, SubscriptionId
+from actors.ids import ConversationId, SubscriptionId
 from actors.messages import (
     COMMANDS,
     Address,
@@ -240,25 +240,27 @@ class Session(Actor):
         self._around.registry.tell(report)
 
     def _survivors(self, bad: object) -> Survivors:
-        readers, callers = self._inherited()
+        known = self._inherited()
+        readers, callers, passes = known.readers, known.callers, known.passes
         if self._state is not None:
             known = survivors_of(self._state)
             readers, callers = (*readers, *known.readers), (*callers, *known.callers)
+            passes = (*passes, *known.passes)
         if self._performing:
             undone = (effect.caller for effect in self._undone if isinstance(effect, ReplyTo))
             self._end_all(readers)
-            return Survivors((), tuple(dict.fromkeys((*callers, *undone))))
+            return Survivors((), tuple(dict.fromkeys((*callers, *undone))), passes)
         caller = caller_of(bad)
         callers = (*callers, caller) if caller else callers
         waiting = tuple(
             replace(one, in_flight=False) if one.subscription in self._reading else one for one in readers
         )
-        return Survivors(waiting, tuple(dict.fromkeys(callers)))
+        return Survivors(waiting, tuple(dict.fromkeys(callers)), passes)
 
-    def _inherited(self) -> tuple[tuple[ReaderState, ...], tuple[Caller, ...]]:
+    def _inherited(self) -> Survivors:
         """Whom the life before left, as long as nobody has taken them over."""
         inherited = self._revived.survivors
-        return (inherited.readers, inherited.callers) if inherited and not self._settled else ((), ())
+        return inherited if inherited and not self._settled else Survivors((), ())
 
     def _end_all(self, readers: tuple[ReaderState, ...]) -> None:
         """Nobody knows which slices went out: the readers come back by their own cursor."""

@@ -42,7 +42,6 @@ def mcp_options(config: Config) -> "McpOptions":
         twin_notifications=mcp.twin_notifications,
         answer_cancelled=mcp.answer_cancelled,
         stream_meta=mcp.stream_meta,
-        unanswerable_seconds=mcp.unanswerable_seconds,
         progress_seconds=mcp.progress_seconds,
         requests_in_flight=config.greenroom.limits.requests_in_flight,
     )

@@ -180,6 +180,7 @@ class Engine:
         chance = random.Random(secrets.randbits(256))  # noqa: S311  # see above
         limits = Limits(
             queue=greenroom.limits.queue_length,
+            unanswerable_s=greenroom.mcp.unanswerable_seconds,
             idle_park_s=greenroom.idle_park_seconds,
             interrupt_when_alone=greenroom.on_disconnect == "interrupt",
         )

@@ -69,6 +69,7 @@ class Services:
             ask.Reload: self._reload,
             ask.Down: self._down,
             ask.ReadConfig: self._read_config,
+            ask.ReadSavedConfig: self._read_saved_config,
             ask.RunOnce: self._run_once,
             ask.DiffToRemote: self._diff_to_remote,
         }
@@ -147,6 +148,10 @@ class Services:
                 raise ConfigError(f"no config key {request.key!r}", key=request.key)
             tree = tree[part]
         return ask.Plain({"value": tree, "path": self._engine.loaded.file.path})
+
+    async def _read_saved_config(self, request: ask.ReadSavedConfig, _: Client) -> ask.Plain:  # noqa: ARG002  # it only says: now
+        file = (await asyncio.to_thread(self._reread)).file
+        return ask.Plain({"value": dict(file.tree), "path": file.path})
 
     # --- the machine ----------------------------------------------------------------------------------------------
 

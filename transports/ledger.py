@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 
+from transports.lasting import Lasting
+
 TYPE_CHECKING = False  # loading typing costs more than all of the bridge
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -15,7 +17,8 @@ if TYPE_CHECKING:
 
 NOTIFICATION = b'{"jsonrpc":"2.0","method":'  # how our own encoder begins what has no id, and nothing else
 GONE = -31302  # errors.ActorGone, which is too expensive to import here
-REPLAY = "greenroom/replayed-initialize"  # an id of our own: the client may use its old one again
+REPLAYED = "greenroom/replayed-"  # how ids of our own begin: the client may use its old ones again
+REPLAY = f"{REPLAYED}initialize"
 TRIES = 3  # daemons that may go down over one initialize; a client that hears an error there gives the server up
 
 
@@ -25,9 +28,11 @@ class Ledger:
         self._initialized: bytes | None = None
         self._greeted = False  # the initialize was answered
         self._tries = 0
+        self._lasting = Lasting()
         self._open: dict[str, Any] = {}  # requests of the client, by their id as JSON: 1 and "1" differ
         self._asked: dict[str, Any] = {}  # requests of the daemon
         self._withdrawn: set[str] = set()  # of an earlier daemon: an answer to these is for nobody
+        self._first_question = 0  # beyond all that daemons have asked under numbers
 
     @property
     def waiting(self) -> int:
@@ -48,10 +53,12 @@ class Ledger:
         if method == "initialize":
             self._initialize, self._initialized = message, None
             self._greeted, self._tries = False, 1
+            self._lasting.forget()
         elif method == "notifications/initialized":
             self._initialized = line
         if is_request(message):
             self._open[_key(message)] = message["id"]
+            self._lasting.asked(_key(message), message)
         elif method is None and "id" in message:
             self._asked.pop(_key(message), None)
 
@@ -64,22 +71,33 @@ class Ledger:
         return "method" not in message and key in self._withdrawn and key not in self._asked
 
     def received(self, line: bytes) -> bool:
-        """Whether the client is to see it: the answer to a replayed handshake is for us."""
+        """Whether the client is to see it: the answer to what we replayed is for us."""
         if line.startswith(NOTIFICATION):
             return True
         message = parsed(line)
-        if message.get("id") == REPLAY:
+        number = message.get("id")
+        if isinstance(number, str) and number.startswith(REPLAYED):
             return False
         if is_request(message):
             self._asked[_key(message)] = message["id"]
+            if isinstance(number, int):
+                self._first_question = max(self._first_question, number + 1)
         elif "id" in message:
-            self._answered(_key(message))
+            self._answered(_key(message), granted="result" in message)
         return True
 
-    def _answered(self, key: str) -> None:
+    def _answered(self, key: str, *, granted: bool) -> None:
         self._open.pop(key, None)
+        self._lasting.answered(key, granted=granted)
         if self._initialize is not None and key == _key(self._initialize):
             self._greeted = True
+
+    def hello(self, first: bytes) -> bytes:
+        """Asks the next daemon to count on: then no answer can be taken for one to another daemon's question."""
+        said = parsed(first).get("greenroom")
+        if not self._first_question or not isinstance(said, dict):
+            return first
+        return _line({"greenroom": {**said, "first_question": self._first_question}})
 
     # --- daemons come and go --------------------------------------------------------------------------------------
 
@@ -100,6 +118,7 @@ class Ledger:
         self._withdrawn.update(self._asked)
         self._open.clear()
         self._asked.clear()
+        self._lasting.lost()
         return told
 
     def replay(self) -> list[bytes]:
@@ -111,7 +130,9 @@ class Ledger:
             self._open[_key(self._initialize)] = self._initialize["id"]
             return [_line(self._initialize)]
         first = _line({**self._initialize, "id": REPLAY})
-        return [first] if self._initialized is None else [first, self._initialized]
+        said = [first] if self._initialized is None else [first, self._initialized]
+        lasting = enumerate(self._lasting.all())
+        return [*said, *(_line({**message, "id": f"{REPLAYED}{place}"}) for place, message in lasting)]
 
     def forget_handshake(self) -> list[bytes]:
         """No daemon will answer it: the requests that this leaves open, as lines."""

@@ -206,7 +206,7 @@ class Link:
     def _greet(self, found: socket.socket, now: float) -> None:
         self._socket, self._open, self._mute = found, False, False
         self._lines = Lines()
-        self._first = bytearray(self._hello)
+        self._first = bytearray(self._ledger.hello(self._hello))
         self._until = now + HELLO_S
 
     def _hear_welcome(self, line: bytes, now: float) -> None:

@@ -183,6 +183,13 @@ class ReadConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadSavedConfig:
+    """What the file says, as it is now and without what it leaves to defaults. Answer: Plain {value, path}."""
+
+    token: Token
+
+
+@dataclass(frozen=True, slots=True)
 class RunOnce:
     """A command outside of any conversation, under its sandbox. Answer: Plain {exitCode, stdout, stderr}."""
 
@@ -232,6 +239,7 @@ Request = (
     | Reload
     | Down
     | ReadConfig
+    | ReadSavedConfig
     | RunOnce
     | DiffToRemote
 )

@@ -6,6 +6,7 @@ from actors import events as ev
 from actors.answers import Begun, Done
 from actors.conversation.deciding import resolve
 from actors.conversation.draft import Draft
+from actors.conversation.passing import deny_if_alone, inherit
 from actors.conversation.reading import end_subscription
 from actors.conversation.restore import adopted
 from actors.conversation.starting import start_next
@@ -99,6 +100,7 @@ def revive(draft: Draft, news: Revived) -> None:
     """After a restore: settle what the last life left open, keep what waits for an answer."""
     if news.survivors is not None:
         draft.state.subscribers = adopted(draft.state, news.survivors)
+        inherit(draft, news.survivors)
     if news.gave_up is not None:  # said first, so that the end of its turn starts no other
         draft.emit(ev.ConversationFailed(message=news.message, traceback=news.gave_up))
         stop_turn(draft, Stopping(news.reason, message=news.message))
@@ -148,6 +150,7 @@ def is_quiet(draft: Draft) -> bool:
         and not state.versions
         and not state.held
         and not state.claims
+        and not state.passes
         and (turn is None or (turn.only_waits and all(asked.deadline_s is None for asked in turn.approvals)))
     )
 
@@ -166,6 +169,8 @@ def take_timer(draft: Draft, news: TimerFired) -> None:
             _look_at_idleness(draft)
         case "approval":
             _deadline(draft, ApprovalId(rest))
+        case "unanswerable":
+            deny_if_alone(draft, ApprovalId(rest))
         case "storage":
             settle_stranded(draft, AbortReason.FAILED, draft.state.storage_error or "")
         case _:

@@ -54,7 +54,8 @@ def survivors_of(state: State) -> Survivors:
         ReaderState(one.id, one.connection, one.seq, one.in_flight and not one.paging, one.read_only)
         for one in state.subscribers.values()
     )
-    return Survivors(readers, tuple(callers))
+    passes = tuple((approval, one.by) for approval, one in state.passes.items())
+    return Survivors(readers, tuple(callers), passes)
 
 
 def adopted(state: State, survivors: Survivors) -> dict[SubscriptionId, Subscriber]:

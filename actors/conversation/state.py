@@ -7,7 +7,7 @@ from operator import attrgetter
 
 from actors.conversation.facts import Facts
 from actors.conversation.tail import Tail, TailPlace
-from actors.ids import Caller, ConnectionId, InputId, SubscriptionId, TurnId
+from actors.ids import ApprovalId, Caller, ConnectionId, InputId, SubscriptionId, TurnId
 from actors.messages import Effect
 from actors.records import Append, Record
 from actors.settings import AbortReason
@@ -30,6 +30,7 @@ class Limits:
     window_bytes: int = 16 * 1024  # a live session stays under 60 KiB, thread included
     page_records: int = 256  # one slice from the journal; a control message never waits longer than this takes
     interrupt_when_alone: bool = False  # by default a turn outlives its clients: that is the point of it
+    unanswerable_s: float = 300.0  # time enough to open a terminal and answer there
     idle_park_s: float = 600.0  # long enough that a person who thinks does not meet a cold start
 
 
@@ -91,6 +92,15 @@ class Subscriber:
 
 
 @dataclass(frozen=True, slots=True)
+class Passes:
+    """Which connections have passed a question on, and since when there is nobody attached who could answer it."""
+
+    by: frozenset[ConnectionId] = frozenset()
+    alone_since: float | None = None
+    timer: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Held:
     """An effect that waits until everything up to `seq` is on disk."""
 
@@ -115,6 +125,7 @@ class State:
     interrupts: tuple[Caller, ...] = ()
     early_cancels: tuple[Caller, ...] = ()
     subscribers: Mapping[SubscriptionId, Subscriber] = field(default_factory=dict)
+    passes: Mapping[ApprovalId, Passes] = field(default_factory=dict)
     storage_error: str | None = None
     idle_timer: bool = False
     quiescing: bool = False

@@ -2,7 +2,7 @@
 
 from typing import assert_never
 
-from actors.conversation import deciding, living, reading, sending, storing, turns
+from actors.conversation import deciding, living, passing, reading, sending, storing, turns
 from actors.conversation.draft import Draft
 from actors.conversation.state import Stamp, State, Step
 from actors.conversation.summary import summary
@@ -22,6 +22,7 @@ from actors.messages import (
     Interrupt,
     PageRead,
     Park,
+    PassOn,
     Quiesce,
     Ready,
     Rename,
@@ -48,6 +49,7 @@ def step(state: State, message: Input, stamp: Stamp) -> Step:
     _decide(draft, message)
     if not isinstance(message, MACHINERY):
         draft.state.last_command = stamp.now
+    passing.watch_passes(draft)
     if draft.state.quiescing:
         living.put_on_paper(draft)
     reading.feed_readers(draft)
@@ -75,6 +77,8 @@ def _decide(draft: Draft, message: Input) -> None:
             sending.cancel_request(draft, message)
         case AnswerApproval():
             deciding.answer_approval(draft, message)
+        case PassOn():
+            passing.pass_on(draft, message)
         case Attach():
             reading.attach(draft, message)
         case Detach():

@@ -58,6 +58,16 @@ def test_a_reply_that_would_rather_be_refused_is_and_the_turn_goes_on(stage: Sta
         assert client.answer(1)["result"]["structuredContent"]["content"] == "undisturbed"
 
 
+def test_a_reply_that_interrupts_replaces_the_turn_and_both_are_answered(stage: Stage) -> None:
+    with stage.bridge(*POLICY_A) as client:
+        client.tool("codex", {"prompt": SLEEP}, 1)
+        thread = client.event("exec_command_begin")["_meta"]["threadId"]
+        reply = {"threadId": thread, "prompt": "say instead", "if-busy": "interrupt"}
+        assert client.result("codex-reply", reply)["structuredContent"]["content"] == "instead"
+        assert interrupted(client.answer(1)["result"])
+        assert client.types().count("turn_aborted") == 1
+
+
 def test_a_client_that_answers_with_an_error_has_said_no_and_the_turn_goes_on(stage: Stage, work: Path) -> None:
     with stage.bridge(*POLICY_B, cwd=work) as client:
         client.tool("codex", {"prompt": ASK}, 1)

@@ -124,8 +124,7 @@ def test_a_login_is_answered_with_where_keys_come_from(stage: Stage, method: str
 def test_the_saved_config_is_that_of_the_file(stage: Stage) -> None:
     with stage.bridge() as client:
         config = client.ask("getUserSavedConfig")["result"]["config"]
-        assert config["model"] == "mock-model"
-        assert config["profiles"] == {}
+        assert config == {"model": "mock-model", "profiles": {}}
 
 
 def test_a_command_of_its_own_and_a_diff_are_asked_of_the_daemon(stage: Stage, work: Path) -> None:

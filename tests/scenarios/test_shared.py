@@ -3,6 +3,7 @@
 import pytest
 
 from tests.scenarios.stage import POLICY_A, POLICY_B, Stage
+from tests.scenarios.test_tool_calls import interrupted
 from tests.scenarios.test_typed_calls import create, send, stream, until
 from tests.support.mcp_client import McpClient
 
@@ -50,6 +51,15 @@ def test_a_call_that_another_client_interrupts_ends_as_one_that_its_own_interrup
         assert reply["structuredContent"]["content"] == "continued by another"
 
 
+def test_a_call_that_a_terminal_interrupts_ends_as_one_that_its_own_client_interrupts(stage: Stage) -> None:
+    with stage.bridge(*POLICY_A) as client, stage.control() as terminal:
+        client.tool("codex", {"prompt": 'call shell ["sleep","60"]'}, 1)
+        thread = client.event("exec_command_begin")["_meta"]["threadId"]
+        terminal.ask("conversation/interrupt", conversation=thread)
+        assert interrupted(client.answer(1)["result"])
+        assert client.types()[-2:] == ["exec_command_end", "turn_aborted"]
+
+
 @pytest.mark.parametrize("kills", [3, pytest.param(20, marks=[pytest.mark.soak, pytest.mark.timeout(300)])])
 def test_the_daemon_is_killed_again_and_again_and_the_call_after_it_works(stage: Stage, kills: int) -> None:
     with stage.bridge(*POLICY_A) as client:
@@ -81,3 +91,58 @@ def test_an_approval_that_waited_when_the_daemon_was_killed_can_be_answered_by_t
         assert second["params"]["codex_command"] == first["params"]["codex_command"]
         client.respond(second["id"], {"decision": "approved"})
         assert client.notified("task_complete", after=mark)["msg"]["last_agent_message"] == "thanks"
+
+
+def test_a_late_answer_to_a_question_of_a_former_daemon_answers_no_new_one(stage: Stage) -> None:
+    with stage.bridge(*POLICY_B) as client:
+        conversation = create(client)
+        send(client, conversation, ASK)
+        until(client, conversation, "waiting")
+        streaming(client, conversation)
+        first = client.asked()
+        stage.kill_daemon()
+        mark = client.mark()
+        client.settle()
+        client.answer(stream(client, conversation))
+        second = client.asked(after=mark)
+        assert second["id"] != first["id"]
+        client.respond(first["id"], {"decision": "abort"})
+        client.settle()
+        client.respond(second["id"], {"decision": "approved"})
+        assert client.notified("task_complete", after=mark)["msg"]["last_agent_message"] == "thanks"
+
+
+def test_a_subscription_outlives_the_daemon(stage: Stage) -> None:
+    with stage.bridge(*POLICY_B) as client:
+        conversation = create(client)
+        uri = f"greenroom://conversation/{conversation}"
+        assert client.ask("resources/subscribe", {"uri": uri})["result"] == {}
+        stage.kill_daemon()
+        mark = client.mark()
+        client.settle()
+        send(client, conversation, "say still followed")
+        assert client.notified("notifications/resources/updated", after=mark) == {"uri": uri}
+
+
+@pytest.mark.parametrize("level", ["emergency", "warning"])
+def test_a_log_level_outlives_the_daemon(stage: Stage, level: str) -> None:
+    with stage.bridge(*POLICY_B, elicits=False) as client:
+        conversation = create(client)
+        send(client, conversation, ASK)
+        until(client, conversation, "waiting")
+        assert client.ask("logging/setLevel", {"level": level})["result"] == {}
+        stage.kill_daemon()
+        mark = client.mark()
+        client.settle()
+        streaming(client, conversation)  # whoever can't be asked is told by a warning what waits
+        client.settle()
+        assert len(client.told("notifications/message", after=mark)) == (level == "warning")
+
+
+def test_a_conversation_that_another_bridge_makes_changes_the_list_of_who_has_seen_it(stage: Stage) -> None:
+    with stage.bridge() as one, stage.bridge() as other:
+        before = {row["uri"] for row in one.ask("resources/list")["result"]["resources"]}
+        conversation = create(other)
+        one.notified("notifications/resources/list_changed")
+        after = {row["uri"] for row in one.ask("resources/list")["result"]["resources"]}
+        assert f"greenroom://conversation/{conversation}" in after - before

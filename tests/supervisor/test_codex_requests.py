@@ -2,12 +2,13 @@
 
 import queue
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from actors.errors import GreenroomError, NotAllowed
+from actors.errors import ConfigError, GreenroomError, NotAllowed
 from actors.ids import ConnectionId
 from actors.settings import DangerFullAccess
 from supervisor.config import load
@@ -30,7 +31,8 @@ class House:
         paths = Paths(str(tmp_path / "config"), str(tmp_path / "state"), str(tmp_path / "run"))
         switchboard = Switchboard()
         self.engine = Engine(load(str(file), environ={}), paths, {"PATH": "/usr/bin:/bin"}, switchboard)
-        self.services = Services(self.engine, switchboard, Identity("1", "i"), stop=lambda _: None)
+        reread = partial(load, str(file), environ={})
+        self.services = Services(self.engine, switchboard, Identity("1", "i"), lambda _: None, reread)
         self.client = Client(ConnectionId("c"), cwd=str(tmp_path), env={"PATH": "/usr/bin:/bin", "HELLO": "there"})
         self._answers: queue.Queue[Any] = queue.Queue()
 
@@ -75,6 +77,16 @@ def test_a_diff_where_there_is_no_repository_is_refused(house: House) -> None:
 def test_the_config_in_force_is_told(house: House) -> None:
     answer = house.ask(ask.ReadConfig(7))
     assert (answer.value["value"]["model"], answer.value["value"]["approval_policy"]) == ("m", "never")
+
+
+def test_the_saved_config_is_what_the_file_says_now_and_no_defaults(house: House, tmp_path: Path) -> None:
+    answer = house.ask(ask.ReadSavedConfig(7))
+    saved = {"model": "m", "model_provider": "openai", "approval_policy": "never"}
+    assert answer == ask.Plain({"value": saved, "path": str(tmp_path / "config.toml")})
+    (tmp_path / "config.toml").write_text("model = 'another'")
+    assert house.ask(ask.ReadSavedConfig(7)).value["value"] == {"model": "another"}
+    (tmp_path / "config.toml").write_text("model = [")
+    assert isinstance(house.ask(ask.ReadSavedConfig(7)), ConfigError)
 
 
 def test_the_approval_policy_of_the_config_holds(tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def test_a_request_whose_id_can_not_be_answered_is_not_waited_for(number: object
     assert ledger.waiting == 0
 
 
-@pytest.mark.parametrize("line", [b"", b"[1]\n", b"{", b"\xff\n", b"[" * 100_000])
+@pytest.mark.parametrize("line", [b"", b"[1]\n", b"{", b"\xff\n", b"[" * 100_000, b'{"method":{}}', b'{"method":[]}'])
 def test_a_line_that_is_no_message_changes_nothing(line: bytes) -> None:
     ledger = greeted()
     ledger.sent(line)
@@ -89,6 +89,20 @@ def test_a_question_that_the_next_daemon_asks_under_the_same_id_may_be_answered(
     assert not ledger.is_stale(jsonrpc.result("q", {}))
 
 
+HELLO = b'{"greenroom":{"protocol":1,"dialect":"mcp"}}\n'
+
+
+def test_the_next_daemon_is_told_to_count_its_questions_on() -> None:
+    ledger = greeted()
+    assert ledger.hello(HELLO) == HELLO
+    for number in (0, 4, 1, "9"):
+        ledger.received(jsonrpc.request(number, "elicitation/create"))
+    ledger.lost("gone")
+    said = json.loads(ledger.hello(HELLO))
+    assert said == {"greenroom": {"protocol": 1, "dialect": "mcp", "first_question": 5}}
+    assert ledger.hello(b"not a hello\n") == b"not a hello\n"
+
+
 def test_an_answered_question_is_not_withdrawn() -> None:
     ledger = greeted()
     ledger.received(jsonrpc.request("q", "elicitation/create"))
@@ -104,6 +118,71 @@ def test_the_handshake_is_replayed_under_an_id_of_our_own_and_its_answer_kept_fr
     assert second == INITIALIZED
     assert not ledger.received(jsonrpc.result(REPLAY, {}))
     assert not ledger.received(jsonrpc.error(REPLAY, -32603, "no"))
+
+
+def answered(ledger: Ledger, number: int, method: str, **params: object) -> None:
+    ledger.sent(jsonrpc.request(number, method, params))
+    ledger.received(jsonrpc.result(number, {}))
+
+
+def replayed(ledger: Ledger) -> list[tuple[object, object]]:
+    """What the next daemon hears after the handshake."""
+    ledger.lost("gone")
+    return [(one["method"], one["params"]) for one in told(ledger.replay()[2:])]
+
+
+def test_the_log_level_and_the_subscriptions_are_replayed_and_their_answers_kept_from_the_client() -> None:
+    ledger = greeted()
+    answered(ledger, 1, "logging/setLevel", level="debug")
+    answered(ledger, 2, "resources/subscribe", uri="a")
+    answered(ledger, 3, "logging/setLevel", level="error")
+    answered(ledger, 4, "resources/subscribe", uri="b")
+    answered(ledger, 5, "resources/unsubscribe", uri="a")
+    answered(ledger, 6, "resources/read", uri="c")
+    holds = [("logging/setLevel", {"level": "error"}), ("resources/subscribe", {"uri": "b"})]
+    assert replayed(ledger) == holds
+    lines = told(ledger.replay()[2:])
+    assert len({str(one["id"]) for one in lines}) == 2
+    for one in lines:
+        assert not ledger.received(jsonrpc.result(str(one["id"]), {}))
+        assert not ledger.received(jsonrpc.error(str(one["id"]), -32002, "Resource not found"))
+    assert replayed(ledger) == holds
+
+
+def test_what_was_refused_or_went_with_its_daemon_does_not_hold() -> None:
+    ledger = greeted()
+    answered(ledger, 1, "resources/subscribe", uri="a")
+    ledger.sent(jsonrpc.request(2, "resources/subscribe", {"uri": "b"}))
+    ledger.received(jsonrpc.error(2, -32002, "Resource not found"))
+    ledger.sent(jsonrpc.request(3, "resources/unsubscribe", {"uri": "a"}))
+    assert replayed(ledger) == [("resources/subscribe", {"uri": "a"})]
+    ledger.received(jsonrpc.result(3, {}))
+    assert replayed(ledger) == [("resources/subscribe", {"uri": "a"})]
+
+
+@pytest.mark.parametrize("method", [[], {}, 5, None])
+def test_a_request_whose_method_is_no_name_is_waited_for_like_any_other(method: object) -> None:
+    ledger = greeted()
+    ledger.sent(json.dumps({"jsonrpc": "2.0", "id": 1, "method": method}).encode())
+    assert ledger.waiting == 1
+
+
+def test_a_client_that_introduces_itself_anew_has_asked_for_nothing() -> None:
+    ledger = greeted()
+    answered(ledger, 1, "logging/setLevel", level="debug")
+    ledger.sent(INITIALIZE)
+    ledger.received(jsonrpc.result(0, {}))
+    ledger.sent(INITIALIZED)
+    assert replayed(ledger) == []
+
+
+@pytest.mark.parametrize("params", [None, [], {}, {"uri": 5}])
+def test_a_subscription_to_nothing_that_makes_sense_breaks_nothing(params: object) -> None:
+    ledger = greeted()
+    ledger.sent(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "resources/subscribe", "params": params}).encode())
+    ledger.received(jsonrpc.result(1, {}))
+    ledger.lost("gone")
+    assert len(ledger.replay()) == 3
 
 
 def test_the_clients_own_use_of_the_old_id_is_still_answered() -> None:

@@ -35,6 +35,7 @@ from actors.messages import (
     OfferToPark,
     PageRead,
     Park,
+    PassOn,
     ReadPage,
     Ready,
     Rename,
@@ -109,6 +110,7 @@ class Subscription:
 
     connection: str
     seq: int
+    can_answer: bool = True
     shown: dict[str, str] = field(default_factory=dict)
     in_hands: bool = False
     fresh: bool = True
@@ -133,6 +135,7 @@ class Conversation(RuleBasedStateMachine):
         self.said: dict[str, str] = {}
         self.old_turns: list[TurnId] = []
         self.questions: list[ApprovalId] = []
+        self.passed: dict[ApprovalId, set[str]] = {}
         self.parking = self.prompt = self.working = self.judging = False
         self.disk_failed = False
         self.looked = len(self.core.effects)
@@ -147,6 +150,7 @@ class Conversation(RuleBasedStateMachine):
             self.hit[caller] = self.core.state.facts.turn.id if self.core.state.facts.turn else None
         self.core.say(message)
         self.look()
+        self.judge_passed()
         if self.prompt and not self.working:
             self.working = True  # what the disk answers comes in here as well
             self.work()
@@ -398,6 +402,38 @@ class Conversation(RuleBasedStateMachine):
     def answer_the_last(self, client: str, decision: Decision) -> None:
         self.say(AnswerApproval(self.caller(client), list(self.story.questions)[-1], decision, client))
 
+    @precondition(lambda self: self.story.questions)
+    @rule(client=CLIENTS, asked=st.booleans())
+    def pass_on(self, client: str, *, asked: bool) -> None:
+        question = list(self.story.questions)[-1]
+        if self.core.state.facts.approval(question) is None:
+            return
+        passed = self.passed.setdefault(question, set())
+        if asked:
+            passed.add(client)
+        left = self.who_can_answer(question)
+        before = len(self.core.appends)
+        self.say(PassOn(ConnectionId(client), question, asked, client))
+        denied = self.resolved_since(before)
+        assert denied == (asked and not left), "the last one asked denies, and nobody else"
+        self.saw("a question was passed on" + (" by the last one" if denied else ""))
+
+    def resolved_since(self, appends: int) -> bool:
+        """Also if the disk refused it: then the question is open again."""
+        return any(
+            one.type == "approval_resolved" for append in self.core.appends[appends:] for one in append.records
+        )
+
+    def who_can_answer(self, question: ApprovalId) -> set[str]:
+        readers = {one.connection for one in self.readers.values() if one.alive and one.can_answer}
+        return readers - self.passed[question]
+
+    def judge_passed(self) -> None:
+        """Somebody looks after every question that was passed on and that nobody here can answer."""
+        for question in self.passed:
+            if self.core.state.facts.approval(question) is not None and not self.who_can_answer(question):
+                assert self.timers.count(f"unanswerable:{question}") == 1
+
     @rule(client=CLIENTS, what=st.integers(0, 7), flag=st.booleans())
     def manage(self, client: str, what: int, *, flag: bool) -> None:
         caller, pending = self.caller(client), self.core.state.facts.pending
@@ -467,13 +503,14 @@ class Conversation(RuleBasedStateMachine):
 
     # --- readers --------------------------------------------------------------------------------------------------
 
-    @rule(client=CLIENTS, where=st.floats(0, 1), now=st.booleans())
-    def attach(self, client: str, where: float, *, now: bool) -> None:
+    @rule(client=CLIENTS, where=st.floats(0, 1), now=st.booleans(), can_answer=st.sampled_from([True, True, False]))
+    def attach(self, client: str, where: float, *, now: bool, can_answer: bool) -> None:
         name = self.name("reader")
         after = None if now else round(where * self.core.state.committed)
-        self.readers[name] = Subscription(client, self.core.state.committed if after is None else after)
+        cursor = self.core.state.committed if after is None else after
+        self.readers[name] = Subscription(client, cursor, can_answer)
         caller = self.caller(client)
-        self.say(Attach(caller, ConnectionId(client), SubscriptionId(name), after))
+        self.say(Attach(caller, ConnectionId(client), SubscriptionId(name), after, not can_answer))
         assert isinstance(self.answered[caller], Attached)
 
     def detach(self) -> None:
@@ -542,11 +579,23 @@ class Conversation(RuleBasedStateMachine):
     @precondition(lambda self: self.timers)
     @rule(data=st.data(), late=st.booleans())
     def timer(self, data: st.DataObject, *, late: bool) -> None:
+        self.fire(data.draw(st.sampled_from(sorted(set(self.timers)))), late=late)
+
+    @precondition(lambda self: any(one.startswith("unanswerable:") for one in self.timers))
+    @rule(late=st.booleans())
+    def nobody_comes(self, *, late: bool) -> None:
+        self.fire(next(one for one in self.timers if one.startswith("unanswerable:")), late=late)
+
+    def fire(self, name: str, *, late: bool) -> None:
         self.core.now += LIMITS.idle_park_s if late else 1.0
-        name = data.draw(st.sampled_from(sorted(set(self.timers))))
         self.timers.remove(name)
+        kind, _, question = name.partition(":")
+        before = len(self.core.appends)
         self.say(TimerFired(name))
-        self.saw(f"a timer: {name.partition(':')[0]}")
+        self.saw(f"a timer: {kind}")
+        if kind == "unanswerable" and self.resolved_since(before):
+            assert not self.who_can_answer(ApprovalId(question)), "somebody could have answered"
+            self.saw("what nobody could answer was denied")
 
     @precondition(lambda self: self.parking)
     @rule()
@@ -577,6 +626,7 @@ class Conversation(RuleBasedStateMachine):
         self.parking = False
         self.agent = Agent()
         if not failed:
+            self.passed.clear()
             self.forgiven.update(self.asked)
             for reader in self.readers.values():
                 reader.alive = False
@@ -806,6 +856,8 @@ EXPECTED = (
     "a question was answered: approved_for_session",
     "a question was answered: denied",
     "a question was answered: withdrawn",
+    "a question was passed on",
+    "a question was passed on by the last one",
     "a reader lagged",
     "a reader read a page",
     "a reader saw all that was in progress",
@@ -818,6 +870,7 @@ EXPECTED = (
     "a timer: approval",
     "a timer: idle",
     "a timer: storage",
+    "a timer: unanswerable",
     "a turn ended: complete",
     "a turn ended: failed",
     "a turn ended: interrupted",
@@ -850,4 +903,5 @@ EXPECTED = (
     "the queue was paused",
     "the queue was resumed",
     "the queue went on",
+    "what nobody could answer was denied",
 )

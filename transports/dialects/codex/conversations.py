@@ -35,7 +35,6 @@ def new_conversation(call: Call, wanted: p.NewConversation) -> Iterable[Action]:
             return
         call.desk.unheard.keep(conversation, None)
         yield from call.finish({"conversationId": conversation, "model": answer.settings.model})
-        yield from creation.listed(call.desk)
 
     return call.ask(lambda token: creation.settings_request(token, call.desk.options.defaults, wanted), made)
 

@@ -46,7 +46,7 @@ def get_user_saved_config(call: Call, _: p.Nothing) -> Iterable[Action]:
             return call.fail(jsonrpc.INTERNAL_ERROR, f"failed to load config.toml: {answer.message}")
         return call.finish({"config": saved_config(answer.value.get("value") or {})})
 
-    return call.ask(ask.ReadConfig, read)
+    return call.ask(ask.ReadSavedConfig, read)
 
 
 CONFIG_MEMBERS = {
@@ -55,6 +55,7 @@ CONFIG_MEMBERS = {
     "model": "model",
     "modelReasoningEffort": "model_reasoning_effort",
     "modelReasoningSummary": "model_reasoning_summary",
+    "modelVerbosity": "model_verbosity",
     "profile": "profile",
 }
 SANDBOX_MEMBERS = {
@@ -69,19 +70,24 @@ PROFILE_MEMBERS = {
     "approvalPolicy": "approval_policy",
     "modelReasoningEffort": "model_reasoning_effort",
     "modelReasoningSummary": "model_reasoning_summary",
+    "modelVerbosity": "model_verbosity",
     "chatgptBaseUrl": "chatgpt_base_url",
 }
+TOOL_MEMBERS = {"webSearch": "web_search", "viewImage": "view_image"}
 
 
 def saved_config(tree: Mapping[str, Any]) -> dict[str, Any]:
-    """The part that has a name on this wire; what is not set is left out."""
+    """The part of the file that has a name on this wire; what is not set is left out."""
     config = _renamed(tree, CONFIG_MEMBERS)
-    sandbox = tree.get("sandbox_workspace_write")
-    if isinstance(sandbox, Mapping):
-        config["sandboxSettings"] = _renamed(sandbox, SANDBOX_MEMBERS)
-    profiles = tree.get("profiles")
-    named = profiles if isinstance(profiles, Mapping) else {}
-    config["profiles"] = {name: _renamed(profile, PROFILE_MEMBERS) for name, profile in named.items()}
+    if "sandbox_workspace_write" in tree:
+        config["sandboxSettings"] = {
+            "writableRoots": [],
+            **_renamed(tree["sandbox_workspace_write"], SANDBOX_MEMBERS),
+        }
+    if "tools" in tree:
+        config["tools"] = _renamed(tree["tools"], TOOL_MEMBERS)
+    profiles = _table(tree.get("profiles"))
+    config["profiles"] = {name: _renamed(profile, PROFILE_MEMBERS) for name, profile in profiles.items()}
     return config
 
 
@@ -89,5 +95,11 @@ def no_login(call: Call, _: p.Nothing) -> Iterable[Action]:
     return call.fail(jsonrpc.INVALID_REQUEST, NO_LOGIN)
 
 
-def _renamed(tree: Mapping[str, Any], members: Mapping[str, str]) -> dict[str, Any]:
-    return {theirs: tree[ours] for theirs, ours in members.items() if tree.get(ours) is not None}
+def _renamed(tree: Any, members: Mapping[str, str]) -> dict[str, Any]:
+    """Codex's own keys are not judged here, and TOML has values that JSON has not."""
+    values = ((theirs, _table(tree).get(ours)) for theirs, ours in members.items())
+    return {theirs: value for theirs, value in values if isinstance(value, str | bool | list)}
+
+
+def _table(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

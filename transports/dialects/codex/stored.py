@@ -166,6 +166,5 @@ def archive(call: Call, wanted: p.ArchiveConversation) -> Iterable[Action]:
             yield from call.fail(jsonrpc.INTERNAL_ERROR, f"failed to archive conversation: {answer.message}")
         else:
             yield from call.finish({})
-            yield from creation.listed(call.desk)
 
     return call.command(wanted.conversation, Archive, archived)

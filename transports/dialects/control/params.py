@@ -96,7 +96,7 @@ class Attach(BaseModel):
     after: Seq | None = Field(
         0, description="The last seq you have; 0 for everything, null for what comes from now on."
     )
-    read_only: Flag = Field(False, description="Shown to others as one who only watches.")
+    read_only: Flag = Field(False, description="Only watches: nobody waits for it to answer a question.")
 
 
 class Detach(BaseModel):

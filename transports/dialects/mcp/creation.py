@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from actors.ids import Caller
 from actors.messages import CancelRequest
-from transports import jsonrpc
-from transports.dialect import Action, Tell, Write
+from transports.dialect import Action, Tell
 from transports.dialects.mcp.call import Call
 from transports.dialects.mcp.options import Defaults
 from transports.requests import MakeSettings, SettingsMade, Token
@@ -36,12 +35,6 @@ def notices(call: Call, made: SettingsMade) -> Iterable[Action]:
         yield from call.desk.loudness.once("warning", warning)
     if made.notice is not None:
         yield from call.desk.loudness.once("notice", made.notice)
-
-
-def listed(desk: "Desk") -> Iterable[Action]:
-    """There is one more, or one less. Only those are told who looked at the list."""
-    if desk.resources_listed:
-        yield Write(jsonrpc.notification("notifications/resources/list_changed"))
 
 
 def take_back(desk: "Desk", caller: Caller) -> Iterable[Action]:

@@ -31,12 +31,12 @@ class Desk:
         self.expected = Expected(client.connection)
         self.readers = Readers(client, self.expected)
         self.running = Running()
-        self.questions = Questions(client.connection, lambda: self.label, self.expected, options.unanswerable_seconds)
+        self.questions = Questions(client.connection, lambda: self.label, options.first_question)
         self.loudness = Loudness()
         self.streams: dict[ConversationId, Reader] = {}
         self.listeners: dict[str, Reader] = {}
         self.watched: dict[ConversationId, Reader] = {}  # resources
-        self.resources_listed = False
+        self.follows_list = False  # of resources
         self.created: Bounded[ConversationId, RequestId] = Bounded()  # by conversationCreate, and by which request
         self.unheard: Bounded[ConversationId, None] = Bounded()  # by newConversation, and nobody listened yet
         self.sent: Bounded[RequestId, Caller] = Bounded()  # messages that were taken, while they may be cancelled
@@ -56,8 +56,10 @@ class Desk:
         heard_by = [one for one in self.readers.of(conversation) if one is not reader]
         if self.questions.open_in(conversation) and not heard_by:
             reader.sink = Muted(self, reader)
-        else:
-            yield from self.readers.detach(reader)
+            return
+        if not heard_by:
+            self.questions.forget_unasked(conversation)
+        yield from self.readers.detach(reader)
 
     def nobody_reads(self, conversation: ConversationId, reason: str) -> Iterable[Action]:
         """A reader was lost. If it was the last, its questions can't be settled any more."""

@@ -6,12 +6,12 @@ Connection's actor thread. What is open lies on the desk; here it is only decide
 from collections.abc import Iterable
 from typing import Any, assert_never
 
-from actors.ids import ApprovalId, SubscriptionId
+from actors.ids import SubscriptionId
 from actors.messages import Deliver, EndSubscription, ReplyTo
 from transports import jsonrpc
 from transports.dialect import Action, Client, Write
 from transports.dialects.codex.methods import METHODS as CODEX_METHODS
-from transports.dialects.mcp import progress, resources, unanswerable
+from transports.dialects.mcp import list_changes, progress, resources
 from transports.dialects.mcp.call import Call, ProgressToken
 from transports.dialects.mcp.cancelled import cancelled
 from transports.dialects.mcp.decoding import Undecodable, decoded
@@ -88,8 +88,8 @@ class McpDialect:
             case progress.WAKE:
                 turn = desk.running.numbered(int(rest))
                 return progress.beat(turn, desk.options.progress_seconds) if turn is not None else ()
-            case unanswerable.WAKE:
-                return desk.questions.unanswerable.woken(ApprovalId(rest))
+            case list_changes.WAKE:
+                return list_changes.woken(desk, rest)
             case resources.WAKE:
                 return resources.woken(desk, rest)
             case _:
@@ -104,7 +104,7 @@ class McpDialect:
             "readers": len(desk.readers),
             "running": len(desk.running),
             "questions": len(desk.questions),
-            "unanswerable": len(desk.questions.unanswerable),
+            "unasked": desk.questions.unasked,
             "streams": len(desk.streams),
             "listeners": len(desk.listeners),
             "watched": len(desk.watched),

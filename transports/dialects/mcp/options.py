@@ -33,14 +33,17 @@ class McpOptions:
     twin_notifications: bool = False
     answer_cancelled: bool = True
     stream_meta: bool = False
-    unanswerable_seconds: float = 300.0
     progress_seconds: float = 10.0
     requests_in_flight: int = 64
+    first_question: int = 0  # the id of our first request to the client; Codex's clients expect 0
     defaults: Defaults = Defaults()
 
 
 def with_hello(options: McpOptions, said: Mapping[str, Any]) -> McpOptions:
-    """The hello's `defaults`; what is of the wrong kind is as good as not said."""
+    """The hello's `defaults` and `first_question`; what is of the wrong kind is as good as not said."""
+    first = said.get("first_question")
+    if isinstance(first, int) and first > 0:
+        options = replace(options, first_question=first)
     given = said.get("defaults")
     if not isinstance(given, Mapping):
         return options

@@ -9,17 +9,14 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from actors.answers import Summary
 from actors.events import ApprovalRequest, ApprovalResolved, durable_adapter
 from actors.ids import ApprovalId, ConnectionId, ConversationId
-from actors.messages import AnswerApproval, Inspect, Slice, ToConversation
+from actors.messages import AnswerApproval, PassOn, Slice, ToConversation
 from actors.settings import Decision
 from transports import jsonrpc
 from transports.dialect import Action, Tell, Write
 from transports.dialects.mcp.elicitation import decision_of
 from transports.dialects.mcp.events import Told
-from transports.dialects.mcp.expected import Expected
-from transports.dialects.mcp.unanswerable import Label, Unanswerable, somebody_else_can
 
 ASKED = frozenset({"exec_approval_request", "apply_patch_approval_request"})
 RESOLVED = "approval_resolved"
@@ -27,6 +24,7 @@ CLOSED_KEPT = 256  # readers of one conversation are never further apart than th
 
 Params = Mapping[str, Any]
 Manner = Callable[[ApprovalRequest], tuple[str, Params]]  # method and params of the request to the client
+Label = Callable[[], str]  # who we are, as histories say it
 Saying = Callable[[ApprovalRequest], Iterable[Action]]  # what is said where nobody can be asked
 
 
@@ -38,17 +36,20 @@ class Question:
 
 
 class Questions:
-    def __init__(self, me: ConnectionId, label: Label, expected: Expected, unanswerable_s: float) -> None:
+    def __init__(self, me: ConnectionId, label: Label, first: int = 0) -> None:
         self._me = me
         self._label = label
-        self._expected = expected
-        self._numbers = count(0)
+        self._numbers = count(first)
         self._open: dict[int, Question] = {}
         self._closed: deque[ApprovalId] = deque(maxlen=CLOSED_KEPT)
-        self.unanswerable = Unanswerable(label, expected, unanswerable_s)
+        self._unasked: dict[ApprovalId, ConversationId] = {}  # what was said instead of being asked
 
     def __len__(self) -> int:
         return len(self._open)
+
+    @property
+    def unasked(self) -> int:
+        return len(self._unasked)
 
     def open_in(self, conversation: ConversationId) -> bool:
         return any(one.conversation == conversation for one in self._open.values())
@@ -87,21 +88,28 @@ class Questions:
         yield Write(jsonrpc.request(number, method, dict(params)))
 
     def cannot_ask(self, request: ApprovalRequest, conversation: ConversationId, say: Saying) -> Iterable[Action]:
-        if request.approval_id not in self._closed and self.unanswerable.admit(request.approval_id):
+        """The client is told what waits. What becomes of it if nobody else comes is the conversation's business."""
+        approval = request.approval_id
+        if approval not in self._closed and approval not in self._unasked:
+            self._unasked[approval] = conversation
             yield from say(request)
-            yield from self.unanswerable.wait(request.approval_id, conversation)
+            yield Tell(ToConversation(conversation, PassOn(self._me, approval, asked=False, by=self._label())))
 
     def close(self, approval: ApprovalId, reason: str) -> Iterable[Action]:
         self._closed.append(approval)
-        self.unanswerable.over(approval)
+        self._unasked.pop(approval, None)
         for question in [one for one in self._open.values() if one.approval == approval]:
             yield from self._withdraw(question, reason)
 
     def abandon(self, conversation: ConversationId, reason: str) -> Iterable[Action]:
         """Nobody reads it any more, so nobody would hear of its answer."""
-        self.unanswerable.abandon(conversation)
+        self.forget_unasked(conversation)
         for question in [one for one in self._open.values() if one.conversation == conversation]:
             yield from self._withdraw(question, reason)
+
+    def forget_unasked(self, conversation: ConversationId) -> None:
+        """Nobody of ours would see what becomes of it. Whoever reads there again is told again."""
+        self._unasked = {key: one for key, one in self._unasked.items() if one != conversation}
 
     def _withdraw(self, question: Question, reason: str) -> Iterable[Action]:
         del self._open[question.number]
@@ -117,17 +125,11 @@ class Questions:
             yield self._answer(question, decision, reason)
 
     def decline(self, number: object) -> Iterable[Action]:
-        """The client can't answer: a no if nobody else could, otherwise theirs to decide."""
+        """The client can't answer. The conversation knows who else could."""
         question = self._take(number)
-        if question is None:
-            return
-
-        def seen(summary: Any) -> Iterable[Action]:
-            if isinstance(summary, Summary) and not somebody_else_can(summary, self._me):
-                yield self._answer(question, Decision.DENIED, "the client it was put to could not answer")
-
-        caller = self._expected.reply(seen)
-        yield Tell(ToConversation(question.conversation, Inspect(caller)))
+        if question is not None:
+            passed = PassOn(self._me, question.approval, by=self._label())
+            yield Tell(ToConversation(question.conversation, passed))
 
     def _take(self, number: object) -> Question | None:
         question = self._open.pop(number, None) if isinstance(number, int) else None

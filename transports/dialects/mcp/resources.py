@@ -14,6 +14,7 @@ from actors.messages import ListConversations, Slice
 from actors.records import Head, Record
 from transports import jsonrpc
 from transports.dialect import Action, Wake, Write
+from transports.dialects.mcp import list_changes
 from transports.dialects.mcp.call import Call
 from transports.dialects.mcp.history import read_all
 from transports.dialects.mcp.identifiers import conversation_id
@@ -75,7 +76,7 @@ def named(uri: str) -> tuple[ConversationId, bool] | None:
 
 
 def list_all(call: Call, wanted: Page) -> Iterable[Action]:
-    call.desk.resources_listed = True
+    """Who looks at the list is told from now on when it has changed."""
 
     def listed(answer: Any) -> Iterable[Action]:
         if isinstance(answer, GreenroomError):
@@ -84,7 +85,8 @@ def list_all(call: Call, wanted: Page) -> Iterable[Action]:
         more = {"nextCursor": cursor} if cursor else {}
         return call.finish({"resources": [_resource(head) for head in heads], **more})
 
-    return call.tell(ListConversations, listed)
+    yield from list_changes.follow(call.desk)
+    yield from call.tell(ListConversations, listed)
 
 
 def templates(call: Call, _: Page) -> Iterable[Action]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from actors.errors import GreenroomError, InvalidInput
+from actors.errors import ConfigError, GreenroomError, InvalidInput
 from actors.ids import ConversationId
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import McpClient
@@ -133,20 +133,35 @@ def test_the_saved_config_has_the_names_of_this_wire() -> None:
     tree = {
         "model": "m",
         "approval_policy": "never",
-        "model_reasoning_effort": None,
+        "model_verbosity": "low",
+        "tools": {"web_search": True, "other": 1},
         "sandbox_workspace_write": {"writable_roots": ["/a"], "network_access": True},
-        "profiles": {"p": {"model": "n", "approval_policy": None}},
+        "profiles": {"p": {"model": "n", "chatgpt_base_url": 5}},
     }
-    served(daemon, ask.ReadConfig, {"value": tree, "path": "/x"})
+    served(daemon, ask.ReadSavedConfig, {"value": tree, "path": "/x"})
     assert client.ask("getUserSavedConfig")["result"] == {
         "config": {
             "approvalPolicy": "never",
             "model": "m",
+            "modelVerbosity": "low",
+            "tools": {"webSearch": True},
             "sandboxSettings": {"writableRoots": ["/a"], "networkAccess": True},
             "profiles": {"p": {"model": "n"}},
         }
     }
     assert saved_config({}) == {"profiles": {}}
+    assert saved_config({"sandbox_workspace_write": {}, "tools": 5, "profiles": 5}) == {
+        "sandboxSettings": {"writableRoots": []},
+        "tools": {},
+        "profiles": {},
+    }
+
+
+def test_a_config_that_cannot_be_read_is_an_error_that_says_why() -> None:
+    daemon = Daemon()
+    served(daemon, ask.ReadSavedConfig, ConfigError("config.toml:1: not TOML"))
+    error = McpClient(daemon).ask("getUserSavedConfig")["error"]
+    assert error == {"code": -32603, "message": "failed to load config.toml: config.toml:1: not TOML"}
 
 
 @pytest.mark.parametrize("method", ["getAuthStatus", "loginChatGpt", "cancelLoginChatGpt", "logoutChatGpt"])

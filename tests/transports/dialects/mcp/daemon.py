@@ -31,6 +31,7 @@ from actors.messages import (
     SetTimer,
     Settle,
     StartSession,
+    TimerFired,
 )
 from actors.orders import (
     AgentNews,
@@ -268,6 +269,8 @@ class Daemon:
             case ReadPage():
                 page = self.journal.read(conversation, effect.after, effect.limit)
                 session.tell(PageRead(effect.subscription, page))
+            case SetTimer(name, delay_s) if name != "idle":
+                self.clock.after(delay_s, session, TimerFired(name))
             case SetTimer() | TakeMore():
                 pass  # no test waits for idleness
             case _:

@@ -203,7 +203,7 @@ def test_an_error_of_the_only_client_is_a_denial() -> None:
     wants_to_run(daemon, began(daemon, client))
     client.refuse(0)
     assert decisions(daemon) == [Decision.DENIED]
-    assert daemon.answered[0].reason == "the client it was put to could not answer"
+    assert daemon.answered[0].reason == "no client that was asked could answer it"
 
 
 def test_an_error_of_one_of_two_leaves_the_question_to_the_other() -> None:
@@ -216,6 +216,19 @@ def test_an_error_of_one_of_two_leaves_the_question_to_the_other() -> None:
     assert decisions(daemon) == []
     second.respond(0, {"action": "accept"})
     assert decisions(daemon) == [Decision.APPROVED]
+
+
+def test_errors_of_all_who_were_asked_are_a_denial_by_the_last_of_them() -> None:
+    daemon = Daemon()
+    first, second = McpClient(daemon, "a"), McpClient(daemon, "b")
+    conversation = began(daemon, first, 1)
+    second.tool("conversationStream", {"conversation_id": conversation}, 2)
+    wants_to_run(daemon, conversation)
+    first.refuse(0)
+    assert decisions(daemon) == []
+    second.refuse(0)
+    assert decisions(daemon) == [Decision.DENIED]
+    assert daemon.answered[0].reason == "no client that was asked could answer it"
 
 
 def test_a_client_that_cannot_be_asked_is_told_what_waits_and_how_to_answer() -> None:
@@ -239,7 +252,7 @@ def test_without_a_token_it_is_told_by_the_log() -> None:
 
 def test_what_nobody_is_able_to_answer_is_denied_after_a_while_with_that_reason() -> None:
     daemon = Daemon()
-    client = McpClient(daemon, elicits=False, unanswerable_seconds=300)
+    client = McpClient(daemon, elicits=False)
     wants_to_run(daemon, began(daemon, client))
     daemon.advance(299)
     assert decisions(daemon) == []
@@ -263,12 +276,33 @@ def test_what_somebody_is_able_to_answer_waits_for_them() -> None:
     assert decisions(daemon) == [Decision.DENIED]
 
 
+def test_it_is_denied_although_the_client_that_could_not_be_asked_is_gone() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon, elicits=False)
+    wants_to_run(daemon, began(daemon, client))
+    daemon.hang_up(client.mailbox)
+    daemon.advance(300)
+    assert decisions(daemon) == [Decision.DENIED]
+
+
+def test_who_comes_back_to_a_question_that_it_cannot_be_asked_is_told_again() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon, elicits=False)
+    conversation = created(client)
+    sent(client, conversation)
+    wants_to_run(daemon, conversation)
+    for request in (5, 6):
+        client.tool("conversationStream", {"conversation_id": conversation}, request)
+        client.cancel(request)
+    assert len([one for one in client.told("notifications/message") if "greenroom approve" in one["data"]]) == 2
+
+
 def test_an_answer_meanwhile_ends_the_waiting() -> None:
     daemon = Daemon()
     client = McpClient(daemon, elicits=False)
     conversation = began(daemon, client)
     answer_elsewhere(daemon, conversation, wants_to_run(daemon, conversation))
-    assert client.dialect.statistics()["unanswerable"] == 0
+    assert client.dialect.statistics()["unasked"] == 0
     daemon.advance(1000)
     assert decisions(daemon) == [Decision.APPROVED]
 

@@ -128,6 +128,11 @@ def test_the_bridge_s_words_are_defaults_and_nonsense_is_ignored() -> None:
     assert with_hello(McpOptions(), {"defaults": 1}).defaults == Defaults()
 
 
+@pytest.mark.parametrize(("said", "first"), [(7, 7), (0, 0), (-1, 0), ("7", 0), (7.0, 0), (None, 0)])
+def test_questions_are_counted_from_where_the_bridge_says(said: object, first: int) -> None:
+    assert with_hello(McpOptions(), {"first_question": said}).first_question == first
+
+
 @pytest.mark.parametrize(
     ("capability", "elicits"),
     [({}, True), ({"form": {}}, True), ({"form": {}, "url": {}}, True), ({"url": {}}, False), (None, False)],

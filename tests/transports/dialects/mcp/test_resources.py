@@ -8,6 +8,7 @@ from tests.transports.dialects.mcp.peer import McpClient
 from tests.transports.dialects.mcp.steps import created, finished, nothing_open, sent, wants_to_run
 
 UPDATED = "notifications/resources/updated"
+LIST_CHANGED = "notifications/resources/list_changed"
 
 
 def uri(conversation: str) -> str:
@@ -93,7 +94,45 @@ def test_only_who_looked_at_the_list_is_told_that_it_changed() -> None:
     daemon = Daemon()
     client = McpClient(daemon)
     created(client)
-    assert client.told("notifications/resources/list_changed") == []
+    assert client.told(LIST_CHANGED) == []
     client.ask("resources/list")
     created(client)
-    assert len(client.told("notifications/resources/list_changed")) == 1
+    assert len(client.told(LIST_CHANGED)) == 1
+
+
+def test_who_looked_at_the_list_is_told_of_the_conversations_of_others() -> None:
+    daemon = Daemon()
+    client, other = McpClient(daemon, "a"), McpClient(daemon, "b")
+    client.ask("resources/list")
+    client.ask("resources/list")
+    conversation = created(other)
+    assert len(client.told(LIST_CHANGED)) == 1
+    daemon.advance(1)
+    archive = {"conversationId": conversation, "rolloutPath": uri(conversation)}
+    assert other.ask("archiveConversation", archive)["result"] == {}
+    assert len(client.told(LIST_CHANGED)) == 2
+    assert other.told(LIST_CHANGED) == []
+
+
+def test_what_changes_while_a_client_has_just_been_told_is_told_once_a_moment_later() -> None:
+    daemon = Daemon()
+    client, other = McpClient(daemon, "a"), McpClient(daemon, "b")
+    client.ask("resources/list")
+    for _ in range(20):
+        created(other)
+    assert len(client.told(LIST_CHANGED)) == 1
+    daemon.advance(1)
+    assert len(client.told(LIST_CHANGED)) == 2
+    daemon.advance(1)
+    assert len(client.told(LIST_CHANGED)) == 2
+
+
+def test_what_happens_in_a_conversation_does_not_change_the_list() -> None:
+    daemon = Daemon()
+    client, other = McpClient(daemon, "a"), McpClient(daemon, "b")
+    conversation = created(other)
+    client.ask("resources/list")
+    sent(other, conversation)
+    daemon.finish(conversation, "Done")
+    daemon.settle()
+    assert client.told(LIST_CHANGED) == []

@@ -72,7 +72,6 @@ def _begin(call: Call, wanted: arguments.Codex) -> Iterable[Action]:
         if isinstance(answer, GreenroomError):
             yield from _close(turn, _error(f"Failed to start Codex session: {answer.message}"))
             return
-        yield from creation.listed(call.desk)
         turn.conversation = conversation
         yield from _say(turn, conversation, wanted.prompt, 0)
 

@@ -45,7 +45,6 @@ def create(call: Call, given: Any) -> Iterable[Action]:
             return
         call.desk.created.keep(conversation, call.request)
         yield from call.tool_payload({"conversation_id": conversation, "model": answer.settings.model})
-        yield from creation.listed(call.desk)
 
     return call.ask(lambda token: creation.settings_request(token, call.desk.options.defaults, wanted), made)
 

@@ -1,0 +1,32 @@
+"""Who waits to hear that a conversation has come or gone. Part of the registry's core; pure.
+
+A long poll, so that nothing is pushed at anybody who has not asked: the answer has a number, and who asks again with
+it misses nothing that happened in between.
+"""
+
+from actors.answers import ListChanged
+from actors.ids import Caller, ConnectionId
+from actors.messages import ReplyTo, WatchList
+
+
+class ListWatch:
+    def __init__(self) -> None:
+        self._number = 0
+        self._waiting: list[Caller] = []
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def watch(self, message: WatchList) -> list[ReplyTo]:
+        if message.seen is not None and message.seen != self._number:
+            return [ReplyTo(message.caller, ListChanged(self._number))]
+        self._waiting.append(message.caller)
+        return []
+
+    def changed(self) -> list[ReplyTo]:
+        self._number += 1
+        told, self._waiting = self._waiting, []
+        return [ReplyTo(caller, ListChanged(self._number)) for caller in told]
+
+    def forget(self, gone: ConnectionId) -> None:
+        self._waiting = [caller for caller in self._waiting if caller.connection != gone]
