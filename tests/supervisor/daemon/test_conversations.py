@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.bridge import wait_until
 from tests.support.control_peer import ControlPeer, Refused
 from tests.support.daemon_process import DaemonProcess
 from tests.support.model_server import ModelServer
@@ -213,9 +214,34 @@ def test_a_key_stands_for_one_input_however_often_it_is_sent(
     client.call("conversation/get", conversation=one)
     model.open("keyed")
     assert client.answer(waiting)["message"] == "once", "the first one's end"
-    late = client.send(one, "say late", key="k1")
+    late = client.send(one, "say late", wait=False, key="k1")
     assert (late["turn"], late["duplicate"]) == (first["turn"], True), "its turn has ended"
     assert [event["event"]["type"] for event in stored(client, one)].count("task_started") == 1
+
+
+def test_a_key_repeated_with_wait_is_answered_with_the_end_of_its_turn_in_every_later_life(home: Path) -> None:
+    """However it ended, however much happened since, and whoever asks."""
+    with DaemonProcess(home) as daemon:
+        client = daemon.connect()
+        one = client.create()
+        said = client.send(one, "say fine", key="good")
+        request = client.start("conversation/send", conversation=one, prompt="count 5000", key="cut", wait=True)
+        wait_until(lambda: client.call("conversation/get", conversation=one)["turn"] is not None, "no turn began")
+        client.call("conversation/interrupt", conversation=one, reason="enough")
+        cut = client.answer(request)
+        lost = client.send(one, "count 5000", key="lost", wait=False)
+        assert [each["ending"] for each in (said, cut)] == ["completed", "interrupted"]
+        for end in (daemon.kill, daemon.end):
+            again = daemon.connect("another")
+            assert again.send(one, "say fine", key="good") == said
+            assert again.send(one, "count 5000", key="cut") == cut
+            daemon.hang_up()
+            end()
+            daemon.start()
+        again = daemon.connect("another")
+        assert again.send(one, "say fine", key="good") == said
+        over = again.send(one, "count 5000", key="lost")
+        assert (over["turn"], over["ending"]) == (lost["turn"], "lost")
 
 
 # --- history ------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from actors import messages as m
-from actors.answers import Listing, Reader, Summary
+from actors.answers import Accepted, Listing, Reader, Summary
 from actors.errors import GreenroomError, InvalidInput, UnknownApproval
 from actors.ids import ApprovalId, Caller, ConnectionId, ConversationId, InputId
 from actors.items import TextItem
@@ -15,6 +15,7 @@ from transports import requests as ask
 from transports.dialect import Action, Ask
 from transports.dialects.control import params as p
 from transports.dialects.control.call import Call
+from transports.dialects.control.endings import LAST_WORDS, ending_of
 from transports.dialects.control.results import envelope, pending_of, row, shown, stopped, waiting, with_readers
 from transports.dialects.control.schema import api_schema
 from transports.dialects.control.text import Raw
@@ -124,20 +125,29 @@ def send(call: Call, given: p.Send) -> Iterable[Action]:
     if bool(given.items) == (given.prompt is not None):
         return call.finish(InvalidInput("give either a prompt or items"))
     items = given.items or (TextItem(text=given.prompt or ""),)
-    return call.with_conversation(
-        given.conversation,
-        lambda one: call.command(
-            one,
-            lambda caller: m.Send(
-                caller,
-                items,
-                policy=given.if_busy,
-                key=given.key,
-                await_end=given.wait,
-                by=call.client.label,
-            ),
-        ),
-    )
+
+    def say(one: ConversationId) -> Iterable[Action]:
+        def message(caller: Caller) -> m.Send:
+            by = call.client.label
+            return m.Send(caller, items, policy=given.if_busy, key=given.key, await_end=given.wait, by=by)
+
+        return call.command(one, message, partial(_taken, call, one) if given.wait else None)
+
+    return call.with_conversation(given.conversation, say)
+
+
+def _taken(call: Call, one: ConversationId, answer: Any) -> Iterable[Action]:
+    """Who waits for the end of a turn that is over, because the key was used before, is told it from history."""
+    if not isinstance(answer, Accepted) or answer.turn is None or answer.ended is None:
+        return call.finish(answer)
+    turn, after = answer.turn, answer.ended - LAST_WORDS
+
+    def read(history: Any) -> Iterable[Action]:
+        if isinstance(history, GreenroomError):
+            return call.finish(history)
+        return call.finish(ending_of(turn, history.page.records) or answer)
+
+    return call.ask(lambda token: ask.ReadHistory(token, one, max(0, after), LAST_WORDS), read)
 
 
 def interrupt(call: Call, given: p.Interrupt) -> Iterable[Action]:
