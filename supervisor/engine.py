@@ -14,7 +14,7 @@ from typing import Literal
 import structlog
 
 from actors.answers import Condition
-from actors.base import Ref, start
+from actors.base import Actor, Ref, start
 from actors.clock import ThreadClock
 from actors.conversation.state import Limits
 from actors.journalist import Journalist
@@ -74,6 +74,7 @@ class Engine:
         self._environ = environ
         self._outbox = outbox
         self._undo: list[tuple[str, Callable[[], bool | None]]] = []
+        self._staff: list[Actor] = []  # whom everybody depends on
 
     @property
     def config(self) -> Config:
@@ -164,13 +165,14 @@ class Engine:
 
     def statistics(self) -> dict[str, object]:
         return {
-            "registry": self._registry.statistics(),
+            **{actor.name: actor.statistics() for actor in self._staff},
             "agents": self.runner.statistics(),
             "processes": self.processes.statistics(),
         }
 
-    def _actor(self, actor: Journalist | Librarian | Registry) -> Ref:
+    def _actor(self, actor: Actor) -> Ref:
         ref = start(actor)
+        self._staff.append(actor)
         self._undo.append((actor.name, lambda: ref.stop(STOP_S)))
         return ref
 

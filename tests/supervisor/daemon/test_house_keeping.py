@@ -28,6 +28,13 @@ def test_the_daemon_says_who_it_is(client: ControlPeer, daemon: DaemonProcess) -
     assert status["journal_repaired"] is None
 
 
+def test_it_says_how_much_waits_for_each_of_those_that_everybody_depends_on(client: ControlPeer) -> None:
+    client.create()
+    status = client.call("daemon/status")
+    assert [status[name]["waiting"] for name in ("registry", "journalist", "librarian")] == [0, 0, 0]
+    assert status["journalist"]["commits"] > 0
+
+
 def test_the_schema_it_answers_with_is_the_committed_one(client: ControlPeer) -> None:
     assert client.call("schema") == document()
 
