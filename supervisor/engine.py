@@ -17,6 +17,7 @@ from actors.answers import Condition
 from actors.base import Actor, Ref, start
 from actors.clock import ThreadClock
 from actors.conversation.state import Limits
+from actors.ids import ConversationId
 from actors.journalist import Journalist
 from actors.librarian import Librarian
 from actors.messages import Known, Quiesce
@@ -100,7 +101,8 @@ class Engine:
         self.loop.call(self._start_agents(), START_S)
         self._undo.append(("agents", lambda: self.loop.call(self._stop_agents(), STOP_S)))
         self.librarian = self._actor(Librarian(self.journal))
-        self.journalist = self._actor(Journalist(Overheard(self.journal, self.feed), self.librarian))
+        overheard = Overheard(self.journal, self.feed, self._forget)
+        self.journalist = self._actor(Journalist(overheard, self.librarian))
         self.clock.start()
         self._undo.append(("clock", lambda: self.clock.stop(STOP_S)))
         self._registry = Registry(self._surroundings, self.config.greenroom.limits.live_sessions)
@@ -175,6 +177,11 @@ class Engine:
         self._staff.append(actor)
         self._undo.append((actor.name, lambda: ref.stop(STOP_S)))
         return ref
+
+    def _forget(self, conversation: ConversationId) -> None:
+        """On the journalist's thread: it was deleted, and with it goes what is only in memory."""
+        self.environments.forget(conversation)
+        self.loop.loop.call_soon_threadsafe(self.histories.forget, conversation)
 
     def _surroundings(self, registry: Ref) -> Surroundings:
         greenroom = self.config.greenroom

@@ -62,7 +62,6 @@ class Services:
             ask.Fork: self._fork,
             ask.Export: self._export,
             ask.Import: self._import,
-            ask.Delete: self._delete,
             ask.AskStatus: self._status,
             ask.ListClients: self._list_clients,
             ask.KillClient: self._kill_client,
@@ -211,17 +210,6 @@ class Services:
             return error or request.fork
 
         return await self._make_known(await self._write(work))
-
-    async def _delete(self, request: ask.Delete, _: Client) -> ask.Stored:
-        """Its actor has left by now: the registry was asked first."""
-        try:
-            await self._write(lambda: self._engine.journal.delete(request.conversation))
-        except GreenroomError:
-            await self._make_known(request.conversation)  # the disk has it still, so `ls` must
-            raise
-        self._engine.histories.forget(request.conversation)
-        self._engine.environments.forget(request.conversation)
-        return ask.Stored(request.conversation)
 
     async def _make_known(self, conversation: Any) -> ask.Stored:
         head = await asyncio.to_thread(self._engine.journal.head, conversation)

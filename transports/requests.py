@@ -129,16 +129,8 @@ class Import:
 
 
 @dataclass(frozen=True, slots=True)
-class Delete:
-    """For good. Refused while a turn is open."""
-
-    token: Token
-    conversation: ConversationId
-
-
-@dataclass(frozen=True, slots=True)
 class Stored:
-    """Fork, import and delete answer with the conversation they made or took away."""
+    """Fork and import answer with the conversation they made."""
 
     conversation: ConversationId
 
@@ -225,7 +217,6 @@ Request = (
     | Fork
     | Export
     | Import
-    | Delete
     | AskStatus
     | ListClients
     | KillClient

@@ -11,9 +11,10 @@ import pytest
 
 from actors.ids import ConversationId
 from actors.records import Append, Head, Record
+from supervisor.crashing import VARIABLE
 from supervisor.journal import SqliteJournal
 from tests.support.bridge import wait_until
-from tests.support.control_client import ControlClient, Gone
+from tests.support.control_client import ControlClient, Gone, Refused
 from tests.support.home import DaemonProcess, Home
 
 STREAMS = 20
@@ -108,6 +109,62 @@ def alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+# --- deleting -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("visit", range(1, 5))
+@pytest.mark.parametrize("point", ["before_commit", "after_commit"])
+def test_a_deletion_that_a_kill_cuts_off_is_done_or_not_begun_and_is_not_half(
+    tmp_path: Path, point: str, visit: int
+) -> None:
+    """The visits are the commits of the life that deletes: the row first, then its events in steps."""
+    home = Home(tmp_path / "home")
+    with home.daemon(), home.client() as client:
+        conversation, other = create(client, name="doomed"), create(client)
+        client.ask("conversation/send", conversation=conversation, prompt="count 20", wait=True)
+        whole = history(client, conversation)
+    deadly = Home(home.directory, env={VARIABLE: f"{point}:{visit}"})
+    with deadly.daemon() as daemon, deadly.client() as client:
+        told = deleted(client, conversation)
+        if daemon.process.poll() is None and told:
+            daemon.kill()
+    with home.daemon(), home.client() as client:
+        rows = {row["conversation"] for row in client.ask("conversation/list")["conversations"]}
+        if conversation in rows:
+            assert not told
+            assert history(client, conversation) == whole
+            client.ask("conversation/delete", conversation=conversation)
+        with pytest.raises(Refused, match="no conversation"):
+            client.ask("conversation/history", conversation=conversation)
+        assert create(client, name="doomed") not in {conversation, other}
+    assert not [line for line in home.log if line["level"] == "error"]
+
+
+def deleted(client: ControlClient, conversation: str) -> bool:
+    """Whether the client was told so before the end."""
+    try:
+        client.ask("conversation/delete", conversation=conversation)
+    except Gone:
+        return False
+    return True
+
+
+def test_a_deletion_goes_on_although_the_client_that_asked_for_it_has_gone(home: Home) -> None:
+    with home.daemon(), home.client() as client:
+        conversations = {create(client) for _ in range(20)}
+        with home.client() as impatient:
+            for one in conversations:
+                impatient.send("conversation/delete", conversation=one)
+            impatient.ask("daemon/status")  # all of them were read
+
+        def gone() -> bool:
+            return client.ask("conversation/list", limit=100)["conversations"] == []
+
+        wait_until(gone, "they are still listed")
+    with home.daemon(), home.client() as client:
+        assert client.ask("conversation/list", limit=100)["conversations"] == []
 
 
 # --- a large journal ------------------------------------------------------------------------------------------------

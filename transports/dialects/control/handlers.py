@@ -301,13 +301,9 @@ def import_(call: Call, given: p.Import) -> Iterable[Action]:
 
 
 def delete(call: Call, given: p.Named) -> Iterable[Action]:
-    """First nobody owns it any more, then its rows go."""
-
     def one_of(one: ConversationId) -> Iterable[Action]:
         def removed(answer: Any) -> Iterable[Action]:
-            if isinstance(answer, GreenroomError):
-                return call.finish(answer)
-            return call.ask(lambda token: ask.Delete(token, one))
+            return call.finish(answer if isinstance(answer, GreenroomError) else ask.Stored(one))
 
         return call.tell(lambda caller: m.Remove(one, caller), removed)
 
