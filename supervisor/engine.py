@@ -111,7 +111,11 @@ class Engine:
         # Asked, not told: ready means that everybody can be found.
         self.registry.ask(Known(tuple(heads)), START_S)
         self._wait_for_the_lost(heads)
-        Housekeeping(self.journal.prune, self.journalist, self.clock, lambda: self.config.greenroom.retention).begin()
+        self._keep_house()
+
+    def _keep_house(self) -> None:
+        wanted = lambda: self.config.greenroom.retention  # noqa: E731  # as it is then: a reload may change it
+        Housekeeping(self.journal.prune, self.journalist, self.registry, self.clock, wanted).begin()
 
     def _wait_for_the_lost(self, heads: Sequence[Head]) -> None:
         """Nobody is to see a turn of the last life that seems to run: first its end is written."""
