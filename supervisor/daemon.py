@@ -214,6 +214,7 @@ def _run(chosen: argparse.Namespace, tell: Callable[[bytes], None], lock: Daemon
     try:
         daemon.start()
         _listen_to_signals(daemon)
+        _show_stacks_when_asked(None if chosen.foreground else paths.stacks_file)
         tell(READY)
         notifier.tell(notify.READY, f"STATUS=listening at {daemon.socket}")
         load_the_rest()
@@ -235,7 +236,15 @@ def _listen_to_signals(daemon: Daemon) -> None:
         signal.signal(wanted, down)
     daemon.bell.hear_signals()
     signal.signal(signal.SIGHUP, lambda *_: daemon.reload())
-    faulthandler.register(signal.SIGUSR1)  # every stack, to stderr
+
+
+def _show_stacks_when_asked(path: str | None) -> None:
+    """Every stack, appended to a file, or to the terminal where there is one. Open as long as we live."""
+    if path is None:
+        faulthandler.register(signal.SIGUSR1)
+        return
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    faulthandler.register(signal.SIGUSR1, file=handle)
 
 
 @contextlib.contextmanager

@@ -66,7 +66,7 @@ class Retention(Table):
 
     max_age_days: Whole = Field(
         0,
-        description="Conversations that nobody touched for so long are deleted, older events of others too. 0: never.",
+        description="Conversations that nobody touched for so long are deleted, as are older events. 0: never.",
     )
     max_events: Whole = Field(0, description="Events kept of one conversation, the newest. 0: all.")
     max_conversations: Whole = Field(
