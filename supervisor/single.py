@@ -17,6 +17,7 @@ LOOK_S = 0.02  # between looks at a lock that is taken
 TEXT_LIMIT = 4096
 SOCKET = ", socket "
 CONNECT_S = 1.0  # a daemon that lives has a place in its backlog
+STRANGE_S = 0.3  # a daemon says who it is in the same moment as it takes the lock
 
 
 class AlreadyRunning(GreenroomError):
@@ -25,7 +26,8 @@ class AlreadyRunning(GreenroomError):
     code = "already_running"
 
     def __init__(self, told: str) -> None:
-        self.socket = told.partition(SOCKET)[2]
+        named, _, self.socket = told.partition(SOCKET)
+        self.pid = int(named.removeprefix("pid ")) if named.removeprefix("pid ").isdecimal() else None
         doing = "is running already" if self.socket else "is coming up or going, and not done with it"
         super().__init__(f"a daemon {doing} ({told or 'no pid yet'})")
 
@@ -34,6 +36,12 @@ class RunsElsewhere(GreenroomError):
     """The home has its daemon, but at a socket that is not where this environment looks for it."""
 
     code = "runs_elsewhere"
+
+
+class HeldByAStranger(GreenroomError):
+    """The lock is held, and by nobody who is a daemon of ours: waiting would not help."""
+
+    code = "held_by_a_stranger"
 
 
 class DaemonLock:
@@ -66,6 +74,7 @@ def take_lock(path: str, address: str, patience_s: float) -> DaemonLock:
     What the file says is believed only of a daemon that answers: a text outlives whoever was killed.
     """
     deadline = time.monotonic() + patience_s
+    strange_since = None
     while True:
         try:
             return DaemonLock(path)
@@ -77,9 +86,26 @@ def take_lock(path: str, address: str, patience_s: float) -> DaemonLock:
                     f"the daemon of this home listens at {taken.socket}, and this environment looks at {address}; "
                     "give both the same XDG_RUNTIME_DIR, or set GREENROOM_HOME"
                 ) from None
-            if time.monotonic() > deadline:
+            now = time.monotonic()
+            strange_since = None if lives(taken.pid) else strange_since or now
+            if strange_since is not None and now - strange_since > STRANGE_S:
+                raise HeldByAStranger(f"{path} is locked, and not by a daemon; `fuser {path}` says by whom") from None
+            if now > deadline:
                 raise
         time.sleep(LOOK_S)
+
+
+def lives(pid: int | None) -> bool:
+    """Whether there is such a process. A text outlives whoever was killed."""
+    if pid is None:
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # somebody else's, which is no daemon of ours, but lives
+        pass
+    return True
 
 
 def answers(address: str) -> bool:

@@ -154,9 +154,8 @@ def test_the_stacks_of_a_daemon_in_the_background_are_beside_its_log(home: Home)
         stacks = Path(home.paths.stacks_file)
         assert stacks.parent == Path(home.paths.log_file).parent
         assert stat.S_IMODE(stacks.stat().st_mode) == 0o600
-        for number in (1, 2):
-            os.kill(pid, signal.SIGUSR1)
-            wait_until(lambda n=number: stacks.read_text().count("most recent call first") >= n * 3, "no stacks")
+        os.kill(pid, signal.SIGUSR1)
+        wait_until(lambda: stacks.read_text().count("most recent call first") > 3, "no stacks of several threads")
         assert "in wait" in stacks.read_text(), "the main thread waits for a signal"
         with home.client() as client:
             assert client.ask("daemon/status")["pid"] == pid, "it goes on"

@@ -160,7 +160,7 @@ def test_a_deletion_goes_on_although_the_client_that_asked_for_it_has_gone(home:
             impatient.ask("daemon/status")  # all of them were read
 
         def gone() -> bool:
-            return client.ask("conversation/list", limit=100)["conversations"] == []
+            return not client.ask("conversation/list", limit=100)["conversations"]
 
         wait_until(gone, "they are still listed")
     with home.daemon(), home.client() as client:
