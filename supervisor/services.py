@@ -23,7 +23,7 @@ from supervisor.config import Arguments, Loaded, choose_provider, differences, l
 from supervisor.config.complain import is_secret
 from supervisor.engine import Engine
 from supervisor.environment import command_environment
-from supervisor.journal.export import export, import_
+from supervisor.journal.export import Place, import_, piece
 from transports import requests as ask
 from transports.dialect import Client
 from transports.hello import Identity
@@ -187,8 +187,9 @@ class Services:
         return ask.AskedFound(tuple(places))
 
     async def _export(self, request: ask.Export, _: Client) -> ask.Exported:
-        lines = await asyncio.to_thread(lambda: tuple(export(self._engine.journal, request.conversation)))
-        return ask.Exported(lines)
+        place = Place(*request.place) if request.place else None
+        lines, place = await asyncio.to_thread(piece, self._engine.journal, request.conversation, place)
+        return ask.Exported(tuple(lines), place)
 
     async def _import(self, request: ask.Import, _: Client) -> ask.Stored:
         journal = self._engine.journal

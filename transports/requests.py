@@ -110,15 +110,19 @@ class Fork:
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """Answer: Exported, JSON lines."""
+    """A piece of the JSON lines; `place` is where the piece before ended. Answer: Exported."""
 
     token: Token
     conversation: ConversationId
+    place: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Exported:
+    """`place` is where the next piece begins; None after the last."""
+
     lines: tuple[str, ...]
+    place: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -441,3 +441,50 @@ def test_what_was_deleted_is_gone_after_a_restart_and_what_was_not_is_there(home
         watching = client.attach(kept, len(whole) - 2)
         client.wait_live(watching)
         assert watching.seqs == [len(whole) - 1, len(whole)]
+
+
+def in_pieces(client: ControlPeer, conversation: str) -> tuple[list[str], int]:
+    """All lines, and in how many pieces they came."""
+    lines: list[str] = []
+    cursor, pieces = None, 0
+    while pieces == 0 or cursor is not None:
+        piece = client.call("conversation/export", conversation=conversation, cursor=cursor)
+        assert sum(map(len, piece["lines"])) < 3 << 20
+        lines += piece["lines"]
+        cursor, pieces = piece["next_cursor"], pieces + 1
+    return lines, pieces
+
+
+def test_a_conversation_larger_than_a_message_goes_out_and_in_in_pieces(client: ControlPeer) -> None:
+    one = client.create(name="large")
+    client.send(one, "say hello")
+    header, *events = in_pieces(client, one)[0]
+    head, last = json.loads(header), json.loads(events[-1])
+    large = []
+    for number in range(1, 21):
+        body = {"type": "background_event", "message": chr(96 + number) * (1 << 20)}
+        event = {"seq": last["seq"] + number, "ts": last["ts"], "turn": None, "type": body["type"], "body": body}
+        large.append(json.dumps(event, separators=(",", ":")))
+    head["head"]["last_seq"] += len(large)
+    client.call("conversation/delete", conversation=one)
+    whole = [json.dumps(head), *events, *large]
+    for count, line in enumerate(whole[:-1], 1):
+        told = client.call("conversation/import", lines=[line], upload="mine", more=True)
+        assert told == {"lines": count}
+    assert listed(client, name="large") == []
+    assert client.call("conversation/import", lines=whole[-1:], upload="mine") == {"conversation": one}
+    back, pieces = in_pieces(client, one)
+    assert pieces > 16, "a piece is about as large as an event here"
+    assert [json.loads(line) for line in back[1:]] == [json.loads(line) for line in whole[1:]]
+    again = client.refusal("conversation/import", lines=[], upload="mine")
+    assert again.name == "invalid_input", "nothing is left of the upload"
+
+
+@pytest.mark.parametrize("cursor", ["x", "1", "1/", "/1", "-1/2", "1/2/3", "9" * 100 + "/1"])
+def test_a_cursor_of_no_export_is_refused(client: ControlPeer, cursor: str) -> None:
+    one = client.create()
+    assert client.refusal("conversation/export", conversation=one, cursor=cursor).name == "invalid_input"
+
+
+def test_lines_that_are_to_be_continued_need_a_name(client: ControlPeer) -> None:
+    assert client.refusal("conversation/import", lines=["{}"], more=True).name == "invalid_input"

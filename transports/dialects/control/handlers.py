@@ -22,6 +22,7 @@ from transports.dialects.control.text import Raw
 
 ASLEEP = {"parked"}  # a look at one of these would wake it
 
+CURSOR_LENGTH = 38  # two numbers that the journal can count to
 BUSY = frozenset({"starting", "running", "waiting", "interrupting"})
 
 
@@ -291,13 +292,35 @@ def fork(call: Call, given: p.Fork) -> Iterable[Action]:
     )
 
 
-def export(call: Call, given: p.Named) -> Iterable[Action]:
-    return call.with_conversation(given.conversation, lambda one: call.ask(lambda token: ask.Export(token, one)))
+def export(call: Call, given: p.Export) -> Iterable[Action]:
+    place = place_in_export(given.cursor) if given.cursor else None
+    if given.cursor and place is None:
+        return call.finish(InvalidInput(f"cursor: {given.cursor!r} is no next_cursor of ours"))
+    return call.with_conversation(
+        given.conversation, lambda one: call.ask(lambda token: ask.Export(token, one, place))
+    )
+
+
+def place_in_export(cursor: str) -> tuple[int, int] | None:
+    after, _, last = cursor.partition("/")
+    digits = after.isdecimal() and last.isdecimal() and len(cursor) < CURSOR_LENGTH
+    return (int(after), int(last)) if digits else None
 
 
 def import_(call: Call, given: p.Import) -> Iterable[Action]:
+    """What comes in several requests is stored with the last of them, whole or not at all."""
+    if given.more and given.upload is None:
+        return call.finish(InvalidInput("upload: what comes in several requests needs a name"))
+    lines = given.lines
+    if given.upload is not None:
+        gathered = call.dialect.uploads.add(given.upload, given.lines)
+        if isinstance(gathered, InvalidInput):
+            return call.finish(gathered)
+        if given.more:
+            return call.finish(ask.Plain({"lines": gathered}))
+        lines = call.dialect.uploads.take(given.upload)
     new = ConversationId(str(uuid4())) if given.new_id else None
-    return call.ask(lambda token: ask.Import(token, given.lines, new))
+    return call.ask(lambda token: ask.Import(token, lines, new))
 
 
 def delete(call: Call, given: p.Named) -> Iterable[Action]:
