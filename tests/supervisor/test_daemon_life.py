@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import resource
 import signal
 import socket
 import stat
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from supervisor import launch
+from supervisor.daemon import DESCRIPTORS
 from tests.support.bridge import wait_until
 from tests.support.control_client import ControlClient, Gone, Refused
 from tests.support.home import Home
@@ -138,6 +140,19 @@ def test_a_broken_config_is_named_by_a_start_that_fails(tmp_path: Path) -> None:
     assert not Path(home.socket).exists()
     assert not Path(home.paths.pid_file).exists()
     daemon.end()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only there can a test look at another process's limits")
+def test_it_takes_as_many_descriptors_as_it_may_have(home: Home) -> None:
+    """The shell's usual soft limit is a quarter of what a busy daemon needs."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    given = home.start(soft_descriptors=256)
+    try:
+        assert given.said() == "ready"
+        found = resource.prlimit(given.pid, resource.RLIMIT_NOFILE)
+        assert found == (min(DESCRIPTORS, hard), hard)
+    finally:
+        given.end()
 
 
 def test_a_deleted_socket_is_made_again(running_home: Home) -> None:

@@ -1,7 +1,9 @@
 """What the daemon finds after its last life ended, in order or by kill -9 at any moment."""
 
+import contextlib
 import os
 import random
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -177,6 +179,25 @@ def test_ten_thousand_conversations_cost_a_start_less_than_a_second(tmp_path: Pa
     assert ready_s(large) - ready_s(small) < 1.0
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only there can a test read another process's time")
+def test_with_ten_thousand_conversations_it_is_ready_within_a_second_of_its_own_time(tmp_path: Path) -> None:
+    """After a kill. What neighbours on the machine take away is nobody's fault, so the best of three counts."""
+    home = Home(tmp_path / "large")
+    (home.directory / "state").mkdir(mode=0o700)
+    fill(Path(home.paths.journal_file), 10_000)
+    spent = []
+    for _ in range(3):
+        with home.daemon() as daemon:
+            spent.append(processor_s(daemon.pid))
+            daemon.kill()
+    assert min(spent) < 1.0, spent
+
+
+def processor_s(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def ready_s(home: Home) -> float:
     with home.daemon() as daemon:
         took = time.monotonic() - daemon.began
@@ -266,6 +287,7 @@ def test_nothing_that_was_acknowledged_is_lost_however_often_the_daemon_is_kille
     chance, reader = random.Random(cycles), Reader()
     for _ in range(cycles):
         with home.daemon() as daemon, home.client() as client:
+            assert running(home) == {daemon.pid}, "somebody has outlived the last life"
             if not reader.seen:
                 reader.seen = {create(client): {} for _ in range(STREAMS)}
             reader.attach(client)
@@ -278,6 +300,17 @@ def test_nothing_that_was_acknowledged_is_lost_however_often_the_daemon_is_kille
         reader.check(client)
         assert daemon.stop() == 0
     assert not [line for line in home.log if line["level"] == "error"]
+
+
+def running(home: Home) -> set[int]:
+    """Processes with this home in their environment, ourselves and the ended ones apart."""
+    mark, found = f"GREENROOM_HOME={home.directory}".encode(), set()
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            with contextlib.suppress(OSError):
+                if mark in (entry / "environ").read_bytes().split(b"\0"):
+                    found.add(int(entry.name))
+    return found
 
 
 def drain(reader: Reader, client: ControlClient) -> None:

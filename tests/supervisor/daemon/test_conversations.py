@@ -153,6 +153,32 @@ def test_an_interrupt_is_answered_when_all_of_the_turn_is_gone(client: ControlPe
     assert other.call("conversation/interrupt", conversation=one) == {"turn": None, "ending": None, "queued": 0}
 
 
+def test_several_are_interrupted_by_one_request_and_one_that_is_refused_keeps_none_of_the_others(
+    client: ControlPeer,
+) -> None:
+    busy = [client.create() for _ in range(3)]
+    idle = client.create()
+    turns = [client.start("conversation/send", conversation=one, prompt="stall", wait=True) for one in busy]
+    wait_until(
+        lambda: {row["state"] for row in listed(client) if row["conversation"] in busy} == {"running"}, "no turn"
+    )
+    told = client.call("conversations/interrupt", conversations=[busy[0], idle, NOBODY])["stopped"]
+    assert [each["conversation"] for each in told] == [busy[0], idle, NOBODY]
+    assert (told[0]["ending"], told[1]["turn"], told[2]["error"]["code"]) == (
+        "interrupted",
+        None,
+        "unknown_conversation",
+    )
+    everybody = client.call("conversations/interrupt", all=True)["stopped"]
+    assert {each["conversation"]: each["ending"] for each in everybody}.items() >= {
+        (busy[1], "interrupted"),
+        (busy[2], "interrupted"),
+    }
+    assert [client.answer(turn)["ending"] for turn in turns] == ["interrupted"] * 3
+    for neither in ({}, {"conversations": busy, "all": True}):
+        assert client.refusal("conversations/interrupt", **neither).name == "invalid_input"
+
+
 def test_a_queue_that_an_interrupt_paused_goes_on_when_somebody_says_so(client: ControlPeer) -> None:
     one = client.create()
     client.send(one, "stall forever", wait=False)
