@@ -128,7 +128,7 @@ def retire(draft: Draft, command: Retire) -> None:
 def leave_if_retired(draft: Draft) -> None:
     """What was decided before is on its way to the disk; when it is there, nothing keeps us."""
     if draft.state.retiring is not None and is_quiet(draft):
-        draft.at_once(Leave())
+        draft.after_the_readers(Leave())  # and after the answers that waited for the disk, too
 
 
 def quiesce(draft: Draft, news: Quiesce) -> None:
