@@ -15,7 +15,7 @@ import pytest
 
 from supervisor import launch
 from supervisor.launch import READY, Launch, StartFailed
-from supervisor.single import STRANGE_S
+from supervisor.single import STRANGE_S, DaemonLock
 from tests.support.bridge import wait_until
 from tests.support.home import Home
 
@@ -103,8 +103,14 @@ def strange_lock(home: Home) -> str:
     return "locked, and not by a daemon"
 
 
+def embedded(home: Home) -> str:
+    (home.directory / "state").mkdir(mode=0o700)
+    DaemonLock(home.paths.lock_file).tell_embedded()  # held as long as the test's process, as an editor's would be
+    return "without --embedded"
+
+
 @pytest.mark.parametrize(
-    "wrong", [broken_config, unknown_value, directory_of_others, file_for_a_directory, strange_lock]
+    "wrong", [embedded, broken_config, unknown_value, directory_of_others, file_for_a_directory, strange_lock]
 )
 def test_a_start_that_cannot_succeed_says_why_within_a_second(home: Home, wrong: Callable[[Home], str]) -> None:
     """A second of its own time: what neighbours on the machine take away is not counted, what it sleeps is."""

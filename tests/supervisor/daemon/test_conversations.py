@@ -158,7 +158,7 @@ def test_several_are_interrupted_by_one_request_and_one_that_is_refused_keeps_no
 ) -> None:
     busy = [client.create() for _ in range(3)]
     idle = client.create()
-    turns = [client.start("conversation/send", conversation=one, prompt="stall", wait=True) for one in busy]
+    turns = [client.start("conversation/send", conversation=one, prompt="stall forever", wait=True) for one in busy]
     wait_until(
         lambda: {row["state"] for row in listed(client) if row["conversation"] in busy} == {"running"}, "no turn"
     )
