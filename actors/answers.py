@@ -34,13 +34,17 @@ class Begun:
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """Input is stored. `turn` is the one that took it, or None while it waits."""
+    """Input is stored. `turn` is the one that took it, or None while it waits.
+
+    `ended` is the seq at which that turn ended, if the same input came again after it.
+    """
 
     input: InputId
     turn: TurnId | None
     seq: int
     queued: int = 0
     duplicate: bool = False
+    ended: int | None = None
 
 
 class Ending(StrEnum):

@@ -10,7 +10,7 @@ import structlog
 
 from actors.base import Actor
 from actors.errors import GreenroomError, JournalError, StorageFailed
-from actors.messages import Address, AppendRefused, Chore, ChoreDone, Committed, Load, Store
+from actors.messages import Address, AppendRefused, Chore, ChoreDone, Committed, Erase, Erased, Load, Store
 from actors.ports import Journal
 
 log = structlog.get_logger()
@@ -28,17 +28,29 @@ class Journalist(Actor):
         self.commits = 0
         self.stored = 0
 
-    def receive(self, message: Store | Load | Chore) -> object:
+    def receive(self, message: Store | Load | Erase | Chore) -> object:
         match message:
             case Store():
                 more = [one for one in self.mailbox.take(Store, GROUP - 1) if isinstance(one, Store)]
                 self._commit([message, *more])
             case Load():
                 self._librarian.tell(message)  # everything that was stored before it is on disk now
+            case Erase():
+                message.reply_to.tell(Erased(message.conversation, self._erased(message)))
             case Chore():
                 message.reply_to.tell(ChoreDone(self._done(message)))
             case _:
                 assert_never(message)
+        return None
+
+    def _erased(self, message: Erase) -> GreenroomError | None:
+        try:
+            self._journal.delete(message.conversation)
+        except GreenroomError as error:
+            return error
+        except Exception as error:
+            log.exception("journal.delete_failed", conversation=message.conversation)
+            return StorageFailed(f"the journal failed: {type(error).__name__}")
         return None
 
     def _done(self, chore: Chore) -> object:

@@ -397,6 +397,22 @@ class ChoreDone:
 
 
 @dataclass(frozen=True, slots=True)
+class Erase:
+    """Forget everything of a conversation that has no owner. `reply_to` gets Erased."""
+
+    conversation: ConversationId
+    reply_to: Address
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """It is gone from the disk; with an error, it is there as before."""
+
+    conversation: ConversationId
+    error: GreenroomError | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class FetchPage:
     conversation: ConversationId
     read: ReadPage
@@ -452,10 +468,18 @@ class Resolve:
 
 @dataclass(frozen=True, slots=True)
 class Remove:
-    """Forget a conversation. Done when nobody owns it any more; its rows are the asker's to delete."""
+    """Delete a conversation. Done when nobody owns it and the disk has forgotten it."""
 
     conversation: ConversationId
     caller: Caller
+
+
+@dataclass(frozen=True, slots=True)
+class Trim:
+    """Delete what is asleep: the least recently used beyond `most`, and what nobody has touched for too long."""
+
+    most: int | None = None
+    untouched_since: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -513,6 +537,8 @@ RegistryInput = (
     | ListApprovals
     | Resolve
     | Remove
+    | Trim
+    | Erased
     | Known
     | HeadChanged
     | Settle
@@ -541,7 +567,14 @@ class Forward:
     message: Input
 
 
-RoutingEffect = StartSession | Forward | AbandonAgent | ReplyTo | EndSubscription
+@dataclass(frozen=True, slots=True)
+class EraseRows:
+    """Nobody owns it any more: the disk is to forget it."""
+
+    conversation: ConversationId
+
+
+RoutingEffect = StartSession | Forward | AbandonAgent | EraseRows | ReplyTo | EndSubscription
 
 
 # --- the lanes of a mailbox ------------------------------------------------------------------------------------

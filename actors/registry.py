@@ -13,6 +13,9 @@ from actors.errors import ActorGone, MailboxFull, TooManySessions
 from actors.ids import ConversationId
 from actors.messages import (
     EndSubscription,
+    Erase,
+    Erased,
+    EraseRows,
     Forward,
     Input,
     Left,
@@ -65,6 +68,8 @@ class Registry(Actor):
                 self._around.outbox.post(effect.connection, effect, self.address)
             case ReplyTo():
                 self._around.outbox.post(effect.caller.connection, effect, self.address)
+            case EraseRows():
+                self._erase(effect.conversation)
             case AbandonAgent():
                 self._sessions.pop(effect.conversation, None)
                 self._around.agents.order(effect, self.address)
@@ -89,6 +94,12 @@ class Registry(Actor):
             self._perform_all(self._routing.keep(conversation, message))
         except MailboxFull as full:
             self._perform_all(self._routing.refuse(message, full.message))
+
+    def _erase(self, conversation: ConversationId) -> None:
+        try:
+            self._around.journalist.tell(Erase(conversation, self.address))
+        except ActorGone as gone:  # the daemon is stopping
+            self._perform_all(self._routing.erased(Erased(conversation, gone)))
 
     def on_stop(self) -> None:
         for survivor in stop_all(self._sessions.values(), SESSIONS_STOP_S):

@@ -7,6 +7,7 @@ thousand entries for every message would not be simpler, only slower. An entry i
     live        a session actor owns it; messages are forwarded
     parking     the session was asked to leave; messages wait for its answer
     recovering  the session failed; messages wait until its processes are gone
+    removing    nobody owns it, and the disk was asked to forget it; messages wait for what becomes of that
     broken      it failed even while recovering; refused until the daemon is restarted
 """
 
@@ -34,6 +35,8 @@ from actors.messages import (
     ConnectionClosed,
     Create,
     EndSubscription,
+    Erased,
+    EraseRows,
     Forward,
     HeadChanged,
     Input,
@@ -60,6 +63,7 @@ from actors.messages import (
     Stayed,
     Survivors,
     ToConversation,
+    Trim,
     Unsubscribed,
     WatchList,
 )
@@ -80,12 +84,16 @@ class Status(StrEnum):
     LIVE = "live"
     PARKING = "parking"
     RECOVERING = "recovering"
+    REMOVING = "removing"
     BROKEN = "broken"
 
 
 @dataclass(slots=True)
 class Entry:
-    """One conversation. A parked one costs its head and nothing else."""
+    """One conversation. A parked one costs its head and nothing else.
+
+    `removal` is for whom it is being removed, `removers` are those who want that while it is between two owners.
+    """
 
     status: Status = Status.PARKED
     head: Head | None = None
@@ -95,6 +103,13 @@ class Entry:
     failed: SessionFailed | None = None
     pending: tuple[ApprovalRequest, ...] = ()
     removal: Caller | None = None
+    removers: list[Caller] = field(default_factory=list)
+
+    @property
+    def is_asleep(self) -> bool:
+        """Nobody owns it and nothing of it is open: it may go."""
+        ended = self.head is not None and self.head.state in ENDED
+        return self.status is Status.BROKEN or (self.status is Status.PARKED and ended)
 
 
 class Routing:
@@ -105,6 +120,7 @@ class Routing:
         self._renames: dict[Caller, str] = {}  # names that are taken while their Rename is on its way
         self._unsettled: deque[ConversationId] = deque()  # the last daemon's, for which there was no room yet
         self._watch = ListWatch()
+        self._trimming: deque[ConversationId] = deque()  # to be removed one after the other
         self._live = 0
         self._max_live = max_live
         self._quiescing = False
@@ -125,6 +141,10 @@ class Routing:
                 return [*self._watch.watch(message)]
             case Remove():
                 return self._remove(message)
+            case Trim():
+                return self._trim(message)
+            case Erased():
+                return self.erased(message)
             case Known():
                 return self._know(message)
             case HeadChanged():
@@ -145,7 +165,7 @@ class Routing:
 
     def is_live(self, conversation: ConversationId) -> bool:
         entry = self._entries.get(conversation)
-        return entry is not None and entry.status is not Status.PARKED
+        return entry is not None and entry.status not in {Status.PARKED, Status.REMOVING}
 
     def statistics(self) -> dict[str, int]:
         return {
@@ -194,7 +214,7 @@ class Routing:
                 return [Forward(conversation, message)]
             case Status.PARKED:
                 return self._wake(conversation, entry, message)
-            case Status.PARKING | Status.RECOVERING:
+            case Status.PARKING | Status.RECOVERING | Status.REMOVING:
                 return self._stash(entry, message)
             case Status.BROKEN:
                 why = entry.failed.message if entry.failed else "unknown"
@@ -365,19 +385,87 @@ class Routing:
             return AmbiguousConversation(f"{reference!r} is {len(candidates)} conversations", candidates=candidates)
         return UnknownConversation(f"no conversation {reference!r}")
 
+    # --- removing -------------------------------------------------------------------------------------------------
+
     def _remove(self, message: Remove) -> list[RoutingEffect]:
-        entry = self._entries.get(message.conversation)
-        match entry and entry.status:
-            case None:
-                return self._refused(message.caller, UnknownConversation(f"no conversation {message.conversation}"))
-            case Status.PARKED if entry and entry.head and entry.head.state in ENDED:
-                self._forget(message.conversation)
-                return [ReplyTo(message.caller, Done()), *self._watch.changed()]
-            case Status.LIVE if entry:
-                entry.status, entry.removal = Status.PARKING, message.caller
-                return [Forward(message.conversation, Retire(message.caller))]
+        conversation, caller = message.conversation, message.caller
+        entry = self._entries.get(conversation)
+        if entry is None or (entry.head is None and entry.status is Status.PARKED):
+            return self._refused(caller, UnknownConversation(f"no conversation {conversation}"))
+        if entry.is_asleep:
+            return self._erase(conversation, entry, caller)
+        match entry.status:
+            case Status.PARKED:  # something is open there: its owner knows what
+                effects = self._wake(conversation, entry, Retire(caller))
+                self._await_leave(entry, caller)
+                return effects
+            case Status.LIVE:
+                self._await_leave(entry, caller)
+                return [Forward(conversation, Retire(caller))]
             case _:
-                return self._refused(message.caller, WrongState("something is going on there; try again in a moment"))
+                entry.removers.append(caller)
+                return []
+
+    def _await_leave(self, entry: Entry, caller: Caller) -> None:
+        if entry.status is Status.LIVE:
+            entry.status, entry.removal = Status.PARKING, caller
+
+    def _erase(self, conversation: ConversationId, entry: Entry, caller: Caller | None) -> list[RoutingEffect]:
+        entry.status, entry.removal = Status.REMOVING, caller
+        return [EraseRows(conversation)]
+
+    def erased(self, message: Erased) -> list[RoutingEffect]:
+        """Only now is it forgotten here: a client or a daemon that dies meanwhile leaves no half of it."""
+        entry = self._entries.get(message.conversation)
+        if entry is None or entry.status is not Status.REMOVING:
+            return []
+        if message.error is None:
+            return [*self._gone(message.conversation, entry), *self._trim_next()]
+        self._trimming.clear()  # the next one would fare no better
+        return self._kept(message.conversation, entry, message.error)
+
+    def _gone(self, conversation: ConversationId, entry: Entry) -> list[RoutingEffect]:
+        self._forget(conversation)
+        gone = UnknownConversation(f"conversation {conversation} was deleted")
+        too_late = (*map(caller_of, _emptied(entry)), *entry.removers)
+        done: list[RoutingEffect] = [ReplyTo(entry.removal, Done())] if entry.removal else []
+        refused = (effect for caller in too_late for effect in self._refused(caller, gone))
+        return [*done, *refused, *self._watch.changed()]
+
+    def _kept(self, conversation: ConversationId, entry: Entry, error: GreenroomError) -> list[RoutingEffect]:
+        """The disk has it still, and whoever waited for it is served."""
+        entry.status = Status.PARKED
+        askers = (entry.removal, *entry.removers)
+        waiting = tuple(_emptied(entry))
+        entry.removal, entry.removers = None, []
+        refused = [effect for caller in askers for effect in self._refused(caller, error)]
+        return refused + [effect for one in waiting for effect in self._hand_over(conversation, entry, one)]
+
+    def _ask_again(self, conversation: ConversationId, entry: Entry) -> list[RoutingEffect]:
+        """Those who wanted it removed while nobody could say whether it may be."""
+        removers, entry.removers = entry.removers, []
+        return [effect for caller in removers for effect in self._remove(Remove(conversation, caller))]
+
+    def _trim(self, message: Trim) -> list[RoutingEffect]:
+        under_way = bool(self._trimming)
+        self._trimming = deque(self._surplus(message))
+        return [] if under_way else self._trim_next()
+
+    def _surplus(self, message: Trim) -> Iterable[ConversationId]:
+        asleep = [(one, entry.head.updated) for one, entry in self._entries.items() if entry.is_asleep and entry.head]
+        asleep.sort(key=lambda one: one[1])
+        too_many = 0 if message.most is None else max(0, len(self._entries) - message.most)
+        oldest = message.untouched_since
+        return [one for at, (one, updated) in enumerate(asleep) if at < too_many or (oldest and updated < oldest)]
+
+    def _trim_next(self) -> list[RoutingEffect]:
+        """One at a time: the disk is for conversations first. Who has been woken meanwhile is left alone."""
+        while self._trimming and not self._quiescing:
+            conversation = self._trimming.popleft()
+            entry = self._entries.get(conversation)
+            if entry is not None and entry.is_asleep:
+                return self._erase(conversation, entry, None)
+        return []
 
     # --- parking and failing --------------------------------------------------------------------------------------
 
@@ -391,27 +479,21 @@ class Routing:
                 return [Forward(message.conversation, Park())]
             case Stayed(), Status.PARKING:
                 entry.status, entry.removal = Status.LIVE, None
-                return [Forward(message.conversation, waiting) for waiting in _emptied(entry)]
-            case Left(), Status.PARKING | Status.LIVE if entry.removal is not None:
+                waiting = [Forward(message.conversation, one) for one in _emptied(entry)]
+                return [*waiting, *self._ask_again(message.conversation, entry)]
+            case Left(), Status.PARKING if entry.removal is not None:
                 self._live -= 1
-                return self._removed(message.conversation, entry, entry.removal)
+                return [*self._erase(message.conversation, entry, entry.removal), *self._settle_more()]
             case Left(), Status.PARKING | Status.LIVE:
                 self._live -= 1
                 entry.status = Status.PARKED
-                waiting = tuple(_emptied(entry))
-                if entry.head is None and not waiting:
+                stashed = tuple(_emptied(entry))
+                if entry.head is None and not stashed:
                     self._forget(message.conversation)
-                again = [self._start(message.conversation, entry, Revived(), waiting)] if waiting else []
-                return [*again, *self._settle_more()]
+                again = [self._start(message.conversation, entry, Revived(), stashed)] if stashed else []
+                return [*again, *self._settle_more(), *self._ask_again(message.conversation, entry)]
             case _:
                 return []
-
-    def _removed(self, conversation: ConversationId, entry: Entry, remover: Caller) -> list[RoutingEffect]:
-        self._forget(conversation)
-        gone = UnknownConversation(f"conversation {conversation} was deleted")
-        too_late = (caller_of(message) for message in _emptied(entry))
-        refused = (ReplyTo(caller, gone) for caller in too_late if caller)
-        return [ReplyTo(remover, Done()), *refused, *self._watch.changed()]
 
     def _forget(self, conversation: ConversationId) -> None:
         del self._entries[conversation]
@@ -424,7 +506,10 @@ class Routing:
             return []
         entry.failures = [*(one for one in entry.failures if one > now - FAILURE_WINDOW_S), now]
         entry.status = Status.RECOVERING
-        entry.stash[:0] = message.leftovers
+        entry.stash[:0] = [one for one in message.leftovers if not isinstance(one, Retire)]
+        if entry.removal is not None and entry.removal not in message.survivors.callers:
+            entry.removers.insert(0, entry.removal)
+        entry.removal = None
         entry.failed = message
         self._forget_requests(message.conversation, {caller_of(waiting) for waiting in entry.stash})
         return [AbandonAgent(message.conversation)]
@@ -436,7 +521,7 @@ class Routing:
             return []
         failed, times = entry.failed, len(entry.failures)
         if times > FAILURES_ALLOWED:
-            return self._break(entry, failed)
+            return [*self._break(entry, failed), *self._ask_again(conversation, entry)]
         entry.failed = None
         revived = Revived(
             AbortReason.FAILED,
@@ -444,7 +529,8 @@ class Routing:
             failed.traceback if times == FAILURES_ALLOWED else None,
             failed.survivors,
         )
-        return [self._start(conversation, entry, revived, tuple(_emptied(entry)))]
+        started = self._start(conversation, entry, revived, tuple(_emptied(entry)))
+        return [started, *self._ask_again(conversation, entry)]
 
     def _forget_requests(self, conversation: ConversationId, kept: set[Caller | None]) -> None:
         """What the failed owner had taken ends with it; only what nobody has taken yet can still be taken back."""
@@ -466,7 +552,9 @@ class Routing:
         if entry.head is None:
             self._forget(effect.conversation)
         error = Overloaded("there is no thread for another live conversation; try again")
-        return self._turn_away(effect.revived.survivors, effect.first, error)
+        removers, entry.removal, entry.removers = entry.removers, None, []
+        refused = [one for caller in removers for one in self._refused(caller, error)]
+        return [*self._turn_away(effect.revived.survivors, effect.first, error), *refused]
 
     def _turn_away(
         self, survivors: Survivors | None, waiting: Iterable[Input], error: GreenroomError

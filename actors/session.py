@@ -216,6 +216,8 @@ class Session(Actor):
                 around.registry.tell(ParkOffered(self.conversation, self.generation))
             case Stay():
                 around.registry.tell(Stayed(self.conversation, self.generation))
+            case Leave() if self.mailbox.commands_wait and self._is_retiring:
+                pass  # decided again when they are served
             case Leave() if self.mailbox.commands_wait:  # the lanes let Park pass what was routed before it
                 around.registry.tell(Stayed(self.conversation, self.generation))
             case Leave():
@@ -224,6 +226,10 @@ class Session(Actor):
                 around.registry.tell(Left(self.conversation, self.generation))
             case _:
                 assert_never(effect)
+
+    @property
+    def _is_retiring(self) -> bool:
+        return self._state is not None and self._state.retiring is not None
 
     def on_failure(self, failure: Failure) -> None:
         """The core is pure: what it knew before the bad input is still true, and goes to the successor."""

@@ -1,9 +1,8 @@
 """The daemon: the engine behind a unix socket, one per home. Start order is written out here; stop is its mirror.
 
-Runs on the main thread, which waits for signals and for whoever wants it to stop. `python -m supervisor`.
+Runs on the main thread, which waits for signals and for whoever wants it to stop. program.py begins it.
 """
 
-import argparse
 import contextlib
 import faulthandler
 import os
@@ -12,7 +11,7 @@ import secrets
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import structlog
@@ -21,14 +20,13 @@ from actors.errors import GreenroomError
 from actors.ids import ConnectionId
 from supervisor import logs, notify
 from supervisor.bell import Bell
-from supervisor.config import Loaded, load, parse_overrides
+from supervisor.config import Loaded
 from supervisor.dialects import dialects, load_the_rest
 from supervisor.engine import Engine
-from supervisor.launch import READY, START_S
 from supervisor.notify import Notifier
-from supervisor.paths import Paths, UnsafePath, locate, private_directory, socket_path
+from supervisor.paths import Paths, socket_path
 from supervisor.services import Services
-from supervisor.single import AlreadyRunning, DaemonLock, remove_pid, take_lock, write_pid
+from supervisor.single import DaemonLock, remove_pid, write_pid
 from supervisor.version import VERSION
 from transports.connection import Neighbours
 from transports.greeting import House
@@ -162,59 +160,34 @@ def raise_descriptor_limit() -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-# --- the program ---------------------------------------------------------------------------------------------------
+# --- the process ---------------------------------------------------------------------------------------------------
 
 
-def parser() -> argparse.ArgumentParser:
-    options = argparse.ArgumentParser(prog="python -m supervisor", description="The Greenroom daemon.")
-    options.add_argument("--config", help="config file instead of the one that would be found")
-    options.add_argument("-c", dest="overrides", action="append", default=[], metavar="KEY=VALUE")
-    options.add_argument("--profile")
-    options.add_argument("--ready-fd", type=int, help="where to say, once, `ready` or what went wrong")
-    options.add_argument("--detach", action="store_true", help="leave whoever started us; see __main__")
-    options.add_argument("--foreground", action="store_true", help="log to the terminal too")
-    return options
-
-
-def main(arguments: Sequence[str] | None = None, lock: DaemonLock | None = None) -> int:
-    """`lock`: of this home, if it is held already."""
-    chosen = parser().parse_args(arguments)
-    with _teller(chosen.ready_fd) as tell:
-        try:
-            return _run(chosen, tell, lock)
-        except AlreadyRunning as error:
-            tell(READY if chosen.ready_fd is not None and error.socket else f"{error.message}\n".encode())
-            return 0 if error.socket else 1
-        except (GreenroomError, UnsafePath, OSError) as error:
-            tell(f"greenroom: the daemon could not start: {error}\n".encode())
-            return 1
-
-
-def _run(chosen: argparse.Namespace, tell: Callable[[bytes], None], lock: DaemonLock | None) -> int:
-    paths = locate()
-    private_directory(paths.state)
-    private_directory(paths.run)
-    overrides = parse_overrides(chosen.overrides)
-
-    def read() -> Loaded:
-        return load(chosen.config, overrides, chosen.profile)
-
-    loaded = read()
-    lock = lock or take_lock(paths.lock_file, socket_path(paths), START_S)
+def serve(
+    loaded: Loaded,
+    paths: Paths,
+    reread: Callable[[], Loaded],
+    lock: DaemonLock,
+    ready: Callable[[], None],
+    *,
+    foreground: bool,
+) -> None:
+    """The whole life of a daemon. `ready` is called once, when everybody can be served."""
     settings = loaded.config.greenroom
     sinks = logs.configure(
         Path(paths.log_file),
         settings.log_level,
-        terminal=sys.stderr if chosen.foreground else None,
+        terminal=sys.stderr if foreground else None,
         max_bytes=settings.log_file_bytes,
         backups=settings.log_backups,
     )
-    daemon = Daemon(loaded, paths, read, lock)
+    daemon = Daemon(loaded, paths, reread, lock)
     notifier = Notifier(os.environ)
     try:
         daemon.start()
         _listen_to_signals(daemon)
-        tell(READY)
+        _show_stacks_when_asked(None if foreground else paths.stacks_file)
+        ready()
         notifier.tell(notify.READY, f"STATUS=listening at {daemon.socket}")
         load_the_rest()
         daemon.wait(notifier)
@@ -223,7 +196,6 @@ def _run(chosen: argparse.Namespace, tell: Callable[[bytes], None], lock: Daemon
     finally:
         daemon.bell.close()
         sinks.close()
-    return 0
 
 
 def _listen_to_signals(daemon: Daemon) -> None:
@@ -235,27 +207,12 @@ def _listen_to_signals(daemon: Daemon) -> None:
         signal.signal(wanted, down)
     daemon.bell.hear_signals()
     signal.signal(signal.SIGHUP, lambda *_: daemon.reload())
-    faulthandler.register(signal.SIGUSR1)  # every stack, to stderr
 
 
-@contextlib.contextmanager
-def _teller(ready_fd: int | None) -> Iterator[Callable[[bytes], None]]:
-    """Says one thing to whoever waits for us, and lets go of it. Without a pipe it is the terminal."""
-    said = False
-
-    def tell(text: bytes) -> None:
-        nonlocal said
-        if said:
-            return
-        said = True
-        if ready_fd is None:
-            if text != READY:
-                sys.stderr.write(text.decode())
-            return
-        with contextlib.suppress(OSError):  # whoever waited has gone
-            os.write(ready_fd, text)
-        os.close(ready_fd)
-
-    yield tell
-    if ready_fd is not None and not said:
-        os.close(ready_fd)
+def _show_stacks_when_asked(path: str | None) -> None:
+    """Every stack, appended to a file, or to the terminal where there is one. Open as long as we live."""
+    if path is None:
+        faulthandler.register(signal.SIGUSR1)
+        return
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    faulthandler.register(signal.SIGUSR1, file=handle)

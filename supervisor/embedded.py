@@ -53,6 +53,7 @@ def serve(said: Mapping[str, Any], dialect: str = "mcp") -> int:
     except (GreenroomError, UnsafePath, OSError) as error:
         sys.stderr.write(f"greenroom mcp --embedded: {error}\n")
         return 1
+    lock.tell_embedded()
     sinks = logs.configure(Path(paths.log_file), loaded.config.greenroom.log_level)
     try:
         Embedded(paths, loaded).run(dialect, {"defaults": said})

@@ -14,9 +14,10 @@ from typing import Literal
 import structlog
 
 from actors.answers import Condition
-from actors.base import Ref, start
+from actors.base import Actor, Ref, start
 from actors.clock import ThreadClock
 from actors.conversation.state import Limits
+from actors.ids import ConversationId
 from actors.journalist import Journalist
 from actors.librarian import Librarian
 from actors.messages import Known, Quiesce
@@ -74,6 +75,7 @@ class Engine:
         self._environ = environ
         self._outbox = outbox
         self._undo: list[tuple[str, Callable[[], bool | None]]] = []
+        self._staff: list[Actor] = []  # whom everybody depends on
 
     @property
     def config(self) -> Config:
@@ -99,7 +101,8 @@ class Engine:
         self.loop.call(self._start_agents(), START_S)
         self._undo.append(("agents", lambda: self.loop.call(self._stop_agents(), STOP_S)))
         self.librarian = self._actor(Librarian(self.journal))
-        self.journalist = self._actor(Journalist(Overheard(self.journal, self.feed), self.librarian))
+        overheard = Overheard(self.journal, self.feed, self._forget)
+        self.journalist = self._actor(Journalist(overheard, self.librarian))
         self.clock.start()
         self._undo.append(("clock", lambda: self.clock.stop(STOP_S)))
         self._registry = Registry(self._surroundings, self.config.greenroom.limits.live_sessions)
@@ -108,7 +111,11 @@ class Engine:
         # Asked, not told: ready means that everybody can be found.
         self.registry.ask(Known(tuple(heads)), START_S)
         self._wait_for_the_lost(heads)
-        Housekeeping(self.journal.prune, self.journalist, self.clock, lambda: self.config.greenroom.retention).begin()
+        self._keep_house()
+
+    def _keep_house(self) -> None:
+        wanted = lambda: self.config.greenroom.retention  # noqa: E731  # as it is then: a reload may change it
+        Housekeeping(self.journal.prune, self.journalist, self.registry, self.clock, wanted).begin()
 
     def _wait_for_the_lost(self, heads: Sequence[Head]) -> None:
         """Nobody is to see a turn of the last life that seems to run: first its end is written."""
@@ -164,15 +171,21 @@ class Engine:
 
     def statistics(self) -> dict[str, object]:
         return {
-            "registry": self._registry.statistics(),
+            **{actor.name: actor.statistics() for actor in self._staff},
             "agents": self.runner.statistics(),
             "processes": self.processes.statistics(),
         }
 
-    def _actor(self, actor: Journalist | Librarian | Registry) -> Ref:
+    def _actor(self, actor: Actor) -> Ref:
         ref = start(actor)
+        self._staff.append(actor)
         self._undo.append((actor.name, lambda: ref.stop(STOP_S)))
         return ref
+
+    def _forget(self, conversation: ConversationId) -> None:
+        """On the journalist's thread: it was deleted, and with it goes what is only in memory."""
+        self.environments.forget(conversation)
+        self.loop.loop.call_soon_threadsafe(self.histories.forget, conversation)
 
     def _surroundings(self, registry: Ref) -> Surroundings:
         greenroom = self.config.greenroom

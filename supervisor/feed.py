@@ -6,7 +6,7 @@ Written on the journalist's thread after each commit, read on the loop. A lock o
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from actors.errors import JournalError
@@ -78,11 +78,12 @@ class Feed:
 
 
 class Overheard:
-    """A journal that tells the feed what it has kept; otherwise the one it was given."""
+    """A journal that tells the feed what it has kept and somebody what it has forgotten; else what it was given."""
 
-    def __init__(self, journal: Journal, feed: Feed) -> None:
+    def __init__(self, journal: Journal, feed: Feed, forgotten: Callable[[ConversationId], None]) -> None:
         self._journal = journal
         self._feed = feed
+        self._forgotten = forgotten
 
     def commit(self, appends: Sequence[Append]) -> list[JournalError | None]:
         outcomes = self._journal.commit(appends)
@@ -100,6 +101,7 @@ class Overheard:
 
     def delete(self, conversation: ConversationId) -> None:
         self._journal.delete(conversation)
+        self._forgotten(conversation)
 
     def close(self) -> None:
         self._journal.close()

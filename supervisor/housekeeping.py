@@ -1,7 +1,8 @@
 """When the journal forgets: small steps on the writer's thread, again and again, as the config says. Loop and clock.
 
-Knows when; what may go is the journal's business. It is told by the clock and by the journalist, whoever's thread
-that is, and never waits: between two steps the writer commits what has come in meanwhile.
+Knows when. Which conversations may go is the registry's business, which of their events the journal's. It is told by
+the clock and by the journalist, whoever's thread that is, and never waits: between two steps the writer commits what
+has come in meanwhile.
 """
 
 import time
@@ -11,7 +12,7 @@ import structlog
 
 from actors.clock import Clock
 from actors.errors import GreenroomError
-from actors.messages import Address, Chore, ChoreDone
+from actors.messages import Address, Chore, ChoreDone, Trim
 from supervisor.config.own import Retention as Wanted
 from supervisor.journal.retention import Retention
 
@@ -30,12 +31,14 @@ class Housekeeping:
         self,
         prune: Callable[[float, Retention], bool],
         journalist: Address,
+        registry: Address,
         clock: Clock,
         wanted: Callable[[], Wanted],
         every_s: float = EVERY_S,
     ) -> None:
         self._prune = prune
         self._journalist = journalist
+        self._registry = registry
         self._clock = clock
         self._wanted = wanted
         self._every_s = every_s
@@ -52,14 +55,17 @@ class Housekeeping:
             self._look()
 
     def _look(self) -> None:
-        policy = retention(self._wanted())
-        if policy is None:
-            self._rest()
-            return
+        wanted, now = self._wanted(), self._clock.now()
+        policy = retention(wanted)
         if self._steps == 0:
             self._began = time.monotonic()
-        now = self._clock.now()
+            self._trim(wanted, now)
         self._journalist.tell(Chore(lambda: self._prune(now, policy), self))
+
+    def _trim(self, wanted: Wanted, now: float) -> None:
+        if wanted.max_conversations or wanted.max_age_days:
+            too_old = now - wanted.max_age_days * DAY_S if wanted.max_age_days else None
+            self._registry.tell(Trim(wanted.max_conversations or None, too_old))
 
     def _done(self, result: object) -> None:
         if isinstance(result, GreenroomError):
@@ -70,7 +76,7 @@ class Housekeeping:
         if result:
             self._clock.after(STEP_S, self, _LOOK)
         else:
-            log.info("retention.complete", steps=self._steps, took_s=round(time.monotonic() - self._began, 3))
+            log.debug("retention.complete", steps=self._steps, took_s=round(time.monotonic() - self._began, 3))
             self._rest()
 
     def _rest(self) -> None:
@@ -78,10 +84,8 @@ class Housekeeping:
         self._clock.after(self._every_s, self, _LOOK)
 
 
-def retention(wanted: Wanted) -> Retention | None:
-    """None when everything is kept."""
-    if not (wanted.max_age_days or wanted.max_events):
-        return None
+def retention(wanted: Wanted) -> Retention:
+    """Where nothing is to be forgotten, the disk is still rid of what was deleted."""
     return Retention(
         max_age_s=wanted.max_age_days * DAY_S if wanted.max_age_days else None, max_events=wanted.max_events or None
     )

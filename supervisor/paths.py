@@ -52,6 +52,11 @@ class Paths:
         return os.path.join(self.state, "greenroom.log")
 
     @property
+    def stacks_file(self) -> str:
+        """What every thread does, when somebody asked for it with SIGUSR1."""
+        return os.path.join(self.state, "greenroom.stacks")
+
+    @property
     def lock_file(self) -> str:
         """In the state directory, because one journal has one owner whatever the run directory is."""
         return os.path.join(self.state, "daemon.lock")

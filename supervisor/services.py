@@ -23,7 +23,7 @@ from supervisor.config import Arguments, Loaded, choose_provider, differences, l
 from supervisor.config.complain import is_secret
 from supervisor.engine import Engine
 from supervisor.environment import command_environment
-from supervisor.journal.export import export, import_
+from supervisor.journal.export import Place, import_, piece
 from transports import requests as ask
 from transports.dialect import Client
 from transports.hello import Identity
@@ -62,7 +62,6 @@ class Services:
             ask.Fork: self._fork,
             ask.Export: self._export,
             ask.Import: self._import,
-            ask.Delete: self._delete,
             ask.AskStatus: self._status,
             ask.ListClients: self._list_clients,
             ask.KillClient: self._kill_client,
@@ -193,8 +192,9 @@ class Services:
         return ask.AskedFound(tuple(places))
 
     async def _export(self, request: ask.Export, _: Client) -> ask.Exported:
-        lines = await asyncio.to_thread(lambda: tuple(export(self._engine.journal, request.conversation)))
-        return ask.Exported(lines)
+        place = Place(*request.place) if request.place else None
+        lines, place = await asyncio.to_thread(piece, self._engine.journal, request.conversation, place)
+        return ask.Exported(tuple(lines), place)
 
     async def _import(self, request: ask.Import, _: Client) -> ask.Stored:
         journal = self._engine.journal
@@ -216,17 +216,6 @@ class Services:
             return error or request.fork
 
         return await self._make_known(await self._write(work))
-
-    async def _delete(self, request: ask.Delete, _: Client) -> ask.Stored:
-        """Its actor has left by now: the registry was asked first."""
-        try:
-            await self._write(lambda: self._engine.journal.delete(request.conversation))
-        except GreenroomError:
-            await self._make_known(request.conversation)  # the disk has it still, so `ls` must
-            raise
-        self._engine.histories.forget(request.conversation)
-        self._engine.environments.forget(request.conversation)
-        return ask.Stored(request.conversation)
 
     async def _make_known(self, conversation: Any) -> ask.Stored:
         head = await asyncio.to_thread(self._engine.journal.head, conversation)

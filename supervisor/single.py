@@ -1,6 +1,7 @@
 """One daemon per home: the lock that says so, and the files that say where it is. Little is imported: see __main__.
 
-The lock file's text is `pid N, socket PATH` while the holder can be reached, and `pid N` while it comes up or goes.
+The lock file's text is `pid N, socket PATH` while the holder can be reached, `pid N` while it comes up or goes, and
+`pid N, embedded` while a program without a socket serves the home.
 """
 
 # ruff: noqa: PTH105, PTH108 # pathlib is most of what this would import
@@ -16,7 +17,9 @@ from actors.errors import GreenroomError
 LOOK_S = 0.02  # between looks at a lock that is taken
 TEXT_LIMIT = 4096
 SOCKET = ", socket "
+EMBEDDED = ", embedded"
 CONNECT_S = 1.0  # a daemon that lives has a place in its backlog
+STRANGE_S = 0.3  # a daemon says who it is in the same moment as it takes the lock
 
 
 class AlreadyRunning(GreenroomError):
@@ -25,7 +28,9 @@ class AlreadyRunning(GreenroomError):
     code = "already_running"
 
     def __init__(self, told: str) -> None:
-        self.socket = told.partition(SOCKET)[2]
+        self.embedded = told.endswith(EMBEDDED)
+        named, _, self.socket = told.removesuffix(EMBEDDED).partition(SOCKET)
+        self.pid = int(named.removeprefix("pid ")) if named.removeprefix("pid ").isdecimal() else None
         doing = "is running already" if self.socket else "is coming up or going, and not done with it"
         super().__init__(f"a daemon {doing} ({told or 'no pid yet'})")
 
@@ -34,6 +39,18 @@ class RunsElsewhere(GreenroomError):
     """The home has its daemon, but at a socket that is not where this environment looks for it."""
 
     code = "runs_elsewhere"
+
+
+class HeldByAnEmbedded(GreenroomError):
+    """A program has the home to itself as long as it lives: waiting would not help."""
+
+    code = "held_by_an_embedded"
+
+
+class HeldByAStranger(GreenroomError):
+    """The lock is held, and by nobody who is a daemon of ours: waiting would not help."""
+
+    code = "held_by_a_stranger"
 
 
 class DaemonLock:
@@ -51,8 +68,14 @@ class DaemonLock:
 
     def tell(self, address: str = "") -> None:
         """Who holds it and where it listens, for those who find it taken. One write: nobody reads half of it."""
-        text = f"pid {os.getpid()}{SOCKET}{address}" if address else f"pid {os.getpid()}"
-        os.pwrite(self._handle, text.encode().ljust(TEXT_LIMIT), 0)
+        self._write(f"{SOCKET}{address}" if address else "")
+
+    def tell_embedded(self) -> None:
+        """It serves one client, and never at a socket."""
+        self._write(EMBEDDED)
+
+    def _write(self, more: str) -> None:
+        os.pwrite(self._handle, f"pid {os.getpid()}{more}".encode().ljust(TEXT_LIMIT), 0)
 
     def release(self) -> None:
         with contextlib.suppress(OSError):
@@ -66,6 +89,7 @@ def take_lock(path: str, address: str, patience_s: float) -> DaemonLock:
     What the file says is believed only of a daemon that answers: a text outlives whoever was killed.
     """
     deadline = time.monotonic() + patience_s
+    strange_since = None
     while True:
         try:
             return DaemonLock(path)
@@ -77,9 +101,31 @@ def take_lock(path: str, address: str, patience_s: float) -> DaemonLock:
                     f"the daemon of this home listens at {taken.socket}, and this environment looks at {address}; "
                     "give both the same XDG_RUNTIME_DIR, or set GREENROOM_HOME"
                 ) from None
-            if time.monotonic() > deadline:
+            if taken.embedded and lives(taken.pid):
+                raise HeldByAnEmbedded(
+                    f"pid {taken.pid} serves this home by itself (`greenroom mcp --embedded`); end it, "
+                    "start it without --embedded, or set another GREENROOM_HOME"
+                ) from None
+            now = time.monotonic()
+            strange_since = None if lives(taken.pid) else strange_since or now
+            if strange_since is not None and now - strange_since > STRANGE_S:
+                raise HeldByAStranger(f"{path} is locked, and not by a daemon; `fuser {path}` says by whom") from None
+            if now > deadline:
                 raise
         time.sleep(LOOK_S)
+
+
+def lives(pid: int | None) -> bool:
+    """Whether there is such a process. A text outlives whoever was killed."""
+    if pid is None:
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # somebody else's, which is no daemon of ours, but lives
+        pass
+    return True
 
 
 def answers(address: str) -> bool:

@@ -110,15 +110,19 @@ class Fork:
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """Answer: Exported, JSON lines."""
+    """A piece of the JSON lines; `place` is where the piece before ended. Answer: Exported."""
 
     token: Token
     conversation: ConversationId
+    place: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Exported:
+    """`place` is where the next piece begins; None after the last."""
+
     lines: tuple[str, ...]
+    place: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,16 +133,8 @@ class Import:
 
 
 @dataclass(frozen=True, slots=True)
-class Delete:
-    """For good. Refused while a turn is open."""
-
-    token: Token
-    conversation: ConversationId
-
-
-@dataclass(frozen=True, slots=True)
 class Stored:
-    """Fork, import and delete answer with the conversation they made or took away."""
+    """Fork and import answer with the conversation they made."""
 
     conversation: ConversationId
 
@@ -232,7 +228,6 @@ Request = (
     | Fork
     | Export
     | Import
-    | Delete
     | AskStatus
     | ListClients
     | KillClient

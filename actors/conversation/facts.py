@@ -52,12 +52,13 @@ class TurnFacts:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """An idempotency key and the input it stands for."""
+    """An idempotency key and the input it stands for. `ended`: the seq at which the turn that took it ended."""
 
     key: str
     ts: float
     input: InputId
     turn: TurnId | None = None
+    ended: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +123,7 @@ def apply(facts: Facts, event: ev.DurableEvent, ts: float, turn: TurnId | None) 
         case ev.TaskStarted() if turn is not None:
             return replace(facts, turn=TurnFacts(turn, event.settings))
         case ev.TaskComplete() | ev.TurnAborted():
-            return replace(facts, turn=None)
+            return replace(facts, turn=None, keys=_ended(facts))
         case ev.TokenCount():
             return replace(facts, tokens=facts.tokens + event.total_tokens)
         case _ if facts.turn is not None:
@@ -208,6 +209,12 @@ def _remember(facts: Facts, key: str | None, taken: InputId, ts: float, turn: Tu
         return facts.keys
     kept = (known for known in facts.keys if known.key != key and known.ts > ts - KEYS_KEPT_S)
     return (*kept, Key(key, ts, taken, turn))
+
+
+def _ended(facts: Facts) -> tuple[Key, ...]:
+    """Whoever repeats a key may ask how its turn ended, and history is to be asked at one place only."""
+    taken = facts.turn.inputs if facts.turn else ()
+    return tuple(replace(known, ended=facts.seq) if known.input in taken else known for known in facts.keys)
 
 
 def _in_line(pending: tuple[PendingInput, ...], waiting: PendingInput) -> tuple[PendingInput, ...]:

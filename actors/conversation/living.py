@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from actors import events as ev
 from actors.answers import Begun, Done
+from actors.conversation.closing import settle_claims
 from actors.conversation.deciding import resolve
 from actors.conversation.draft import Draft
 from actors.conversation.passing import deny_if_alone, inherit
@@ -113,14 +114,23 @@ def revive(draft: Draft, news: Revived) -> None:
 
 
 def retire(draft: Draft, command: Retire) -> None:
-    """Only what has nothing under way may go; its readers are told."""
-    for reader in draft.state.subscribers if draft.facts.turn is None else ():
-        end_subscription(draft, reader, "the conversation is being deleted")
-    if draft.facts.turn is None and is_quiet(draft):
-        draft.at_once(Leave())
+    """An open turn is somebody's business. All else is over in a moment, and whoever reads or waits is told."""
+    if draft.facts.turn is not None:
+        draft.refuse(command.caller, WrongState("a turn is open; interrupt it first"))
+        draft.at_once(Stay())
         return
-    draft.refuse(command.caller, WrongState("a turn is open, or something is being stored; interrupt it first"))
-    draft.at_once(Stay())
+    for reader in draft.state.subscribers:
+        end_subscription(draft, reader, "the conversation is being deleted")
+    gone = UnknownConversation(f"conversation {draft.facts.conversation} is being deleted")
+    settle_claims(draft, draft.state.claims, gone)
+    draft.state.claims = ()
+    draft.state.retiring = command
+
+
+def leave_if_retired(draft: Draft) -> None:
+    """What was decided before is on its way to the disk; when it is there, nothing keeps us."""
+    if draft.state.retiring is not None and is_quiet(draft):
+        draft.after_the_readers(Leave())  # and after the answers that waited for the disk, too
 
 
 def quiesce(draft: Draft, news: Quiesce) -> None:

@@ -143,7 +143,8 @@ def _send_again(draft: Draft, command: Send, known: Key) -> None:
         _claim(draft, command, known.input)
         _accept(draft, command, known.input, duplicate=True)
     else:
-        accepted = Accepted(known.input, known.turn, facts.seq, len(facts.pending), duplicate=True)
+        queued = len(facts.pending)
+        accepted = Accepted(known.input, known.turn, facts.seq, queued, duplicate=True, ended=known.ended)
         draft.reply(command.caller, accepted)
 
 

@@ -52,7 +52,7 @@ def emit_user_message(draft: Draft, waiting: PendingInput) -> None:
 def start_next(draft: Draft) -> None:
     """After a turn: what interrupted it, else what came too late for it, else the queue unless it is paused."""
     facts = draft.facts
-    if facts.turn is not None or facts.failed is not None or draft.state.quiescing:
+    if facts.turn is not None or facts.failed is not None or draft.state.quiescing or draft.state.retiring:
         return
     urgent = next((waiting for waiting in facts.pending if waiting.policy is BusyPolicy.INTERRUPT), None)
     if urgent is not None:

@@ -8,7 +8,7 @@ from operator import attrgetter
 from actors.conversation.facts import Facts
 from actors.conversation.tail import Tail, TailPlace
 from actors.ids import ApprovalId, Caller, ConnectionId, InputId, SubscriptionId, TurnId
-from actors.messages import Effect
+from actors.messages import Effect, Retire
 from actors.records import Append, Record
 from actors.settings import AbortReason
 
@@ -129,6 +129,7 @@ class State:
     storage_error: str | None = None
     idle_timer: bool = False
     quiescing: bool = False
+    retiring: Retire | None = None  # to be deleted as soon as everything is stored
     last_command: float = 0.0
     limits: Limits = Limits()
 

@@ -54,6 +54,7 @@ def step(state: State, message: Input, stamp: Stamp) -> Step:
         living.put_on_paper(draft)
     reading.feed_readers(draft)
     living.watch_idleness(draft)
+    living.leave_if_retired(draft)
     return draft.step()
 
 

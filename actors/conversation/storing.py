@@ -9,7 +9,7 @@ from actors.conversation.reading import trimmed
 from actors.conversation.state import Held, Run, Stage, Stopping
 from actors.conversation.turns import stop_turn
 from actors.errors import GreenroomError
-from actors.messages import AppendRefused, Committed, ReplyTo, SetTimer, Settle
+from actors.messages import AppendRefused, Committed, ReplyTo, SetTimer, Settle, Stay
 from actors.orders import RunAgent, Stopped
 from actors.settings import AbortReason
 
@@ -57,6 +57,7 @@ def take_refusal(draft: Draft, news: AppendRefused) -> None:
             _take_back(draft, held, news.error)
     _fail_lost_claims(draft, news.error)
     _stop_what_runs(draft, news.error)
+    _stay_after_all(draft, news.error)
     draft.at_once(SetTimer("storage", RETRY_STORAGE_S))
 
 
@@ -88,6 +89,14 @@ def _fail_lost_claims(draft: Draft, error: GreenroomError) -> None:
         if claim.awaiting and claim.input not in known:
             draft.refuse(claim.caller, error)
     draft.state.claims = tuple(claim for claim in claims if claim.input in known)
+
+
+def _stay_after_all(draft: Draft, error: GreenroomError) -> None:
+    """Who was to leave when all is stored would wait for a better disk: the deletion has failed."""
+    if draft.state.retiring is not None:
+        draft.refuse(draft.state.retiring.caller, error)
+        draft.state.retiring = None
+        draft.at_once(Stay())
 
 
 def _stop_what_runs(draft: Draft, error: GreenroomError) -> None:

@@ -5,7 +5,7 @@ import os
 import sys
 import tempfile
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from supervisor.cli import exits, ids
@@ -17,6 +17,7 @@ from supervisor.cli.problems import Problem, report
 from supervisor.cli.words import many
 
 LONG_S = 120.0  # for a history of a hundred thousand events
+PIECE_CHARACTERS = 2 << 20  # six bytes each at the worst, and a message may have sixteen million
 
 
 def inspect(chosen: Namespace) -> int:
@@ -78,22 +79,48 @@ def remove(chosen: Namespace) -> int:
 
 def export(chosen: Namespace) -> int:
     with Control("export") as control:
-        lines = ids.call(control, "conversation/export", chosen.conversation, LONG_S)["lines"]
-    text = "".join(f"{line.rstrip()}\n" for line in lines)
-    if chosen.file in {None, "-"}:
-        sys.stdout.write(text)
-        return 0
-    _put(chosen.file, text)
-    print(f"{many(len(lines), 'line')} in {chosen.file}", file=sys.stderr)
+        if chosen.file in {None, "-"}:
+            for line in _lines_of(control, chosen.conversation):
+                sys.stdout.write(f"{line}\n")
+            return 0
+        count = _put(chosen.file, _lines_of(control, chosen.conversation))
+    print(f"{many(count, 'line')} in {chosen.file}", file=sys.stderr)
     return 0
+
+
+def _lines_of(control: Control, reference: str) -> Iterator[str]:
+    """In pieces: a whole history may be larger than a message may be."""
+    conversation, cursor = ids.resolved(control, reference), None
+    while True:
+        piece = control.call("conversation/export", LONG_S, conversation=conversation, cursor=cursor)
+        yield from (line.rstrip() for line in piece["lines"])
+        cursor = piece["next_cursor"]
+        if cursor is None:
+            return
 
 
 def import_(chosen: Namespace) -> int:
-    lines = [line for line in _read(chosen.file).splitlines() if line.strip()]
+    lines = [line for line in _read(chosen.file).split("\n") if line.strip()]  # U+2028 may stand in the middle of one
     with Control("import") as control:
-        made = control.call("conversation/import", LONG_S, lines=lines, new_id=chosen.new_id)
+        *pieces, last = _pieces(lines)
+        for piece in pieces:
+            control.call("conversation/import", LONG_S, lines=piece, upload="1", more=True)
+        made = control.call("conversation/import", LONG_S, lines=last, upload="1", new_id=chosen.new_id)
     print(json.dumps(made) if chosen.json else made["conversation"])
     return 0
+
+
+def _pieces(lines: list[str]) -> Iterator[list[str]]:
+    """Small enough for a message each, however much is added to quote them. At least one."""
+    piece: list[str] = []
+    size = 0
+    for line in lines:
+        if piece and size + len(line) > PIECE_CHARACTERS:
+            yield piece
+            piece, size = [], 0
+        piece.append(line)
+        size += len(line)
+    yield piece
 
 
 def _each(references: list[str], act: Callable[[str], str]) -> int:
@@ -119,15 +146,22 @@ def _confirm(references: list[str]) -> None:
         raise Problem("nothing was deleted")
 
 
-def _put(path: str, text: str) -> None:
-    """Whole or not at all, and for our eyes only: a history may quote anything."""
+def _put(path: str, lines: Iterable[str]) -> int:
+    """How many. Whole or not at all, and for our eyes only: a history may quote anything."""
+    count = 0
     try:
         handle, draft = tempfile.mkstemp(dir=Path(path).parent, prefix=".greenroom-")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(draft).replace(path)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                for count, line in enumerate(lines, 1):  # noqa: B007  # how many there were is wanted
+                    file.write(f"{line}\n")
+            Path(draft).replace(path)
+        except BaseException:
+            Path(draft).unlink()
+            raise
     except OSError as error:
         raise Problem(f"{path} can't be written: {error.strerror}") from error
+    return count
 
 
 def _read(path: str) -> str:

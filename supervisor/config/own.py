@@ -64,12 +64,15 @@ class Limits(Table):
 class Retention(Table):
     """What the journal forgets by itself. Nothing, unless asked: history is the product."""
 
-    max_age_days: Whole = Field(0, description="Conversations that nobody touched for so long are deleted. 0: never.")
-    max_events: Whole = Field(
-        0, description="Events kept of one conversation, the newest; ended turns are pruned whole. 0: all."
+    max_age_days: Whole = Field(
+        0,
+        description="Conversations that nobody touched for so long are deleted, as are older events. 0: never.",
     )
+    max_events: Whole = Field(0, description="Events kept of one conversation, the newest. 0: all.")
     max_conversations: Whole = Field(
-        0, description="Conversations kept, the most recently used. Live ones are never deleted. 0: all."
+        0,
+        description="Conversations kept, the most recently used. One that is open somewhere, or has an open turn, is "
+        "never deleted. 0: all.",
     )
 
 

@@ -1,21 +1,21 @@
-"""One conversation as JSON lines, out and in. Out of any journal; on the way in, lines are strangers."""
+"""One conversation as JSON lines, out in pieces and in. Out of any journal; on the way in, lines are strangers."""
 
 import base64
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from actors.errors import InvalidInput, UnknownConversation
 from actors.ids import ConversationId, TurnId
 from actors.ports import Journal
-from actors.records import Head, Page, Record
+from actors.records import Head, Record
 from supervisor.journal.store import SqliteJournal
 
 FORMAT = 1
-PAGE = 500  # events read at once on the way out
+PAGE = 500  # events of one piece; the journal ends it earlier where they are large
 Model = TypeVar("Model", bound=BaseModel)
 Seq = Annotated[int, Field(ge=1, lt=1 << 62)]
 Count = Annotated[int, Field(ge=0, lt=1 << 62)]
@@ -59,17 +59,48 @@ class ExportedEvent(Line):
     body: dict[str, Any]
 
 
+class Place(NamedTuple):
+    """Between two pieces: what comes next, and where the last one ends."""
+
+    after: int
+    last: int
+
+
 def export(journal: Journal, conversation: ConversationId) -> Iterator[str]:
-    """Up to the last event at this moment; what is appended meanwhile is not in it."""
-    head, page = journal.head(conversation), journal.read(conversation, 0, PAGE)
+    """All of it."""
+    place = None
+    while True:
+        lines, place = piece(journal, conversation, place)
+        yield from lines
+        if place is None:
+            return
+
+
+def piece(journal: Journal, conversation: ConversationId, place: Place | None) -> tuple[list[str], Place | None]:
+    """Up to the last event at the moment of the first piece; what is appended meanwhile is not in it."""
+    lines = []
+    if place is None:
+        place, header = _beginning(journal, conversation)
+        lines.append(header)
+    if place.after < place.last:
+        page = journal.read(conversation, place.after, PAGE)
+        if page is None or page.first_seq > place.after + 1:
+            raise UnknownConversation(f"{conversation} was removed or pruned while it was exported")
+        wanted = [record for record in page.records if record.seq <= place.last]
+        lines += [_line({**asdict(record), "body": json.loads(record.body)}) for record in wanted]
+        place = Place(wanted[-1].seq, place.last)
+    return lines, place if place.after < place.last else None
+
+
+def _beginning(journal: Journal, conversation: ConversationId) -> tuple[Place, str]:
+    head, page = journal.head(conversation), journal.read(conversation, 0, 1)
     if head is None or page is None:
         raise UnknownConversation(f"no conversation {conversation}")
     fields = asdict(head)
     for name in ("settings", "checkpoint"):
         fields[name] = base64.b64encode(fields[name]).decode()
-    yield _line({"greenroom_export": FORMAT, "first_seq": page.first_seq, "head": fields})
-    for record in _records(journal, head, page):
-        yield _line({**asdict(record), "body": json.loads(record.body)})
+    header = _line({"greenroom_export": FORMAT, "first_seq": page.first_seq, "head": fields})
+    return Place(page.first_seq - 1, head.last_seq), header
 
 
 def import_(journal: SqliteJournal, lines: Iterable[str], new_id: ConversationId | None = None) -> ConversationId:
@@ -83,17 +114,6 @@ def import_(journal: SqliteJournal, lines: Iterable[str], new_id: ConversationId
         raise InvalidInput(f"conversation {head.conversation} is here already; import it under a new id")
     journal.adopt(head, header.first_seq, (_record(number, line) for number, line in numbered))
     return head.conversation
-
-
-def _records(journal: Journal, head: Head, page: Page) -> Iterator[Record]:
-    after = page.first_seq - 1
-    while after < head.last_seq:
-        following = journal.read(head.conversation, after, PAGE)
-        if following is None or following.first_seq > after + 1:
-            raise UnknownConversation(f"{head.conversation} was removed or pruned while it was exported")
-        wanted = [record for record in following.records if record.seq <= head.last_seq]
-        yield from wanted
-        after = wanted[-1].seq
 
 
 def _line(value: object) -> str:

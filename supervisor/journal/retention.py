@@ -1,13 +1,13 @@
-"""What old conversations may lose, in steps that are short enough to come between two commits.
+"""What conversations may lose, in steps that are short enough to come between two commits.
 
-Works inside a transaction of the committing thread. Never takes a head, nor an event that is still to be replayed.
+Works inside a transaction of the committing thread. Never takes a head, nor an event that is still to be replayed:
+whole conversations are the registry's to delete, who knows whether anybody has them open.
 """
 
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from actors.ids import ConversationId
 from supervisor.journal.crashpoints import CrashPoint, reached
 
 STEP_EVENTS = 500  # deleted in one step: a few milliseconds
@@ -16,7 +16,7 @@ STEP_PAGES = 64  # given back in one step; each is moved, so each is a write
 SLACK_PAGES = 256  # free pages that may stay: the next events fill them
 
 NEXT = """
-    SELECT c.key, c.id, c.archived, c.checkpoint_seq, t.first_seq, t.last_seq, t.updated
+    SELECT c.key, c.checkpoint_seq, t.first_seq, t.last_seq
     FROM conversations c JOIN tails t ON t.key = c.key WHERE c.key > ? ORDER BY c.key LIMIT ?"""
 OLDEST = "SELECT ts FROM events WHERE conversation = ? ORDER BY seq LIMIT ?"
 ERASE = """
@@ -25,30 +25,30 @@ ERASE = """
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """None keeps for ever. `max_events` is per conversation; an archived one older than `max_age_s` goes whole."""
+    """None keeps for ever. `max_events` is per conversation."""
 
     max_age_s: float | None = None
     max_events: int | None = None
 
+    @property
+    def keeps_all(self) -> bool:
+        return self.max_age_s is None and self.max_events is None
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """`after` is the key from which the next step goes on; `gone` are conversations that no longer exist."""
+    """`after` is the key from which the next step goes on."""
 
     after: int
     more: bool
-    gone: tuple[ConversationId, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
     key: int
-    id: ConversationId
-    archived: int
     checkpoint_seq: int
     first_seq: int
     last_seq: int
-    updated: float
 
 
 def step(db: sqlite3.Connection, after: int, now: float, policy: Retention) -> Step:
@@ -56,7 +56,8 @@ def step(db: sqlite3.Connection, after: int, now: float, policy: Retention) -> S
     if doomed is not None:
         erase(db, doomed[0])
         return Step(after, more=True)
-    candidates = [Candidate(*row) for row in db.execute(NEXT, (after, STEP_CONVERSATIONS))]
+    rows = () if policy.keeps_all else db.execute(NEXT, (after, STEP_CONVERSATIONS))
+    candidates = [Candidate(*row) for row in rows]
     if candidates:
         return _thin_out(db, after, candidates, now, policy)
     return Step(after, more=True) if _give_back(db) else Step(0, more=False)
@@ -82,19 +83,14 @@ def _thin_out(
 ) -> Step:
     cutoff = None if policy.max_age_s is None else now - policy.max_age_s
     budget = STEP_EVENTS
-    gone = []
     for one in candidates:
-        if one.archived and cutoff is not None and one.updated < cutoff:
-            doom(db, one.key)
-            gone.append(one.id)
-        else:
-            count = min(_surplus(db, one, cutoff, policy.max_events), budget)
-            _forget(db, one, count)
-            budget -= count
+        count = min(_surplus(db, one, cutoff, policy.max_events), budget)
+        _forget(db, one, count)
+        budget -= count
         if budget == 0:  # this one may have more: the next step begins with it
             break
         after = one.key
-    return Step(after, more=True, gone=tuple(gone))
+    return Step(after, more=True)
 
 
 def _surplus(db: sqlite3.Connection, one: Candidate, cutoff: float | None, max_events: int | None) -> int:

@@ -95,8 +95,6 @@ class SqliteJournal:
         with self._writing(durable=False) as db:
             step = retention.step(db, self._pruned, now, policy)
         self._pruned = step.after
-        for conversation in step.gone:
-            del self._known[conversation]
         return step.more
 
     def adopt(self, head: Head, first_seq: int, records: Iterable[Record]) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from actors import events as ev
 from actors.answers import Answer, Attached
 from actors.conversation.state import Limits
-from actors.errors import StorageFull
+from actors.errors import StorageFull, UnknownConversation
 from actors.ids import ApprovalId, Caller, CallId, ConnectionId, ConversationId, ItemId, SubscriptionId
 from actors.items import text_of
 from actors.messages import (
@@ -30,10 +30,12 @@ from actors.messages import (
     Interrupt,
     ListApprovals,
     ListConversations,
+    Remove,
     Rename,
     Restart,
     ResumeQueue,
     Send,
+    Trim,
 )
 from actors.orders import Completed, Crashed, InputWanted, ModelFailed, Outcome
 from actors.settings import BusyPolicy, Decision
@@ -87,6 +89,11 @@ class World:
         lives = Counter(session.conversation for session in self.daemon.live)
         slices = [slice_ for reader in self.outbox.readers.values() for slice_ in reader.slices]
         self.tally["delivered"] += self.stage.delivered
+        self.tally["removed"] += sum(
+            isinstance(answer, UnknownConversation) and "deleted" in answer.message
+            for answers in self.outbox.replies.values()
+            for answer in answers
+        )
         self.tally["woken"] += sum(count - 1 for count in lives.values())
         self.tally["paged"] += sum(not slice_.live for slice_ in slices)
         self.tally["lost"] = sum(
@@ -107,6 +114,7 @@ class World:
             *[self._agent] * 4,
             *[self._answer] * 3,
             self._cancel,
+            self._remove,
             self._detach,
             self._close,
             self._pause,
@@ -125,7 +133,7 @@ class World:
 
     def settle(self) -> None:
         """The disk is well, every reader reads, nothing is poisonous, every turn ends: everybody comes to rest."""
-        self.journal.refusing = None
+        self.journal.refusing = self.journal.undeletable = None
         self.poison.chokes_on = lambda _: False
         for _ in range(200):
             self.stage.run()
@@ -265,7 +273,17 @@ class World:
     def _pause(self) -> None:
         self.clock.advance(self.chance.choice([1, 30, 61, 200]))
 
+    def _remove(self) -> None:
+        """By a person, sometimes by two at once, or because there are too many."""
+        if self.chance.random() < 0.3:
+            self.daemon.registry.tell(Trim(most=2))
+            return
+        conversation = self._somewhere()
+        for _ in range(self.chance.choice([1, 1, 2])):
+            self.daemon.registry.tell(Remove(conversation, self._caller()))
+
     def _disk(self) -> None:
+        self.journal.undeletable = StorageFull("no room") if self.chance.random() < 0.1 else None
         self.journal.refusing = StorageFull("no room") if self.chance.random() < 0.3 else None
 
     def _is_bad(self, message: Input) -> bool:
@@ -365,7 +383,7 @@ def live_long(messages: int, acts: int, first_seed: int, poison: Poison) -> None
         if tally["delivered"] >= messages:
             break
     tally["failed"] = poison.times
-    rare = {what: tally[what] for what in ("failed", "woken", "restarted", "lost", "paged")}
+    rare = {what: tally[what] for what in ("failed", "woken", "restarted", "lost", "paged", "removed")}
     assert all(count >= 5 for count in rare.values()), rare
 
 

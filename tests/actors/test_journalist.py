@@ -8,7 +8,7 @@ from actors.errors import ActorGone, JournalError, SequenceConflict, StorageFail
 from actors.ids import ConversationId
 from actors.journalist import GROUP, Journalist
 from actors.librarian import Librarian
-from actors.messages import AppendRefused, Committed, Load, Loaded, Store
+from actors.messages import AppendRefused, Committed, Erase, Erased, Load, Loaded, Store
 from actors.records import Append, Head, Record
 from tests.fakes.memory_journal import MemoryJournal
 from tests.fakes.stage import Stage
@@ -145,3 +145,32 @@ def test_what_was_told_before_the_stop_is_stored_and_then_the_journal_is_closed(
     assert box.heard == [Committed(1, 0)]
     assert journal.closed
     assert stage.delivered > 0
+
+
+def test_a_conversation_is_erased_after_what_was_stored_of_it_before(stage: Stage, journalist: Journalist) -> None:
+    box = Box()
+    journalist.address.tell(Store(append(1), box, 0))
+    journalist.address.tell(Erase(append(1).conversation, box))
+    stage.run()
+    assert box.heard == [Committed(1, 0), Erased(append(1).conversation)]
+
+
+@pytest.mark.parametrize(("raised", "told"), [(StorageFull("no room"), StorageFull), (OSError("odd"), StorageFailed)])
+def test_a_disk_that_does_not_forget_is_reported(
+    stage: Stage,
+    journalist: Journalist,
+    journal: Counting,
+    raised: Exception,
+    told: type,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(_: ConversationId) -> None:
+        raise raised
+
+    monkeypatch.setattr(journal, "delete", fail)
+    box = Box()
+    journalist.address.tell(Erase(ConversationId("a"), box))
+    stage.run()
+    (erased,) = box.heard
+    assert isinstance(erased, Erased)
+    assert isinstance(erased.error, told)

@@ -22,6 +22,7 @@ from types import TracebackType
 from typing import Self
 
 from tests.docs.pages import Block, blocks
+from tests.support.warden import MARK
 
 COLUMNS, ROWS = 100, 50
 COMMAND_S = 30.0  # the longest commands of the docs wait for a turn; a busy machine takes its time
@@ -138,6 +139,7 @@ class Newcomer:
             "TERM": "xterm",
             "NO_COLOR": "1",
             "PAGER": "cat",
+            MARK: os.environ.get(MARK, ""),
         }
 
 

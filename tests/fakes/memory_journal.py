@@ -10,11 +10,14 @@ from actors.records import Append, Head, Page, Record
 
 
 class MemoryJournal:
-    """`refusing` is what every append gets while it is set; `unreadable` is raised by every read."""
+    """`refusing` is what every append gets while it is set; `unreadable` is raised by every read, `undeletable` by
+    every delete.
+    """
 
     def __init__(self) -> None:
         self.refusing: JournalError | None = None
         self.unreadable: JournalError | None = None
+        self.undeletable: JournalError | None = None
         self.conflicts: list[SequenceConflict] = []
         self.closed = False
         self.lives = 0  # daemons that have opened it
@@ -44,6 +47,8 @@ class MemoryJournal:
         return sorted(bare, key=lambda head: -head.updated)
 
     def delete(self, conversation: ConversationId) -> None:
+        if self.undeletable is not None:
+            raise self.undeletable
         with self._lock:
             self._records.pop(conversation, None)
             self._heads.pop(conversation, None)

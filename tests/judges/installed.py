@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.warden import MARK
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 MODULES = HERE / "node_modules"
@@ -16,7 +18,7 @@ NODE = MODULES / ".bin" / "node"  # 22 or newer, whatever the machine's own is
 PYTHON = HERE / ".venv" / "bin" / "python"
 LIMIT_S = 50.0  # for any judge; each takes seconds
 END_S = 5.0
-KEPT = ("PATH", "LANG", "TMPDIR")  # of our environment: a judge finds nothing of the person's who runs it
+KEPT = ("PATH", "LANG", "TMPDIR", MARK)  # of our environment: a judge finds nothing of the person's who runs it
 
 
 def needs(*files: Path) -> pytest.MarkDecorator:

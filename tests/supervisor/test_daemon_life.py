@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import resource
 import signal
 import socket
 import stat
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from supervisor import launch
+from supervisor.daemon import DESCRIPTORS
 from tests.support.bridge import wait_until
 from tests.support.control_client import ControlClient, Gone, Refused
 from tests.support.home import Home
@@ -140,11 +142,40 @@ def test_a_broken_config_is_named_by_a_start_that_fails(tmp_path: Path) -> None:
     daemon.end()
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only there can a test look at another process's limits")
+def test_it_takes_as_many_descriptors_as_it_may_have(home: Home) -> None:
+    """The shell's usual soft limit is a quarter of what a busy daemon needs."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    given = home.start(soft_descriptors=256)
+    try:
+        assert given.said() == "ready"
+        found = resource.prlimit(given.pid, resource.RLIMIT_NOFILE)
+        assert found == (min(DESCRIPTORS, hard), hard)
+    finally:
+        given.end()
+
+
 def test_a_deleted_socket_is_made_again(running_home: Home) -> None:
     Path(running_home.socket).unlink()
     wait_until(Path(running_home.socket).exists, "the socket stayed away", 5)
     with running_home.client() as client:
         client.ask("daemon/status")
+
+
+def test_the_stacks_of_a_daemon_in_the_background_are_beside_its_log(home: Home) -> None:
+    home.launch()
+    try:
+        pid = int(Path(home.paths.pid_file).read_text())
+        stacks = Path(home.paths.stacks_file)
+        assert stacks.parent == Path(home.paths.log_file).parent
+        assert stat.S_IMODE(stacks.stat().st_mode) == 0o600
+        os.kill(pid, signal.SIGUSR1)
+        wait_until(lambda: stacks.read_text().count("most recent call first") > 3, "no stacks of several threads")
+        assert "in wait" in stacks.read_text(), "the main thread waits for a signal"
+        with home.client() as client:
+            assert client.ask("daemon/status")["pid"] == pid, "it goes on"
+    finally:
+        end_launched(home)
 
 
 # --- the stop -------------------------------------------------------------------------------------------------------

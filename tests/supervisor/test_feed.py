@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from actors.errors import StorageFailed
 from actors.ids import ConversationId
 from actors.records import Append, Head, Record
 from supervisor import feed as feeds
@@ -91,7 +92,22 @@ def test_who_waits_in_vain_is_answered_and_forgotten() -> None:
 
 def test_only_what_the_journal_has_kept_is_published() -> None:
     feed = Feed()
-    journal = Overheard(FakeJournal(), feed)
+    journal = Overheard(FakeJournal(), feed, lambda _: None)
     outcomes = journal.commit([append(1), append(5, conversation=ConversationId("gap"))])
     assert [error is None for error in outcomes] == [True, False]
     assert seqs(feed, 0)[0] == [1]
+
+
+def test_who_remembers_a_conversation_is_told_that_the_journal_has_forgotten_it_and_not_before() -> None:
+    forgotten: list[ConversationId] = []
+    inner = FakeJournal()
+    journal = Overheard(inner, Feed(), forgotten.append)
+    journal.commit([append(1)])
+    (head,) = journal.heads()
+    inner.close()
+    with pytest.raises(StorageFailed):
+        journal.delete(head.conversation)
+    assert forgotten == []
+    fresh = Overheard(FakeJournal(), Feed(), forgotten.append)
+    fresh.delete(head.conversation)
+    assert forgotten == [head.conversation]

@@ -1,5 +1,6 @@
 """Retention as the daemon drives it: a real journal and a real journalist, and a clock moved by hand."""
 
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from actors.base import Ref, start
 from actors.errors import StorageFull
 from actors.ids import ConversationId
 from actors.journalist import Journalist
-from actors.messages import Address, Chore, ChoreDone
+from actors.messages import Address, Chore, ChoreDone, Trim
 from actors.records import Append, Head, Record
 from supervisor.config.own import Retention as Wanted
 from supervisor.housekeeping import DAY_S, EVERY_S, STEP_S, Housekeeping, retention
@@ -67,9 +68,8 @@ def fill(journal: SqliteJournal, name: str, count: int, *, age_days: float, arch
 def test_a_pass_takes_what_the_config_says_in_steps_and_comes_again(journal: SqliteJournal, journalist: Ref) -> None:
     long = fill(journal, "long", 2_000, age_days=1)
     short = fill(journal, "short", 5, age_days=1)
-    old = fill(journal, "old", 5, age_days=40, archived=True)
     clock = HandClock()
-    Housekeeping(journal.prune, journalist, clock, lambda: Wanted(max_age_days=30, max_events=100)).begin(1.0)
+    Housekeeping(journal.prune, journalist, Nobody(), clock, lambda: Wanted(max_events=100)).begin(1.0)
     delays = [clock.ring()]
     while delays[-1] != EVERY_S:
         delays.append(clock.ring())
@@ -83,13 +83,43 @@ def test_a_pass_takes_what_the_config_says_in_steps_and_comes_again(journal: Sql
     kept = journal.read(short, 0, 100)
     assert kept is not None
     assert len(kept.records) == 5
-    assert journal.head(old) is None
 
 
-def test_nothing_is_asked_of_the_journal_while_everything_is_kept() -> None:
+def test_what_a_delete_that_was_cut_off_has_left_goes_although_everything_is_kept(
+    journal: SqliteJournal, journalist: Ref, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cut_off(_db: sqlite3.Connection, _key: int) -> bool:
+        raise KeyboardInterrupt
+
+    gone, kept = fill(journal, "gone", 700, age_days=1), fill(journal, "kept", 5, age_days=1)
+    monkeypatch.setattr("supervisor.journal.retention.erase", cut_off)
+    with pytest.raises(KeyboardInterrupt):
+        journal.delete(gone)
+    monkeypatch.undo()
     clock = HandClock()
-    Housekeeping(never, Nobody(), clock, Wanted).begin(1.0)
-    assert [clock.ring(), clock.ring(), clock.ring()] == [1.0, EVERY_S, EVERY_S]
+    Housekeeping(journal.prune, journalist, Nobody(), clock, Wanted).begin(1.0)
+    while clock.ring() != EVERY_S:
+        pass
+    assert journal._writer._db.execute("SELECT count(*) FROM events").fetchone() == (5,)
+    assert journal.head(kept) is not None
+
+
+def test_the_registry_is_told_once_in_a_pass_which_conversations_are_too_many_or_too_old(
+    journal: SqliteJournal, journalist: Ref
+) -> None:
+    fill(journal, "long", 2_000, age_days=1)
+    heard: list[object] = []
+
+    class Registry:
+        def tell(self, message: object) -> None:
+            heard.append(message)
+
+    clock = HandClock()
+    wanted = Wanted(max_age_days=30, max_events=100, max_conversations=7)
+    Housekeeping(journal.prune, journalist, Registry(), clock, lambda: wanted).begin(1.0)
+    while clock.ring() != EVERY_S:
+        pass
+    assert heard == [Trim(most=7, untouched_since=NOW - 30 * DAY_S)] * 2, "the second pass has just begun"
 
 
 def never(_: float, __: Retention) -> bool:
@@ -103,17 +133,17 @@ def test_a_journal_that_fails_is_tried_again_after_the_usual_time() -> None:
             message.reply_to.tell(ChoreDone(StorageFull("no space left")))
 
     clock = HandClock()
-    Housekeeping(never, Full(), clock, lambda: Wanted(max_events=10)).begin(1.0)
+    Housekeeping(never, Full(), Nobody(), clock, lambda: Wanted(max_events=10)).begin(1.0)
     assert [clock.ring(), clock.ring()] == [1.0, EVERY_S]
 
 
 @pytest.mark.parametrize(
     ("wanted", "policy"),
     [
-        (Wanted(), None),
+        (Wanted(), Retention()),
         (Wanted(max_age_days=2), Retention(max_age_s=2 * DAY_S)),
         (Wanted(max_events=7), Retention(max_events=7)),
     ],
 )
-def test_zero_in_the_config_keeps_for_ever(wanted: Wanted, policy: Retention | None) -> None:
+def test_zero_in_the_config_keeps_for_ever(wanted: Wanted, policy: Retention) -> None:
     assert retention(wanted) == policy

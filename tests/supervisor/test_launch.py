@@ -1,11 +1,13 @@
 """Starting a daemon from outside. Most tests start a small program in its place."""
 
+import fcntl
 import os
 import signal
+import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -13,6 +15,7 @@ import pytest
 
 from supervisor import launch
 from supervisor.launch import READY, Launch, StartFailed
+from supervisor.single import STRANGE_S, DaemonLock
 from tests.support.bridge import wait_until
 from tests.support.home import Home
 
@@ -70,6 +73,76 @@ def test_an_interpreter_that_is_not_there_is_a_failed_start(program: pytest.Monk
     program.setattr(sys, "executable", "/nowhere/python")
     with pytest.raises(StartFailed, match="can't be started"):
         launch.launch()
+
+
+def broken_config(home: Home) -> str:
+    (home.directory / "config.toml").write_text("model = [")
+    return "config.toml:1"
+
+
+def unknown_value(home: Home) -> str:
+    (home.directory / "config.toml").write_text('approval_policy = "shrug"')
+    return "approval_policy"
+
+
+def directory_of_others(home: Home) -> str:
+    (home.directory / "run").mkdir()
+    (home.directory / "run").chmod(0o777)
+    return "may be written by others"
+
+
+def file_for_a_directory(home: Home) -> str:
+    (home.directory / "state").write_text("")
+    return "state can't be used"
+
+
+def strange_lock(home: Home) -> str:
+    (home.directory / "state").mkdir(mode=0o700)
+    handle = os.open(home.paths.lock_file, os.O_RDWR | os.O_CREAT)  # closed with the test's process
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    return "locked, and not by a daemon"
+
+
+def embedded(home: Home) -> str:
+    (home.directory / "state").mkdir(mode=0o700)
+    DaemonLock(home.paths.lock_file).tell_embedded()  # held as long as the test's process, as an editor's would be
+    return "without --embedded"
+
+
+@pytest.mark.parametrize(
+    "wrong", [embedded, broken_config, unknown_value, directory_of_others, file_for_a_directory, strange_lock]
+)
+def test_a_start_that_cannot_succeed_says_why_within_a_second(home: Home, wrong: Callable[[Home], str]) -> None:
+    """A second of its own time: what neighbours on the machine take away is not counted, what it sleeps is."""
+    why = wrong(home)
+    began, before = time.monotonic(), os.times()
+    daemon = home.start()
+    said = daemon.said()
+    assert said.startswith("greenroom: the daemon could not start: ")
+    assert why in said
+    assert daemon.process.wait(10) == 1
+    took, after = time.monotonic() - began, os.times()
+    spent = after.children_user + after.children_system - before.children_user - before.children_system
+    daemon.end()
+    assert spent + SLEEPS.get(wrong, 0.0) < 1.0, f"it took {took:.2f} s"
+
+
+SLEEPS: dict[Callable[[Home], str], float] = {strange_lock: STRANGE_S}
+
+
+def test_what_is_large_is_loaded_when_everything_cheap_was_found_well(home: Home) -> None:
+    broken_config(home)
+    code = "import sys; from supervisor.program import main; main([]); print('supervisor.engine' in sys.modules)"
+    ended = subprocess.run([sys.executable, "-c", code], env=home.env, capture_output=True, check=True, timeout=30)
+    assert ended.stdout == b"False\n"
+    assert b"config.toml:1" in ended.stderr
+
+
+def test_a_home_with_a_name_too_long_for_a_socket_is_served_all_the_same(tmp_path: Path) -> None:
+    home = Home(tmp_path / ("long" * 40))
+    with home.daemon(), home.client() as client:
+        assert len(home.socket) < 108
+        assert client.ask("daemon/status")["journal"].startswith(str(home.directory))
 
 
 def test_no_descriptor_is_left_open_here(program: pytest.MonkeyPatch) -> None:

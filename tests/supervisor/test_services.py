@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from actors.errors import GreenroomError, StorageFull
+from actors.errors import GreenroomError
 from actors.ids import ConnectionId, ConversationId
 from actors.messages import Chore, ChoreDone, Known
 from supervisor.config import Loaded, load
@@ -111,23 +111,6 @@ def test_the_answer_to_down_goes_before_the_stop(house: House) -> None:
     probe.expect(Served)
     house.engine.loop.call(lambda: None)
     assert house.order == ["answer", "stop"]
-
-
-def test_a_delete_that_the_disk_refuses_is_known_again(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(_: ConversationId) -> None:
-        raise StorageFull("no room")
-
-    keep(house.engine.journal, BORN)
-    monkeypatch.setattr(house.engine.journal, "delete", full)
-    assert house.ask(ask.Delete(1, ONE)) == StorageFull("no room")
-    known = house.engine.registry.expect(Known)
-    assert [head.conversation for head in known.heads] == [ONE]
-    assert house.engine.histories.forgotten == []
-    monkeypatch.undo()
-    assert house.ask(ask.Delete(2, ONE)) == ask.Stored(ONE)
-    assert house.engine.journal.heads() == []
-    assert house.engine.registry.empty
-    assert house.engine.histories.forgotten == [ONE, ONE], "its transcript and its environment"
 
 
 def test_a_fork_is_known_without_what_only_its_owner_needs(house: House) -> None:

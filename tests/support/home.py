@@ -68,18 +68,23 @@ class Home:
         code = "from supervisor.launch import launch; launch()"
         subprocess.run([sys.executable, "-P", "-c", code], env=self.env, check=True, timeout=START_S)
 
-    def start(self, *arguments: str, descriptors: int | None = None) -> "DaemonProcess":
-        return DaemonProcess(self, arguments, descriptors)
+    def start(
+        self, *arguments: str, descriptors: int | None = None, soft_descriptors: int | None = None
+    ) -> "DaemonProcess":
+        """`descriptors` are all that it may have, `soft_descriptors` what it has before it asks for more."""
+        limit = f"ulimit -n {descriptors}; " if descriptors else ""
+        limit += f"ulimit -S -n {soft_descriptors}; " if soft_descriptors else ""
+        return DaemonProcess(self, arguments, limit)
 
 
 class DaemonProcess:
     """Not detached: its exit code is ours to see."""
 
-    def __init__(self, home: Home, arguments: tuple[str, ...], descriptors: int | None) -> None:
+    def __init__(self, home: Home, arguments: tuple[str, ...], limits: str) -> None:
         self.home = home
         self.began = time.monotonic()
         self._reader, writer = os.pipe()
-        limit = ("/bin/sh", "-c", f'ulimit -n {descriptors}; exec "$@"', "sh") if descriptors else ()
+        limit = ("/bin/sh", "-c", f'{limits}exec "$@"', "sh") if limits else ()
         self.process = subprocess.Popen(
             [*limit, sys.executable, "-P", "-m", "supervisor", "--ready-fd", str(writer), *arguments],
             stdin=subprocess.DEVNULL,

@@ -13,7 +13,7 @@ from actors.events import AgentMessage, AgentMessageDelta
 from actors.ids import ConversationId
 from actors.items import text_of
 from actors.orders import RunAgent
-from supervisor import daemon
+from supervisor import daemon, program
 from supervisor.agent.backends import Backend
 from supervisor.agent.turn import Turn
 from supervisor.engine import Engine
@@ -66,4 +66,4 @@ class TickingEngine(Engine):
 
 if __name__ == "__main__":
     daemon.Engine = TickingEngine  # type: ignore[attr-defined]  # the daemon's one seam for another kind of agent
-    sys.exit(daemon.main())
+    sys.exit(program.main())

@@ -305,6 +305,31 @@ def test_the_same_request_is_known_after_a_restart() -> None:
     assert answer.duplicate
 
 
+def test_the_same_request_again_is_told_where_its_turn_ended_even_after_a_restart() -> None:
+    core = Core()
+    core.send("hi", key="k")
+    core.end()
+    end = core.state.facts.seq
+    core.send("more", key="other")
+    core.end()
+    for who in (ANN, BEN):  # the live one, and the restored one
+        core.send("hi", who, key="k", await_end=True)
+        answer = core.answer(who)
+        assert isinstance(answer, Accepted)
+        assert answer.ended == end
+        core.crash()
+
+
+def test_the_same_request_again_while_its_input_waits_is_told_of_no_end() -> None:
+    core = Core()
+    core.send("one")
+    core.send("two", key="k", policy=BusyPolicy.ENQUEUE)
+    core.send("two", ANN, key="k")
+    answer = core.answer(ANN)
+    assert isinstance(answer, Accepted)
+    assert (answer.duplicate, answer.ended) == (True, None)
+
+
 def test_a_key_is_forgotten_after_a_day() -> None:
     core = Core()
     core.send("hi", key="k")

@@ -22,6 +22,7 @@ from unittest.mock import patch
 
 from supervisor.cli.main import main
 from tests.supervisor.cli.emulator import Emulator
+from tests.support.warden import MARK
 
 PATIENCE_S = 20.0  # for anything; a busy machine takes a second or two
 PROGRAM = (sys.executable, "-m", "supervisor.cli.main")
@@ -36,7 +37,7 @@ class Place:
         self.home.mkdir(mode=0o700)
         self.work.mkdir()
         (self.home / "config.toml").write_text('model_provider = "demo"\n', encoding="utf-8")
-        kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
+        kept = {name: os.environ[name] for name in ("PATH", "LANG", MARK) if name in os.environ}
         self.env = {
             **kept,
             "HOME": str(base),

@@ -184,6 +184,27 @@ def test_fork_export_remove_import_rename(place: Place) -> None:
     assert "can't be read" in place.run("import", "nowhere.jsonl", code=1).stderr
 
 
+def test_a_history_larger_than_a_message_is_exported_and_imported(place: Place) -> None:
+    original = place.new("say x", "--name", "large")
+    place.at_rest(original)
+    head, *lines = place.said("export", "large").splitlines()
+    told = json.loads(head)
+    last = told["head"]["last_seq"]
+    told["head"]["last_seq"] += 18
+    for seq in range(last + 1, last + 19):
+        body = {"type": "background_event", "message": "\u2028" + "ü" * (1 << 20)}
+        event = {"seq": seq, "ts": 1.0, "turn": None, "type": body["type"], "body": body}
+        lines.append(json.dumps(event, ensure_ascii=False))
+    file, back = place.work / "large.jsonl", place.work / "back.jsonl"
+    file.write_text("\n".join((json.dumps(told), *lines)) + "\n", encoding="utf-8")
+    place.run("rm", "-f", "large")
+    assert place.said("import", str(file)) == original
+    assert f"{len(lines) + 1} lines" in place.run("export", "large", str(back)).stderr
+    whole = back.read_text(encoding="utf-8").split("\n")
+    assert [json.loads(line) for line in whole[1:-1]] == [json.loads(line) for line in lines]
+    place.run("rm", "-f", "large")
+
+
 def test_rm_asks_on_a_terminal(place: Place) -> None:
     place.at_rest(place.new("say x", "--name", "doomed"))
     terminal = place.terminal("rm", "doomed")

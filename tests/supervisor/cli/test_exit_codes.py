@@ -9,6 +9,7 @@ import pytest
 
 from supervisor.cli import exits
 from tests.supervisor.cli.place import Place
+from tests.support.bridge import wait_until
 
 
 def test_0_done(place: Place) -> None:
@@ -95,7 +96,7 @@ def test_11_interrupted(place: Place) -> None:
     conversation = place.new("say x", "--name", "eleven")
     place.at_rest(conversation)
     waiting = place.begin("send", "eleven", "--wait", "count 500")
-    place.run("events", "eleven", "--filter", "type=agent_message", "-n", "1", "-t", "300ms", code=None)
+    wait_until(lambda: place.said("inspect", "eleven", "--format", "{state}") == "running", "no turn began")
     place.run("interrupt", "eleven")
     _, told = waiting.communicate(timeout=20)
     assert waiting.returncode == 11, told

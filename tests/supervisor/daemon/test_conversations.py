@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.bridge import wait_until
 from tests.support.control_peer import ControlPeer, Refused
 from tests.support.daemon_process import DaemonProcess
 from tests.support.model_server import ModelServer
@@ -152,6 +153,32 @@ def test_an_interrupt_is_answered_when_all_of_the_turn_is_gone(client: ControlPe
     assert other.call("conversation/interrupt", conversation=one) == {"turn": None, "ending": None, "queued": 0}
 
 
+def test_several_are_interrupted_by_one_request_and_one_that_is_refused_keeps_none_of_the_others(
+    client: ControlPeer,
+) -> None:
+    busy = [client.create() for _ in range(3)]
+    idle = client.create()
+    turns = [client.start("conversation/send", conversation=one, prompt="stall forever", wait=True) for one in busy]
+    wait_until(
+        lambda: {row["state"] for row in listed(client) if row["conversation"] in busy} == {"running"}, "no turn"
+    )
+    told = client.call("conversations/interrupt", conversations=[busy[0], idle, NOBODY])["stopped"]
+    assert [each["conversation"] for each in told] == [busy[0], idle, NOBODY]
+    assert (told[0]["ending"], told[1]["turn"], told[2]["error"]["code"]) == (
+        "interrupted",
+        None,
+        "unknown_conversation",
+    )
+    everybody = client.call("conversations/interrupt", all=True)["stopped"]
+    assert {each["conversation"]: each["ending"] for each in everybody}.items() >= {
+        (busy[1], "interrupted"),
+        (busy[2], "interrupted"),
+    }
+    assert [client.answer(turn)["ending"] for turn in turns] == ["interrupted"] * 3
+    for neither in ({}, {"conversations": busy, "all": True}):
+        assert client.refusal("conversations/interrupt", **neither).name == "invalid_input"
+
+
 def test_a_queue_that_an_interrupt_paused_goes_on_when_somebody_says_so(client: ControlPeer) -> None:
     one = client.create()
     client.send(one, "stall forever", wait=False)
@@ -213,9 +240,34 @@ def test_a_key_stands_for_one_input_however_often_it_is_sent(
     client.call("conversation/get", conversation=one)
     model.open("keyed")
     assert client.answer(waiting)["message"] == "once", "the first one's end"
-    late = client.send(one, "say late", key="k1")
+    late = client.send(one, "say late", wait=False, key="k1")
     assert (late["turn"], late["duplicate"]) == (first["turn"], True), "its turn has ended"
     assert [event["event"]["type"] for event in stored(client, one)].count("task_started") == 1
+
+
+def test_a_key_repeated_with_wait_is_answered_with_the_end_of_its_turn_in_every_later_life(home: Path) -> None:
+    """However it ended, however much happened since, and whoever asks."""
+    with DaemonProcess(home) as daemon:
+        client = daemon.connect()
+        one = client.create()
+        said = client.send(one, "say fine", key="good")
+        request = client.start("conversation/send", conversation=one, prompt="count 5000", key="cut", wait=True)
+        wait_until(lambda: client.call("conversation/get", conversation=one)["turn"] is not None, "no turn began")
+        client.call("conversation/interrupt", conversation=one, reason="enough")
+        cut = client.answer(request)
+        lost = client.send(one, "count 5000", key="lost", wait=False)
+        assert [each["ending"] for each in (said, cut)] == ["completed", "interrupted"]
+        for end in (daemon.kill, daemon.end):
+            again = daemon.connect("another")
+            assert again.send(one, "say fine", key="good") == said
+            assert again.send(one, "count 5000", key="cut") == cut
+            daemon.hang_up()
+            end()
+            daemon.start()
+        again = daemon.connect("another")
+        assert again.send(one, "say fine", key="good") == said
+        over = again.send(one, "count 5000", key="lost")
+        assert (over["turn"], over["ending"]) == (lost["turn"], "lost")
 
 
 # --- history ------------------------------------------------------------------------------------------------------
@@ -415,3 +467,50 @@ def test_what_was_deleted_is_gone_after_a_restart_and_what_was_not_is_there(home
         watching = client.attach(kept, len(whole) - 2)
         client.wait_live(watching)
         assert watching.seqs == [len(whole) - 1, len(whole)]
+
+
+def in_pieces(client: ControlPeer, conversation: str) -> tuple[list[str], int]:
+    """All lines, and in how many pieces they came."""
+    lines: list[str] = []
+    cursor, pieces = None, 0
+    while pieces == 0 or cursor is not None:
+        piece = client.call("conversation/export", conversation=conversation, cursor=cursor)
+        assert sum(map(len, piece["lines"])) < 3 << 20
+        lines += piece["lines"]
+        cursor, pieces = piece["next_cursor"], pieces + 1
+    return lines, pieces
+
+
+def test_a_conversation_larger_than_a_message_goes_out_and_in_in_pieces(client: ControlPeer) -> None:
+    one = client.create(name="large")
+    client.send(one, "say hello")
+    header, *events = in_pieces(client, one)[0]
+    head, last = json.loads(header), json.loads(events[-1])
+    large = []
+    for number in range(1, 21):
+        body = {"type": "background_event", "message": chr(96 + number) * (1 << 20)}
+        event = {"seq": last["seq"] + number, "ts": last["ts"], "turn": None, "type": body["type"], "body": body}
+        large.append(json.dumps(event, separators=(",", ":")))
+    head["head"]["last_seq"] += len(large)
+    client.call("conversation/delete", conversation=one)
+    whole = [json.dumps(head), *events, *large]
+    for count, line in enumerate(whole[:-1], 1):
+        told = client.call("conversation/import", lines=[line], upload="mine", more=True)
+        assert told == {"lines": count}
+    assert listed(client, name="large") == []
+    assert client.call("conversation/import", lines=whole[-1:], upload="mine") == {"conversation": one}
+    back, pieces = in_pieces(client, one)
+    assert pieces > 16, "a piece is about as large as an event here"
+    assert [json.loads(line) for line in back[1:]] == [json.loads(line) for line in whole[1:]]
+    again = client.refusal("conversation/import", lines=[], upload="mine")
+    assert again.name == "invalid_input", "nothing is left of the upload"
+
+
+@pytest.mark.parametrize("cursor", ["x", "1", "1/", "/1", "-1/2", "1/2/3", "9" * 100 + "/1"])
+def test_a_cursor_of_no_export_is_refused(client: ControlPeer, cursor: str) -> None:
+    one = client.create()
+    assert client.refusal("conversation/export", conversation=one, cursor=cursor).name == "invalid_input"
+
+
+def test_lines_that_are_to_be_continued_need_a_name(client: ControlPeer) -> None:
+    assert client.refusal("conversation/import", lines=["{}"], more=True).name == "invalid_input"

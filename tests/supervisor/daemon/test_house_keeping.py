@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.supervisor.daemon.conftest import SECRET, config_with
+from tests.support.bridge import wait_until
 from tests.support.control_judge import document, judge
 from tests.support.control_peer import WAIT_S, ControlPeer
 from tests.support.daemon_process import DaemonProcess
@@ -26,6 +27,13 @@ def test_the_daemon_says_who_it_is(client: ControlPeer, daemon: DaemonProcess) -
     assert status["instance"] == client.welcome["greenroom"]["instance"]
     assert status["config"] == str(daemon.home / "config.toml")
     assert status["journal_repaired"] is None
+
+
+def test_it_says_how_much_waits_for_each_of_those_that_everybody_depends_on(client: ControlPeer) -> None:
+    client.create()
+    status = client.call("daemon/status")
+    assert [status[name]["waiting"] for name in ("registry", "journalist", "librarian")] == [0, 0, 0]
+    assert status["journalist"]["commits"] > 0
 
 
 def test_the_schema_it_answers_with_is_the_committed_one(client: ControlPeer) -> None:
@@ -157,3 +165,42 @@ def test_an_open_id_is_not_taken_twice_and_too_many_requests_are_retryable(clien
         with pytest.raises(Exception, match="-31011"):
             client.answer(request)
     assert client.call("conversation/get", conversation=one)["state"] == "idle"
+
+
+TRIMMING = """
+import sys
+import supervisor.housekeeping
+supervisor.housekeeping.EVERY_S = 0.2
+supervisor.housekeeping.Housekeeping.__init__.__defaults__ = (0.2,)
+supervisor.housekeeping.Housekeeping.begin.__defaults__ = (0.2,)
+from supervisor.__main__ import run
+sys.exit(run())
+"""
+
+
+def test_conversations_beyond_the_limit_go_and_leave_no_ghost(home: Path) -> None:
+    """A daemon that looks five times in a second, and not once in an hour."""
+    (home / "hasty").mkdir(parents=True)
+    (home / "hasty" / "hasty.py").write_text(TRIMMING)
+    config = (
+        'model_provider = "demo"\n[greenroom]\nidle_park_seconds = 1\n[greenroom.retention]\nmax_conversations = 2\n'
+    )
+    environ = {"PYTHONPATH": str(home / "hasty")}
+    with DaemonProcess(home, config, environ, program="hasty") as daemon:
+        client = daemon.connect()
+        watched = client.create()
+        client.attach(watched)
+        made = [client.create() for _ in range(4)]
+
+        def known() -> set[str]:
+            return {row["conversation"] for row in client.call("conversation/list")["conversations"]}
+
+        wait_until(lambda: len(known()) == 2, "they are all still there")
+        assert known() == {watched, made[-1]}, "the one that is watched, and the most recently used"
+        for one in made[:-1]:
+            assert client.refusal("conversation/get", conversation=one).name == "unknown_conversation"
+        daemon.hang_up()
+        daemon.kill()
+        daemon.start()
+        client = daemon.connect()
+        assert known() == {watched, made[-1]}

@@ -12,7 +12,7 @@ from actors.errors import InvalidInput, SequenceConflict, UnknownConversation
 from actors.ports import Journal
 from actors.records import Append
 from supervisor.journal import Retention, SqliteJournal
-from supervisor.journal.export import PAGE, export, import_
+from supervisor.journal.export import PAGE, export, import_, piece
 from tests.fakes.journal import FakeJournal
 from tests.supervisor.journal.conftest import Open
 from tests.supervisor.journal.sample import A, B, C, begin, contents, follow, head, stored
@@ -33,6 +33,39 @@ def test_what_was_exported_is_imported_as_it_was(opened: Open, other: SqliteJour
     assert all("\n" not in line for line in lines)
     assert import_(other, lines) == A
     assert contents(other)[A] == contents(journal)[A]
+
+
+def test_it_ends_where_the_conversation_ended_at_the_first_piece(opened: Open, other: SqliteJournal) -> None:
+    journal = opened()
+    stored(journal, [begin(A, PAGE + 1)])
+    lines, place = piece(journal, A, None)
+    assert len(lines) == 1 + PAGE
+    before = contents(journal)[A]
+    stored(journal, [follow(A, PAGE + 2, PAGE + 3)])
+    rest, end = piece(journal, A, place)
+    assert end is None
+    import_(other, [*lines, *rest])
+    assert contents(other)[A] == before
+
+
+def test_a_piece_is_as_large_as_a_page_of_the_journal_however_large_the_events_are(opened: Open) -> None:
+    journal = opened()
+    stored(journal, [begin(A, 10, "x" * (300 << 10))])
+    sizes: list[int] = []
+    place = None
+    while not sizes or place is not None:
+        lines, place = piece(journal, A, place)
+        sizes.append(len(lines))
+    assert sizes == [4, 3, 3, 1]
+
+
+def test_a_conversation_that_goes_meanwhile_is_not_exported_in_part(opened: Open) -> None:
+    journal = opened()
+    stored(journal, [begin(A, PAGE + 1)])
+    _, place = piece(journal, A, None)
+    journal.delete(A)
+    with pytest.raises(UnknownConversation, match="while it was exported"):
+        piece(journal, A, place)
 
 
 def test_the_fake_exports_the_same_lines(opened: Open) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from actors import messages as m
-from actors.answers import Listing, Reader, Summary
+from actors.answers import Accepted, Listing, Reader, Summary
 from actors.errors import GreenroomError, InvalidInput, UnknownApproval
 from actors.ids import ApprovalId, Caller, ConnectionId, ConversationId, InputId
 from actors.items import TextItem
@@ -15,12 +15,14 @@ from transports import requests as ask
 from transports.dialect import Action, Ask
 from transports.dialects.control import params as p
 from transports.dialects.control.call import Call
+from transports.dialects.control.endings import LAST_WORDS, ending_of
 from transports.dialects.control.results import envelope, pending_of, row, shown, stopped, waiting, with_readers
 from transports.dialects.control.schema import api_schema
 from transports.dialects.control.text import Raw
 
 ASLEEP = {"parked"}  # a look at one of these would wake it
 
+CURSOR_LENGTH = 38  # two numbers that the journal can count to
 BUSY = frozenset({"starting", "running", "waiting", "interrupting"})
 
 
@@ -124,20 +126,29 @@ def send(call: Call, given: p.Send) -> Iterable[Action]:
     if bool(given.items) == (given.prompt is not None):
         return call.finish(InvalidInput("give either a prompt or items"))
     items = given.items or (TextItem(text=given.prompt or ""),)
-    return call.with_conversation(
-        given.conversation,
-        lambda one: call.command(
-            one,
-            lambda caller: m.Send(
-                caller,
-                items,
-                policy=given.if_busy,
-                key=given.key,
-                await_end=given.wait,
-                by=call.client.label,
-            ),
-        ),
-    )
+
+    def say(one: ConversationId) -> Iterable[Action]:
+        def message(caller: Caller) -> m.Send:
+            by = call.client.label
+            return m.Send(caller, items, policy=given.if_busy, key=given.key, await_end=given.wait, by=by)
+
+        return call.command(one, message, partial(_taken, call, one) if given.wait else None)
+
+    return call.with_conversation(given.conversation, say)
+
+
+def _taken(call: Call, one: ConversationId, answer: Any) -> Iterable[Action]:
+    """Who waits for the end of a turn that is over, because the key was used before, is told it from history."""
+    if not isinstance(answer, Accepted) or answer.turn is None or answer.ended is None:
+        return call.finish(answer)
+    turn, after = answer.turn, answer.ended - LAST_WORDS
+
+    def read(history: Any) -> Iterable[Action]:
+        if isinstance(history, GreenroomError):
+            return call.finish(history)
+        return call.finish(ending_of(turn, history.page.records) or answer)
+
+    return call.ask(lambda token: ask.ReadHistory(token, one, max(0, after), LAST_WORDS), read)
 
 
 def interrupt(call: Call, given: p.Interrupt) -> Iterable[Action]:
@@ -281,23 +292,41 @@ def fork(call: Call, given: p.Fork) -> Iterable[Action]:
     )
 
 
-def export(call: Call, given: p.Named) -> Iterable[Action]:
-    return call.with_conversation(given.conversation, lambda one: call.ask(lambda token: ask.Export(token, one)))
+def export(call: Call, given: p.Export) -> Iterable[Action]:
+    place = place_in_export(given.cursor) if given.cursor else None
+    if given.cursor and place is None:
+        return call.finish(InvalidInput(f"cursor: {given.cursor!r} is no next_cursor of ours"))
+    return call.with_conversation(
+        given.conversation, lambda one: call.ask(lambda token: ask.Export(token, one, place))
+    )
+
+
+def place_in_export(cursor: str) -> tuple[int, int] | None:
+    after, _, last = cursor.partition("/")
+    digits = after.isdecimal() and last.isdecimal() and len(cursor) < CURSOR_LENGTH
+    return (int(after), int(last)) if digits else None
 
 
 def import_(call: Call, given: p.Import) -> Iterable[Action]:
+    """What comes in several requests is stored with the last of them, whole or not at all."""
+    if given.more and given.upload is None:
+        return call.finish(InvalidInput("upload: what comes in several requests needs a name"))
+    lines = given.lines
+    if given.upload is not None:
+        gathered = call.dialect.uploads.add(given.upload, given.lines)
+        if isinstance(gathered, InvalidInput):
+            return call.finish(gathered)
+        if given.more:
+            return call.finish(ask.Plain({"lines": gathered}))
+        lines = call.dialect.uploads.take(given.upload)
     new = ConversationId(str(uuid4())) if given.new_id else None
-    return call.ask(lambda token: ask.Import(token, given.lines, new))
+    return call.ask(lambda token: ask.Import(token, lines, new))
 
 
 def delete(call: Call, given: p.Named) -> Iterable[Action]:
-    """First nobody owns it any more, then its rows go."""
-
     def one_of(one: ConversationId) -> Iterable[Action]:
         def removed(answer: Any) -> Iterable[Action]:
-            if isinstance(answer, GreenroomError):
-                return call.finish(answer)
-            return call.ask(lambda token: ask.Delete(token, one))
+            return call.finish(answer if isinstance(answer, GreenroomError) else ask.Stored(one))
 
         return call.tell(lambda caller: m.Remove(one, caller), removed)
 

@@ -54,7 +54,7 @@ METHODS: dict[str, Method] = {
     "conversation/resume_queue": Method(params.Named, handlers.resume_queue, "Go on with what waits."),
     "conversation/withdraw": Method(params.Withdraw, handlers.withdraw, "Take a waiting input back."),
     "conversation/fork": Method(params.Fork, handlers.fork, "A new conversation with this one's history."),
-    "conversation/export": Method(params.Named, handlers.export, "The history as JSON lines."),
+    "conversation/export": Method(params.Export, handlers.export, "The history as JSON lines, in pieces."),
     "conversation/import": Method(params.Import, handlers.import_, "A conversation from JSON lines."),
     "conversation/delete": Method(params.Named, handlers.delete, "For good."),
     "approvals/list": Method(params.ListApprovals, handlers.list_approvals, "What waits for an answer."),

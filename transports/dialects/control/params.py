@@ -141,9 +141,17 @@ class Fork(BaseModel):
     name: Identifier | None = Field(None, description="A name for the new one.")
 
 
+class Export(BaseModel):
+    model_config = STRICT
+    conversation: Conversation
+    cursor: Identifier | None = Field(None, description="`next_cursor` of the piece before.")
+
+
 class Import(BaseModel):
     model_config = STRICT
     lines: tuple[str, ...] = Field(description="What `conversation/export` gave.")
+    upload: Identifier | None = Field(None, description="A name of your own for what comes in several requests.")
+    more: Flag = Field(False, description="Further lines of this upload follow; it is stored with the last.")
     new_id: Flag = Field(False, description="Under a fresh id, for a conversation that is still here.")
 
 

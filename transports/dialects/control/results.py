@@ -129,7 +129,8 @@ def _(answer: NewsRead) -> dict[str, Any]:
 
 @shown.register
 def _(answer: Exported) -> dict[str, Any]:
-    return {"lines": list(answer.lines)}
+    after, last = answer.place or (0, 0)
+    return {"lines": list(answer.lines), "next_cursor": f"{after}/{last}" if answer.place else None}
 
 
 @shown.register

@@ -157,7 +157,14 @@ class NewsPage(Shape):
 
 
 class Exported(Shape):
-    lines: tuple[str, ...] = Field(description="JSON lines: a head, then an event each.")
+    lines: tuple[str, ...] = Field(description="JSON lines: first a head, then an event each.")
+    next_cursor: str | None = Field(description="For the next piece; null after the last.")
+
+
+class Uploaded(Shape):
+    """With `more`: nothing is stored yet."""
+
+    lines: int = Field(description="How many have come so far.")
 
 
 class Questions(Shape):
@@ -290,7 +297,7 @@ RESULTS: dict[str, Any] = {
     "conversation/withdraw": Empty,
     "conversation/fork": Reference,
     "conversation/export": Exported,
-    "conversation/import": Reference,
+    "conversation/import": Reference | Uploaded,
     "conversation/delete": Reference,
     "approvals/list": Questions,
     "approvals/answer": Decided,

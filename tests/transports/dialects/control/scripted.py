@@ -82,7 +82,6 @@ USUAL: dict[str, Reply] = {
     "Fork": lambda message: ask.Stored(message.fork),
     "Export": lambda _: ask.Exported(("{}",)),
     "Import": lambda message: ask.Stored(message.new_id or ONE),
-    "Delete": lambda message: ask.Stored(message.conversation),
     "AskStatus": lambda _: ask.Plain(_STATUS),
     "ListClients": lambda _: ask.Plain({"clients": []}),
     "KillClient": lambda _: ask.Plain({}),

@@ -64,7 +64,7 @@ SPEAKS_TO: dict[str, str | None] = {
     "conversation/fork": "Fork",
     "conversation/export": "Export",
     "conversation/import": "Import",
-    "conversation/delete": "Delete",
+    "conversation/delete": "Remove",
     "approvals/list": "Inspect",
     "events/read": "ReadNews",
     "approvals/answer": "AnswerApproval",
@@ -181,13 +181,15 @@ def test_a_subscription_that_was_refused_or_given_up_is_not_known_any_more() -> 
     assert again["error"]["data"]["code"] == "invalid_input"
 
 
-def test_a_delete_touches_the_journal_only_when_nobody_owns_the_conversation() -> None:
+def test_a_delete_is_answered_when_the_registry_has_done_it() -> None:
     daemon = Scripted(replies={"Remove": lambda _: errors.WrongState("a turn is open")})
-    daemon.request("conversation/delete", NAMED)
-    assert daemon.kinds() == ["Remove"]
+    refused = daemon.request("conversation/delete", NAMED)
+    assert refused is not None
+    assert refused["error"]["data"]["code"] == "wrong_state"
     daemon = Scripted()
-    daemon.request("conversation/delete", NAMED)
-    assert daemon.kinds() == ["Remove", "Delete"]
+    answer = daemon.request("conversation/delete", NAMED)
+    assert answer is not None
+    assert answer["result"] == {"conversation": ONE}
 
 
 @pytest.mark.parametrize("approval", ["x", "x@", "x@y", "@"])

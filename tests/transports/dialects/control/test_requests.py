@@ -138,6 +138,17 @@ def test_whatever_the_params_are_there_is_one_answer(data: st.DataObject) -> Non
 # --- before there are params ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    "name", ["__init__", "opened", "arrived", "handlers.down", "daemon/__class__", "", "schema "]
+)
+def test_a_method_is_looked_up_in_the_table_and_nowhere_else(name: str) -> None:
+    daemon = Scripted()
+    answer = daemon.request(name, {})
+    assert answer is not None
+    assert answer["error"]["code"] == -32601
+    assert daemon.told == []
+
+
 def test_an_unknown_method_is_named_and_the_way_to_the_known_ones_too() -> None:
     answer = Scripted().request("conversation/destroy", {})
     assert answer is not None

@@ -1,0 +1,85 @@
+"""How the daemon begins: what can be wrong is looked at before anything large is loaded, and said to whoever waits.
+
+Loading the daemon itself takes most of the second in which a start that fails must have said why.
+"""
+
+import argparse
+import contextlib
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+
+from actors.errors import GreenroomError
+from supervisor.launch import READY, START_S
+from supervisor.paths import Paths, UnsafePath, locate, private_directory, socket_path
+from supervisor.single import AlreadyRunning, DaemonLock, take_lock
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    chosen = parser().parse_args(arguments)
+    with _teller(chosen.ready_fd) as tell:
+        try:
+            _run(chosen, only_one(locate()), lambda: tell(READY))
+        except AlreadyRunning as error:
+            tell(READY if chosen.ready_fd is not None and error.socket else f"{error.message}\n".encode())
+            return 0 if error.socket else 1
+        except (GreenroomError, UnsafePath, OSError, ImportError) as error:
+            tell(f"greenroom: the daemon could not start: {error}\n".encode())
+            return 1
+    return 0
+
+
+def only_one(paths: Paths) -> DaemonLock:
+    """The directories are ours alone, and so is the home."""
+    address = socket_path(paths)
+    for directory in (paths.state, paths.run, os.path.dirname(address)):  # noqa: PTH120  # pathlib is slow to import
+        private_directory(directory)
+    return take_lock(paths.lock_file, address, START_S)
+
+
+def parser() -> argparse.ArgumentParser:
+    options = argparse.ArgumentParser(prog="python -m supervisor", description="The Greenroom daemon.")
+    options.add_argument("--config", help="config file instead of the one that would be found")
+    options.add_argument("-c", dest="overrides", action="append", default=[], metavar="KEY=VALUE")
+    options.add_argument("--profile")
+    options.add_argument("--ready-fd", type=int, help="where to say, once, `ready` or what went wrong")
+    options.add_argument("--detach", action="store_true", help="leave whoever started us; see __main__")
+    options.add_argument("--foreground", action="store_true", help="log to the terminal too")
+    return options
+
+
+def _run(chosen: argparse.Namespace, lock: DaemonLock, ready: Callable[[], None]) -> None:
+    from supervisor.config import Loaded, load, parse_overrides
+
+    overrides = parse_overrides(chosen.overrides)
+
+    def read() -> Loaded:
+        return load(chosen.config, overrides, chosen.profile)
+
+    loaded = read()
+    from supervisor.daemon import serve
+
+    serve(loaded, locate(), read, lock, ready, foreground=chosen.foreground)
+
+
+@contextlib.contextmanager
+def _teller(ready_fd: int | None) -> Iterator[Callable[[bytes], None]]:
+    """Says one thing to whoever waits for us, and lets go of it. Without a pipe it is the terminal."""
+    said = False
+
+    def tell(text: bytes) -> None:
+        nonlocal said
+        if said:
+            return
+        said = True
+        if ready_fd is None:
+            if text != READY:
+                sys.stderr.write(text.decode())
+            return
+        with contextlib.suppress(OSError):  # whoever waited has gone
+            os.write(ready_fd, text)
+        os.close(ready_fd)
+
+    yield tell
+    if ready_fd is not None and not said:
+        os.close(ready_fd)

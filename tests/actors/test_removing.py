@@ -1,0 +1,307 @@
+"""Deleting: asked for once, done once, whatever goes on meanwhile; and known only as long as the disk has it."""
+
+from pathlib import Path
+
+import pytest
+
+from actors import events as ev
+from actors.answers import Done, Listing, TurnResult
+from actors.errors import Overloaded, StorageFull, UnknownConversation, WrongState
+from actors.ids import ApprovalId, Caller, CallId, ConversationId
+from actors.messages import (
+    ConnectionClosed,
+    Inspect,
+    ListConversations,
+    Remove,
+    Rename,
+    Trim,
+)
+from actors.settings import BusyPolicy
+from tests.actors.conftest import Poison
+from tests.fakes.agents import says
+from tests.fakes.daemon import StagedDaemon
+
+A = ConversationId("aaaa-0001")
+B = ConversationId("bbbb-0002")
+C = ConversationId("cccc-0003")
+QUESTION = ev.ExecApprovalRequest(
+    call_id=CallId("call"), command=("make",), cwd=Path("/"), approval_id=ApprovalId("ask")
+)
+
+
+@pytest.fixture
+def idle(daemon: StagedDaemon) -> StagedDaemon:
+    daemon.agents.script = lambda _: says("hello")
+    daemon.create(A, "name")
+    daemon.run()
+    return daemon
+
+
+def remove(daemon: StagedDaemon, conversation: ConversationId = A) -> Caller:
+    caller = daemon.caller()
+    daemon.registry.tell(Remove(conversation, caller))
+    return caller
+
+
+def is_gone(daemon: StagedDaemon, conversation: ConversationId = A) -> bool:
+    """For clients, on the disk, and in nobody's memory."""
+    known = isinstance(daemon.say(conversation, Inspect), UnknownConversation)
+    listed = daemon.ask(ListConversations)
+    assert isinstance(listed, Listing)
+    return (
+        known
+        and daemon.journal.head(conversation) is None
+        and conversation not in {head.conversation for head in listed.heads}
+        and conversation not in daemon.routing._sessions
+    )
+
+
+def park(daemon: StagedDaemon) -> None:
+    for _ in ("its turn is put on paper", "it leaves"):
+        daemon.time.advance(601)
+        daemon.run()
+
+
+@pytest.mark.parametrize("moment", range(30))
+def test_at_any_moment_after_a_turn_it_is_done_or_refused_because_the_turn_is_open(
+    idle: StagedDaemon, moment: int
+) -> None:
+    sent = idle.send(A)
+    for _ in range(moment):
+        idle.stage.step()
+    asked = remove(idle)
+    idle.run()
+    answer = idle.answer(asked)
+    if isinstance(answer, Done):
+        assert is_gone(idle)
+    else:
+        assert isinstance(answer, WrongState)
+        assert answer.message == "a turn is open; interrupt it first"
+        assert isinstance(idle.answer(sent), TurnResult), "it goes on"
+        again = remove(idle)
+        idle.run()
+        assert idle.answer(again) == Done()
+
+
+@pytest.mark.parametrize("moment", range(12))
+def test_at_any_moment_of_parking_it_is_done(idle: StagedDaemon, moment: int) -> None:
+    idle.time.advance(601)
+    for _ in range(moment):
+        idle.stage.step()
+    asked = remove(idle)
+    idle.run()
+    assert idle.answer(asked) == Done()
+    assert is_gone(idle)
+    assert idle.routing.statistics() == {"waiting": 0, "conversations": 0, "live": 0, "requests": 0}
+
+
+def test_right_after_a_rename_that_is_still_being_stored_it_is_done(idle: StagedDaemon) -> None:
+    renamed = idle.caller()
+    idle.tell(A, Rename(renamed, "another"))
+    asked = remove(idle)
+    idle.run()
+    assert [idle.answer(renamed), idle.answer(asked)] == [Done(), Done()]
+    assert is_gone(idle)
+
+
+def test_two_who_ask_at_once_are_both_answered(idle: StagedDaemon) -> None:
+    first, second = remove(idle), remove(idle)
+    idle.run()
+    assert idle.answer(first) == Done()
+    assert isinstance(idle.answer(second), UnknownConversation)
+
+
+def test_what_is_said_meanwhile_is_told_that_there_is_nobody(idle: StagedDaemon) -> None:
+    with idle.stage.holding(idle.journalist):
+        asked = remove(idle)
+        idle.run()
+        late = idle.send(A)
+        idle.run()
+    idle.run()
+    assert idle.answer(asked) == Done()
+    assert isinstance(idle.answer(late), UnknownConversation)
+
+
+def test_it_is_known_until_the_disk_has_forgotten_it(idle: StagedDaemon) -> None:
+    park(idle)
+    with idle.stage.holding(idle.journalist):
+        remove(idle)
+        idle.run()
+        listed = idle.ask(ListConversations)
+        assert isinstance(listed, Listing)
+        assert [head.conversation for head in listed.heads] == [A]
+
+
+def test_a_client_that_goes_meanwhile_takes_nothing_back_and_leaves_no_ghost(idle: StagedDaemon) -> None:
+    asked = remove(idle)
+    idle.registry.tell(ConnectionClosed(asked.connection))
+    idle.run()
+    assert is_gone(idle)
+
+
+def test_a_disk_that_refuses_keeps_it_and_says_why(idle: StagedDaemon) -> None:
+    idle.journal.undeletable = StorageFull("no room")
+    asked = remove(idle)
+    with idle.stage.holding(idle.journalist):
+        idle.run()
+        late = idle.send(A)
+        idle.run()
+    idle.run()
+    assert idle.answer(asked) == StorageFull("no room")
+    assert isinstance(idle.answer(late), TurnResult), "who waited meanwhile is served"
+    idle.journal.undeletable = None
+    again = remove(idle)
+    idle.run()
+    assert idle.answer(again) == Done()
+    assert is_gone(idle)
+
+
+def test_a_disk_that_takes_nothing_any_more_ends_the_wait(idle: StagedDaemon) -> None:
+    """What was decided before could not be stored, so nobody may leave."""
+    with idle.stage.holding(idle.journalist):
+        idle.tell(A, Rename(idle.caller(), "another"))
+        asked = remove(idle)
+        idle.run()
+        idle.journal.refusing = StorageFull("no room")
+    idle.run()
+    assert idle.answer(asked) == StorageFull("no room")
+    idle.journal.refusing = None
+    again = remove(idle)
+    idle.run()
+    assert idle.answer(again) == Done()
+
+
+def test_input_that_waits_in_a_paused_queue_goes_too_and_its_sender_is_told(idle: StagedDaemon) -> None:
+    idle.agents.script = None
+    idle.send(A)
+    queued = idle.send(A, policy=BusyPolicy.ENQUEUE)
+    idle.run()
+    idle.interrupt(A)
+    idle.run()
+    asked = remove(idle)
+    idle.run()
+    assert idle.answer(asked) == Done()
+    assert isinstance(idle.answer(queued), UnknownConversation)
+    assert idle.routing.statistics()["requests"] == 0
+
+
+def test_a_turn_that_waits_on_paper_is_not_deleted_under_its_question(daemon: StagedDaemon) -> None:
+    daemon.agents.script = lambda order: says("done") if order.resume else ((QUESTION,), *says("done"))
+    daemon.create(A)
+    caller = daemon.send(A, caller=daemon.caller("gone"), await_end=False)
+    daemon.run()
+    daemon.registry.tell(ConnectionClosed(caller.connection))
+    daemon.run()
+    park(daemon)
+    asked = remove(daemon)
+    daemon.run()
+    assert isinstance(daemon.answer(asked), WrongState)
+    daemon.interrupt(A)
+    again = remove(daemon)
+    daemon.run()
+    third = remove(daemon)
+    daemon.run()
+    assert Done() in {type(daemon.answer(one)): daemon.answer(one) for one in (again, third)}.values()
+    assert is_gone(daemon)
+
+
+def test_a_session_that_fails_while_it_leaves_is_removed_by_its_successor(idle: StagedDaemon, poison: Poison) -> None:
+    with idle.stage.holding(idle.journalist):
+        idle.tell(A, Rename(idle.caller(), "another"))
+        asked = remove(idle)
+        idle.run()
+        poison.chokes_on = lambda _: poison.times == 0
+    idle.run()
+    assert poison.times == 1
+    assert idle.answer(asked) == Done()
+    assert is_gone(idle)
+
+
+def test_without_a_thread_to_ask_it_is_refused_and_may_be_asked_again(daemon: StagedDaemon) -> None:
+    daemon.agents.script = lambda _: ((QUESTION,), *says("done"))
+    daemon.create(A)
+    caller = daemon.send(A, caller=daemon.caller("gone"), await_end=False)
+    daemon.run()
+    daemon.registry.tell(ConnectionClosed(caller.connection))
+    daemon.run()
+    park(daemon)
+    daemon.stage.room = False
+    asked = remove(daemon)
+    daemon.run()
+    assert isinstance(daemon.answer(asked), Overloaded)
+    daemon.stage.room = True
+    again = remove(daemon)
+    daemon.run()
+    assert isinstance(daemon.answer(again), WrongState), "it is asked now"
+
+
+# --- by number and age ----------------------------------------------------------------------------------------------
+
+
+def known(daemon: StagedDaemon) -> list[ConversationId]:
+    listed = daemon.ask(lambda caller: ListConversations(caller, archived=True))
+    assert isinstance(listed, Listing)
+    return sorted(head.conversation for head in listed.heads)
+
+
+@pytest.fixture
+def three(daemon: StagedDaemon) -> StagedDaemon:
+    """A is the oldest; all of them are parked."""
+    daemon.agents.script = lambda _: says("hello")
+    for one in (A, B, C):
+        daemon.create(one)
+        daemon.run()
+        daemon.time.advance(1)
+    park(daemon)
+    return daemon
+
+
+def test_the_least_recently_used_go_until_so_many_are_left(three: StagedDaemon) -> None:
+    three.registry.tell(Trim(most=1))
+    three.run()
+    assert known(three) == [C]
+    assert [head.conversation for head in three.journal.heads()] == [C]
+    assert isinstance(three.say(A, Inspect), UnknownConversation)
+
+
+def test_those_that_nobody_touched_for_so_long_go(three: StagedDaemon) -> None:
+    untouched_until = three.journal.heads()[-1].updated
+    three.registry.tell(Trim(untouched_since=untouched_until + 0.5))
+    three.run()
+    assert known(three) == [B, C]
+
+
+def test_who_is_live_or_waits_for_an_answer_stays_and_counts(three: StagedDaemon) -> None:
+    three.agents.script = lambda _: ((QUESTION,), *says("done"))
+    caller = three.send(A, caller=three.caller("gone"), await_end=False)
+    three.run()
+    three.registry.tell(ConnectionClosed(caller.connection))
+    three.run()
+    park(three)
+    three.attach(B)
+    three.run()
+    three.registry.tell(Trim(most=1, untouched_since=three.time.now() + 1))
+    three.run()
+    assert known(three) == [A, B]
+
+
+def test_one_that_is_used_while_the_others_go_is_left_alone(three: StagedDaemon) -> None:
+    with three.stage.holding(three.journalist):
+        three.registry.tell(Trim(most=1))
+        three.run()
+        sent = three.send(B)
+        three.run()
+    three.run()
+    assert known(three) == [B, C]
+    assert isinstance(three.answer(sent), TurnResult)
+
+
+def test_a_disk_that_refuses_ends_the_trimming_until_the_next_time(three: StagedDaemon) -> None:
+    three.journal.undeletable = StorageFull("no room")
+    three.registry.tell(Trim(most=1))
+    three.run()
+    assert known(three) == [A, B, C]
+    three.journal.undeletable = None
+    three.registry.tell(Trim(most=1))
+    three.run()
+    assert known(three) == [C]
