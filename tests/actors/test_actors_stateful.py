@@ -376,15 +376,15 @@ def live_through(seed: int, acts: int, poison: Poison) -> Counter[str]:
 
 
 def live_long(messages: int, acts: int, first_seed: int, poison: Poison) -> None:
-    """Until so many were delivered, and only if what it is about has happened on the way."""
+    """Until so many were delivered and what it is about has happened on the way, which may take a little more."""
     tally: Counter[str] = Counter()
     for seed in itertools.count(first_seed):
         tally += live_through(seed, acts, poison)
-        if tally["delivered"] >= messages:
-            break
-    tally["failed"] = poison.times
-    rare = {what: tally[what] for what in ("failed", "woken", "restarted", "lost", "paged", "removed")}
-    assert all(count >= 5 for count in rare.values()), rare
+        rare = {what: tally[what] for what in ("woken", "restarted", "lost", "paged", "removed")}
+        rare["failed"] = poison.times
+        if tally["delivered"] >= messages and all(count >= 5 for count in rare.values()):
+            return
+        assert tally["delivered"] < 3 * messages, rare
 
 
 def test_twenty_thousand_messages_in_any_order(poison: Poison) -> None:

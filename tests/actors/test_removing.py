@@ -92,7 +92,7 @@ def test_at_any_moment_of_parking_it_is_done(idle: StagedDaemon, moment: int) ->
     idle.run()
     assert idle.answer(asked) == Done()
     assert is_gone(idle)
-    assert idle.routing.statistics() == {"waiting": 0, "conversations": 0, "live": 0, "requests": 0}
+    assert idle.routing.statistics() == {"waiting": 0, "conversations": 0, "live": 0, "requests": 0, "watchers": 0}
 
 
 def test_right_after_a_rename_that_is_still_being_stored_it_is_done(idle: StagedDaemon) -> None:

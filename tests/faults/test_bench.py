@@ -19,9 +19,10 @@ def test_the_peers_client_measures_a_server_of_the_codex_shape(tmp_path: Path) -
         "fake: `codex` with a one-word turn, p50",
         "fake: `codex` with a one-word turn, p99",
         "fake: deltas in one stream",
+        "fake: CPU per delta, all of its processes",
         "fake: cancelled while a command runs, p50",
     ]
-    assert all(row.value > 0 for row in rows)
+    assert all(row.value > 0 for row in rows if "CPU" not in row.what)  # which is counted in hundredths of a second
 
 
 def test_a_server_that_goes_without_an_answer_is_said_to_have_gone(tmp_path: Path) -> None:

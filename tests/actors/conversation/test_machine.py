@@ -328,7 +328,7 @@ class Conversation(RuleBasedStateMachine):
 
     # --- people ---------------------------------------------------------------------------------------------------
 
-    @initialize(prompt=st.sampled_from([True, True, False]), beginning=st.integers(0, 9))
+    @initialize(prompt=st.sampled_from([True, True, False]), beginning=st.integers(0, 10))
     def hello(self, *, prompt: bool, beginning: int) -> None:
         """Begins in one of the places that chance alone finds too seldom."""
         self.prompt = prompt or beginning > 1
@@ -358,6 +358,11 @@ class Conversation(RuleBasedStateMachine):
                 self.agent_ends(0, [])
             case 9:
                 self.agent_ends(2, [])
+            case 10:
+                self.agent_asks(standing=False, deadline=False, patch=False, for_good=False)
+                self.pass_on("ann", asked=False)
+                if any(one.startswith("unanswerable:") for one in self.timers):
+                    self.nobody_comes(late=True)
             case _:
                 pass
         self.prompt = prompt

@@ -70,6 +70,9 @@ class Mailbox:
     handle: Callable[[Any], object]
     waiting: deque[tuple[int, object]] = field(default_factory=deque)
 
+    def empty(self) -> bool:
+        return not self.waiting
+
     def tell(self, message: object) -> None:
         self.waiting.append((next(self.daemon.order), message))
 
@@ -185,6 +188,7 @@ class Daemon:
         connection = Connection(client, make(client), QuietWire(self, name, receive), around)
         mailbox = self.mailbox(f"connection-{name}", connection.receive)
         connection.address = mailbox  # type: ignore[assignment]  # what it needs of an address
+        connection.mailbox = mailbox  # type: ignore[assignment]  # and of a mailbox
         connection.on_start()
         return mailbox
 
