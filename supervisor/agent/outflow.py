@@ -60,6 +60,15 @@ class _Growing:
             self._words.append(delta.delta)
 
 
+STREAMED = (
+    AgentMessageDelta,
+    AgentReasoningDelta,
+    AgentReasoningRawContentDelta,
+    ExecCommandOutputDelta,
+    _Growing,
+)
+
+
 class Outflow:
     """While a batch is under way the next one grows, so the busier the session, the fewer the messages."""
 
@@ -121,11 +130,13 @@ class Outflow:
 
     def _grow(self, delta: TextDelta | ExecCommandOutputDelta) -> None:
         last = self._waiting[-1] if self._waiting else None
+        if type(last) is type(delta):
+            last = self._waiting[-1] = _Growing(last)
         if not (isinstance(last, _Growing) and last.add(delta)):
-            self._waiting.append(_Growing(delta))
+            self._waiting.append(delta)
 
     def _send_what_is_due(self) -> None:
-        if self._waiting and not (self._ending and not any(isinstance(one, _Growing) for one in self._waiting)):
+        if self._waiting and not (self._ending and not any(isinstance(one, STREAMED) for one in self._waiting)):
             self._under_way = True
             self._tell(AgentOutput(self._turn, self._collected()))
 

@@ -129,7 +129,7 @@ async def _read(endpoint: Endpoint, response: httpx.Response, deliver: Deliver) 
     decoder = wire.decoder(endpoint.wire)
     parser = SseParser()
     with _mapped(endpoint, StreamBroken):
-        chunks = response.aiter_bytes()
+        chunks = response.aiter_bytes() if "content-encoding" in response.headers else response.aiter_raw()
         async for chunk in chunks:
             if batch := decoder.read(parser.feed(chunk)):
                 await deliver(batch)

@@ -1,5 +1,6 @@
 """Text on its way in and out: what no disk can write is refused, what is JSON already goes out as it is."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -7,6 +8,8 @@ from typing import Any
 from actors.errors import InvalidInput
 from actors.ids import RequestId
 from transports import jsonrpc
+
+quoted = json.encoder.encode_basestring  # a string of ours as JSON, without the machinery for everything else
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +24,11 @@ def result_line(request: RequestId, raw: Raw) -> bytes:
     return jsonrpc.line({"jsonrpc": "2.0", "id": request})[:-2] + b',"result":' + inner + b"}\n"
 
 
-def notification_line(method: str, params: Mapping[str, Any], shared: bytes) -> bytes:
-    """`shared` are further members of the params, already encoded."""
-    start = jsonrpc.line({"jsonrpc": "2.0", "method": method})[:-2]
-    return start + b',"params":' + jsonrpc.line(params)[:-2] + b"," + shared + b"}\n"
+def notification_line(method: str, params: Mapping[str, str], shared: bytes) -> bytes:
+    """`shared` are further members of the params, already encoded. Written for every piece of every stream."""
+    members = "".join(f"{quoted(name)}:{quoted(value)}," for name, value in params.items())
+    start = f'{{"jsonrpc":"2.0","method":{quoted(method)},"params":{{{members}'
+    return b"".join((start.encode(), shared, b"}\n"))
 
 
 def unwritable(params: jsonrpc.Params) -> InvalidInput | None:
