@@ -49,8 +49,15 @@ class SuspendAgent:
 
 
 @dataclass(frozen=True, slots=True)
+class InputWaits:
+    """Something was said that the turn may take in, if it wants it before it is over."""
+
+    turn: TurnId
+
+
+@dataclass(frozen=True, slots=True)
 class GiveInput:
-    """What was said meanwhile; empty if nothing was."""
+    """What was said meanwhile; empty if it was taken back."""
 
     turn: TurnId
     inputs: tuple[PendingInput, ...]
@@ -78,12 +85,12 @@ class AbandonAgent:
     conversation: ConversationId
 
 
-AgentOrder = RunAgent | StopAgent | SuspendAgent | GiveInput | AnswerAgent | TakeMore | AbandonAgent
+AgentOrder = RunAgent | StopAgent | SuspendAgent | InputWaits | GiveInput | AnswerAgent | TakeMore | AbandonAgent
 
 
 @dataclass(frozen=True, slots=True)
 class InputWanted:
-    """The agent is about to ask the model and takes what was said meanwhile."""
+    """The agent was told that input waits, and takes it before it asks the model again or is done."""
 
 
 AgentNews = DurableEvent | Delta | InputWanted

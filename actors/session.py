@@ -59,6 +59,7 @@ from actors.orders import (
     AbandonAgent,
     AnswerAgent,
     GiveInput,
+    InputWaits,
     RunAgent,
     StopAgent,
     SuspendAgent,
@@ -200,7 +201,14 @@ class Session(Actor):
         around = self._around
         match effect:
             case (
-                RunAgent() | StopAgent() | SuspendAgent() | GiveInput() | AnswerAgent() | TakeMore() | AbandonAgent()
+                RunAgent()
+                | StopAgent()
+                | SuspendAgent()
+                | InputWaits()
+                | GiveInput()
+                | AnswerAgent()
+                | TakeMore()
+                | AbandonAgent()
             ):
                 around.agents.order(effect, self.address)
             case Deliver() | EndSubscription():

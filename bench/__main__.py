@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from bench import bridge  # noqa: E402  # behind the line that finds them
-from bench.whole import floors, interrupting, opening, streaming, turning  # noqa: E402  # behind the line that finds them
+from bench.whole import anatomy, floors, interrupting, opening, streaming, turning  # noqa: E402  # behind the line that finds them
 from bench.whole.peer import Unanswered, Workload  # noqa: E402
 from bench.whole.rows import Row, markdown, p50, terminal  # noqa: E402
 from bench.whole.stage import Stage, scripted_model, stage  # noqa: E402
@@ -52,6 +52,11 @@ def opening_part(directory: Path) -> list[Row]:
         return [*opening.empty(one), *opening.opening(one, directory), *opening.weight(one)]
 
     return on_stage(measure, directory)
+
+
+def anatomy_part(_: Path) -> list[Row]:
+    with scripted_model() as (base_url, _pid):
+        return anatomy.anatomy(base_url)
 
 
 def streaming_part(one: Stage) -> list[Row]:
@@ -106,6 +111,7 @@ def peer_rows(name: str, workload: Workload) -> list[Row]:
 PARTS: dict[str, tuple[str, Part]] = {
     "opening": ("Conversations", opening_part),
     "turning": ("Turns", partial(on_stage, turning.overhead)),
+    "anatomy": ("What the time of a turn goes into", anatomy_part),
     "streaming": ("Streams", partial(on_stage, streaming_part)),
     "interrupting": ("Interrupts", partial(on_stage, interrupting_part)),
     "restarting": ("Restart", restarting_part),

@@ -13,7 +13,7 @@ from actors.conversation.turns import stop_turn
 from actors.errors import Busy, Cancelled, InvalidInput, Overloaded, QueueFull, UnknownConversation, WrongState
 from actors.ids import ConnectionId, InputId
 from actors.messages import CancelRequest, ResumeQueue, Send, WithdrawInput
-from actors.orders import PendingInput
+from actors.orders import InputWaits, PendingInput
 from actors.settings import AbortReason, BusyPolicy
 
 EARLY_CANCELS = 64  # cancels that overtook their request; more than a client can have in flight
@@ -90,6 +90,8 @@ def _send_to_busy(draft: Draft, waiting: PendingInput) -> None:
             _queue(draft, replace(waiting, policy=policy))
         case BusyPolicy.STEER | BusyPolicy.REJECT:
             _queue(draft, waiting)
+            if run is not None:
+                draft.when_stored(InputWaits(run.turn))
         case BusyPolicy.ENQUEUE:
             _queue(draft, waiting)
         case BusyPolicy.INTERRUPT:

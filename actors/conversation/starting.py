@@ -7,6 +7,7 @@ from actors.conversation.state import Run, Stage
 from actors.ids import ItemId, TurnId
 from actors.items import text_of
 from actors.orders import (
+    InputWaits,
     PendingInput,
     RunAgent,
 )
@@ -34,6 +35,8 @@ def run_agent(
     facts = draft.facts
     draft.state.run = Run(turn, Stage.RUNNING if draft.is_stored else Stage.HELD)
     draft.when_stored(RunAgent(facts.conversation, turn, settings, facts.seq, resume, inputs))
+    if facts.steering:  # said while it waited for an answer
+        draft.when_stored(InputWaits(turn))
 
 
 def emit_user_message(draft: Draft, waiting: PendingInput) -> None:

@@ -20,6 +20,7 @@ from actors.orders import (
     Completed,
     Crashed,
     GiveInput,
+    InputWaits,
     ModelFailed,
     Outcome,
     RunAgent,
@@ -37,7 +38,7 @@ from supervisor.journal.crashpoints import CrashPoint, reached
 
 log = structlog.get_logger()
 
-ToRunning = StopAgent | SuspendAgent | GiveInput | AnswerAgent
+ToRunning = StopAgent | SuspendAgent | InputWaits | GiveInput | AnswerAgent
 LoopOrder = RunAgent | AbandonAgent | ToRunning
 
 BackendFor = Callable[[RunAgent], Backend]
@@ -89,7 +90,7 @@ class Runner:
                 chore = self._loop.create_task(self._abandon(order.conversation, session))
                 self._chores.add(chore)  # the loop itself only keeps a weak reference
                 chore.add_done_callback(self._chores.discard)
-            case StopAgent() | SuspendAgent() | GiveInput() | AnswerAgent():
+            case StopAgent() | SuspendAgent() | InputWaits() | GiveInput() | AnswerAgent():
                 running = self._running.get(order.turn)
                 if running is not None:  # else it has said its last word, and the session is about to read it
                     self._tell(running, order)
@@ -112,6 +113,8 @@ class Runner:
     def _tell(self, running: Running, order: ToRunning) -> None:
         turn = running.turn
         match order:
+            case InputWaits():
+                turn.input_waits = True
             case GiveInput():
                 turn.given(order.inputs)
             case AnswerAgent():

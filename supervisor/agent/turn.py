@@ -25,6 +25,7 @@ class Turn:
     def __init__(self, order: RunAgent, session: Address) -> None:
         self.order = order
         self.outflow = Outflow(order.turn, session)
+        self.input_waits = False  # more_input would not come back with empty hands
         self.heard: tuple[str, ...] = ()  # what the user said in it, for those who are told of its end
         self._questions: dict[ApprovalId, asyncio.Future[Verdict]] = {}
         self._input: asyncio.Future[tuple[PendingInput, ...]] | None = None
@@ -53,6 +54,7 @@ class Turn:
 
     async def more_input(self) -> tuple[PendingInput, ...]:
         """What was said meanwhile. It is stored as taken when this returns."""
+        self.input_waits = False
         self._input = asyncio.get_running_loop().create_future()
         self.emit(InputWanted())
         return await self._input

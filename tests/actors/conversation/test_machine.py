@@ -58,6 +58,7 @@ from actors.orders import (
     Completed,
     Crashed,
     GiveInput,
+    InputWaits,
     InputWanted,
     ModelFailed,
     Outcome,
@@ -323,6 +324,8 @@ class Conversation(RuleBasedStateMachine):
                     self.saw("a standing answer was given")
             case TakeMore():
                 assert agent.turn == order.turn
+            case InputWaits():
+                assert agent.turn in {None, order.turn} or order.turn in self.old_turns, "at worst it is late"
             case _:
                 raise AssertionError(order)
 

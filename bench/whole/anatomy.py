@@ -1,0 +1,117 @@
+"""Where the time of a one-word turn goes: an engine in this process, with a clock at each hand-over.
+
+The stages follow each other, so their medians come to about the whole. What a clock costs is in them.
+"""
+
+import inspect
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from actors.answers import TurnResult
+from actors.session import Session
+from bench.whole.rows import Row, p50
+from supervisor.agent.model.client import ModelClient
+from supervisor.agent.model.direct import Connection
+from supervisor.agent.runner import Runner
+from supervisor.journal.store import SqliteJournal
+from tests.support.house import House, provider
+
+TURNS, WARM, IN_A_ROW = 200, 20, 20
+
+CLOCKS: tuple[tuple[type, str], ...] = (
+    (Session, "receive"),
+    (SqliteJournal, "commit"),
+    (Runner, "_start"),
+    (ModelClient, "attempt"),
+    (Connection, "ask"),
+    (Connection, "headed"),
+)
+
+STAGES = (
+    ("the message reaches its session: three threads", "sent", "Send>"),
+    ("it is decided, and becomes events", "Send>", "first commit>"),
+    ("they are committed", "first commit>", "first commit<"),
+    ("the agent is told: two threads", "first commit<", "_start>"),
+    ("surroundings are looked at, the request is built", "_start>", "ask>"),
+    ("the model answers", "ask>", "headed<"),
+    ("the answer is read, and becomes news", "headed<", "attempt<"),
+    ("nothing is left of the turn, the session is told", "attempt<", "TurnEnded>"),
+    ("its end is decided, and becomes events", "TurnEnded>", "last commit>"),
+    ("they are committed", "last commit>", "last commit<"),
+    ("the client has its answer: two threads", "last commit<", "answered"),
+)
+
+
+class Marks:
+    """When each thing began and ended in this turn: every time of it, in order."""
+
+    def __init__(self) -> None:
+        self._times: dict[str, list[float]] = defaultdict(list)
+
+    def mark(self, name: str) -> None:
+        self._times[name].append(time.perf_counter())
+
+    def at(self, name: str) -> float:
+        which, _, rest = name.rpartition(" ")
+        return self._times[rest][-1 if which == "last" else 0]
+
+    def clear(self) -> None:
+        self._times.clear()
+
+
+def anatomy(base_url: str) -> list[Row]:
+    marks = Marks()
+    spent: dict[int, list[float]] = defaultdict(list)
+    whole = []
+    with tempfile.TemporaryDirectory() as home, watched(marks), House(Path(home), provider(base_url)) as house:
+        for number in range(WARM + TURNS):
+            if number % IN_A_ROW == 0:  # or the request, which holds the whole history, becomes the measure
+                talk = house.talk()
+            marks.clear()
+            marks.mark("sent")
+            house.answer(talk.start("say x"), TurnResult)
+            marks.mark("answered")
+            if number >= WARM:
+                whole.append((marks.at("answered") - marks.at("sent")) * 1e3)
+                for at, (_, start, end) in enumerate(STAGES):
+                    spent[at].append((marks.at(end) - marks.at(start)) * 1e3)
+    total = p50(whole)
+    rows = [Row(f"{at + 1}. {what}", p50(spent[at]), "ms") for at, (what, _, _) in enumerate(STAGES)]
+    return [*rows, Row("a turn, from the engine's door to its answer", total, "ms")]
+
+
+@contextmanager
+def watched(marks: Marks) -> Iterator[None]:
+    with ExitStack() as stack:
+        for owner, name in CLOCKS:
+            stack.enter_context(patch.object(owner, name, timed(getattr(owner, name), marks)))
+        yield
+
+
+def timed(method: Callable[..., Any], marks: Marks) -> Callable[..., Any]:
+    """Messages go by their own name, everything else by the method's."""
+
+    def name_of(args: tuple[object, ...]) -> str:
+        return type(args[1]).__name__ if method.__name__ == "receive" else method.__name__
+
+    async def call_async(*args: object) -> object:
+        marks.mark(f"{name_of(args)}>")
+        try:
+            return await method(*args)
+        finally:
+            marks.mark(f"{name_of(args)}<")
+
+    def call(*args: object) -> object:
+        marks.mark(f"{name_of(args)}>")
+        try:
+            return method(*args)
+        finally:
+            marks.mark(f"{name_of(args)}<")
+
+    return call_async if inspect.iscoroutinefunction(method) else call
