@@ -2,15 +2,18 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 from tests.faults.house import House, served_by
-from tests.faults.report import PAGE, Report, Row
+from tests.faults.report import PAGE, Report, Row, lived
 from tests.support.model_server import ModelServer
 
 REPORT = Report()
+ROW = "fault"
 START: dict[str, int] = {}  # what the shared daemon had before anybody came
 FRAMES = "limits.frame_bytes = 1048576"  # small enough to go beyond it quickly
 Measure = Callable[[str, str], AbstractContextManager[Row]]
@@ -23,9 +26,17 @@ def measure(request: pytest.FixtureRequest) -> Measure:
     module = request.node.path.name
 
     def begin(letter: str, what: str) -> AbstractContextManager[Row]:
-        return REPORT.row(letter, what, full=full, module=module)
+        return lived(
+            Row(letter, what, full, module), lambda row: request.node.user_properties.append((ROW, asdict(row)))
+        )
 
     return begin
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Where the whole run is seen: with several workers, by the one who started them."""
+    if report.when == "teardown":
+        REPORT.rows += [Row(**cast("dict[str, Any]", told)) for name, told in report.user_properties if name == ROW]
 
 
 @pytest.fixture
@@ -69,6 +80,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             terminalreporter.line(row.line())
 
 
-def pytest_sessionfinish(exitstatus: int) -> None:
-    if exitstatus == pytest.ExitCode.OK and REPORT.whole:
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    worker = hasattr(session.config, "workerinput")
+    if exitstatus == pytest.ExitCode.OK and REPORT.whole and not worker:
         PAGE.write_text(REPORT.page(), encoding="utf-8")

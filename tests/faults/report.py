@@ -6,7 +6,7 @@ A line that is not reached (a failure, a skip) is not printed: the page only say
 import os
 import platform
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -46,17 +46,17 @@ class Row:
         return f"{self.letter}: {self.what}: {self.times:,} times, {self.lost} lost, {self.seconds:.1f} s{notes}"
 
 
+@contextmanager
+def lived(row: Row, keep: Callable[[Row], None]) -> Iterator[Row]:
+    began = time.monotonic()
+    yield row
+    row.seconds = time.monotonic() - began
+    keep(row)
+
+
 class Report:
     def __init__(self) -> None:
         self.rows: list[Row] = []
-
-    @contextmanager
-    def row(self, letter: str, what: str, *, full: bool, module: str) -> Iterator[Row]:
-        row = Row(letter, what, full, module)
-        began = time.monotonic()
-        yield row
-        row.seconds = time.monotonic() - began
-        self.rows.append(row)
 
     @property
     def whole(self) -> bool:
