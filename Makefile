@@ -46,7 +46,8 @@ man: $(READY) ## write the man pages
 check: lint types reference-check test ## everything that must be green: format, lint, types, generated pages, tests
 
 soak: $(READY) ## the long repetitions of the fault tests
-	@$(RUN)python -m pytest -m soak --timeout 1800
+	@echo "==> side by side: most of them wait" && $(RUN)python -m pytest -m "soak and not quiet" --timeout 1800 -n 4 --dist worksteal
+	@echo "==> one after the other: they measure" && $(RUN)python -m pytest -m "soak and quiet" --timeout 1800
 
 bench: $(READY) ## the figures next to their floors, in one table
 	@$(RUN)python -m bench

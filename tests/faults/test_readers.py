@@ -40,20 +40,23 @@ print("whole", follower.cursor, flush=True)
 
 
 class NeverReads:
-    """Attached, and from then on deaf: its socket's buffer is all that it takes."""
+    """A client that attaches and is deaf from then on: its socket's buffer is all that it takes."""
 
     def __init__(self, house: House) -> None:
-        self._sock, _ = dial(house.socket, "deaf", house.home)
-        self._number = 0
+        self._house = house
+        self._sock: socket.socket | None = None
 
     def attach(self, conversation: str) -> None:
-        self._number += 1
-        params = {"conversation": conversation}
-        body = {"jsonrpc": "2.0", "id": self._number, "method": "conversation/attach", "params": params}
-        self._sock.sendall(json.dumps(body).encode() + b"\n")
+        """It comes anew, because nobody listens to who takes no answers. What it was sent before leaves with it."""
+        sock, _ = dial(self._house.socket, "deaf", self._house.home)
+        body = {"jsonrpc": "2.0", "id": 1, "method": "conversation/attach", "params": {"conversation": conversation}}
+        sock.sendall(json.dumps(body).encode() + b"\n")
+        self.close()
+        self._sock = sock
 
     def close(self) -> None:
-        self._sock.close()
+        if self._sock is not None:
+            self._sock.close()
 
 
 def turn_latency(caller: Caller, conversation: str) -> float:
@@ -63,7 +66,7 @@ def turn_latency(caller: Caller, conversation: str) -> float:
 
 
 def pass_by(house: House, row: Row, mib: int) -> None:
-    """So much text in one conversation after the other, past a reader that has attached to each and never reads."""
+    """So much text in one conversation after the other, past a reader that has attached and never reads."""
     caller, neighbour = house.caller(), house.caller("neighbour")
     quiet = neighbour.create()
     before = statistics.median(turn_latency(neighbour, quiet) for _ in range(20))

@@ -31,6 +31,7 @@ LONG_GRACE_S = 10.0  # for those who end at TERM: it must never come to KILL
 PROMPT_S = 0.05  # p99 of the cooperative ones; fifty processes take the kernel longer when the machine is busy
 pytestmark = ON_LINUX
 MATRIX = [pytest.param(kind, id=kind.name) for kind in kinds()]
+MEASURED = [pytest.param(kind, id=kind.name, marks=pytest.mark.quiet if kind.cooperative else ()) for kind in kinds()]
 SANDBOX = Sandbox()
 confinable = pytest.mark.skipif(not SANDBOX.availability.ok, reason=SANDBOX.availability.reason or "available")
 
@@ -90,7 +91,7 @@ def test_a_loop_on_a_thread_of_its_own_finds_orphans_too(tmp_path: Path) -> None
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("kind", MATRIX)
+@pytest.mark.parametrize("kind", MEASURED)
 @pytest.mark.parametrize("sandbox", [False, pytest.param(True, marks=confinable)], ids=["bare", "sandboxed"])
 def test_many_interrupts_in_a_row_leave_nothing(tmp_path: Path, kind: Kind, *, sandbox: bool) -> None:
     times = 200 if kind.cooperative else 50  # a p99 needs some to leave out

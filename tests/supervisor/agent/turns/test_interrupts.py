@@ -246,6 +246,7 @@ def test_fifty_times_a_stubborn_command_is_gone_when_its_turn_is_aborted(house: 
 
 
 @pytest.mark.soak
+@pytest.mark.quiet
 @pytest.mark.parametrize("mode", MODES)
 def test_a_cooperative_command_is_gone_within_50_ms(house: House, mode: str) -> None:
     conversation = house.talk(**policy_of(mode))
