@@ -1,5 +1,6 @@
 """What the journal answers: what may be shown now, and what is to be taken back."""
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from actors.answers import Interrupted
@@ -9,6 +10,7 @@ from actors.conversation.reading import trimmed
 from actors.conversation.state import Held, Run, Stage, Stopping
 from actors.conversation.turns import stop_turn
 from actors.errors import GreenroomError
+from actors.ids import Caller
 from actors.messages import AppendRefused, Committed, ReplyTo, SetTimer, Settle, Stay
 from actors.orders import RunAgent, Stopped
 from actors.settings import AbortReason
@@ -55,7 +57,7 @@ def take_refusal(draft: Draft, news: AppendRefused) -> None:
     for held in taken_back:
         if not (isinstance(held.effect, Settle) and held.effect.caller in refused):  # the refusal settles it
             _take_back(draft, held, news.error)
-    _fail_lost_claims(draft, news.error)
+    _fail_lost_claims(draft, news.error, refused)
     _stop_what_runs(draft, news.error)
     _stay_after_all(draft, news.error)
     draft.at_once(SetTimer("storage", RETRY_STORAGE_S))
@@ -81,14 +83,16 @@ def _waits_on_paper(draft: Draft) -> bool:
     return turn is not None and turn.only_waits and draft.state.run is None
 
 
-def _fail_lost_claims(draft: Draft, error: GreenroomError) -> None:
-    """Inputs that the disk refused: whoever sent them is told."""
+def _fail_lost_claims(draft: Draft, error: GreenroomError, refused: Collection[Caller]) -> None:
+    """Inputs that the disk refused: whoever sent them is told. Who was told already, as one that repeated an input
+    which is on disk, has no claim any more.
+    """
     facts, claims = draft.facts, draft.state.claims
     known = {waiting.id for waiting in facts.pending} | set(facts.turn.inputs if facts.turn else ())
     for claim in claims:
         if claim.awaiting and claim.input not in known:
             draft.refuse(claim.caller, error)
-    draft.state.claims = tuple(claim for claim in claims if claim.input in known)
+    draft.state.claims = tuple(claim for claim in claims if claim.input in known and claim.caller not in refused)
 
 
 def _stay_after_all(draft: Draft, error: GreenroomError) -> None:

@@ -297,6 +297,23 @@ def test_input_that_was_taken_back_before_the_disk_refused_it_settles_its_reques
     assert core.settled(BEN) == 1
 
 
+def test_who_repeats_an_input_that_is_on_disk_and_is_refused_with_what_came_before_is_told_once() -> None:
+    core = running()
+    core.send("steers", caller("ann", 2), key="k")
+    core.commits = False
+    core.output(w.message("said"))
+    core.send("steers", BEN, key="k")
+    refuse(core)
+    core.store()
+    assert core.answer(BEN) == FULL
+    recover(core)
+    core.commits = True
+    core.stopped()
+    core.send("more")
+    core.end()
+    assert core.settled(BEN) == 1
+
+
 def test_the_refusal_of_a_write_that_followed_a_refused_one_takes_nothing_back_that_was_said_since() -> None:
     core = Core()
     core.commits = False

@@ -39,6 +39,7 @@ from actors.orders import (
     AnswerAgent,
     Completed,
     GiveInput,
+    InputWaits,
     Outcome,
     RunAgent,
     StopAgent,
@@ -275,7 +276,7 @@ class Daemon:
                 session.tell(PageRead(effect.subscription, page))
             case SetTimer(name, delay_s) if name != "idle":
                 self.clock.after(delay_s, session, TimerFired(name))
-            case SetTimer() | TakeMore():
+            case SetTimer() | TakeMore() | InputWaits():
                 pass  # no test waits for idleness
             case _:
                 raise NotImplementedError(effect)
