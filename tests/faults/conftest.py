@@ -35,6 +35,8 @@ def measure(request: pytest.FixtureRequest) -> Measure:
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Where the whole run is seen: with several workers, by the one who started them."""
+    if report.failed:
+        REPORT.failed.append(report.nodeid)
     if report.when == "teardown":
         REPORT.rows += [Row(**cast("dict[str, Any]", told)) for name, told in report.user_properties if name == ROW]
 
@@ -82,5 +84,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     worker = hasattr(session.config, "workerinput")
-    if exitstatus == pytest.ExitCode.OK and REPORT.whole and not worker:
+    finished = exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}
+    if finished and REPORT.whole and not worker:
         PAGE.write_text(REPORT.page(), encoding="utf-8")

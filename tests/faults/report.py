@@ -57,6 +57,7 @@ def lived(row: Row, keep: Callable[[Row], None]) -> Iterator[Row]:
 class Report:
     def __init__(self) -> None:
         self.rows: list[Row] = []
+        self.failed: list[str] = []
 
     @property
     def whole(self) -> bool:
@@ -70,6 +71,9 @@ class Report:
         )
         total = sum(row.seconds for row in full)
         lines = [HEAD, f"Last run: {machine}, {total / 60:.0f} minutes.", ""]
+        if self.failed:
+            lines += ["These did not pass, so their lines are missing or are no proof:", ""]
+            lines += [*(f"- `{one}`" for one in self.failed), ""]
         for letter, title in LETTERS.items():
             lines += [f"## {letter}: {title}", "", *_table([row for row in full if row.letter == letter]), ""]
         return "\n".join(lines)
