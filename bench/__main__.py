@@ -37,6 +37,28 @@ HEAD = """# Performance
 This page is written by `make bench`. Each figure stands next to a floor from the same run: what the least that could
 do the same costs here. Another server of the codex MCP shape is measured with `python -m bench --peer 'CMD'`.
 """
+WHY = """## Where a target is missed
+
+What stands in the way, as profiles show it (cProfile in each thread, `perf` with its software clock for the
+whole process, `python -m bench --part anatomy` for the stages of a turn):
+
+- **A turn.** What is decided is cheap: with warm caches the steps of a whole turn take 0.2 ms. Its floor is
+  two synced commits, one after the other, and the model. The rest is hand-overs: connection, registry,
+  session, journalist and loop are threads of one interpreter, a turn passes between them about a dozen times,
+  and each time somebody is woken, waits for the interpreter's lock and begins with cold caches. "One hand-
+  over between two bare threads" is what the machine itself takes for that.
+- **Many streams.** A word of a slow stream comes alone, so it is one read, one wake of its session, one of
+  the connection and one write. Of the daemon's time about three fifths are the interpreter and a third is the
+  kernel, most of it switching threads. Words that come faster than that share the way, which is why one fast
+  stream costs a hundredth.
+- **Interrupts.** Each looks at the process table before and after, and ends with a commit; between 16 busy
+  streams every one of its steps stands in line for the interpreter. A hundred at once take the same steps a
+  hundred times.
+- **The bridge** is an interpreter that starts: the floor beside it is one that imports two modules and ends.
+
+Pinning the process to one core, another switch interval and a rarer garbage collection were measured and
+changed nothing beyond the noise.
+"""
 VERBS = (("version",), ("ls",), ("status",))
 
 Part = Callable[[Path], list[Row]]
@@ -162,7 +184,7 @@ def main() -> None:
     sections = [f"## {PARTS[name][0]}\n\n{markdown(measured(name))}\n" for name in PARTS]
     sections += [f"## Layer: {name}\n\n```\n{text.strip()}\n```\n" for name, text in layers()]
     machine = f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python {platform.python_version()}"
-    PAGE.write_text("\n".join([HEAD, f"Last run: {machine}.\n", *sections]), encoding="utf-8")
+    PAGE.write_text("\n".join([HEAD, f"Last run: {machine}.\n", *sections, WHY]), encoding="utf-8")
     print(f"written: {PAGE.relative_to(ROOT)}")
 
 

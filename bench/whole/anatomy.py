@@ -15,6 +15,7 @@ from unittest.mock import patch
 
 from actors.answers import TurnResult
 from actors.session import Session
+from bench.whole import floors
 from bench.whole.rows import Row, p50
 from supervisor.agent.model.client import ModelClient
 from supervisor.agent.model.direct import Connection
@@ -83,7 +84,11 @@ def anatomy(base_url: str) -> list[Row]:
                     spent[at].append((marks.at(end) - marks.at(start)) * 1e3)
     total = p50(whole)
     rows = [Row(f"{at + 1}. {what}", p50(spent[at]), "ms") for at, (what, _, _) in enumerate(STAGES)]
-    return [*rows, Row("a turn, from the engine's door to its answer", total, "ms")]
+    return [
+        *rows,
+        Row("a turn, from the engine's door to its answer", total, "ms"),
+        Row("one hand-over between two bare threads", floors.hand_over_ms(), "ms"),
+    ]
 
 
 @contextmanager

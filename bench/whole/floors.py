@@ -52,6 +52,28 @@ def echo_ms(rounds: int = 2000) -> float:
     return p50(times)
 
 
+def hand_over_ms(rounds: int = 200) -> float:
+    """From one thread to another that sleeps, as a turn does it: now and then, so that nothing is warm."""
+    ball, back = threading.Semaphore(0), threading.Semaphore(0)
+    times: list[float] = []
+
+    def other() -> None:
+        for _ in range(rounds):
+            ball.acquire()
+            times.append((time.perf_counter() - thrown) * 1e3)
+            back.release()
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    for _ in range(rounds):
+        time.sleep(0.003)
+        thrown = time.perf_counter()
+        ball.release()
+        back.acquire()
+    thread.join()
+    return p50(times)
+
+
 def http_ms(base_url: str, script: str, rounds: int) -> list[float]:
     """The same request and answer by the standard library alone, one kept connection."""
     parts = urlsplit(base_url)
