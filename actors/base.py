@@ -68,7 +68,7 @@ class Ref:
     __slots__ = ("_gone", "_host", "name")
 
     def __init__(self, host: "_Host", name: str) -> None:
-        self._host = host.actor_ref
+        self._host: pykka.ActorRef[_Host] | _Nobody = host.actor_ref
         self._gone = host.gone
         self.name = name
 
@@ -105,8 +105,33 @@ class Ref:
     def alive(self) -> bool:
         return self._host.is_alive()
 
+    def let_go(self) -> None:
+        """It has ended. Who still has its address, like a timer of an hour, keeps no more of it than the name."""
+        self._host, self._gone = _NOBODY, _LONG_AGO
+
     def __repr__(self) -> str:
         return f"<{self.name}{'' if self.alive else ' (ended)'}>"
+
+
+class _Nobody:
+    """Where an actor was, by the methods that an address calls."""
+
+    def tell(self, _: object) -> None:
+        raise pykka.ActorDeadError
+
+    def ask(self, _: object, timeout: float) -> object:  # noqa: ARG002  # as pykka names it
+        raise pykka.ActorDeadError
+
+    def stop(self, *, block: bool) -> None:
+        """It has."""
+
+    def is_alive(self) -> bool:
+        return False
+
+
+_NOBODY = _Nobody()
+_LONG_AGO = threading.Event()
+_LONG_AGO.set()
 
 
 def start(actor: Actor, **context: str) -> Ref:
@@ -166,6 +191,7 @@ class _Host(pykka.ThreadingActor):
             super()._actor_loop()
         finally:
             self.gone.set()
+            self._actor.address.let_go()
 
     def on_start(self) -> None:
         threading.current_thread().name = self._actor.name

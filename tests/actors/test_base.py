@@ -5,6 +5,7 @@ import gc
 import subprocess
 import sys
 import threading
+import time
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -378,6 +379,7 @@ def test_an_interrupt_overtakes_queued_news_and_a_stop_does_not() -> None:
 def test_an_actor_is_told_messages_and_never_called_by_attribute() -> None:
     actor = Probe()
     ref = start(actor)
+    assert isinstance(ref._host, pykka.ActorRef)
     ref._host.proxy().on_stop.defer()
     settled(ref)
     assert isinstance(actor.heard[0], pykka.messages.ProxyCall)
@@ -452,6 +454,27 @@ def test_an_ended_actor_is_not_kept_alive_by_its_address() -> None:
     del actor
     gc.collect()
     assert gone.wait(BOUND_S)
+
+
+def test_the_address_of_an_ended_actor_keeps_nothing_of_it() -> None:
+    """Timers hold addresses until they are due, of every conversation that was opened and left meanwhile."""
+    actor = Probe()
+    ref = start(actor)
+    gone = threading.Event()
+    weakref.finalize(actor.mailbox, gone.set)
+    assert ref.stop(BOUND_S)
+    del actor
+    deadline = time.monotonic() + BOUND_S
+    while not gone.wait(0.01):  # its thread may have a last line to run
+        gc.collect()
+        assert time.monotonic() < deadline, "the address keeps the mailbox"
+    assert ref.ended(0)
+    assert not ref.alive
+    ref.stop_soon()
+    with pytest.raises(ActorGone):
+        ref.tell(Note("too late"))
+    with pytest.raises(ActorGone):
+        ref.ask(Note("too late"), BOUND_S)
 
 
 def test_what_is_bound_for_one_actor_is_in_its_log_lines_and_in_nobody_elses() -> None:
