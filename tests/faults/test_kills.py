@@ -13,7 +13,7 @@ from supervisor.crashing import VARIABLE
 from supervisor.journal.crashpoints import CrashPoint
 from tests.faults.caller import Caller, Gone, Message
 from tests.faults.conftest import Measure
-from tests.faults.follower import TERMINAL, Follower, judge, keys, open_turns
+from tests.faults.follower import TERMINAL, Follower, judge, keys, open_turns, taken
 from tests.faults.house import House, NotReady, served_by, until
 from tests.faults.report import Row
 from tests.support.model_server import ModelServer
@@ -35,6 +35,7 @@ class Driver:
         self.follower = Follower(conversation, self._told)
         self.acknowledged: dict[str, int] = {}  # key -> seq
         self.asked = 0
+        self._taken = 0  # of those; the others are answered for, on their way or wait
         self._key = ""
         self._chance = chance
         self._caller: Caller | None = None
@@ -74,8 +75,9 @@ class Driver:
                 self.follower.wrong.append(f"send was answered with {answer!r}")
 
     def _told(self, _: Follower, event: Message) -> None:
-        if event["event"]["type"] in TERMINAL:
-            self.say()
+        self._taken += taken(event) and bool(event["event"].get("key"))
+        if event["event"]["type"] in TERMINAL and self._taken == self.asked:
+            self.say()  # else one more would wait after every life
 
     def broken_promises(self, history: list[Message]) -> list[str]:
         taken = keys(history)
