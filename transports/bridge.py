@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 CHUNK = 1 << 16
 BUFFER = 1 << 20  # bytes for the client; when it has more to read than that, the daemon has to wait
-GOODBYE_S = 0.7  # after the client's end of input, for answers that are under way; it waits a second for us
+GOODBYE_S = 0.5  # after the client's end of input, for answers that are under way; it waits a second for us
 HANGUP = getattr(select, "POLLRDHUP", 0)  # tells of the end of input while we don't read
 GONE = select.POLLHUP | select.POLLERR | select.POLLNVAL
 LEFT = "the input of this MCP server has ended; what was begun goes on in the daemon"

@@ -110,7 +110,7 @@ def test_a_bridge_leaves_in_time_when_its_daemon_is_stopped_by_a_signal(home: Ho
         os.kill(pid, signal.SIGSTOP)
         try:
             client.say(request(2, "daemon/status"))
-            assert client.leave() < 1.0
+            assert client.leave() < 1.5  # a second, and what a busy machine adds
             assert client.message()["error"]["data"]["code"] == "client_left"
         finally:
             os.kill(pid, signal.SIGCONT)

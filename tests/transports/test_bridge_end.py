@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.bridge import BRIDGE, NO_DAEMON, Client, FakeDaemon, answer, encoded, request, wait_until
+from transports.bridge import GOODBYE_S
 
-LIMIT_S = 1.0
+LIMIT_S = 1.5  # a second, and what a busy machine adds
 HANGS = "import time; time.sleep(30)"
 
 
@@ -37,7 +38,7 @@ def test_it_leaves_at_once_when_nothing_is_under_way(daemon: FakeDaemon, client:
     talk.line()
     talk.say(answer(1))
     client.line()
-    assert client.leave() < 0.4
+    assert client.leave() < GOODBYE_S
     assert client.process.returncode == 0
     assert talk.line() == b""
 

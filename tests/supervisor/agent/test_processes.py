@@ -285,7 +285,7 @@ def test_a_background_child_that_holds_the_pipe_does_not_hold_the_command(tmp_pa
     result, watched = ran(tmp_path, "sh", "-c", "sleep 300 & echo started")
     assert finished(result).exit_code == 0
     assert watched.output.stdout.text() == "started\n"
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 10  # and not the 300 s of who holds it
 
 
 def test_a_server_started_in_one_command_serves_the_next_and_dies_with_the_turn(tmp_path: Path) -> None:
