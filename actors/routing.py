@@ -250,7 +250,8 @@ class Routing:
         if self._quiescing:
             return self._refused(caller_of(message), Overloaded("the daemon is stopping; try again in a moment"))
         if self._live >= self._max_live:
-            return self._refused(caller_of(message), Overloaded(f"{self._live} conversations are live already"))
+            full = Overloaded(f"the limit of live conversations ({self._max_live}) is reached")
+            return self._refused(caller_of(message), full)
         return [self._start(conversation, entry, Revived(), (message,))]
 
     def _start(

@@ -24,6 +24,7 @@ from supervisor.config.complain import is_secret
 from supervisor.engine import Engine
 from supervisor.environment import command_environment
 from supervisor.journal.export import Place, import_, piece
+from supervisor.journal.opening import size_on_disk
 from transports import requests as ask
 from transports.dialect import Client
 from transports.hello import Identity
@@ -247,7 +248,7 @@ class Services:
                 "config": engine.loaded.file.path,
                 "warnings": list(engine.loaded.warnings),
                 "journal": journal,
-                "journal_bytes": await asyncio.to_thread(os.path.getsize, journal),
+                "journal_bytes": await asyncio.to_thread(size_on_disk, Path(journal)),
                 "journal_repaired": engine.journal.repaired,
                 "log": engine.paths.log_file,
                 "sandbox": engine.sandbox.availability.ok,

@@ -76,6 +76,11 @@ def _header(path: Path) -> bytes:
         return b""
 
 
+def size_on_disk(path: Path) -> int:
+    """With what was committed and not yet moved into the file."""
+    return _size(path) + _wal_size(path)
+
+
 def _wal_size(path: Path) -> int:
     return _size(path.with_name(path.name + "-wal"))
 

@@ -27,6 +27,7 @@ def test_the_daemon_says_who_it_is(client: ControlPeer, daemon: DaemonProcess) -
     assert status["instance"] == client.welcome["greenroom"]["instance"]
     assert status["config"] == str(daemon.home / "config.toml")
     assert status["journal_repaired"] is None
+    assert status["journal_bytes"] >= Path(status["journal"]).stat().st_size > 0
 
 
 def test_it_says_how_much_waits_for_each_of_those_that_everybody_depends_on(client: ControlPeer) -> None:

@@ -12,6 +12,7 @@ import pytest
 from actors.errors import JournalLocked, JournalTooNew, StorageFailed
 from actors.records import Append
 from supervisor.journal import SqliteJournal, lock
+from supervisor.journal.opening import size_on_disk
 from supervisor.journal.schema import MIGRATIONS, connect, version
 from tests.supervisor.journal.conftest import Open
 from tests.supervisor.journal.sample import (
@@ -65,6 +66,16 @@ def test_the_lock_is_free_again_after_closing_and_after_a_failed_opening(opened:
     with pytest.raises(JournalTooNew):
         SqliteJournal(path, migrations=())
     stored(opened(), [begin(A)])
+
+
+def test_what_it_takes_on_the_disk_counts_what_is_only_in_the_log_yet(opened: Open, path: Path) -> None:
+    journal = opened()
+    before = size_on_disk(path)
+    stored(journal, [begin(A, 100)])
+    assert size_on_disk(path) > before
+    assert size_on_disk(path) == path.stat().st_size + path.with_name(f"{path.name}-wal").stat().st_size
+    journal.close()
+    assert size_on_disk(path) == path.stat().st_size
 
 
 def test_closing_in_order_leaves_one_file_and_its_lock(opened: Open, path: Path) -> None:

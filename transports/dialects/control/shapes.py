@@ -209,7 +209,7 @@ class Status(BaseModel):
     config: str | None = Field(description="The config file in use.")
     warnings: tuple[str, ...] = Field(description="What the config says that is ignored.")
     journal: str = Field(description="The journal's file.")
-    journal_bytes: int = Field(description="Its size.")
+    journal_bytes: int = Field(description="What it takes on the disk, its log of new commits included.")
     journal_repaired: Any = Field(description="What a repair at the start had to say; null if there was none.")
     log: str = Field(description="The log's file.")
     sandbox: bool = Field(description="Whether commands can be confined here.")

@@ -147,7 +147,10 @@ def test_a_conversation_that_cannot_start_is_told_so() -> None:
     daemon = Daemon()
     daemon._routing._max_live = 0
     text = text_of(McpClient(daemon).result("codex", {"prompt": "x"}))
-    assert text == f"Failed to start Codex session: {Overloaded('0 conversations are live already').message}"
+    assert (
+        text
+        == f"Failed to start Codex session: {Overloaded('the limit of live conversations (0) is reached').message}"
+    )
 
 
 def test_a_failing_model_is_an_error_and_the_event_comes_first() -> None:
