@@ -15,13 +15,20 @@ from supervisor.cli.words import cut, one_line
 WITHIN_S = 0.15  # the person is typing; with our own start it stays below 200 ms
 ROWS = 200
 
+# bash cuts words at a colon, and writes what we offer behind the last one.
 BASH = """_greenroom() {
-    local IFS=$'\\n' words
-    words=$("${COMP_WORDS[0]}" __complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null) || return
+    local IFS=$'\\n' said=() end=-1 glue= word words
+    for word in "${COMP_WORDS[@]:1:COMP_CWORD}"; do
+        if [[ $glue || ($word == :* && $end -ge 0) ]]; then said[end]+=$word; else said[++end]=$word; fi
+        [[ $word == *: ]] && glue=1 || glue=
+    done
+    words=$("${COMP_WORDS[0]}" __complete "${said[@]}" 2>/dev/null) || return
     if [[ $words == ":files" ]]; then
         compopt -o default; COMPREPLY=(); return
     fi
-    COMPREPLY=($(compgen -W "$(cut -f1 <<<"$words")" -- "${COMP_WORDS[COMP_CWORD]}"))
+    COMPREPLY=($(compgen -W "$(cut -f1 <<<"$words")" -- "${said[end]}"))
+    word=${said[end]}
+    [[ $COMP_WORDBREAKS == *:* ]] && COMPREPLY=("${COMPREPLY[@]#"${word%"${word##*:}"}"}")
 }
 complete -F _greenroom greenroom
 """

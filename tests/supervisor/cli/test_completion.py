@@ -95,20 +95,29 @@ def in_fish(place: Place, *words: str) -> list[str]:
 
 
 def in_zsh(place: Place, *words: str) -> list[str]:
-    """The shell has no other way to be asked: it gets a terminal, Tab and Enter, and runs what became of it."""
+    """The shell has no other way to be asked."""
+    return typed(
+        place,
+        ["zsh", "-f", "-i"],
+        f"autoload -Uz compinit && compinit -u -D && source {script(place, 'zsh')}",
+        *words,
+    )
+
+
+def typed(place: Place, command: list[str], loading: str, *words: str) -> list[str]:
+    """A shell gets a terminal, Tab and Enter, and runs what became of it."""
     told, prompt = place.base / "told", "type> "
     told.unlink(missing_ok=True)
     ours, theirs = pty.openpty()
     shell = subprocess.Popen(
-        ["zsh", "-f", "-i"],
+        command,
         stdin=theirs, stdout=theirs, stderr=theirs, env={**place.env, "PS1": prompt}, cwd=place.work,
         start_new_session=True,
     )  # fmt: skip
     os.close(theirs)
     try:
         _until_written(ours, prompt)
-        loading = f"autoload -Uz compinit && compinit -u -D && source {script(place, 'zsh')} && echo load''ed"
-        os.write(ours, f"{loading}\r".encode())
+        os.write(ours, f"{loading} && echo load''ed\r".encode())
         _until_written(ours, "loaded", prompt)
         os.write(ours, f"greenroom {' '.join(words)}\t\r".encode())
         until(told.exists)
@@ -143,6 +152,16 @@ def test_a_shell_completes_verbs_ids_and_names(typing: Place, shell: str, ask: C
     until(lambda: ask(typing, "attach", f"tabbed-in-{shell[:2]}") == [f"tabbed-in-{shell}"])
     until(lambda: ask(typing, "send", conversation[:7]) == [conversation[:8]])
     assert ask(typing, "send", "@last", "hi", "--if-busy", "enq") == ["enqueue"]
+
+
+def test_a_name_with_a_colon_is_completed_where_the_shell_cuts_words_at_it(typing: Place) -> None:
+    typing.at_rest(typing.new("say x", "--name", "fix:the:door"))
+    typing.at_rest(typing.new("say x", "--name", "fix:the:roof"))
+    bash, loading = ["bash", "--norc", "--noprofile", "-i"], f"source {script(typing, 'bash')}"
+    for begun in ("fix:the:d", "fix:the:door"):
+        assert typed(typing, bash, loading, "attach", begun) == ["fix:the:door"]
+    assert typed(typing, bash, loading, "attach", "fix") == ["fix:the:"]
+    assert in_bash(typing, "attach", "fix:the:r") == ["roof"]
 
 
 @pytest.mark.parametrize(("shell", "ask"), [("bash", in_bash), ("fish", in_fish)])
