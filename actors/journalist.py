@@ -10,7 +10,8 @@ import structlog
 
 from actors.base import Actor
 from actors.errors import GreenroomError, JournalError, StorageFailed
-from actors.messages import Address, AppendRefused, Chore, ChoreDone, Committed, Erase, Erased, Load, Store
+from actors.journal_messages import Chore, ChoreDone, Erase, Erased, Load, Store
+from actors.messages import Address, AppendRefused, Committed
 from actors.ports import Journal
 
 log = structlog.get_logger()

@@ -7,7 +7,8 @@ import structlog
 
 from actors.base import Actor
 from actors.errors import GreenroomError, StorageFailed
-from actors.messages import Address, FetchPage, Load, Loaded, PageRead
+from actors.journal_messages import FetchPage, Load, Loaded
+from actors.messages import Address, PageRead
 from actors.ports import Journal
 from actors.records import Page, Record
 

@@ -12,7 +12,7 @@ from pykka import Future
 from pykka._envelope import Envelope  # the inbox is pykka's own hook, and this is what passes through it
 
 from actors.errors import ActorGone, MailboxFull
-from actors.messages import ALWAYS_TAKEN, FIRST_LANE, UNHURRIED
+from actors.lanes import ALWAYS_TAKEN, FIRST_LANE, UNHURRIED
 
 CAPACITY = 1024  # commands that may wait; each client has far fewer in flight
 IN_A_ROW = 32  # so many of the first lane, then one of the second, so that a busy client starves nobody

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+from actors.effects import Deliver, EndSubscription, ReplyTo
 from actors.errors import JournalError
 from actors.ids import ConnectionId, ConversationId
-from actors.messages import Address, Deliver, EndSubscription, ReplyTo
+from actors.messages import Address
 from actors.orders import AgentOrder
 from actors.records import Append, Head, Page
 

@@ -9,23 +9,21 @@ from typing import assert_never
 import structlog
 
 from actors.base import Actor, Ref, stop_all
+from actors.effects import EndSubscription, ReplyTo
 from actors.errors import ActorGone, MailboxFull, TooManySessions
 from actors.ids import ConversationId
-from actors.messages import (
-    EndSubscription,
-    Erase,
-    Erased,
+from actors.journal_messages import Erase, Erased
+from actors.messages import Input
+from actors.orders import AbandonAgent
+from actors.registry_messages import (
     EraseRows,
     Forward,
-    Input,
     Left,
     RegistryInput,
-    ReplyTo,
     RoutingEffect,
     SessionFailed,
     StartSession,
 )
-from actors.orders import AbandonAgent
 from actors.routing import Routing
 from actors.session import Session, Surroundings
 

@@ -18,6 +18,7 @@ from enum import StrEnum
 from typing import assert_never
 
 from actors.answers import Done, Listing, PendingApprovals, Resolved
+from actors.effects import EndSubscription, ReplyTo, Settle, Survivors, Unsubscribed
 from actors.errors import (
     AmbiguousConversation,
     GreenroomError,
@@ -29,46 +30,43 @@ from actors.errors import (
 )
 from actors.events import ApprovalRequest
 from actors.ids import Caller, ConversationId
+from actors.journal_messages import Erased
+from actors.lanes import COMMANDS
 from actors.messages import (
-    COMMANDS,
     CancelRequest,
     ConnectionClosed,
+    Input,
+    Park,
+    Quiesce,
+    Ready,
+    Rename,
+    Retire,
+    Revived,
+    Send,
+)
+from actors.orders import AbandonAgent, AgentAbandoned
+from actors.records import Head
+from actors.registry_messages import (
     Create,
-    EndSubscription,
-    Erased,
     EraseRows,
     Forward,
     HeadChanged,
-    Input,
     Known,
     Left,
     ListApprovals,
     ListConversations,
-    Park,
     ParkOffered,
-    Quiesce,
-    Ready,
     RegistryInput,
     Remove,
-    Rename,
-    ReplyTo,
     Resolve,
-    Retire,
-    Revived,
     RoutingEffect,
-    Send,
     SessionFailed,
-    Settle,
     StartSession,
     Stayed,
-    Survivors,
     ToConversation,
     Trim,
-    Unsubscribed,
     WatchList,
 )
-from actors.orders import AbandonAgent, AgentAbandoned
-from actors.records import Head
 from actors.settings import AbortReason
 from actors.watching import ListWatch
 

@@ -21,40 +21,25 @@ from actors.conversation import (
     survivors_of,
 )
 from actors.conversation.state import Limits
-from actors.ids import ConversationId, SubscriptionId
-from actors.messages import (
-    COMMANDS,
-    Address,
-    AppendRefused,
-    Committed,
+from actors.effects import (
     Deliver,
     Effect,
     EndSubscription,
-    FetchPage,
-    HeadChanged,
-    Input,
     Leave,
-    Left,
-    Load,
-    Loaded,
     OfferToPark,
-    PageRead,
-    ParkOffered,
     ReaderState,
     ReadPage,
-    Ready,
     ReplyTo,
-    Revived,
-    SessionFailed,
     SetTimer,
     Settle,
     Stay,
-    Stayed,
-    Store,
     Survivors,
-    TimerFired,
     Unsubscribed,
 )
+from actors.ids import ConversationId, SubscriptionId
+from actors.journal_messages import FetchPage, Load, Loaded, Store
+from actors.lanes import COMMANDS
+from actors.messages import Address, AppendRefused, Committed, Input, PageRead, Ready, Revived, TimerFired
 from actors.orders import (
     AbandonAgent,
     AnswerAgent,
@@ -67,6 +52,7 @@ from actors.orders import (
 )
 from actors.ports import AgentRunner, Outbox
 from actors.records import Head
+from actors.registry_messages import HeadChanged, Left, ParkOffered, SessionFailed, Stayed
 from actors.routing import caller_of
 
 

@@ -5,8 +5,9 @@ it misses nothing that happened in between.
 """
 
 from actors.answers import ListChanged
+from actors.effects import ReplyTo
 from actors.ids import Caller, ConnectionId
-from actors.messages import ReplyTo, WatchList
+from actors.registry_messages import WatchList
 
 
 class ListWatch:

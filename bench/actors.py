@@ -24,10 +24,12 @@ import structlog
 from actors import events as ev
 from actors.base import Actor, Ref, start, stop_all
 from actors.clock import ThreadClock
+from actors.effects import Deliver, EndSubscription, ReplyTo
 from actors.ids import ConversationId, ItemId, TurnId
-from actors.messages import Address, Deliver, EndSubscription, Interrupt, Known, Ready, ReplyTo
+from actors.messages import Address, Interrupt, Ready
 from actors.orders import AgentOrder, RunAgent, StopAgent, TakeMore
 from actors.records import Head
+from actors.registry_messages import Known
 from tests.fakes.agents import FakeAgents, says
 from tests.fakes.daemon import FakeDaemon
 from tests.fakes.memory_journal import MemoryJournal

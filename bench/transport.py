@@ -21,8 +21,8 @@ from typing import Any
 import structlog
 
 from actors.clock import ThreadClock
+from actors.effects import Deliver, EndSubscription, ReplyTo
 from actors.ids import ConnectionId
-from actors.messages import Deliver, EndSubscription, ReplyTo
 from transports.connection import Connection, Neighbours
 from transports.descriptors import DescriptorWire
 from transports.dialect import Action, Client, Write

@@ -20,11 +20,12 @@ from actors.conversation.state import Limits
 from actors.ids import ConversationId
 from actors.journalist import Journalist
 from actors.librarian import Librarian
-from actors.messages import Known, Quiesce
+from actors.messages import Quiesce
 from actors.orders import RunAgent
 from actors.ports import Outbox
 from actors.records import Head
 from actors.registry import Registry
+from actors.registry_messages import Known
 from actors.session import Surroundings
 from actors.settings import Decision
 from supervisor.agent.backends import Backend

@@ -12,7 +12,9 @@ import structlog
 
 from actors.clock import Clock
 from actors.errors import GreenroomError
-from actors.messages import Address, Chore, ChoreDone, Trim
+from actors.journal_messages import Chore, ChoreDone
+from actors.messages import Address
+from actors.registry_messages import Trim
 from supervisor.config.own import Retention as Wanted
 from supervisor.journal.retention import Retention
 

@@ -15,7 +15,9 @@ from typing import Any
 import structlog
 
 from actors.errors import ConfigError, GreenroomError, InvalidInput, UnknownConversation
-from actors.messages import Chore, ChoreDone, Known, Quiesce
+from actors.journal_messages import Chore, ChoreDone
+from actors.messages import Quiesce
+from actors.registry_messages import Known
 from supervisor.asked import asked
 from supervisor.branching import check_name, forked, guest
 from supervisor.codex_services import Machine

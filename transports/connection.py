@@ -12,18 +12,11 @@ import structlog
 
 from actors.base import Actor, Failure, Ref, start
 from actors.clock import Clock
+from actors.effects import Deliver, EndSubscription, ReplyTo
 from actors.errors import ActorGone, GreenroomError, MailboxFull, Overloaded
 from actors.ids import ConversationId, SubscriptionId
-from actors.messages import (
-    Address,
-    ConnectionClosed,
-    Deliver,
-    EndSubscription,
-    Ready,
-    RegistryInput,
-    ReplyTo,
-    ToConversation,
-)
+from actors.messages import Address, ConnectionClosed, Ready
+from actors.registry_messages import RegistryInput, ToConversation
 from transports.dialect import Action, Ask, Client, Dialect, Hangup, Tell, Wake, Write
 from transports.framing import TooLong
 from transports.messages import (

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from actors.effects import Deliver, EndSubscription, ReplyTo
 from actors.ids import ConnectionId, SubscriptionId
-from actors.messages import Deliver, EndSubscription, RegistryInput, ReplyTo
+from actors.registry_messages import RegistryInput
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
+from actors.effects import Deliver, EndSubscription, ReplyTo
 from actors.ids import Caller, ConversationId, SubscriptionId
-from actors.messages import Address, Deliver, EndSubscription, ReplyTo
+from actors.messages import Address
 from transports.dialect import Client
 
 

@@ -8,20 +8,11 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from actors.answers import Attached, Interrupted, TurnResult
+from actors.effects import Deliver, ReplyTo
 from actors.errors import GreenroomError
 from actors.ids import Caller, ConversationId, SubscriptionId, TurnId
-from actors.messages import (
-    Attach,
-    Create,
-    Deliver,
-    Detach,
-    ListApprovals,
-    ListConversations,
-    RegistryInput,
-    ReplyTo,
-    Resolve,
-    ToConversation,
-)
+from actors.messages import Attach, Detach
+from actors.registry_messages import Create, ListApprovals, ListConversations, RegistryInput, Resolve, ToConversation
 from actors.routing import caller_of
 
 TERMINAL = frozenset({"task_complete", "turn_aborted"})

@@ -3,9 +3,10 @@
 import contextlib
 import threading
 
+from actors.effects import Deliver, EndSubscription, ReplyTo
 from actors.errors import ActorGone
 from actors.ids import ConnectionId
-from actors.messages import Address, Deliver, EndSubscription, ReplyTo
+from actors.messages import Address
 from transports.dialect import Client
 from transports.messages import Dismissed, Posted
 

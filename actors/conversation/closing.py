@@ -9,8 +9,8 @@ from actors.conversation.facts import OpenItem, TurnFacts
 from actors.conversation.starting import start_next
 from actors.conversation.state import Claim, Stopping
 from actors.conversation.tail import Tail
+from actors.effects import Settle
 from actors.ids import ItemId, TurnId
-from actors.messages import Settle
 from actors.orders import (
     Completed,
     Crashed,

@@ -6,8 +6,8 @@ from actors.conversation.facts import Facts, apply
 from actors.conversation.restore import head_of
 from actors.conversation.state import Held, Stamp, State, Step
 from actors.conversation.tail import without_item
+from actors.effects import Effect, ReplyTo
 from actors.ids import Caller, TurnId
-from actors.messages import Effect, ReplyTo
 from actors.records import Append, Record
 
 # A power cut must not take these: what somebody said, what somebody decided, how something ended.

@@ -14,22 +14,19 @@ from actors.conversation.starting import start_next
 from actors.conversation.state import Stage, Stopping
 from actors.conversation.storing import settle_stranded
 from actors.conversation.turns import set_deadline, stop_turn
+from actors.effects import Leave, OfferToPark, SetTimer, Stay
 from actors.errors import TurnFailed, UnknownConversation, WrongState
 from actors.ids import ApprovalId
 from actors.messages import (
     Archive,
     Begin,
     ChangeSettings,
-    Leave,
-    OfferToPark,
     Park,
     Quiesce,
     Rename,
     Restart,
     Retire,
     Revived,
-    SetTimer,
-    Stay,
     TimerFired,
 )
 from actors.orders import SuspendAgent

@@ -10,8 +10,9 @@ from actors.conversation.deciding import resolve
 from actors.conversation.draft import Draft
 from actors.conversation.state import Passes
 from actors.conversation.storing import RETRY_STORAGE_S
+from actors.effects import SetTimer, Survivors
 from actors.ids import ApprovalId
-from actors.messages import PassOn, SetTimer, Survivors
+from actors.messages import PassOn
 from actors.settings import Decision
 
 

@@ -8,9 +8,10 @@ from actors.conversation.draft import Draft
 from actors.conversation.state import Limits, State, Subscriber
 from actors.conversation.summary import summary
 from actors.conversation.tail import TailPlace, delta_of
+from actors.effects import Deliver, EndSubscription, ReadPage, Slice, Unsubscribed
 from actors.errors import InvalidInput, UnknownConversation
 from actors.ids import ConnectionId, SubscriptionId
-from actors.messages import Attach, Deliver, Detach, EndSubscription, PageRead, ReadPage, Ready, Slice, Unsubscribed
+from actors.messages import Attach, Detach, PageRead, Ready
 from actors.records import Record
 
 Place = tuple[int, tuple[tuple[TailPlace, int], ...], bool, bool]  # where a reader stands

@@ -5,9 +5,9 @@ from pydantic import TypeAdapter
 from actors.conversation.facts import Facts, apply, unborn
 from actors.conversation.state import Limits, State, Subscriber
 from actors.conversation.summary import condition
+from actors.effects import ReaderState, ReplyTo, Survivors
 from actors.events import durable_adapter
 from actors.ids import Caller, ConversationId, SubscriptionId
-from actors.messages import ReaderState, ReplyTo, Survivors
 from actors.records import Head, Record
 
 _checkpoint: TypeAdapter[Facts] = TypeAdapter(Facts)

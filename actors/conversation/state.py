@@ -7,8 +7,9 @@ from operator import attrgetter
 
 from actors.conversation.facts import Facts
 from actors.conversation.tail import Tail, TailPlace
+from actors.effects import Effect
 from actors.ids import ApprovalId, Caller, ConnectionId, InputId, SubscriptionId, TurnId
-from actors.messages import Effect, Retire
+from actors.messages import Retire
 from actors.records import Append, Record
 from actors.settings import AbortReason
 

@@ -9,9 +9,10 @@ from actors.conversation.draft import Draft
 from actors.conversation.reading import trimmed
 from actors.conversation.state import Held, Run, Stage, Stopping
 from actors.conversation.turns import stop_turn
+from actors.effects import ReplyTo, SetTimer, Settle, Stay
 from actors.errors import GreenroomError
 from actors.ids import Caller
-from actors.messages import AppendRefused, Committed, ReplyTo, SetTimer, Settle, Stay
+from actors.messages import AppendRefused, Committed
 from actors.orders import RunAgent, Stopped
 from actors.settings import AbortReason
 

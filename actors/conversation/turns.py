@@ -8,8 +8,8 @@ from actors.conversation.draft import Draft
 from actors.conversation.starting import emit_user_message, resume_turn, start_next
 from actors.conversation.state import Stage, Stopping
 from actors.conversation.tail import grown
+from actors.effects import SetTimer
 from actors.ids import TurnId
-from actors.messages import SetTimer
 from actors.orders import (
     AgentNews,
     AgentOutput,

@@ -23,21 +23,17 @@ from actors.messages import (
     Begin,
     CancelRequest,
     ConnectionClosed,
-    Create,
     Detach,
     Input,
     Inspect,
     Interrupt,
-    ListApprovals,
-    ListConversations,
-    Remove,
     Rename,
     Restart,
     ResumeQueue,
     Send,
-    Trim,
 )
 from actors.orders import Completed, Crashed, InputWanted, ModelFailed, Outcome
+from actors.registry_messages import Create, ListApprovals, ListConversations, Remove, Trim
 from actors.settings import BusyPolicy, Decision
 from tests.actors.conftest import Poison
 from tests.fakes.agents import FakeAgents, Script

@@ -6,9 +6,10 @@ import pytest
 
 from actors.errors import ActorGone, JournalError, SequenceConflict, StorageFailed, StorageFull
 from actors.ids import ConversationId
+from actors.journal_messages import Erase, Erased, Load, Loaded, Store
 from actors.journalist import GROUP, Journalist
 from actors.librarian import Librarian
-from actors.messages import AppendRefused, Committed, Erase, Erased, Load, Loaded, Store
+from actors.messages import AppendRefused, Committed
 from actors.records import Append, Head, Record
 from tests.fakes.memory_journal import MemoryJournal
 from tests.fakes.stage import Stage

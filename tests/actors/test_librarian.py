@@ -3,10 +3,12 @@
 import pytest
 
 from actors.base import Ref
+from actors.effects import ReadPage
 from actors.errors import StorageFailed
 from actors.ids import ConversationId, SubscriptionId
+from actors.journal_messages import FetchPage, Load, Loaded
 from actors.librarian import PAGE_RECORDS, Librarian
-from actors.messages import FetchPage, Load, Loaded, PageRead, ReadPage
+from actors.messages import PageRead
 from actors.records import Append, Head, Page, Record
 from tests.actors.test_journalist import Box, Gone
 from tests.fakes.memory_journal import MemoryJournal

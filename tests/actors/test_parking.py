@@ -7,8 +7,9 @@ import pytest
 from actors import events as ev
 from actors.answers import Answered, Interrupted, PendingApprovals, Summary, TurnResult
 from actors.ids import ApprovalId, CallId, ConversationId
-from actors.messages import AnswerApproval, ConnectionClosed, Inspect, ListApprovals, Stayed, TimerFired
+from actors.messages import AnswerApproval, ConnectionClosed, Inspect, TimerFired
 from actors.orders import AnswerAgent, Completed, RunAgent, SuspendAgent
+from actors.registry_messages import ListApprovals, Stayed
 from actors.session import Session
 from actors.settings import Decision
 from tests.fakes.agents import FakeAgents, Script, says

@@ -13,18 +13,9 @@ from actors.errors import (
     WrongState,
 )
 from actors.ids import ConnectionId, ConversationId, SubscriptionId
-from actors.messages import (
-    Attach,
-    Begin,
-    ConnectionClosed,
-    Create,
-    Inspect,
-    Interrupt,
-    ListConversations,
-    Rename,
-    Resolve,
-)
+from actors.messages import Attach, Begin, ConnectionClosed, Inspect, Interrupt, Rename
 from actors.orders import Completed, RunAgent
+from actors.registry_messages import Create, ListConversations, Resolve
 from tests.fakes.agents import FakeAgents, says
 from tests.fakes.daemon import SETTINGS, StagedDaemon
 

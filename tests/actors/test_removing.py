@@ -8,14 +8,8 @@ from actors import events as ev
 from actors.answers import Done, Listing, TurnResult
 from actors.errors import Overloaded, StorageFull, UnknownConversation, WrongState
 from actors.ids import ApprovalId, Caller, CallId, ConversationId
-from actors.messages import (
-    ConnectionClosed,
-    Inspect,
-    ListConversations,
-    Remove,
-    Rename,
-    Trim,
-)
+from actors.messages import ConnectionClosed, Inspect, Rename
+from actors.registry_messages import ListConversations, Remove, Trim
 from actors.settings import BusyPolicy
 from tests.actors.conftest import Poison
 from tests.fakes.agents import says

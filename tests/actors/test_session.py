@@ -4,8 +4,9 @@ from actors import events as ev
 from actors.answers import Done, Listing, TurnResult
 from actors.errors import StorageFull
 from actors.ids import ConversationId, ItemId
-from actors.messages import ListConversations, Rename
+from actors.messages import Rename
 from actors.orders import AgentOutput, Completed, RunAgent, StopAgent
+from actors.registry_messages import ListConversations
 from tests.fakes.daemon import StagedDaemon
 
 A = ConversationId("aaaa-0001")

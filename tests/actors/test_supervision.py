@@ -7,6 +7,7 @@ import pytest
 
 from actors import events as ev
 from actors.answers import Listing, PendingApprovals, Resolved, Summary, TurnResult
+from actors.effects import Deliver, Survivors
 from actors.errors import GreenroomError, Overloaded, StorageFailed, TurnFailed, WrongState
 from actors.ids import ApprovalId, CallId, ConversationId, SubscriptionId
 from actors.items import TextItem, text_of
@@ -15,25 +16,25 @@ from actors.messages import (
     Begin,
     CancelRequest,
     ConnectionClosed,
-    Deliver,
     Input,
     Inspect,
-    Left,
-    ListApprovals,
-    ListConversations,
     PageRead,
-    ParkOffered,
     Ready,
     Rename,
-    Resolve,
     Restart,
     Revived,
     Send,
-    SessionFailed,
-    Stayed,
-    Survivors,
 )
 from actors.orders import AbandonAgent, AgentOutput, Completed, RunAgent
+from actors.registry_messages import (
+    Left,
+    ListApprovals,
+    ListConversations,
+    ParkOffered,
+    Resolve,
+    SessionFailed,
+    Stayed,
+)
 from actors.routing import STASH_LIMIT
 from actors.settings import BusyPolicy, Decision
 from tests.actors.conftest import Poison

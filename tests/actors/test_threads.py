@@ -10,8 +10,8 @@ from actors import events as ev
 from actors.answers import Interrupted, TurnResult
 from actors.base import start, stop_all
 from actors.clock import ThreadClock
+from actors.effects import Deliver, EndSubscription, ReplyTo
 from actors.ids import Caller, ConversationId, ItemId
-from actors.messages import Deliver, EndSubscription, ReplyTo
 from actors.orders import AgentOrder, TakeMore
 from tests.fakes.agents import FakeAgents, says
 from tests.fakes.daemon import FakeDaemon

@@ -3,7 +3,8 @@
 from actors.answers import Answer, ListChanged
 from actors.errors import UnknownConversation
 from actors.ids import Caller, ConnectionId, ConversationId
-from actors.messages import Archive, ConnectionClosed, Remove, Rename, WatchList
+from actors.messages import Archive, ConnectionClosed, Rename
+from actors.registry_messages import Remove, WatchList
 from tests.fakes.daemon import StagedDaemon
 
 A = ConversationId("aaaa-0001")

@@ -13,8 +13,9 @@ from actors.ids import Caller, ConnectionId, ConversationId, RequestId, Subscrip
 from actors.items import TextItem
 from actors.journalist import Journalist
 from actors.librarian import Librarian
-from actors.messages import Attach, Begin, Command, Create, Interrupt, Known, Send, ToConversation
+from actors.messages import Attach, Begin, Command, Interrupt, Send
 from actors.registry import Registry
+from actors.registry_messages import Create, Known, ToConversation
 from actors.session import Session, Surroundings
 from actors.settings import BusyPolicy, Settings
 from tests.fakes.agents import FakeAgents

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from actors.messages import Deliver, EndSubscription, ReplyTo
+from actors.effects import Deliver, EndSubscription, ReplyTo
 from transports.dialect import Action, Client, Write
 
 Script = Callable[[bytes], Iterable[Action] | None]

@@ -5,10 +5,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from actors.answers import Answer
+from actors.effects import Deliver, EndSubscription, ReplyTo, Slice
 from actors.errors import ActorGone
 from actors.ids import Caller, ConnectionId, ConversationId, SubscriptionId
-from actors.messages import Address, Deliver, EndSubscription, Ready, ReplyTo, Slice, ToConversation
+from actors.messages import Address, Ready
 from actors.records import Record
+from actors.registry_messages import ToConversation
 
 
 @dataclass(slots=True)

@@ -9,9 +9,11 @@ import pytest
 from actors.base import Ref, start
 from actors.errors import StorageFull
 from actors.ids import ConversationId
+from actors.journal_messages import Chore, ChoreDone
 from actors.journalist import Journalist
-from actors.messages import Address, Chore, ChoreDone, Trim
+from actors.messages import Address
 from actors.records import Append, Head, Record
+from actors.registry_messages import Trim
 from supervisor.config.own import Retention as Wanted
 from supervisor.housekeeping import DAY_S, EVERY_S, STEP_S, Housekeeping, retention
 from supervisor.journal import SqliteJournal

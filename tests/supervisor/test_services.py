@@ -10,7 +10,8 @@ import pytest
 
 from actors.errors import GreenroomError
 from actors.ids import ConnectionId, ConversationId
-from actors.messages import Chore, ChoreDone, Known
+from actors.journal_messages import Chore, ChoreDone
+from actors.registry_messages import Known
 from supervisor.config import Loaded, load
 from supervisor.journal import SqliteJournal
 from supervisor.paths import locate

@@ -12,6 +12,7 @@ from actors import events as ev
 from actors.answers import Answer
 from actors.conversation import Stamp, State, restore, step, survivors_of
 from actors.conversation.state import Limits
+from actors.effects import Deliver, Effect, EndSubscription, ReadPage, ReplyTo, Settle, Slice
 from actors.errors import JournalError, SequenceConflict
 from actors.ids import ApprovalId, Caller, ConnectionId, ConversationId, SubscriptionId, TurnId
 from actors.items import InputItem, TextItem
@@ -21,19 +22,12 @@ from actors.messages import (
     Attach,
     Begin,
     Committed,
-    Deliver,
-    Effect,
-    EndSubscription,
     Input,
     Interrupt,
     PageRead,
-    ReadPage,
     Ready,
-    ReplyTo,
     Revived,
     Send,
-    Settle,
-    Slice,
 )
 from actors.orders import (
     AgentNews,

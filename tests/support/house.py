@@ -16,6 +16,7 @@ from typing import Any, Self, TypeVar
 
 from actors import events as ev
 from actors.answers import Answer, Answered, Attached, Begun, Done, Ending, Interrupted, Summary, TurnResult
+from actors.effects import Deliver, EndSubscription, ReplyTo
 from actors.ids import ApprovalId, Caller, ConnectionId, ConversationId, SubscriptionId, TurnId
 from actors.items import InputItem, TextItem
 from actors.messages import (
@@ -26,16 +27,12 @@ from actors.messages import (
     ChangeSettings,
     Command,
     ConnectionClosed,
-    Create,
-    Deliver,
-    EndSubscription,
     Inspect,
     Interrupt,
     Ready,
-    ReplyTo,
     Send,
-    ToConversation,
 )
+from actors.registry_messages import Create, ToConversation
 from actors.settings import ApprovalPolicy, BusyPolicy, DangerFullAccess, Decision, Settings
 from supervisor.config import load
 from supervisor.engine import Engine

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from actors.base import Ref
+from actors.effects import Deliver, ReplyTo, Slice
 from actors.ids import Caller, ConnectionId, ConversationId, SubscriptionId
-from actors.messages import Deliver, ReplyTo, Slice
 from actors.records import Record
 from tests.fakes.dialect import EchoDialect, Script, echo_all
 from tests.transports.doors import Door, Peer, Reading

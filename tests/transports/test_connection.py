@@ -9,23 +9,11 @@ import pytest
 from structlog.testing import capture_logs
 
 from actors.answers import Attached, Condition, Ending, Summary, TurnResult
+from actors.effects import Deliver, EndSubscription, ReplyTo, Slice, Unsubscribed
 from actors.errors import ActorGone, MailboxFull
 from actors.ids import Caller, ConnectionId, TurnId
-from actors.messages import (
-    Attach,
-    Command,
-    ConnectionClosed,
-    Deliver,
-    Detach,
-    EndSubscription,
-    ListConversations,
-    Ready,
-    ReplyTo,
-    Send,
-    Slice,
-    ToConversation,
-    Unsubscribed,
-)
+from actors.messages import Attach, Command, ConnectionClosed, Detach, Ready, Send
+from actors.registry_messages import ListConversations, ToConversation
 from actors.settings import Settings
 from tests.transports.doors import memory_door, socket_door
 from tests.transports.house import PATIENCE_S, Probe, eventually

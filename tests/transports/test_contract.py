@@ -9,8 +9,10 @@ from itertools import pairwise
 import pytest
 
 from actors.answers import Done
+from actors.effects import ReplyTo
 from actors.ids import Caller, ConnectionId, SubscriptionId
-from actors.messages import ConnectionClosed, Inspect, Ready, ReplyTo, ToConversation
+from actors.messages import ConnectionClosed, Inspect, Ready
+from actors.registry_messages import ToConversation
 from tests.transports.doors import Door
 from tests.transports.house import PATIENCE_S, eventually
 from tests.transports.tenants import CONVERSATION, SUBSCRIPTION, Tenant, Tenants

@@ -5,20 +5,12 @@ from pathlib import Path
 import pytest
 
 from actors.answers import Accepted, Attached, Condition, Ending, Interrupted, Summary, TurnResult
+from actors.effects import Deliver, ReplyTo, Slice
 from actors.errors import InvalidInput
 from actors.ids import Caller, ConnectionId, ConversationId, InputId, SubscriptionId, TurnId
-from actors.messages import (
-    Attach,
-    Deliver,
-    Detach,
-    Interrupt,
-    ListConversations,
-    ReplyTo,
-    Send,
-    Slice,
-    ToConversation,
-)
+from actors.messages import Attach, Detach, Interrupt, Send
 from actors.records import Record
+from actors.registry_messages import ListConversations, ToConversation
 from actors.settings import Settings
 from transports.ordering import Ordering
 

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from actors.effects import Deliver, Slice
 from actors.ids import SubscriptionId
-from actors.messages import Deliver, Ready, Slice
+from actors.messages import Ready
 from actors.records import Record
 from tests.transports.doors import Door, memory_door, socket_door
 from tests.transports.house import PATIENCE_S, LoopThread, descriptors, eventually, resident_bytes

@@ -3,9 +3,9 @@
 import threading
 
 from actors.answers import Done
+from actors.effects import ReplyTo
 from actors.errors import ActorGone
 from actors.ids import Caller, ConnectionId
-from actors.messages import ReplyTo
 from tests.transports.house import PATIENCE_S, Probe
 from transports.dialect import Client
 from transports.messages import Dismissed, Posted

@@ -17,10 +17,11 @@ from actors.ids import Caller, ConnectionId
 from actors.items import TextItem
 from actors.journalist import Journalist
 from actors.librarian import Librarian
-from actors.messages import Address, Attach, Begin, Create, Send, ToConversation
+from actors.messages import Address, Attach, Begin, Send
 from actors.orders import AgentOrder, AgentOutput, Completed, RunAgent, TurnEnded
 from actors.records import Append, Head, Page, Record
 from actors.registry import Registry
+from actors.registry_messages import Create, ToConversation
 from actors.session import Surroundings
 from actors.settings import Settings
 from tests.transports.doors import Door

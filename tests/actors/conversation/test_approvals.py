@@ -5,8 +5,9 @@ import pytest
 from actors import events as ev
 from actors.answers import Answered, Condition, Ending, Interrupted, TurnResult
 from actors.conversation import condition, summary
+from actors.effects import SetTimer
 from actors.errors import AlreadyAnswered, InvalidInput, UnknownApproval
-from actors.messages import SetTimer, TimerFired
+from actors.messages import TimerFired
 from actors.orders import AnswerAgent, Completed, StopAgent, Stopped, SuspendAgent, Suspended
 from actors.settings import AbortReason, Decision
 from tests.actors.conversation import words as w

@@ -2,8 +2,9 @@
 
 from actors.answers import Condition
 from actors.conversation import condition
+from actors.effects import Effect, Leave, OfferToPark, SetTimer, Stay
 from actors.ids import ConnectionId
-from actors.messages import ConnectionClosed, Effect, Inspect, Leave, OfferToPark, Park, SetTimer, Stay, TimerFired
+from actors.messages import ConnectionClosed, Inspect, Park, TimerFired
 from actors.orders import Suspended
 from actors.settings import BusyPolicy, Decision
 from tests.actors.conversation import words as w

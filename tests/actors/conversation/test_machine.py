@@ -14,6 +14,18 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from actors import events as ev
 from actors.answers import Accepted, Answer, Attached, Ending, Interrupted, TurnResult
+from actors.effects import (
+    Deliver,
+    EndSubscription,
+    Leave,
+    OfferToPark,
+    ReadPage,
+    ReplyTo,
+    SetTimer,
+    Settle,
+    Slice,
+    Stay,
+)
 from actors.errors import Cancelled, GreenroomError, StorageFull, TurnFailed
 from actors.ids import ApprovalId, Caller, ConnectionId, ItemId, SubscriptionId, TurnId
 from actors.messages import (
@@ -25,29 +37,19 @@ from actors.messages import (
     ChangeSettings,
     Committed,
     ConnectionClosed,
-    Deliver,
     Detach,
-    EndSubscription,
     Input,
     Inspect,
     Interrupt,
-    Leave,
-    OfferToPark,
     PageRead,
     Park,
     PassOn,
-    ReadPage,
     Ready,
     Rename,
-    ReplyTo,
     Restart,
     ResumeQueue,
     Revived,
     Send,
-    SetTimer,
-    Settle,
-    Slice,
-    Stay,
     TimerFired,
     WithdrawInput,
 )

@@ -1,9 +1,10 @@
 """Questions that whoever was asked can't answer: left to the others, and denied when there is nobody left."""
 
 from actors import events as ev
+from actors.effects import Leave, SetTimer, Stay
 from actors.errors import StorageFull
 from actors.ids import ApprovalId, ConnectionId, SubscriptionId
-from actors.messages import Attach, ConnectionClosed, Detach, Leave, Park, PassOn, Quiesce, SetTimer, Stay, TimerFired
+from actors.messages import Attach, ConnectionClosed, Detach, Park, PassOn, Quiesce, TimerFired
 from actors.orders import AnswerAgent, RunAgent, Suspended
 from actors.settings import AbortReason, Decision
 from tests.actors.conversation import words as w

@@ -8,9 +8,10 @@ import pytest
 from actors import events as ev
 from actors.answers import Attached, Done
 from actors.conversation import summary
+from actors.effects import Deliver, ReadPage, ReplyTo
 from actors.errors import InvalidInput, StorageFull, UnknownConversation
 from actors.ids import ConnectionId, SubscriptionId
-from actors.messages import Attach, ConnectionClosed, Deliver, Detach, PageRead, ReadPage, Rename, ReplyTo
+from actors.messages import Attach, ConnectionClosed, Detach, PageRead, Rename
 from actors.settings import Decision
 from tests.actors.conversation import words as w
 from tests.support.core_driver import Core, caller, with_limits

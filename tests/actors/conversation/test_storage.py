@@ -5,8 +5,9 @@ import pytest
 from actors import events as ev
 from actors.answers import Accepted, Condition, Ending, Interrupted, TurnResult
 from actors.conversation import condition
+from actors.effects import SetTimer
 from actors.errors import StorageFull, UnknownConversation
-from actors.messages import Begin, CancelRequest, Committed, Rename, SetTimer, TimerFired
+from actors.messages import Begin, CancelRequest, Committed, Rename, TimerFired
 from actors.orders import AnswerAgent, Completed, StopAgent, TakeMore
 from actors.settings import BusyPolicy, Decision
 from tests.actors.conversation import words as w

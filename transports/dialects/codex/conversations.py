@@ -8,7 +8,8 @@ from uuid import uuid4
 from actors.answers import Accepted, Ending, Interrupted, Summary
 from actors.errors import GreenroomError, InvalidInput, UnknownConversation
 from actors.ids import ConversationId
-from actors.messages import Begin, Create, Inspect, Interrupt, Send
+from actors.messages import Begin, Inspect, Interrupt, Send
+from actors.registry_messages import Create
 from actors.settings import Settings
 from transports import jsonrpc
 from transports import requests as ask

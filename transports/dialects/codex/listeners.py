@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from actors.answers import Attached
+from actors.effects import Slice
 from actors.events import ApprovalRequest, ExecApprovalRequest
 from actors.ids import ConversationId
-from actors.messages import Slice
 from transports import jsonrpc
 from transports.dialect import Action, Write
 from transports.dialects.codex import params as p

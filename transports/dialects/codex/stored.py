@@ -9,8 +9,8 @@ from actors.answers import Summary
 from actors.errors import GreenroomError, UnknownConversation
 from actors.ids import ConversationId
 from actors.messages import Archive, ChangeSettings, Inspect
-from actors.messages import ListConversations as AskForList
 from actors.records import Head, Record
+from actors.registry_messages import ListConversations as AskForList
 from actors.settings import Settings
 from transports import jsonrpc
 from transports.dialect import Action, Write

@@ -7,7 +7,8 @@ from uuid import UUID
 
 from actors.errors import Cancelled, GreenroomError
 from actors.ids import Caller, ConversationId, RequestId
-from actors.messages import Command, RegistryInput, Resolve, ToConversation
+from actors.messages import Command
+from actors.registry_messages import RegistryInput, Resolve, ToConversation
 from transports.dialect import Action, Ask, Client, Tell
 from transports.requests import Request, Token
 

@@ -6,9 +6,10 @@ from itertools import count
 
 from pydantic import ValidationError
 
+from actors.effects import Deliver, EndSubscription, ReplyTo
 from actors.errors import GreenroomError, InvalidInput
 from actors.ids import Caller, ConversationId, RequestId, SubscriptionId
-from actors.messages import CancelRequest, Deliver, EndSubscription, ReplyTo
+from actors.messages import CancelRequest
 from transports import jsonrpc
 from transports.dialect import Action, Client, Tell, Write
 from transports.dialects.control.call import Call, Then

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from actors import messages as m
+from actors import registry_messages as rm
 from actors.answers import Accepted, Listing, Reader, Summary
 from actors.errors import GreenroomError, InvalidInput, UnknownApproval
 from actors.ids import ApprovalId, Caller, ConnectionId, ConversationId, InputId
@@ -44,7 +45,7 @@ def create(call: Call, given: p.Create) -> Iterable[Action]:
             )
 
         yield from call.tell(
-            lambda caller: m.Create(conversation, m.Begin(caller, answer.settings, name=given.name)), begun
+            lambda caller: rm.Create(conversation, m.Begin(caller, answer.settings, name=given.name)), begun
         )
 
     return call.ask(
@@ -95,7 +96,7 @@ def list_conversations(call: Call, given: p.ListConversations) -> Iterable[Actio
             )
         )
 
-    return call.tell(lambda caller: m.ListConversations(caller, archived=given.archived), listed)
+    return call.tell(lambda caller: rm.ListConversations(caller, archived=given.archived), listed)
 
 
 Place = tuple[float, str]
@@ -115,7 +116,7 @@ def place_in_list(cursor: str) -> Place | None:
 
 
 def resolve(call: Call, given: p.Resolve) -> Iterable[Action]:
-    return call.tell(lambda caller: m.Resolve(caller, given.reference))
+    return call.tell(lambda caller: rm.Resolve(caller, given.reference))
 
 
 def get(call: Call, given: p.Named) -> Iterable[Action]:
@@ -173,7 +174,7 @@ def interrupt_many(call: Call, given: p.InterruptMany) -> Iterable[Action]:
         busy = [head.conversation for head in answer.heads if head.state in BUSY]
         return _interrupt_each(call, given, busy)
 
-    return call.tell(m.ListConversations, listed)
+    return call.tell(rm.ListConversations, listed)
 
 
 def _interrupt_each(call: Call, given: p.InterruptMany, references: Sequence[str]) -> Iterable[Action]:
@@ -199,8 +200,8 @@ def _interrupt_each(call: Call, given: p.InterruptMany, references: Sequence[str
         yield from call.tell(partial(_resolve, reference), partial(found, place))
 
 
-def _resolve(reference: str, caller: Caller) -> m.Resolve:
-    return m.Resolve(caller, reference)
+def _resolve(reference: str, caller: Caller) -> rm.Resolve:
+    return rm.Resolve(caller, reference)
 
 
 def attach(call: Call, given: p.Attach) -> Iterable[Action]:
@@ -328,7 +329,7 @@ def delete(call: Call, given: p.Named) -> Iterable[Action]:
         def removed(answer: Any) -> Iterable[Action]:
             return call.finish(answer if isinstance(answer, GreenroomError) else ask.Stored(one))
 
-        return call.tell(lambda caller: m.Remove(one, caller), removed)
+        return call.tell(lambda caller: rm.Remove(one, caller), removed)
 
     return call.with_conversation(given.conversation, one_of)
 
@@ -348,7 +349,7 @@ def list_approvals(call: Call, given: p.ListApprovals) -> Iterable[Action]:
         return call.ask(lambda token: ask.FindAsked(token, wanted), lambda places: found(pending, places))
 
     if given.conversation is None:
-        return call.tell(m.ListApprovals, listed)
+        return call.tell(rm.ListApprovals, listed)
     return call.with_conversation(given.conversation, lambda one: call.command(one, m.Inspect, listed))
 
 
@@ -393,7 +394,7 @@ def list_clients(call: Call, _: p.Nothing) -> Iterable[Action]:
             return call.finish(clients)
         return call.finish(ask.Plain({"clients": [with_readers(one, readers) for one in clients.value["clients"]]}))
 
-    return call.tell(lambda caller: m.ListConversations(caller, archived=True), listed)
+    return call.tell(lambda caller: rm.ListConversations(caller, archived=True), listed)
 
 
 def kill_client(call: Call, given: p.KillClient) -> Iterable[Action]:

@@ -19,10 +19,10 @@ from actors.answers import (
     Summary,
     TurnResult,
 )
+from actors.effects import Slice
 from actors.errors import GreenroomError
 from actors.events import ApprovalRequest
 from actors.ids import ConversationId, TurnId
-from actors.messages import Slice
 from actors.records import Head, Record
 from transports import jsonrpc
 from transports.dialects.control.text import quoted

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from actors.errors import GreenroomError
 from actors.ids import Caller, ConversationId, RequestId
-from actors.messages import Command, RegistryInput, ToConversation
+from actors.messages import Command
+from actors.registry_messages import RegistryInput, ToConversation
 from transports import jsonrpc
 from transports.dialect import Action, Ask, Tell, Write
 from transports.dialects.mcp.expected import Then

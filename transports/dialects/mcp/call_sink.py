@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from actors.effects import Slice
 from actors.events import ApprovalRequest
 from actors.ids import ConversationId, TurnId
-from actors.messages import Slice
 from transports.dialect import Action, Write
 from transports.dialects.mcp import progress
 from transports.dialects.mcp.elicitation import Origin, described, elicitation

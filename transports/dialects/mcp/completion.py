@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from actors.errors import GreenroomError
-from actors.messages import ListConversations
+from actors.registry_messages import ListConversations
 from transports import jsonrpc
 from transports.dialect import Action
 from transports.dialects.mcp.call import Call

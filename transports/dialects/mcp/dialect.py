@@ -6,8 +6,8 @@ Connection's actor thread. What is open lies on the desk; here it is only decide
 from collections.abc import Iterable
 from typing import Any, assert_never
 
+from actors.effects import Deliver, EndSubscription, ReplyTo
 from actors.ids import SubscriptionId
-from actors.messages import Deliver, EndSubscription, ReplyTo
 from transports import jsonrpc
 from transports.dialect import Action, Client, Write
 from transports.dialects.codex.methods import METHODS as CODEX_METHODS

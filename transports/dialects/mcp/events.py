@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from actors.effects import Slice
 from actors.ids import TurnId
-from actors.messages import Slice
 from actors.records import Record
 from transports import jsonrpc
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from actors.answers import Answer, ListChanged
-from actors.messages import WatchList
+from actors.registry_messages import WatchList
 from transports import jsonrpc
 from transports.dialect import Action, Tell, Wake, Write
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from actors.messages import Slice
+from actors.effects import Slice
 from transports.dialect import Action
 from transports.dialects.mcp.readers import Reader
 

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
+from actors.effects import Slice
 from actors.events import ApprovalRequest, ApprovalResolved, durable_adapter
 from actors.ids import ApprovalId, ConnectionId, ConversationId
-from actors.messages import AnswerApproval, PassOn, Slice, ToConversation
+from actors.messages import AnswerApproval, PassOn
+from actors.registry_messages import ToConversation
 from actors.settings import Decision
 from transports import jsonrpc
 from transports.dialect import Action, Tell, Write

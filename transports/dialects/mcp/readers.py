@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from actors.answers import Attached
+from actors.effects import Deliver, EndSubscription, Slice
 from actors.errors import GreenroomError
 from actors.ids import ConversationId, SubscriptionId
-from actors.messages import Attach, Deliver, Detach, EndSubscription, Slice, ToConversation
+from actors.messages import Attach, Detach
+from actors.registry_messages import ToConversation
 from transports.dialect import Action, Client, Tell
 from transports.dialects.mcp.expected import Expected, Then
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from actors.errors import GreenroomError
 from actors.ids import ConversationId
-from actors.messages import Resolve
+from actors.registry_messages import Resolve
 from transports.dialect import Action
 from transports.dialects.mcp.call import Call
 from transports.dialects.mcp.identifiers import conversation_id

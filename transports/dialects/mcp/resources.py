@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict
 
+from actors.effects import Slice
 from actors.errors import GreenroomError, UnknownConversation
 from actors.ids import ConversationId
-from actors.messages import ListConversations, Slice
 from actors.records import Head, Record
+from actors.registry_messages import ListConversations
 from transports import jsonrpc
 from transports.dialect import Action, Wake, Write
 from transports.dialects.mcp import list_changes

@@ -8,9 +8,9 @@ share its events: the one whose input came first owns them.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from actors.effects import Slice
 from actors.events import UserMessage, durable_adapter
 from actors.ids import Caller, ConversationId, RequestId, TurnId
-from actors.messages import Slice
 from transports.dialects.mcp.call import Call
 
 TERMINAL = frozenset({"task_complete", "turn_aborted"})

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from actors.effects import Slice
 from actors.events import ApprovalRequest
 from actors.ids import ConversationId, RequestId, TurnId
-from actors.messages import Slice
 from transports import jsonrpc
 from transports.dialect import Action, Write
 from transports.dialects.mcp.call_sink import waiting_text

@@ -7,21 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from actors import answers as a
+from actors.effects import Deliver, EndSubscription, ReplyTo
 from actors.errors import GreenroomError
 from actors.ids import Caller, ConnectionId, ConversationId, InputId, TurnId
-from actors.messages import (
-    CancelRequest,
-    Create,
-    Deliver,
-    EndSubscription,
-    ListApprovals,
-    ListConversations,
-    Remove,
-    ReplyTo,
-    Resolve,
-    ToConversation,
-)
+from actors.messages import CancelRequest
 from actors.records import Head, Page, Record
+from actors.registry_messages import Create, ListApprovals, ListConversations, Remove, Resolve, ToConversation
 from actors.settings import Settings
 from tests.support.control_judge import judge
 from transports import requests as ask

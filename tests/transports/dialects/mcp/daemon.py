@@ -14,25 +14,10 @@ from typing import Any
 from actors.conversation.restore import restore
 from actors.conversation.state import Limits, Stamp, State
 from actors.conversation.step import step
+from actors.effects import Deliver, EndSubscription, ReadPage, ReplyTo, SetTimer, Settle
 from actors.errors import ConfigError, GreenroomError, UnknownConversation
 from actors.ids import ConnectionId, ConversationId, TurnId
-from actors.messages import (
-    Committed,
-    Deliver,
-    EndSubscription,
-    Forward,
-    HeadChanged,
-    Input,
-    Known,
-    PageRead,
-    ReadPage,
-    RegistryInput,
-    ReplyTo,
-    SetTimer,
-    Settle,
-    StartSession,
-    TimerFired,
-)
+from actors.messages import Committed, Input, PageRead, TimerFired
 from actors.orders import (
     AgentNews,
     AgentOutput,
@@ -48,6 +33,7 @@ from actors.orders import (
     TurnEnded,
 )
 from actors.records import Append
+from actors.registry_messages import Forward, HeadChanged, Known, RegistryInput, StartSession
 from actors.routing import Routing
 from actors.settings import ApprovalPolicy, Settings
 from tests.fakes.journal import FakeJournal

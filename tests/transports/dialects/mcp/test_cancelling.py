@@ -3,8 +3,9 @@
 import pytest
 
 from actors.ids import ConversationId
-from actors.messages import Interrupt, ToConversation
+from actors.messages import Interrupt
 from actors.orders import InputWanted
+from actors.registry_messages import ToConversation
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import McpClient
 from tests.transports.dialects.mcp.steps import (

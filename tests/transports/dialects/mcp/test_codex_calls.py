@@ -7,9 +7,9 @@ from uuid import uuid4
 import pytest
 
 from actors import events as ev
+from actors.effects import Deliver, Slice
 from actors.errors import Overloaded
 from actors.ids import CallId, ConnectionId, ItemId
-from actors.messages import Deliver, Slice
 from actors.orders import Completed, Crashed, InputWanted, ModelFailed
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import McpClient

@@ -6,8 +6,8 @@ from uuid import uuid4
 import pytest
 
 from actors import events as ev
+from actors.effects import EndSubscription, Unsubscribed
 from actors.ids import ConversationId, ItemId
-from actors.messages import EndSubscription, Unsubscribed
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import Json, McpClient
 from tests.transports.dialects.mcp.steps import created, finished, nothing_open, sent, wants_to_run

@@ -8,7 +8,8 @@ from actors.answers import Ending, TurnResult
 from actors.errors import Cancelled, GreenroomError, TurnFailed, UnknownConversation
 from actors.ids import ConversationId
 from actors.items import TextItem
-from actors.messages import Archive, Begin, Create, Send, ToConversation
+from actors.messages import Archive, Begin, Send
+from actors.registry_messages import Create, ToConversation
 from actors.settings import BusyPolicy
 from transports import requests as ask
 from transports.dialect import Action, Ask, Tell

@@ -7,8 +7,9 @@ from uuid import UUID
 from actors.answers import Interrupted
 from actors.errors import GreenroomError
 from actors.ids import ApprovalId, ConversationId
-from actors.messages import AnswerApproval, Interrupt, ListConversations
+from actors.messages import AnswerApproval, Interrupt
 from actors.records import Head
+from actors.registry_messages import ListConversations
 from transports import requests as ask
 from transports.dialect import Action
 from transports.dialects.mcp import arguments

@@ -7,7 +7,8 @@ from uuid import uuid4
 from actors.answers import Attached
 from actors.errors import GreenroomError, UnknownConversation
 from actors.ids import ConversationId, RequestId
-from actors.messages import Begin, Create, ListConversations, Send, ToConversation
+from actors.messages import Begin, Send
+from actors.registry_messages import Create, ListConversations, ToConversation
 from transports import requests as ask
 from transports.dialect import Action, Ask, Tell
 from transports.dialects.mcp import arguments, creation

@@ -1,0 +1,72 @@
+"""What the journal's actors are told, and what they say. Whoever asks is answered at the address it brought along."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from actors.effects import ReadPage
+from actors.errors import GreenroomError
+from actors.ids import ConversationId
+from actors.messages import Address
+from actors.records import Append, Head, Record
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Keep this. `reply_to` learns when it is durable: Committed or AppendRefused."""
+
+    append: Append
+    reply_to: Address
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """Read what a session needs to live again. Goes through the journalist, so that all earlier stores come first."""
+
+    conversation: ConversationId
+    reply_to: Address
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """`error`: the journal could not be read, which is not the same as knowing of no such conversation."""
+
+    head: Head | None
+    records: tuple[Record, ...]
+    error: GreenroomError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chore:
+    """Something that only the writer of the journal may do, between two commits. `reply_to` gets ChoreDone."""
+
+    work: Callable[[], object]
+    reply_to: Address
+
+
+@dataclass(frozen=True, slots=True)
+class ChoreDone:
+    result: object
+
+
+@dataclass(frozen=True, slots=True)
+class Erase:
+    """Forget everything of a conversation that has no owner. `reply_to` gets Erased."""
+
+    conversation: ConversationId
+    reply_to: Address
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """It is gone from the disk; with an error, it is there as before."""
+
+    conversation: ConversationId
+    error: GreenroomError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FetchPage:
+    conversation: ConversationId
+    read: ReadPage
+    reply_to: Address

@@ -1,0 +1,166 @@
+"""What the registry is told, and what it does about it."""
+
+from dataclasses import dataclass
+
+from actors.effects import EndSubscription, ReplyTo, Settle, Survivors
+from actors.events import ApprovalRequest
+from actors.ids import Caller, ConversationId
+from actors.journal_messages import Erased
+from actors.messages import Begin, CancelRequest, Command, ConnectionClosed, Input, Quiesce, Revived
+from actors.orders import AbandonAgent, AgentAbandoned
+from actors.records import Head
+
+
+@dataclass(frozen=True, slots=True)
+class ToConversation:
+    """A command for whoever owns the conversation now; wakes it if it is parked."""
+
+    conversation: ConversationId
+    command: Command
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    """A new conversation under a fresh id that its creator made up."""
+
+    conversation: ConversationId
+    begin: Begin
+
+
+@dataclass(frozen=True, slots=True)
+class ListConversations:
+    caller: Caller
+    archived: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WatchList:
+    """Answered when a conversation has come or gone: since the change with this number, or from now on."""
+
+    caller: Caller
+    seen: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ListApprovals:
+    caller: Caller
+    conversation: ConversationId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Resolve:
+    """Which conversation is meant by an id, a unique prefix of at least two characters, or a name?"""
+
+    caller: Caller
+    reference: str
+
+
+@dataclass(frozen=True, slots=True)
+class Remove:
+    """Delete a conversation. Done when nobody owns it and the disk has forgotten it."""
+
+    conversation: ConversationId
+    caller: Caller
+
+
+@dataclass(frozen=True, slots=True)
+class Trim:
+    """Delete what is asleep: the least recently used beyond `most`, and what nobody has touched for too long."""
+
+    most: int | None = None
+    untouched_since: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The index of what there is, at start: one head per conversation, and the one process that serves them is us."""
+
+    heads: tuple[Head, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HeadChanged:
+    """What `ls` and `approvals` show of a conversation is different now."""
+
+    head: Head
+    pending: tuple[ApprovalRequest, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ParkOffered:
+    conversation: ConversationId
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    conversation: ConversationId
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stayed:
+    conversation: ConversationId
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFailed:
+    """A bug or a poison message ended a session. `leftovers` is what nobody has handled yet."""
+
+    conversation: ConversationId
+    generation: int
+    message: str
+    traceback: str
+    survivors: Survivors
+    leftovers: tuple[Input, ...]
+
+
+RegistryInput = (
+    ToConversation
+    | Create
+    | CancelRequest
+    | ConnectionClosed
+    | ListConversations
+    | WatchList
+    | ListApprovals
+    | Resolve
+    | Remove
+    | Trim
+    | Erased
+    | Known
+    | HeadChanged
+    | Settle
+    | ParkOffered
+    | Left
+    | Stayed
+    | SessionFailed
+    | AgentAbandoned
+    | Quiesce
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StartSession:
+    """Give a conversation a live owner. `first` are the messages that waited for it, in order."""
+
+    conversation: ConversationId
+    generation: int
+    revived: Revived
+    first: tuple[Input, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Forward:
+    conversation: ConversationId
+    message: Input
+
+
+@dataclass(frozen=True, slots=True)
+class EraseRows:
+    """Nobody owns it any more: the disk is to forget it."""
+
+    conversation: ConversationId
+
+
+RoutingEffect = StartSession | Forward | AbandonAgent | EraseRows | ReplyTo | EndSubscription
