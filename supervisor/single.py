@@ -19,7 +19,7 @@ TEXT_LIMIT = 4096
 SOCKET = ", socket "
 EMBEDDED = ", embedded"
 CONNECT_S = 1.0  # a daemon that lives has a place in its backlog
-STRANGE_S = 0.3  # a daemon says who it is in the same moment as it takes the lock
+STRANGE_S = 0.5  # a daemon says who it is in the same moment as it takes the lock; what it was killed over goes soon
 
 
 class AlreadyRunning(GreenroomError):
@@ -129,14 +129,20 @@ def lives(pid: int | None) -> bool:
 
 
 def answers(address: str) -> bool:
-    """Whether somebody listens there."""
+    """Whether somebody who lives listens there.
+
+    A child that a killed daemon was just starting keeps what it has inherited, the lock as well, until its exec.
+    """
+    from transports.peer import peer_of  # here, because most starts find nobody and need not load it
+
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.settimeout(CONNECT_S)
         try:
             probe.connect(address)
+            listener = peer_of(probe).pid
         except OSError:
             return False
-        return True
+        return listener is None or lives(listener)  # None: of another namespace, where we can't look
 
 
 def write_pid(path: str) -> None:

@@ -1,4 +1,5 @@
 import os
+import signal
 import socket
 import stat
 import subprocess
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from supervisor import single
 from supervisor.single import (
     SOCKET,
     AlreadyRunning,
@@ -89,6 +91,43 @@ def test_a_text_that_a_killed_daemon_left_is_not_believed(lock_file: str) -> Non
     Path(lock_file).write_text(f"pid 1{SOCKET}/nowhere")
     threading.Timer(0.1, lock.release).start()
     take_lock(lock_file, "/nowhere", 5).release()
+
+
+KILLED_WHILE_IT_STARTS_A_COMMAND = """
+import os, signal, socket, sys
+from supervisor.single import DaemonLock
+lock, address = DaemonLock(sys.argv[1]), sys.argv[2]
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(address)
+listener.listen()
+lock.tell(address)
+if os.fork() == 0:
+    sys.stdin.read()  # not at its exec yet, which would close what it has inherited
+else:
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_killed_daemon_does_not_answer_though_a_child_of_it_still_holds_everything(
+    lock_file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = str(tmp_path / "s")
+    command = [sys.executable, "-c", KILLED_WHILE_IT_STARTS_A_COMMAND, lock_file, address]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as daemon:
+        assert daemon.stdin is not None
+        assert daemon.wait(20) == -signal.SIGKILL
+        with pytest.raises(AlreadyRunning):
+            DaemonLock(lock_file)
+        looks: list[bool] = []
+
+        def looked(of: str) -> bool:
+            looks.append(answers(of))
+            daemon.stdin.close()  # type: ignore[union-attr]  # it is no None, see above
+            return looks[-1]
+
+        monkeypatch.setattr(single, "answers", looked)
+        take_lock(lock_file, address, 5).release()
+        assert looks[0] is False
 
 
 def test_who_comes_while_a_daemon_stops_gets_the_lock_when_it_has(lock_file: str) -> None:
