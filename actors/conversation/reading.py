@@ -138,7 +138,7 @@ def _slice(state: State, reader: Subscriber, now: float) -> Slice:
         tuple(deltas),
         live=True,
         lagged=reader.lagging or dropped,
-        pending=None if reader.caught_up or turn is None else turn.approvals,
+        pending=None if reader.caught_up else turn.approvals if turn else (),
         ts=now,
         turn=turn.id if turn else None,
     )

@@ -71,6 +71,7 @@ class Questions:
                 yield from ask(request)
 
     def heed_pending(self, slice_: Slice, ask: Callable[[ApprovalRequest], Iterable[Action]]) -> Iterable[Action]:
+        yield from self._missed(slice_)
         for request in slice_.pending or ():
             yield from ask(request)
 
@@ -79,6 +80,17 @@ class Questions:
         for record in slice_.records:
             if record.type == RESOLVED:
                 yield from self.close(_resolution(record.body).approval_id, "answered elsewhere")
+        yield from self._missed(slice_)
+
+    def _missed(self, slice_: Slice) -> Iterable[Action]:
+        """What waits no more where a new reader begins: the reader that would have heard of its end may have left."""
+        if slice_.pending is None:
+            return
+        waiting = {request.approval_id for request in slice_.pending}
+        known = {one.approval: one.conversation for one in self._open.values()} | self._unasked
+        for approval, conversation in known.items():
+            if conversation == slice_.conversation and approval not in waiting:
+                yield from self.close(approval, "answered elsewhere")
 
     def ask(self, request: ApprovalRequest, conversation: ConversationId, manner: Manner) -> Iterable[Action]:
         approval = request.approval_id

@@ -372,6 +372,27 @@ def test_a_reader_that_is_late_does_not_ask_again_what_was_just_answered() -> No
     assert decisions(daemon) == [Decision.APPROVED]
 
 
+@pytest.mark.parametrize("elicits", [True, False])
+def test_a_question_that_was_settled_between_two_readers_is_closed_by_the_second(*, elicits: bool) -> None:
+    """The refused call's reader leaves before the answer, the listener's begins after it."""
+    daemon = Daemon()
+    conversation = began(daemon, McpClient(daemon, "c1"))
+    wants_to_run(daemon, conversation)
+    session, client = daemon.mailboxes[f"session-{conversation}"], McpClient(daemon, "c2", elicits=elicits)
+    client.tool("codex-reply", {"threadId": conversation, "prompt": "x", "if-busy": "reject"}, settle=False)
+    daemon.settle(but="session")
+    daemon.run_one(session)  # the call reads, and knows of the question
+    daemon.settle(but="session")  # its message waits, to be refused
+    daemon.finish(conversation, "done")
+    client.begin("addConversationListener", {"conversationId": conversation}, settle=False)
+    daemon.settle()
+    asked = [one["id"] for one in client.lines if one.get("method") == "elicitation/create"]
+    assert [one["requestId"] for one in client.told("notifications/cancelled")] == asked
+    assert len(asked) == elicits
+    left = client.dialect.statistics()
+    assert (left["questions"], left["unasked"]) == (0, 0)
+
+
 def test_a_question_whose_stream_is_off_is_still_taken_back_when_somebody_else_answers() -> None:
     daemon = Daemon()
     client = McpClient(daemon)
