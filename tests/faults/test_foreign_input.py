@@ -254,7 +254,7 @@ def test_ten_thousand_malformed_frames(house: House, measure: Measure) -> None:
         malformed(house, row, 10_000)
 
 
-@pytest.mark.soak
+@pytest.mark.soak(takes_s=100)
 def test_ten_thousand_calls_with_wrong_types(house: House, measure: Measure) -> None:
     with measure("F", "wrong types for every field, from the API's own schema") as row:
         wrong_types(house, row, 10_000)

@@ -206,7 +206,7 @@ def test_an_interrupt_ends_stubborn_commands_with_all_they_started(
         matrix(house, shared_model, row, [stubborn(kind) for kind in chosen], clients=1)
 
 
-@pytest.mark.soak
+@pytest.mark.soak(takes_s=150)
 @pytest.mark.parametrize("clients", [1, 2, 5])
 def test_two_hundred_interrupts_in_each_situation(
     house: House, shared_model: ModelServer, measure: Measure, clients: int

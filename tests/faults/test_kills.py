@@ -299,25 +299,25 @@ def test_a_question_outlives_a_death_at_every_step_of_its_life(
         die_around_a_question(home, model, row, 1)
 
 
-@pytest.mark.soak
+@pytest.mark.soak(takes_s=430)
 def test_two_hundred_kills_at_random_keep_every_promise(home: Path, model: ModelServer, measure: Measure) -> None:
     with measure("K", f"kill -9 at random, {CONVERSATIONS} conversations streaming") as row:
         kill_town(home, model, row, [None] * 200)
 
 
-@pytest.mark.soak
+@pytest.mark.soak(takes_s=100)
 def test_fifty_deaths_round_a_commit_keep_every_promise(home: Path, model: ModelServer, measure: Measure) -> None:
     with measure("K", "death before a commit, and after it before the fan-out") as row:
         kill_town(home, model, row, [None, *[CrashPoint.BEFORE_COMMIT, CrashPoint.AFTER_COMMIT] * 25])
 
 
-@pytest.mark.soak
+@pytest.mark.soak(takes_s=60)
 def test_a_death_in_retention_leaves_no_hole(home: Path, model: ModelServer, measure: Measure) -> None:
     with measure("K", "death during retention") as row:
         die_in_retention(home, model, row)
 
 
-@pytest.mark.soak
+@pytest.mark.soak(takes_s=90)
 def test_many_questions_outlive_deaths_at_every_step(home: Path, model: ModelServer, measure: Measure) -> None:
     with measure("K", "death in migration, while parking, between an answer and its turn") as row:
         die_around_a_question(home, model, row, 20)

@@ -324,13 +324,13 @@ def test_the_daemon_behaves_as_its_model(house: House, shared_model: ModelServer
         play(house, shared_model, row, examples=10, steps=30, deaths=False)
 
 
-@pytest.mark.soak
+@pytest.mark.soak(takes_s=150)
 def test_the_daemon_behaves_as_its_model_for_long(house: House, shared_model: ModelServer, measure: Measure) -> None:
     with measure("M", "requests in random order, against a model") as row:
         play(house, shared_model, row, examples=300, steps=60, deaths=False)
 
 
-@pytest.mark.soak
+@pytest.mark.soak(takes_s=60)
 def test_the_daemon_behaves_as_its_model_over_deaths(
     house: House, shared_model: ModelServer, measure: Measure
 ) -> None:

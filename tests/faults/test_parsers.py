@@ -52,14 +52,14 @@ def test_a_parser_takes_anything(name: str, measure: Measure) -> None:
         tried(name, row, EXAMPLES["quick"])
 
 
-@pytest.mark.soak
+@pytest.mark.soak(takes_s=80)
 @pytest.mark.parametrize("name", TARGETS)
 def test_a_parser_takes_anything_for_long(name: str, measure: Measure) -> None:
     with measure("F", f"anything at all into the parser `{name}`") as row:
         tried(name, row, EXAMPLES["soak"])
 
 
-@pytest.mark.soak
+@pytest.mark.soak(takes_s=80)
 @pytest.mark.parametrize("name", TARGETS)
 def test_a_parser_withstands_fuzzing_by_coverage(name: str, measure: Measure, tmp_path: Path) -> None:
     if importlib.util.find_spec("atheris") is None:

@@ -217,7 +217,7 @@ def test_a_storm_of_clients_leaves_no_thread_and_no_descriptor(house: House, mea
         storm(house, row, clients=20, rounds=5)
 
 
-@pytest.mark.soak
+@pytest.mark.soak(takes_s=70)
 def test_a_gigabyte_past_a_reader_that_never_reads(home: Path, model: ModelServer, measure: Measure) -> None:
     with measure("S", "text past a reader that never reads") as row, House(home, served_by(model.base_url)) as house:
         pass_by(house, row, 1024)

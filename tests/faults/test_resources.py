@@ -518,7 +518,7 @@ def test_ten_gigabytes_of_output_cost_little(house: House, measure: Measure) -> 
         big_output(house, row, 10_240)
 
 
-@pytest.mark.soak
+@pytest.mark.soak(takes_s=75)
 def test_a_clock_that_jumps_again_and_again(home: Path, model: ModelServer, measure: Measure) -> None:
     if FAKETIME is None:
         pytest.skip("libfaketime is not installed")
@@ -526,7 +526,7 @@ def test_a_clock_that_jumps_again_and_again(home: Path, model: ModelServer, meas
         clock_jumps(home, model, row, 40)
 
 
-@pytest.mark.soak
+@pytest.mark.soak(takes_s=60)
 def test_a_daemon_that_slept_for_a_minute_goes_on(house: House, measure: Measure) -> None:
     with measure("R", "SIGSTOP for a minute, then SIGCONT") as row:
         asleep(house, row, 60)

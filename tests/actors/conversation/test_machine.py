@@ -847,7 +847,7 @@ def test_ten_thousand_steps_of_everything_break_no_rule_and_reach_every_situatio
     assert not missing
 
 
-@pytest.mark.soak
+@pytest.mark.soak(takes_s=120)
 def test_two_hundred_thousand_steps_of_everything_break_no_rule() -> None:
     run(settings(ORDINARY, max_examples=2000, stateful_step_count=100, derandomize=False))
 

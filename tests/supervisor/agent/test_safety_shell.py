@@ -334,7 +334,7 @@ def test_an_odd_character_in_a_plain_script_is_refused_or_read_as_bash_does(
     agrees(bash, spoilt(commands, at, odd))
 
 
-@pytest.mark.soak
+@pytest.mark.soak(takes_s=60)
 @settings(max_examples=10_000, deadline=None)
 @given(command_list, st.lists(st.tuples(st.integers(0, 10_000), st.sampled_from(ODD)), min_size=1, max_size=3))
 def test_odd_characters_in_a_plain_script_are_refused_or_read_as_bash_does(

@@ -145,7 +145,7 @@ def test_who_joins_while_a_turn_streams_has_no_gap_and_no_double(daemon: DaemonP
     join_at_every_moment(daemon, client, 30, 0.003)
 
 
-@pytest.mark.soak
+@pytest.mark.soak(takes_s=110)
 def test_who_joins_at_two_thousand_moments_has_no_gap_and_no_double(
     daemon: DaemonProcess, client: ControlPeer
 ) -> None:

@@ -248,7 +248,7 @@ def test_a_system_call_that_fails_refuses_one_group_and_the_next_goes_on(
 
 
 @STRACE
-@pytest.mark.soak
+@pytest.mark.soak(takes_s=200)
 @pytest.mark.parametrize(("call", "error", "code"), CALLS)
 def test_every_system_call_that_fails_in_turn_leaves_exactly_what_was_acknowledged(
     tmp_path: Path, call: str, error: str, code: bytes

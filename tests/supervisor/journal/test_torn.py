@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,8 @@ import pytest
 from supervisor.journal import SqliteJournal
 from tests.supervisor.journal.sample import A, B, Contents, begin, contents, follow, stored
 
-FRAME = 4096 + 24
+PAGE = 4096
+FRAME = PAGE + 24
 LOG_HEADER = 32
 
 
@@ -93,12 +95,12 @@ def test_a_wrong_byte_in_the_log_ends_it_at_the_transaction_before(tmp_path: Pat
     check_flips(tmp_path, logged, (offset + 7 for offset in around_each_frame(len(logged.log))))
 
 
-@pytest.mark.soak
+@pytest.mark.soak(takes_s=210)
 def test_a_log_cut_at_every_byte_keeps_every_whole_transaction(tmp_path: Path, logged: Logged) -> None:
     check_cuts(tmp_path, logged, range(len(logged.log) + 1))
 
 
-@pytest.mark.soak
+@pytest.mark.soak(takes_s=200)
 def test_a_wrong_byte_anywhere_in_the_log_ends_it_at_the_transaction_before(tmp_path: Path, logged: Logged) -> None:
     check_flips(tmp_path, logged, range(len(logged.log)))
 
@@ -114,9 +116,10 @@ def tail(path: Path) -> tuple[bytes, Contents]:
     return path.read_bytes(), whole
 
 
-def check_file_cuts(folder: Path, step: int) -> None:
+def check_file_cuts(folder: Path, *cuts: range) -> None:
+    """So many bytes are missing at its end."""
     raw, whole = tail(folder / "journal.db")
-    for size in range(len(raw) - 1, len(raw) - 3 * 4096, -step):
+    for size in (len(raw) - missing for missing in chain(*cuts)):
         found, repaired = reopened(folder, raw[:size], b"")
         assert repaired is not None
         assert (folder / "journal.db.damaged-1").read_bytes() == raw[:size]
@@ -127,9 +130,9 @@ def check_file_cuts(folder: Path, step: int) -> None:
 
 
 def test_a_file_that_ends_early_is_repaired_and_dense(tmp_path: Path) -> None:
-    check_file_cuts(tmp_path, 1531)
+    check_file_cuts(tmp_path, range(1, 3 * PAGE, 1531))
 
 
-@pytest.mark.soak
-def test_a_file_cut_at_every_byte_of_its_last_pages_is_repaired_and_dense(tmp_path: Path) -> None:
-    check_file_cuts(tmp_path, 1)
+@pytest.mark.soak(takes_s=250)
+def test_a_file_cut_anywhere_in_its_last_pages_is_repaired_and_dense(tmp_path: Path) -> None:
+    check_file_cuts(tmp_path, range(1, PAGE + 1), range(PAGE + 1, 3 * PAGE, 11))

@@ -121,7 +121,7 @@ def test_whatever_happens_to_a_turn_the_next_request_is_fit(
     any_moment(tmp_path, server, wire, seed, turns=6)
 
 
-@pytest.mark.soak
+@pytest.mark.soak(takes_s=70)
 @pytest.mark.timeout(900)
 def test_whatever_happens_to_many_turns_the_next_request_is_fit(
     tmp_path: Path, server: ModelServer, wire: str
