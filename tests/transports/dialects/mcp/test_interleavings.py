@@ -240,8 +240,8 @@ def test_every_request_is_answered_once_and_no_question_stays_open(
     live_through(data, 40, answer_cancelled=answer_cancelled)
 
 
-@pytest.mark.soak(takes_s=200)
-@settings(max_examples=1500, deadline=None, suppress_health_check=list(HealthCheck))
+@pytest.mark.soak(takes_s=110)
+@settings(max_examples=800, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=DRAWS, answer_cancelled=st.booleans())
 def test_the_same_for_a_long_time(data: st.DataObject, answer_cancelled: bool) -> None:
     live_through(data, 100, answer_cancelled=answer_cancelled)
