@@ -4,6 +4,8 @@ import pytest
 
 from tests.support import warden
 
+pytest_plugins = ["tests.faults.reporting"]
+
 warden.watch()
 
 

@@ -1,19 +1,17 @@
-"""A home and a model for each fault, and one report for all of them, which the long run writes down."""
+"""A home and a model for each fault, and a line of the report."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, cast
 
 import pytest
 
 from tests.faults.house import House, served_by
-from tests.faults.report import PAGE, Report, Row, lived
+from tests.faults.report import Row, lived
+from tests.faults.reporting import ROW
 from tests.support.model_server import ModelServer
 
-REPORT = Report()
-ROW = "fault"
 START: dict[str, int] = {}  # what the shared daemon had before anybody came
 FRAMES = "limits.frame_bytes = 1048576"  # small enough to go beyond it quickly
 Measure = Callable[[str, str], AbstractContextManager[Row]]
@@ -31,14 +29,6 @@ def measure(request: pytest.FixtureRequest) -> Measure:
         )
 
     return begin
-
-
-def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Where the whole run is seen: with several workers, by the one who started them."""
-    if report.failed:
-        REPORT.failed.append(report.nodeid)
-    if report.when == "teardown":
-        REPORT.rows += [Row(**cast("dict[str, Any]", told)) for name, told in report.user_properties if name == ROW]
 
 
 @pytest.fixture
@@ -73,17 +63,3 @@ def house(shared_house: House) -> Iterator[House]:
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     return tmp_path / "home"
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    if REPORT.rows:
-        terminalreporter.section("faults")
-        for row in sorted(REPORT.rows, key=lambda row: row.letter):
-            terminalreporter.line(row.line())
-
-
-def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    worker = hasattr(session.config, "workerinput")
-    finished = exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}
-    if finished and REPORT.whole and not worker:
-        PAGE.write_text(REPORT.page(), encoding="utf-8")
