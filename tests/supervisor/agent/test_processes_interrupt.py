@@ -94,7 +94,9 @@ def test_a_loop_on_a_thread_of_its_own_finds_orphans_too(tmp_path: Path) -> None
 @pytest.mark.parametrize("kind", MEASURED)
 @pytest.mark.parametrize("sandbox", [False, pytest.param(True, marks=confinable)], ids=["bare", "sandboxed"])
 def test_many_interrupts_in_a_row_leave_nothing(tmp_path: Path, kind: Kind, *, sandbox: bool) -> None:
-    times = 200 if kind.cooperative else 50  # a p99 needs some to leave out
+    times = (
+        100 if kind.cooperative else 10
+    )  # a p99 needs some to leave out; the deaf ones have their 50 in whole turns
     took = sorted(asyncio.run(interrupted_runs(tmp_path, kind, times=times, sandbox=sandbox)))
     p50, p99 = took[times // 2], took[times * 99 // 100 - 1]
     worst, where = took[-1], "sandboxed" if sandbox else "bare"

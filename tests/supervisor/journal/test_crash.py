@@ -153,6 +153,6 @@ def test_a_writer_killed_at_random_loses_nothing_it_acknowledged(path: Path) -> 
     kill_again_and_again(path, 6)
 
 
-@pytest.mark.soak(takes_s=260)
-def test_two_hundred_kills_of_a_writer_lose_nothing_it_acknowledged(path: Path) -> None:
-    kill_again_and_again(path, 200)
+@pytest.mark.soak(takes_s=130)
+def test_a_hundred_kills_of_a_writer_lose_nothing_it_acknowledged(path: Path) -> None:
+    kill_again_and_again(path, 100)
