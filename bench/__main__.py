@@ -161,7 +161,12 @@ def layers() -> Iterator[tuple[str, str]]:
     for path in sorted((ROOT / "bench").glob("[a-z]*.py")):
         print(f"\n==> {path.name}", flush=True)
         done = subprocess.run(
-            [sys.executable, str(path)], cwd=ROOT, capture_output=True, text=True, timeout=LAYER_S, check=False
+            [sys.executable, "-m", f"bench.{path.stem}"],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=LAYER_S,
+            check=False,
         )
         print(done.stdout, flush=True)
         if done.stderr:  # a program that misses its targets says so in its table

@@ -69,10 +69,11 @@ with tempfile.TemporaryDirectory() as home, House(Path(home), 'model_provider = 
 
 
 class Taker:
-    """A session that takes every batch as soon as it is there."""
+    """A session that takes every batch as soon as it is there, but never while it is being told of it."""
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
+        self._loop = asyncio.get_running_loop()
         self.batches = 0
         self.ended = asyncio.get_running_loop().create_future()
 
@@ -80,7 +81,7 @@ class Taker:
         match message:
             case AgentOutput(turn, batch):
                 self.batches += 1
-                self._runner.order(TakeMore(turn), self)
+                self._loop.call_soon(self._runner.order, TakeMore(turn), self)
                 if any(isinstance(one, InputWanted) for one in batch):
                     self._runner.order(GiveInput(turn, ()), self)
             case TurnEnded():
