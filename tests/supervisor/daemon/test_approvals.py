@@ -59,7 +59,7 @@ def test_a_newcomer_is_asked_after_its_snapshot_and_only_what_is_still_open(
     client.answer(sent)
     after = client.attach(one)
     client.wait_live(after)
-    assert not any("pending" in slice_ for slice_ in after.slices)
+    assert [slice_["pending"] for slice_ in after.slices if "pending" in slice_] == [[]], "nothing is open any more"
     assert sum("pending" in slice_ for slice_ in watching.slices) == 1, "said once"
 
 
