@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
+from actors import events as ev
 from actors.answers import Ending
 from tests.supervisor.agent.commands import alive
 from tests.support.house import House, house_at
@@ -62,6 +63,7 @@ def test_a_completed_turn_is_told_with_the_words_of_the_user(tmp_path: Path, ser
         first = conversation.start('hold here; call shell ["true"]; then; say one')
         server.wait_held("here")
         conversation.start("say ünd two")
+        conversation.wait(ev.InputQueued)
         server.open("here")
         turn = conversation.result(first).turn
         assert pipe.line() == {
