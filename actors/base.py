@@ -1,8 +1,9 @@
-"""What an actor is, and the one thread it runs on. The only place that knows how pykka runs an actor.
+"""What an actor is, and how it runs on a thread of its own. The only place that knows how pykka runs an actor.
 
-Ours are plain objects with `receive`; a host runs each on a thread of its own. Whatever pykka would do silently is
-made loud or harmless here: a raise in `receive` is logged with its traceback and handed to `on_failure` together with
-what was left in the mailbox; a thread that can't be started leaves nothing behind; an ask always has a bound.
+Ours are plain objects with `receive`; a host runs each, here on its own thread, in shared.py on one with others.
+Whatever pykka would do silently is made loud or harmless here: a raise in `receive` is logged with its traceback and
+handed to `on_failure` together with what was left in the mailbox; a thread that can't be started leaves nothing
+behind; an ask always has a bound.
 """
 
 import contextlib
@@ -16,6 +17,7 @@ from typing import Any, ClassVar
 
 import pykka
 import structlog
+from pykka._envelope import Envelope  # what passes through the inbox, which is pykka's own hook
 from pykka.messages import ProxyCall, ProxyGetAttr, ProxySetAttr
 
 from actors.errors import ActorGone, DeadlineExceeded, GreenroomError, TooManySessions
@@ -35,7 +37,10 @@ class Failure:
 
 
 class Actor:
-    """One owner of state. `receive` runs on one thread, never waits, and a raise in it is a bug."""
+    """One owner of state. `receive` runs on one thread, once at a time, and a raise in it is a bug.
+
+    Who shares its thread never waits; who has one of its own may wait for the disk and for nothing else.
+    """
 
     fatal: ClassVar[bool] = True  # False: survives a bad message, for actors that the whole daemon hangs on
     name: str = "actor"
@@ -67,8 +72,8 @@ class Ref:
 
     __slots__ = ("_gone", "_host", "name")
 
-    def __init__(self, host: "_Host", name: str) -> None:
-        self._host: pykka.ActorRef[_Host] | _Nobody = host.actor_ref
+    def __init__(self, host: "Host", name: str) -> None:
+        self._host: pykka.ActorRef[Host] | _Nobody = host.actor_ref
         self._gone = host.gone
         self.name = name
 
@@ -98,7 +103,7 @@ class Ref:
         return self.ended(timeout_s)
 
     def ended(self, timeout_s: float) -> bool:
-        """True once its thread has nothing more to do: what it held is released."""
+        """True once it has nothing more to do: what it held is released. An actor never asks this."""
         return self._gone.wait(timeout_s)
 
     @property
@@ -136,9 +141,9 @@ _LONG_AGO.set()
 
 def start(actor: Actor, **context: str) -> Ref:
     """Run an actor on a thread of its own. `context` is bound to everything it logs."""
-    host = _Host(actor, context)
+    host = Host(actor, context)
     ref = actor.address
-    pykka.ActorRegistry.register(host.actor_ref)
+    host.enrol()
     try:
         host.run()
     except RuntimeError as error:  # "can't start new thread" leaves pykka with an actor that answers nobody
@@ -159,8 +164,8 @@ def stop_all(refs: Iterable[Ref], timeout_s: float) -> list[Ref]:
     return [ref for ref in group if not ref.ended(max(0.0, deadline - time.monotonic()))]
 
 
-class _Host(pykka.ThreadingActor):
-    """pykka's side of an actor: the thread, and the catch-all round every call."""
+class Host(pykka.ThreadingActor):
+    """pykka's side of an actor: the thread, or what stands in for it, and the catch-all round every call."""
 
     use_daemon_thread = True  # an orderly stop is our own; a forgotten thread must not keep the process
 
@@ -183,18 +188,43 @@ class _Host(pykka.ThreadingActor):
         assert isinstance(inbox, Mailbox)  # noqa: S101  # we made it two methods above
         return inbox
 
+    def enrol(self) -> None:
+        """In pykka's list of those who live; an end takes it out."""
+        pykka.ActorRegistry.register(self.actor_ref)
+
     def run(self) -> None:
         self._start_actor_loop()
 
     def _actor_loop(self) -> None:
+        threading.current_thread().name = self._actor.name
         try:
             super()._actor_loop()
         finally:
-            self.gone.set()
-            self._actor.address.let_go()
+            self.end()
+
+    def _actor_loop_running(self) -> None:
+        while not self.actor_stopped.is_set():
+            self.handle(self.mailbox.get())
+
+    def handle(self, envelope: Envelope[object]) -> None:
+        """One message. Raised is only what is meant for who asked."""
+        reply_to = envelope.reply_to
+        try:
+            response = self._handle_receive(envelope.message)
+        except GreenroomError:
+            if reply_to is None:
+                raise
+            reply_to.set_exception()
+        else:
+            if reply_to is not None:
+                reply_to.set(response)
+
+    def end(self) -> None:
+        """After the last message: what it held is released, and its address is nobody's."""
+        self.gone.set()
+        self._actor.address.let_go()
 
     def on_start(self) -> None:
-        threading.current_thread().name = self._actor.name
         structlog.contextvars.bind_contextvars(actor=self._actor.name, **self._context)
         try:
             self._actor.on_start()

@@ -12,7 +12,7 @@
     │   ├── SequenceConflict        ├── JournalTooNew           └── JournalLocked
     ├── ConfigError                 a file or an option says something we can't accept
     ├── MailboxFull                 an actor has more to do than it may be asked to keep
-    ├── TooManySessions             no thread left for another live conversation
+    ├── TooManySessions             no thread left for another actor
     ├── ActorGone                   asked somebody who is no longer there
     └── DeadlineExceeded            a bounded wait ran out
 

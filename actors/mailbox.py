@@ -7,6 +7,7 @@ Waking a thread costs more than most messages, so what can wait for the next one
 
 import threading
 from collections import deque
+from collections.abc import Callable
 
 from pykka import Future
 from pykka._envelope import Envelope  # the inbox is pykka's own hook, and this is what passes through it
@@ -19,7 +20,7 @@ IN_A_ROW = 32  # so many of the first lane, then one of the second, so that a bu
 
 
 class Mailbox:
-    """Any thread puts, one thread gets."""
+    """Any thread puts, one thread gets. `ring` is how that one is woken: it rings once, whatever comes meanwhile."""
 
     def __init__(self, capacity: int = CAPACITY) -> None:
         self._first: deque[Envelope[object]] = deque()
@@ -27,6 +28,7 @@ class Mailbox:
         self._guard = threading.Lock()
         self._bell = threading.Lock()  # free when it has rung: half the price of a Condition, for one sleeper
         self._bell.acquire()
+        self.ring: Callable[[], None] = self._bell.release  # wakes the owner; who shares a thread has another bell
         self._asleep = False
         self._capacity = capacity
         self._closed = False
@@ -47,18 +49,24 @@ class Mailbox:
                 raise MailboxFull(f"{self._capacity} commands wait already")
             if self._asleep and (self.sleeps_lightly or not isinstance(message, UNHURRIED)):
                 self._asleep = False
-                self._bell.release()
+                self.ring()
 
     def get(self) -> Envelope[object]:
+        """For an owner with a thread of its own, which sleeps meanwhile."""
+        while (envelope := self.get_now()) is None:
+            self._bell.acquire()
+        return envelope
+
+    def get_now(self) -> Envelope[object] | None:
+        """For an owner that comes back when the bell has rung; None is the word that it will be rung again."""
         if self._last is not None:  # an idle actor would keep its last message alive, and the answer to it
             self._last.message = self._last.reply_to = None
-        while True:
-            with self._guard:
-                if self._first or self._second:
-                    self._last = self._next()
-                    return self._last
-                self._asleep = True
-            self._bell.acquire()
+        with self._guard:
+            if self._first or self._second:
+                self._last = self._next()
+                return self._last
+            self._asleep = True
+            return None
 
     def take(self, kind: type, limit: int) -> list[object]:
         """What waits next, without waiting for more, as long as it is of one kind and nobody asked for a reply."""

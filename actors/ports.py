@@ -32,7 +32,7 @@ class Journal(Protocol):
 
 
 class AgentRunner(Protocol):
-    """Carries out turns, elsewhere. Called from actor threads, never waits; news goes to `session` by tell."""
+    """Carries out turns, elsewhere. Called by actors, never waits; news goes to `session` by tell."""
 
     def order(self, order: AgentOrder, session: Address) -> None: ...
 

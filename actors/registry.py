@@ -8,7 +8,7 @@ from typing import assert_never
 
 import structlog
 
-from actors.base import Actor, Ref, stop_all
+from actors.base import Actor, Ref
 from actors.effects import EndSubscription, ReplyTo
 from actors.errors import ActorGone, MailboxFull, TooManySessions
 from actors.ids import ConversationId
@@ -100,11 +100,9 @@ class Registry(Actor):
             self._perform_all(self._routing.erased(Erased(conversation, gone)))
 
     def on_stop(self) -> None:
-        for survivor in stop_all(self._sessions.values(), SESSIONS_STOP_S):
-            log.error("session.would_not_stop", session=survivor.name)
+        """Whoever stops us waits for them: an actor never waits."""
+        for session in self._sessions.values():
+            session.stop_soon()
 
     def statistics(self) -> dict[str, object]:
         return {**super().statistics(), **self._routing.statistics()}
-
-
-SESSIONS_STOP_S = 5.0  # sessions never wait, so this is for a machine that is very busy

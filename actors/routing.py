@@ -544,13 +544,13 @@ class Routing:
         return self._turn_away(failed.survivors, _emptied(entry), error)
 
     def not_started(self, effect: StartSession) -> list[RoutingEffect]:
-        """There was no thread for it: it is parked as before, and whoever waited may try again."""
+        """There was no room for it: it is parked as before, and whoever waited may try again."""
         entry = self._entries[effect.conversation]
         self._live -= 1
         entry.status = Status.PARKED
         if entry.head is None:
             self._forget(effect.conversation)
-        error = Overloaded("there is no thread for another live conversation; try again")
+        error = Overloaded("there is no room for another live conversation; try again")
         removers, entry.removal, entry.removers = entry.removers, None, []
         refused = [one for caller in removers for one in self._refused(caller, error)]
         return [*self._turn_away(effect.revived.survivors, effect.first, error), *refused]

@@ -30,6 +30,8 @@ from actors.messages import Address, Interrupt, Ready
 from actors.orders import AgentOrder, RunAgent, StopAgent, TakeMore
 from actors.records import Head
 from actors.registry_messages import Known
+from actors.shared import SharedThread
+from supervisor.loop import LoopThread
 from tests.fakes.agents import FakeAgents, says
 from tests.fakes.daemon import FakeDaemon
 from tests.fakes.memory_journal import MemoryJournal
@@ -100,12 +102,15 @@ class Forgetful(MemoryJournal):
 
 
 class House(FakeDaemon):
-    """The real actors on real threads; only the disk, the agents and the wires are missing."""
+    """The real actors on the threads that they have in a daemon; only disk, agents and wires are missing."""
 
     def __init__(self, agents: FakeAgents, journal: MemoryJournal | None = None) -> None:
         self.wire = Quiet()
         self.ticking = ThreadClock()
         self.ticking.start()
+        self.loop = LoopThread()
+        self.loop.start()
+        self.shared = SharedThread(self.loop.loop)
         super().__init__(
             start,
             journal=journal or MemoryJournal(),
@@ -113,6 +118,7 @@ class House(FakeDaemon):
             outbox=self.wire,  # type: ignore[arg-type]  # what the port asks for, and no more
             clock=self.ticking,
             max_live=LIVE + 2 * BATCH,
+            share=self.shared.start,
         )
 
     def wait(self, count: int = 1) -> None:
@@ -120,9 +126,11 @@ class House(FakeDaemon):
             assert self.wire.answered.acquire(timeout=BOUND_S), "an answer never came"
 
     def close(self) -> None:
-        assert stop_all([self.registry], BOUND_S) == []
+        assert self.registry.stop(BOUND_S)
+        assert self.shared.left(BOUND_S) == []
         assert stop_all([self.journalist, self.librarian], BOUND_S) == []
         assert self.ticking.stop(BOUND_S)
+        assert self.loop.stop(BOUND_S)
 
 
 # --- memory ---------------------------------------------------------------------------------------------------

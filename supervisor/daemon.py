@@ -73,7 +73,9 @@ class Daemon:
         self._engine.start()
         self._undo.append(("engine", self._engine.stop))
         self._services = Services(self._engine, self._switchboard, self.identity, self.ask_down, self._reread)
-        around = Neighbours(self._engine.registry, self._services, self._switchboard, self._engine.clock)
+        around = Neighbours(
+            self._engine.registry, self._services, self._switchboard, self._engine.clock, self._engine.shared.start
+        )
         house = House(
             self.identity, dialects(self._loaded.config), around, lambda: ConnectionId(secrets.token_hex(8))
         )

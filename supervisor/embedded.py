@@ -86,7 +86,7 @@ class Embedded:
         engine = self._engine
         identity = Identity(VERSION, secrets.token_hex(8))
         services = Services(engine, self._switchboard, identity, lambda _: self._end())
-        around = Neighbours(engine.registry, services, self._switchboard, engine.clock)
+        around = Neighbours(engine.registry, services, self._switchboard, engine.clock, engine.shared.start)
         client = Client(
             ConnectionId(secrets.token_hex(8)), "mcp", VERSION, os.getpid(), cwd=str(Path.cwd()), env=dict(os.environ)
         )

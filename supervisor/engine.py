@@ -13,8 +13,9 @@ from typing import Literal
 
 import structlog
 
+from actors import base
 from actors.answers import Condition
-from actors.base import Actor, Ref, start
+from actors.base import Actor, Ref
 from actors.clock import ThreadClock
 from actors.conversation.state import Limits
 from actors.ids import ConversationId
@@ -28,6 +29,7 @@ from actors.registry import Registry
 from actors.registry_messages import Known
 from actors.session import Surroundings
 from actors.settings import Decision
+from actors.shared import SharedThread
 from supervisor.agent.backends import Backend
 from supervisor.agent.backends.model import Manner, ModelBackend
 from supervisor.agent.environments import Environments
@@ -54,7 +56,7 @@ START_S = 30.0  # a repair of a damaged journal may take that long; everything e
 STOP_S = 10.0  # processes get their grace in it
 INTERRUPT_S = 5.0  # for interrupted turns to be recorded: their grace, and a busy machine
 POLL_S = 0.02  # between looks at turns that are draining, or lost; nobody waits for this but start and end
-SETTLE_S = 2.0  # for the ends of lost turns: one commit, and a thread for each of them
+SETTLE_S = 2.0  # for the ends of lost turns: one commit, and an actor for each of them
 UNDER_WAY = frozenset({Condition.STARTING, Condition.RUNNING, Condition.INTERRUPTING})
 
 log = structlog.get_logger()
@@ -67,6 +69,7 @@ class Engine:
         self.loaded = loaded
         self.paths = paths
         self.loop = LoopThread()
+        self.shared = SharedThread(self.loop.loop)  # for all who never wait: registry, sessions, connections
         self.clock = ThreadClock()
         self.environments = Environments(environ, loaded.config.shell_environment_policy)
         self.sandbox = Sandbox(
@@ -106,8 +109,9 @@ class Engine:
         self.journalist = self._actor(Journalist(overheard, self.librarian))
         self.clock.start()
         self._undo.append(("clock", lambda: self.clock.stop(STOP_S)))
+        self._undo.append(("actors", self._wait_for_actors))
         self._registry = Registry(self._surroundings, self.config.greenroom.limits.live_sessions)
-        self.registry = self._actor(self._registry)
+        self.registry = self._actor(self._registry, self.shared.start)
         heads = self.journal.heads()
         # Asked, not told: ready means that everybody can be found.
         self.registry.ask(Known(tuple(heads)), START_S)
@@ -177,7 +181,13 @@ class Engine:
             "processes": self.processes.statistics(),
         }
 
-    def _actor(self, actor: Actor) -> Ref:
+    def _wait_for_actors(self) -> bool:
+        left = self.shared.left(STOP_S)
+        if left:
+            log.error("engine.actors_left", names=left)
+        return not left
+
+    def _actor(self, actor: Actor, start: Callable[..., Ref] = base.start) -> Ref:
         ref = start(actor)
         self._staff.append(actor)
         self._undo.append((actor.name, lambda: ref.stop(STOP_S)))
@@ -207,6 +217,7 @@ class Engine:
             clock=self.clock,
             fresh_name=lambda: f"{chance.getrandbits(64):016x}",
             limits=limits,
+            start=self.shared.start,
         )
 
     async def _start_agents(self) -> None:

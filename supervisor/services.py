@@ -18,6 +18,7 @@ from actors.errors import ConfigError, GreenroomError, InvalidInput, UnknownConv
 from actors.journal_messages import Chore, ChoreDone
 from actors.messages import Quiesce
 from actors.registry_messages import Known
+from actors.shared import soon
 from supervisor.asked import asked
 from supervisor.branching import check_name, forked, guest
 from supervisor.codex_services import Machine
@@ -77,9 +78,9 @@ class Services:
         }
 
     def tell(self, asked: object) -> None:
-        """From a connection's thread; the loop owns it from here on."""
+        """From any thread; the loop owns it from here on."""
         if isinstance(asked, Asked):
-            self._engine.loop.loop.call_soon_threadsafe(self._begin, asked)
+            soon(self._engine.loop.loop, self._begin, asked)
 
     def _begin(self, asked: Asked) -> None:
         task = asyncio.get_running_loop().create_task(self._serve(asked), name=type(asked.request).__name__)

@@ -6,7 +6,6 @@ ends, not what lines mean.
 """
 
 import asyncio
-import contextlib
 import select
 import threading
 from collections import deque
@@ -17,6 +16,7 @@ import structlog
 
 from actors.errors import GreenroomError
 from actors.messages import Address
+from actors.shared import soon
 from transports.framing import LINE_LIMIT, Item, LineSplitter
 from transports.wire import HANGUP_GRACE_S, HIGH_WATER, LOW_WATER, WRITE_LIMIT, Arrived, Gone, News, NoMore, Parcel
 
@@ -106,8 +106,7 @@ class DescriptorWire:
         return self._unsent
 
     def _soon(self, do: Callable[..., None], *what: object) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop is closed: the process is ending
-            self._loop.call_soon_threadsafe(do, *what)
+        soon(self._loop, do, *what)
 
     # --- reading, on the loop -----------------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 """What a dialect is: the functional core of a connection. Wire lines and actor messages in, actions out.
 
 A dialect translates and remembers what its client has open (request ids, subscriptions, questions asked of it). It
-owns no conversation state, does no I/O and runs on its connection's actor thread; the connection carries out what it
+owns no conversation state, does no I/O and runs inside its connection's actor; the connection carries out what it
 returns, in order.
 """
 

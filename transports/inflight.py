@@ -1,4 +1,4 @@
-"""The requests a dialect has accepted and not answered: bounded, and each id once. On the connection's thread."""
+"""The requests a dialect has accepted and not answered: bounded, and each id once. Part of its connection."""
 
 from collections.abc import Iterator
 

@@ -29,7 +29,7 @@ NO_DESCRIPTOR = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOM
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    clients: int = 512  # a thread each; an editor has one or two
+    clients: int = 512  # an editor has one or two
     line: int = LINE_LIMIT
     watch_s: float = 2.0  # how often the socket's path is looked at
 

@@ -28,7 +28,7 @@ class Limits:
 
     queue: int = 100  # more than a person queues by hand; a script that does is told
     window_records: int = 64  # what a reader that keeps up may be behind by; more comes from the journal
-    window_bytes: int = 16 * 1024  # a live session stays under 60 KiB, thread included
+    window_bytes: int = 16 * 1024  # a live session stays under 60 KiB
     page_records: int = 256  # one slice from the journal; a control message never waits longer than this takes
     interrupt_when_alone: bool = False  # by default a turn outlives its clients: that is the point of it
     unanswerable_s: float = 300.0  # time enough to open a terminal and answer there

@@ -5,7 +5,6 @@ each batch.
 """
 
 import asyncio
-import contextlib
 import threading
 
 from actors.errors import GreenroomError
@@ -18,6 +17,7 @@ from actors.events import (
 from actors.ids import TurnId
 from actors.messages import Address
 from actors.orders import AgentNews, AgentOutput, Outcome, TurnEnded
+from actors.shared import soon
 
 ROOM = 128 * 1024  # characters that may wait; whoever produces more waits for the session
 
@@ -98,7 +98,7 @@ class Outflow:
         await self._room.wait()
 
     def taken(self) -> None:
-        """From the session's thread: it has taken the last batch and gets the next, if there is one."""
+        """From any thread: the session has taken the last batch and gets the next, if there is one."""
         with self._lock:
             self._under_way = False
             self._send_what_is_due()
@@ -146,8 +146,7 @@ class Outflow:
         self._size = 0
         if self._crowded:
             self._crowded = False
-            with contextlib.suppress(RuntimeError):  # the loop is closed: the process is ending
-                self._loop.call_soon_threadsafe(self._make_room)
+            soon(self._loop, self._make_room)
         return batch
 
     def _make_room(self) -> None:

@@ -30,6 +30,7 @@ from actors.orders import (
     Suspended,
     TakeMore,
 )
+from actors.shared import soon
 from supervisor.agent.backends import Backend
 from supervisor.agent.model.errors import ModelError
 from supervisor.agent.processes import Processes
@@ -74,13 +75,13 @@ class Runner:
         self._closed = False
 
     def order(self, order: AgentOrder, session: Address) -> None:
-        """From actor threads. What has collected is handed over here; all else is the loop thread's from here on."""
+        """From any thread. What has collected is handed over here; all else is the loop thread's from here on."""
         if isinstance(order, TakeMore):
             running = self._running.get(order.turn)  # one look into a dict needs no lock
             if running is not None:
                 running.turn.outflow.taken()
         else:
-            self._loop.call_soon_threadsafe(self._take, order, session)
+            soon(self._loop, self._take, order, session)
 
     def _take(self, order: LoopOrder, session: Address) -> None:
         match order:

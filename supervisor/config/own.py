@@ -42,9 +42,10 @@ class Limits(Table):
         64,
         description="Unanswered requests of one connection; more get a retryable `overloaded`. Editors have a few.",
     )
-    connections: Positive = Field(2_000, description="Clients at once: each has a thread and a file descriptor.")
+    connections: Positive = Field(2_000, description="Clients at once: each has a file descriptor.")
     live_sessions: Positive = Field(
-        2_000, description="Conversations awake at once: each has a thread. Parked ones don't count."
+        2_000,
+        description="Conversations awake at once, with their latest events in memory. Parked ones don't count.",
     )
     queue_length: Positive = Field(
         100, description="Inputs that wait for one conversation's turn to end; more are refused as `queue_full`."
@@ -123,7 +124,7 @@ class Greenroom(Table):
 
     idle_park_seconds: Seconds = Field(
         600,
-        description="A conversation without turn and subscriber gives its thread back after so long. Waking it costs "
+        description="A conversation without turn and subscriber gives its memory back after so long. Waking it costs "
         "milliseconds, so this only spares those who come right back.",
     )
     interrupt_grace_ms: Integer = Field(

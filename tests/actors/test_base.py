@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,13 +15,32 @@ import pykka
 import pytest
 import structlog
 
-from actors.base import Actor, Failure, Ref, start, stop_all
+from actors.base import Actor, Failure, Ref, stop_all
+from actors.base import start as start_on_own_thread
 from actors.errors import ActorGone, DeadlineExceeded, GreenroomError, MailboxFull, TooManySessions
 from actors.mailbox import CAPACITY
 from actors.messages import Inspect, Interrupt
+from actors.shared import SharedThread
+from supervisor.loop import LoopThread
 from tests.actors.conftest import stop_leftovers
 
+Start = Callable[..., Ref]
+
 BOUND_S = 5.0  # for one hand-over between threads, on a machine that does other things as well
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[SharedThread]:
+    loop = LoopThread()
+    loop.start()
+    yield SharedThread(loop.loop)
+    assert loop.stop(BOUND_S)
+
+
+@pytest.fixture(params=["own thread", "shared thread"])
+def start(request: pytest.FixtureRequest, shared: SharedThread) -> Start:
+    """An actor is the same, wherever it runs."""
+    return shared.start if request.param == "shared thread" else start_on_own_thread
 
 
 @dataclass(frozen=True)
@@ -95,7 +114,9 @@ def settled(ref: Ref) -> None:
 # --- failing (facts 1 to 4) ---------------------------------------------------------------------------------
 
 
-def test_a_raise_while_told_ends_the_actor_and_is_reported_with_message_and_traceback(log: list[Any]) -> None:
+def test_a_raise_while_told_ends_the_actor_and_is_reported_with_message_and_traceback(
+    start: Start, log: list[Any]
+) -> None:
     actor = Probe()
     ref = start(actor)
     bad = explode(ValueError("poison"))
@@ -108,7 +129,7 @@ def test_a_raise_while_told_ends_the_actor_and_is_reported_with_message_and_trac
     assert [entry["event"] for entry in log] == ["actor.failed"]
 
 
-def test_a_raise_while_asked_ends_the_actor_just_the_same_and_the_asker_is_told() -> None:
+def test_a_raise_while_asked_ends_the_actor_just_the_same_and_the_asker_is_told(start: Start) -> None:
     actor = Probe()
     ref = start(actor)
     with pytest.raises(GreenroomError, match="poison"):
@@ -117,7 +138,7 @@ def test_a_raise_while_asked_ends_the_actor_just_the_same_and_the_asker_is_told(
     assert len(actor.failures) == 1
 
 
-def test_an_actor_that_the_daemon_hangs_on_survives_a_bad_message_and_says_so(log: list[Any]) -> None:
+def test_an_actor_that_the_daemon_hangs_on_survives_a_bad_message_and_says_so(start: Start, log: list[Any]) -> None:
     actor = Survivor()
     ref = start(actor)
     ref.tell(explode(ValueError("poison")))
@@ -130,7 +151,7 @@ def test_an_actor_that_the_daemon_hangs_on_survives_a_bad_message_and_says_so(lo
     assert ref.stop(BOUND_S)
 
 
-def test_the_supervisor_can_still_be_told_when_an_actor_fails() -> None:
+def test_the_supervisor_can_still_be_told_when_an_actor_fails(start: Start) -> None:
     supervisor = Probe("supervisor")
     above = start(supervisor)
 
@@ -148,7 +169,7 @@ def test_the_supervisor_can_still_be_told_when_an_actor_fails() -> None:
     assert above.stop(BOUND_S)
 
 
-def test_a_raise_while_starting_is_reported_and_nobody_waits_for_the_dead_actor() -> None:
+def test_a_raise_while_starting_is_reported_and_nobody_waits_for_the_dead_actor(start: Start) -> None:
     class Stillborn(Probe):
         def on_start(self) -> None:
             raise OSError("no such device")
@@ -164,7 +185,7 @@ def test_a_raise_while_starting_is_reported_and_nobody_waits_for_the_dead_actor(
         ref.tell(Note("anybody?"))
 
 
-def test_what_was_told_to_an_actor_that_failed_while_starting_is_handed_back() -> None:
+def test_what_was_told_to_an_actor_that_failed_while_starting_is_handed_back(start: Start) -> None:
     told = threading.Event()
 
     class Stillborn(Probe):
@@ -182,7 +203,7 @@ def test_what_was_told_to_an_actor_that_failed_while_starting_is_handed_back() -
 
 
 @pytest.mark.parametrize("error", [SystemExit(1), KeyboardInterrupt(), GeneratorExit()])
-def test_not_even_a_system_exit_in_one_actor_ends_another(error: BaseException) -> None:
+def test_not_even_a_system_exit_in_one_actor_ends_another(start: Start, error: BaseException) -> None:
     neighbour, actor = start(Probe("neighbour")), Probe()
     ref = start(actor)
     with pytest.raises(GreenroomError):
@@ -192,7 +213,7 @@ def test_not_even_a_system_exit_in_one_actor_ends_another(error: BaseException) 
     assert neighbour.stop(BOUND_S)
 
 
-def test_a_supervisor_that_can_not_be_told_is_logged_and_the_thread_ends(log: list[Any]) -> None:
+def test_a_supervisor_that_can_not_be_told_is_logged_and_the_thread_ends(start: Start, log: list[Any]) -> None:
     class Unlucky(Probe):
         def on_failure(self, _: Failure) -> None:
             raise RuntimeError("nobody home")
@@ -206,7 +227,7 @@ def test_a_supervisor_that_can_not_be_told_is_logged_and_the_thread_ends(log: li
 # --- ending (facts 5 to 7, 12, 13) --------------------------------------------------------------------------
 
 
-def test_what_waits_behind_a_failing_message_is_handed_to_the_supervisor_in_order() -> None:
+def test_what_waits_behind_a_failing_message_is_handed_to_the_supervisor_in_order(start: Start) -> None:
     actor = Probe()
     ref = start(actor)
     gate = Gate(ref)
@@ -220,7 +241,7 @@ def test_what_waits_behind_a_failing_message_is_handed_to_the_supervisor_in_orde
     assert actor.failures[0].leftovers == (Note("one"), Note("two"))
 
 
-def test_what_is_told_after_the_end_is_refused_in_the_sender() -> None:
+def test_what_is_told_after_the_end_is_refused_in_the_sender(start: Start) -> None:
     ref = start(Probe())
     assert ref.stop(BOUND_S)
     with pytest.raises(ActorGone):
@@ -229,7 +250,9 @@ def test_what_is_told_after_the_end_is_refused_in_the_sender() -> None:
         ref.ask(Note("late"), BOUND_S)
 
 
-def test_an_ask_that_waits_behind_a_stop_is_answered_with_gone_and_a_tell_is_logged(log: list[Any]) -> None:
+def test_an_ask_that_waits_behind_a_stop_is_answered_with_gone_and_a_tell_is_logged(
+    start: Start, log: list[Any]
+) -> None:
     actor = Probe()
     ref = start(actor)
     gate = Gate(ref)
@@ -254,7 +277,7 @@ def test_an_ask_that_waits_behind_a_stop_is_answered_with_gone_and_a_tell_is_log
     assert [entry["kinds"] for entry in log if entry["event"] == "actor.stopped_with_messages"] == [["Note"]]
 
 
-def test_no_ask_hangs_that_races_with_a_stop() -> None:
+def test_no_ask_hangs_that_races_with_a_stop(start: Start) -> None:
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
@@ -286,7 +309,7 @@ def test_no_ask_hangs_that_races_with_a_stop() -> None:
         sys.setswitchinterval(before)
 
 
-def test_an_ask_has_a_bound_and_is_still_carried_out_later() -> None:
+def test_an_ask_has_a_bound_and_is_still_carried_out_later(start: Start) -> None:
     actor = Probe()
     ref = start(actor)
     gate = Gate(ref)
@@ -298,7 +321,7 @@ def test_an_ask_has_a_bound_and_is_still_carried_out_later() -> None:
     assert ref.stop(BOUND_S)
 
 
-def test_an_actor_that_ends_itself_does_not_wait_for_itself() -> None:
+def test_an_actor_that_ends_itself_does_not_wait_for_itself(start: Start) -> None:
     actor = Probe()
     ref = start(actor)
     ref.tell(Do(lambda probe: probe.stop()))
@@ -306,7 +329,7 @@ def test_an_actor_that_ends_itself_does_not_wait_for_itself() -> None:
     assert actor.stopped
 
 
-def test_an_actor_has_ended_only_when_it_has_released_what_it_held() -> None:
+def test_an_actor_has_ended_only_when_it_has_released_what_it_held(start: Start) -> None:
     entered, release = threading.Event(), threading.Event()
 
     class Holding(Probe):
@@ -325,7 +348,7 @@ def test_an_actor_has_ended_only_when_it_has_released_what_it_held() -> None:
     assert actor.stopped
 
 
-def test_a_raise_while_stopping_ends_the_actor_all_the_same(log: list[Any]) -> None:
+def test_a_raise_while_stopping_ends_the_actor_all_the_same(start: Start, log: list[Any]) -> None:
     class Clumsy(Probe):
         def on_stop(self) -> None:
             raise SystemExit(3)
@@ -335,7 +358,7 @@ def test_a_raise_while_stopping_ends_the_actor_all_the_same(log: list[Any]) -> N
 
 
 def test_a_group_is_stopped_in_parallel_and_the_one_that_is_stuck_is_named_in_time() -> None:
-    group = [start(Probe(f"worker-{number}")) for number in range(20)]
+    group = [start_on_own_thread(Probe(f"worker-{number}")) for number in range(20)]
     gate = Gate(group[7])
     assert stop_all(group, 0.2) == [group[7]]
     assert repr(group[7]) == "<worker-7>"
@@ -346,7 +369,9 @@ def test_a_group_is_stopped_in_parallel_and_the_one_that_is_stuck_is_named_in_ti
 # --- flow (facts 8, 9) --------------------------------------------------------------------------------------
 
 
-def test_a_mailbox_is_bounded_and_a_full_one_can_still_be_stopped_even_by_its_owner(log: list[Any]) -> None:
+def test_a_mailbox_is_bounded_and_a_full_one_can_still_be_stopped_even_by_its_owner(
+    start: Start, log: list[Any]
+) -> None:
     actor = Probe()
     ref = start(actor)
     gate = Gate(ref)
@@ -364,7 +389,7 @@ def test_a_mailbox_is_bounded_and_a_full_one_can_still_be_stopped_even_by_its_ow
     ]
 
 
-def test_an_interrupt_overtakes_queued_news_and_a_stop_does_not() -> None:
+def test_an_interrupt_overtakes_queued_news_and_a_stop_does_not(start: Start) -> None:
     actor = Probe()
     ref = start(actor)
     gate = Gate(ref)
@@ -376,7 +401,7 @@ def test_an_interrupt_overtakes_queued_news_and_a_stop_does_not() -> None:
     assert actor.heard == [Interrupt(None), Note("one")]
 
 
-def test_an_actor_is_told_messages_and_never_called_by_attribute() -> None:
+def test_an_actor_is_told_messages_and_never_called_by_attribute(start: Start) -> None:
     actor = Probe()
     ref = start(actor)
     assert isinstance(ref._host, pykka.ActorRef)
@@ -398,7 +423,7 @@ def test_a_thread_that_can_not_be_started_leaves_nothing_behind(monkeypatch: pyt
     with monkeypatch.context() as patch:
         patch.setattr(threading.Thread, "start", refuse)
         with pytest.raises(TooManySessions):
-            start(actor)
+            start_on_own_thread(actor)
     assert pykka.ActorRegistry.get_all() == []
     assert not actor.address.alive
     assert actor.address.ended(0.0)
@@ -408,7 +433,7 @@ def test_a_thread_that_can_not_be_started_leaves_nothing_behind(monkeypatch: pyt
         actor.address.ask(Note("anybody?"), BOUND_S)
 
 
-def test_an_actor_that_has_ended_is_not_remembered() -> None:
+def test_an_actor_that_has_ended_is_not_remembered(start: Start) -> None:
     ended, failed = start(Probe()), start(Probe())
     failed.tell(explode(ValueError("poison")))
     assert ended.stop(BOUND_S)
@@ -430,7 +455,7 @@ print("main is done")
     assert (run.returncode, run.stdout) == (0, "main is done\n")
 
 
-def test_an_idle_actor_keeps_neither_its_last_message_nor_its_last_answer_alive() -> None:
+def test_an_idle_actor_keeps_neither_its_last_message_nor_its_last_answer_alive(start: Start) -> None:
     class Big:
         pass
 
@@ -445,7 +470,7 @@ def test_an_idle_actor_keeps_neither_its_last_message_nor_its_last_answer_alive(
     assert ref.stop(BOUND_S)
 
 
-def test_an_ended_actor_is_not_kept_alive_by_its_address() -> None:
+def test_an_ended_actor_is_not_kept_alive_by_its_address(start: Start) -> None:
     actor = Probe()
     gone = threading.Event()
     weakref.finalize(actor, gone.set)
@@ -456,7 +481,7 @@ def test_an_ended_actor_is_not_kept_alive_by_its_address() -> None:
     assert gone.wait(BOUND_S)
 
 
-def test_the_address_of_an_ended_actor_keeps_nothing_of_it() -> None:
+def test_the_address_of_an_ended_actor_keeps_nothing_of_it(start: Start) -> None:
     """Timers hold addresses until they are due, of every conversation that was opened and left meanwhile."""
     actor = Probe()
     ref = start(actor)
@@ -477,7 +502,7 @@ def test_the_address_of_an_ended_actor_keeps_nothing_of_it() -> None:
         ref.ask(Note("too late"), BOUND_S)
 
 
-def test_what_is_bound_for_one_actor_is_in_its_log_lines_and_in_nobody_elses() -> None:
+def test_what_is_bound_for_one_actor_is_in_its_log_lines_and_in_nobody_elses(start: Start) -> None:
     def bound(_: Probe) -> object:
         return dict(structlog.contextvars.get_contextvars())
 
@@ -487,7 +512,7 @@ def test_what_is_bound_for_one_actor_is_in_its_log_lines_and_in_nobody_elses() -
     assert stop_all([mine, other], BOUND_S) == []
 
 
-def test_what_one_message_binds_is_not_there_in_the_next() -> None:
+def test_what_one_message_binds_is_not_there_in_the_next(start: Start) -> None:
     def bind(_: Probe) -> object:
         structlog.contextvars.bind_contextvars(request=7)
         return None
@@ -504,13 +529,13 @@ def test_what_one_message_binds_is_not_there_in_the_next() -> None:
 # --- tests themselves (fact 26) -----------------------------------------------------------------------------
 
 
-def test_an_actor_that_a_test_forgets_is_stopped_and_named() -> None:
+def test_an_actor_that_a_test_forgets_is_stopped_and_named(start: Start) -> None:
     start(Probe("forgotten"))
     assert stop_leftovers(BOUND_S) == ["forgotten"]
     assert stop_leftovers(BOUND_S) == []
 
 
-def test_an_actor_that_will_not_stop_is_named_once_and_not_blamed_on_the_next_test() -> None:
+def test_an_actor_that_will_not_stop_is_named_once_and_not_blamed_on_the_next_test(start: Start) -> None:
     ref = start(Probe("stuck"))
     gate = Gate(ref)
     assert stop_leftovers(0.05) == ["stuck (would not stop)"]

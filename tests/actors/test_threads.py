@@ -1,4 +1,4 @@
-"""The real actors on real threads: many at once, a flood beside an interrupt, and an orderly end."""
+"""The real actors on the threads that they have in a daemon: many at once, and a flood beside an interrupt."""
 
 import itertools
 import threading
@@ -10,9 +10,10 @@ from actors import events as ev
 from actors.answers import Interrupted, TurnResult
 from actors.base import start, stop_all
 from actors.clock import ThreadClock
-from actors.effects import Deliver, EndSubscription, ReplyTo
 from actors.ids import Caller, ConversationId, ItemId
 from actors.orders import AgentOrder, TakeMore
+from actors.shared import SharedThread
+from supervisor.loop import LoopThread
 from tests.fakes.agents import FakeAgents, says
 from tests.fakes.daemon import FakeDaemon
 
@@ -20,21 +21,26 @@ BOUND_S = 20.0  # for all of a crowd together, on a machine that does other thin
 
 
 class ThreadedDaemon(FakeDaemon):
-    """Started here, stopped in the mirrored order; `survivors` are those that would not end."""
+    """Started here, stopped in the mirrored order: who waits for disks has a thread, the others share one."""
 
     def __init__(self, agents: FakeAgents) -> None:
+        self.loop = LoopThread()
+        self.loop.start()
+        self.shared = SharedThread(self.loop.loop)
         self.ticking = ThreadClock()
         self.ticking.start()
-        super().__init__(start, agents=agents, clock=self.ticking)
+        super().__init__(start, agents=agents, clock=self.ticking, share=self.shared.start)
 
     def wait(self, *callers: Caller) -> None:
         answered = self.outbox.wait_for(lambda: all(one in self.outbox.replies for one in callers), BOUND_S)
         assert answered, f"unanswered: {[one for one in callers if one not in self.outbox.replies]}"
 
     def stop(self) -> None:
-        for group in ([self.registry], [self.journalist, self.librarian]):
-            assert stop_all(group, BOUND_S) == []
+        assert self.registry.stop(BOUND_S)
+        assert self.shared.left(BOUND_S) == []
+        assert stop_all([self.journalist, self.librarian], BOUND_S) == []
         assert self.ticking.stop(BOUND_S)
+        assert self.loop.stop(BOUND_S)
 
 
 @pytest.fixture
@@ -136,46 +142,3 @@ class TestAFlood:
         assert agents.taken > 0
         daemon.wait(*[daemon.interrupt(one) for one in (*neighbours, target)])
         assert agents.running == ()
-
-
-def test_a_session_that_is_stuck_is_named_and_the_end_comes_in_time(
-    daemon: ThreadedDaemon, monkeypatch: pytest.MonkeyPatch, log: list[dict[str, object]]
-) -> None:
-    first, second = conversations(2)
-    daemon.wait(daemon.create(first), daemon.create(second))
-    entered, release = threading.Event(), threading.Event()
-
-    def hang(_: ReplyTo | Deliver | EndSubscription) -> None:
-        entered.set()
-        release.wait(BOUND_S)
-
-    daemon.outbox.noticed = hang
-    daemon.send(first, await_end=False)
-    assert entered.wait(BOUND_S)
-    monkeypatch.setattr("actors.registry.SESSIONS_STOP_S", 0.2)
-    assert daemon.registry.stop(BOUND_S)
-    stuck, other = daemon.session(first).address, daemon.session(second).address
-    named = [entry["session"] for entry in log if entry["event"] == "session.would_not_stop"]
-    assert named == [stuck.name]
-    assert (stuck.alive, other.ended(BOUND_S)) == (True, True)
-    release.set()
-    assert stuck.ended(BOUND_S)
-
-
-def test_a_session_that_is_stuck_keeps_neither_the_registry_nor_its_neighbours(daemon: ThreadedDaemon) -> None:
-    first, second = conversations(2)
-    daemon.wait(daemon.create(first), daemon.create(second))
-    entered, release = threading.Event(), threading.Event()
-    stuck = daemon.session(first)
-
-    def hang(_: ReplyTo | Deliver | EndSubscription) -> None:
-        if threading.current_thread().name == stuck.name and not entered.is_set():
-            entered.set()
-            release.wait(BOUND_S)
-
-    daemon.outbox.noticed = hang
-    waiting = daemon.send(first, await_end=False)
-    assert entered.wait(BOUND_S)
-    daemon.wait(daemon.send(second), daemon.interrupt(second))
-    release.set()
-    daemon.wait(waiting)

@@ -28,7 +28,7 @@ SETTINGS = Settings(model="fake", cwd=Path("/"))
 
 
 class FakeDaemon:
-    """`live` is every session that was ever started, oldest first."""
+    """`live` is every session that was ever started, oldest first. `share` starts those who never wait."""
 
     def __init__(
         self,
@@ -40,13 +40,14 @@ class FakeDaemon:
         clock: Clock | None = None,
         limits: Limits | None = None,
         max_live: int = 1000,
+        share: Callable[..., Ref] | None = None,
     ) -> None:
         self.journal = journal or MemoryJournal()
         self.agents = agents or FakeAgents()
         self.outbox = outbox or FakeOutbox()
         self.clock: Clock = clock or ManualClock()
         self.live: list[Session] = []
-        self._start = start
+        self._share = share or start
         self._limits = limits or Limits()
         self._names = itertools.count(1)
         self.journal.lives += 1
@@ -55,7 +56,7 @@ class FakeDaemon:
         self.librarian = start(Librarian(self.journal))
         self.journalist = start(Journalist(self.journal, self.librarian))
         self.routing = Registry(self._surroundings, max_live)
-        self.registry = start(self.routing)
+        self.registry = self._share(self.routing)
         self.outbox.registry = self.registry
         if heads := self.journal.heads():
             self.registry.tell(Known(tuple(heads)))
@@ -74,7 +75,7 @@ class FakeDaemon:
         )
 
     def _start_session(self, session: Session, **context: str) -> Ref:
-        ref = self._start(session, **context)
+        ref = self._share(session, **context)
         self.live.append(session)
         return ref
 

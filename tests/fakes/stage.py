@@ -14,7 +14,7 @@ from typing import Any
 
 from pykka._envelope import Envelope
 
-from actors.base import Actor, Ref, _Host
+from actors.base import Actor, Host, Ref
 from actors.errors import TooManySessions
 from actors.mailbox import Mailbox
 
@@ -106,7 +106,7 @@ class _StagedMailbox(Mailbox):
         self.noticed()
 
 
-class _StagedHost(_Host):
+class _StagedHost(Host):
     """pykka's loop, one turn of it at a time."""
 
     def __init__(self, actor: Actor, context: dict[str, str]) -> None:
@@ -144,10 +144,7 @@ class _StagedHost(_Host):
             return True
         if self.mailbox.empty():
             return False
-        envelope = self.mailbox.get()
-        response = self._handle_receive(envelope.message)
-        if envelope.reply_to is not None:
-            envelope.reply_to.set(response)
+        self.handle(self.mailbox.get())
         return True
 
 

@@ -41,7 +41,7 @@ from supervisor.paths import locate
 ME = ConnectionId("house")
 WAIT_S = 15.0  # far above what anything here takes: only a test that would hang gets there
 GRACE_MS = 150  # short, for stubborn commands do their best to use it up
-OWN_THREADS = ("loop", "clock", "journalist", "librarian", "registry", "session-")
+OWN_THREADS = ("loop", "clock", "journalist", "librarian")
 
 Kind = TypeVar("Kind", bound=ev.Event)
 Answering = TypeVar("Answering")
@@ -201,10 +201,8 @@ class Talk:
 
     def wait_parked(self) -> None:
         """Until the conversation's actor has ended, as it does when nobody needs it."""
-        for thread in threading.enumerate():
-            if thread.name == f"session-{self.conversation[:8]}":
-                thread.join(WAIT_S)
-                assert not thread.is_alive(), f"{thread.name} was not parked"
+        session = self._house.engine._registry._sessions.get(self.conversation)
+        assert session is None or session.ended(WAIT_S), f"{session} was not parked"
 
     def tell(self, command: Command) -> None:
         self._house.engine.registry.tell(ToConversation(self.conversation, command))

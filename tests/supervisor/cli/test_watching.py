@@ -80,13 +80,13 @@ def test_attach_begins_with_state_seq_who_is_there_and_how_to_leave(place: Place
     first = place.terminal("attach", "first-line")
     first.expect(HINT)
     second = place.terminal("attach", "first-line")
+    second.expect("hello there")  # the last turn, to know where we are
     second.expect(HINT)
     assert (
         first.screen.splitlines()[0]
         == f"{conversation[:8]} (first-line): idle, seq 7, nobody else here; Ctrl-D leaves"
     )
     assert "(first-line): idle, seq 7, 1 other here; Ctrl-D" in second.screen
-    assert "hello there" in second.screen  # the last turn, to know where we are
     for terminal in (first, second):
         terminal.send("\x04")
         assert terminal.end() == 0

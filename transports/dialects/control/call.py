@@ -1,4 +1,4 @@
-"""One request under way: who asked, and what is to happen with the answers of others. Connection's actor thread."""
+"""One request under way: who asked, and what is to happen with the answers of others. Part of its connection."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Speaks the control API: requests to messages, slices to `events` notifications. Connection's actor thread."""
+"""Speaks the control API: requests to messages, slices to `events` notifications. Part of its connection."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

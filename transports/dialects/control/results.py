@@ -1,6 +1,5 @@
 """Our answers as the control API writes them: plain JSON values with names that clients may rely on."""
 
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from functools import singledispatch
 from typing import Any
@@ -195,19 +194,11 @@ def question(conversation: ConversationId, request: ApprovalRequest) -> dict[str
     return {"conversation": conversation, **request.model_dump(mode="json")}
 
 
-# A hundred readers get the same slice at once, each on its own thread. Encoding is Python's work from end to end, so
-# two could never do it side by side, and one lock for all slices costs nobody anything.
-_encoding = threading.Lock()
-
-
 def events_of(slice_: Slice) -> bytes:
     """The part of an `events` notification that all readers at the same place share; encoded once."""
     known = slice_.encoded.get("control")
     if known is None:
-        with _encoding:
-            known = slice_.encoded.get("control")
-            if known is None:
-                known = slice_.encoded["control"] = _encoded(slice_)
+        known = slice_.encoded["control"] = _encoded(slice_)
     return known
 
 

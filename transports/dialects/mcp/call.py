@@ -1,4 +1,4 @@
-"""One request under way: its one answer, and what happens with the answers of others. Connection's actor thread."""
+"""One request under way: its one answer, and what happens with the answers of others. Part of its connection."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping

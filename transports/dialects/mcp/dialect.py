@@ -1,6 +1,6 @@
 """Speaks MCP and the conversation methods on one connection: lines to calls, answers and slices to lines.
 
-Connection's actor thread. What is open lies on the desk; here it is only decided who gets what.
+Part of its connection. What is open lies on the desk; here it is only decided who gets what.
 """
 
 from collections.abc import Iterable

@@ -1,0 +1,118 @@
+"""Actors that share one thread, that of an event loop. They never wait, so none of them needs a thread of its own.
+
+Whoever shares the loop's thread is told what the loop read, and tells it what to do, without anybody being woken:
+between threads of one interpreter a hand-over costs more than most of what is handed over.
+"""
+
+import asyncio
+import contextlib
+import contextvars
+import threading
+from collections import deque
+from collections.abc import Callable
+
+from actors.base import Actor, Host, Ref
+
+IN_A_ROW = 16  # messages of one actor, then it is another's turn
+
+
+class SharedThread:
+    """Starts actors on the thread of `loop`, which runs already, and goes round those that have mail."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._due: deque[_Sharer] = deque()
+        self._coming = False  # a round is scheduled; whoever becomes due is seen by it
+        self._all_gone = threading.Condition()
+        self._sharers: set[_Sharer] = set()
+
+    def start(self, actor: Actor, **context: str) -> Ref:
+        """Stands in for actors.base.start. `context` is bound to everything the actor logs."""
+        sharer = _Sharer(actor, context, self._notice, self._forget)
+        ref = actor.address
+        with self._all_gone:
+            self._sharers.add(sharer)
+        sharer.enrol()
+        self._notice(sharer)
+        return ref
+
+    def left(self, timeout_s: float) -> list[str]:
+        """Who has not ended in this time, by name. From another thread."""
+        with self._all_gone:
+            self._all_gone.wait_for(lambda: not self._sharers, timeout_s)
+            return sorted(sharer.name for sharer in self._sharers)
+
+    def _notice(self, sharer: "_Sharer") -> None:
+        """From any thread: it has mail."""
+        self._due.append(sharer)
+        if not self._coming:
+            self._coming = True
+            soon(self._loop, self._go_round)
+
+    def _go_round(self) -> None:
+        """Everybody who is due now has a turn; who becomes due meanwhile comes after what the loop has to do."""
+        self._coming = False
+        try:
+            for _ in range(len(self._due)):
+                sharer = self._due.popleft()
+                if sharer.take_turn(IN_A_ROW):
+                    self._due.append(sharer)
+        finally:
+            if self._due and not self._coming:
+                self._coming = True
+                self._loop.call_soon(self._go_round)
+
+    def _forget(self, sharer: "_Sharer") -> None:
+        with self._all_gone:
+            self._sharers.discard(sharer)
+            self._all_gone.notify_all()
+
+
+def soon(loop: asyncio.AbstractEventLoop, do: Callable[..., object], *what: object) -> None:
+    """From any thread. Who is on the loop already need not wake it; a loop that is closed does nothing more."""
+    if asyncio._get_running_loop() is loop:  # noqa: SLF001  # the public one raises where there is none, which is slow
+        loop.call_soon(do, *what)
+    else:
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(do, *what)
+
+
+class _Sharer(Host):
+    """pykka's loop, a few messages of it at a time."""
+
+    def __init__(
+        self,
+        actor: Actor,
+        context: dict[str, str],
+        notice: "Callable[[_Sharer], None]",
+        forget: "Callable[[_Sharer], None]",
+    ) -> None:
+        super().__init__(actor, context)
+        self._logging = contextvars.copy_context()
+        self._started = False
+        self._forget = forget
+        self.mailbox.ring = lambda: notice(self)
+
+    @property
+    def name(self) -> str:
+        return self._actor.name
+
+    def take_turn(self, limit: int) -> bool:
+        """True if there may be more to do."""
+        return self._logging.run(self._take_turn, limit)
+
+    def _take_turn(self, limit: int) -> bool:
+        if not self._started:
+            self._started = True
+            self._actor_loop_setup()
+        for _ in range(limit):
+            if self.actor_stopped.is_set():
+                self._actor_loop_teardown()
+                self.end()
+                self._forget(self)
+                return False
+            envelope = self.mailbox.get_now()
+            if envelope is None:
+                return False
+            self.handle(envelope)
+        return True
