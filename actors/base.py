@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import pykka
 import structlog
 from pykka._envelope import Envelope  # what passes through the inbox, which is pykka's own hook
-from pykka.messages import ProxyCall, ProxyGetAttr, ProxySetAttr
+from pykka.messages import _ActorStop
 
 from actors.errors import ActorGone, DeadlineExceeded, GreenroomError, TooManySessions
 from actors.mailbox import Mailbox
@@ -247,9 +247,8 @@ class Host(pykka.ThreadingActor):
             raise GreenroomError(f"{self._actor.name} failed: {type(error).__name__}: {error}") from error
 
     def _handle_receive(self, message: Any) -> Any:
-        if isinstance(message, ProxyCall | ProxyGetAttr | ProxySetAttr):
-            return self.on_receive(message)  # a message like any other: nobody is called by attribute
-        return super()._handle_receive(message)
+        """A proxy's call is a message like any other: nobody is called by attribute."""
+        return self._stop() if isinstance(message, _ActorStop) else self.on_receive(message)
 
     def on_stop(self) -> None:
         left = self.mailbox.close()

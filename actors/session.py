@@ -51,7 +51,7 @@ from actors.orders import (
     TakeMore,
 )
 from actors.ports import AgentRunner, Outbox
-from actors.records import Head
+from actors.records import Append, Head
 from actors.registry_messages import HeadChanged, Left, ParkOffered, SessionFailed, Stayed
 from actors.routing import caller_of
 
@@ -159,7 +159,7 @@ class Session(Actor):
             return
         if append.head is not None:
             head = replace(append.head, generation=self.generation)
-            append = replace(append, head=head)
+            append = Append(append.conversation, append.records, head, append.durable)
             headline = self._headline(head, result.state)
             self._heads.append((result.state.epoch, headline))
         self._around.journalist.tell(Store(append, self.address, result.state.epoch))
@@ -181,7 +181,7 @@ class Session(Actor):
             latest = self._heads.pop(0)[1]
         if latest is not None:
             head = replace(latest.head, state=condition(state).value)
-            self._around.registry.tell(replace(latest, head=head))
+            self._around.registry.tell(HeadChanged(head, latest.pending))
 
     def _perform(self, effect: Effect) -> None:
         around = self._around

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from actors.base import Actor, Host, Ref
 
 IN_A_ROW = 16  # messages of one actor, then it is another's turn
+A_ROUND = 64  # turns, then the loop looks at its sockets again
 
 
 class SharedThread:
@@ -50,15 +51,17 @@ class SharedThread:
             soon(self._loop, self._go_round)
 
     def _go_round(self) -> None:
-        """Everybody who is due now has a turn; who becomes due meanwhile comes after what the loop has to do."""
-        self._coming = False
+        """Whoever is due has a turn, and whoever becomes due by that; but the loop has more to do than this."""
+        turns = 0
         try:
-            for _ in range(len(self._due)):
+            while self._due and turns < A_ROUND:
+                turns += 1
                 sharer = self._due.popleft()
                 if sharer.take_turn(IN_A_ROW):
                     self._due.append(sharer)
         finally:
-            if self._due and not self._coming:
+            self._coming = False
+            if self._due:  # looked at after that: who saw us coming a moment ago relied on it
                 self._coming = True
                 self._loop.call_soon(self._go_round)
 
@@ -105,13 +108,14 @@ class _Sharer(Host):
         if not self._started:
             self._started = True
             self._actor_loop_setup()
+        mailbox, stopped = self._actor.mailbox, self.actor_stopped.is_set
         for _ in range(limit):
-            if self.actor_stopped.is_set():
+            if stopped():
                 self._actor_loop_teardown()
                 self.end()
                 self._forget(self)
                 return False
-            envelope = self.mailbox.get_now()
+            envelope = mailbox.get_now()
             if envelope is None:
                 return False
             self.handle(envelope)

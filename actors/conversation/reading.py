@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from operator import attrgetter
 
 from actors.answers import Attached, Done
 from actors.conversation.draft import Draft
@@ -164,12 +165,14 @@ def _window_start(state: State) -> int:
 
 def trimmed(window: tuple[Record, ...], committed: int, limits: Limits) -> tuple[Record, ...]:
     """What is kept in memory: all that is not on disk, and a little of what is."""
-    size, keep = 0, len(window)
-    while keep > 0:
-        record = window[keep - 1]
-        size += len(record.body)
-        too_much = len(window) - keep >= limits.window_records or size > limits.window_bytes
-        if record.seq <= committed and too_much:
+    sizes = [*map(len, map(_body, window))]
+    size, dropped = sum(sizes), 0
+    while dropped < len(window) and window[dropped].seq <= committed:
+        if size <= limits.window_bytes and len(window) - dropped <= limits.window_records:
             break
-        keep -= 1
-    return window[keep:]
+        size -= sizes[dropped]
+        dropped += 1
+    return window[dropped:]
+
+
+_body = attrgetter("body")

@@ -22,15 +22,19 @@ GIVE_UP_S = 5.0  # after the last KILL: what still lives is another user's, or s
 async def end(find: Find, leaders: Leaders, grace_s: float, hurry: asyncio.Future[None]) -> list[Process]:
     """Returns when nothing is found any more; otherwise what could not be ended."""
     try:
-        await _ask(find, leaders, time.monotonic() + grace_s, hurry)
+        if await _ask(find, leaders, time.monotonic() + grace_s, hurry):
+            return []
         return await _kill(find, leaders)
     except asyncio.CancelledError:  # the loop itself is being closed
         _strike(find(), leaders())
         raise
 
 
-async def _ask(find: Find, leaders: Leaders, deadline: float, hurry: asyncio.Future[None]) -> None:
-    """TERM once to each. Newcomers are left alone while those asked may still need them, to clean up with."""
+async def _ask(find: Find, leaders: Leaders, deadline: float, hurry: asyncio.Future[None]) -> bool:
+    """TERM once to each; True if that was enough.
+
+    Newcomers are left alone while those asked may still need them, to clean up with.
+    """
     asked: set[tuple[int, int]] = set()
     while (found := find()) and not hurry.done() and (left_s := deadline - time.monotonic()) > 0:
         waiting = [process for process in found if process.name in asked]
@@ -44,6 +48,7 @@ async def _ask(find: Find, leaders: Leaders, deadline: float, hurry: asyncio.Fut
             await all_gone([process.pid for process in waiting], left_s, hurry)
         else:
             await all_gone([process.pid for process in found], KEEPER_S, hurry)
+    return not found
 
 
 def _kept(found: Sequence[Process], leaders: Sequence[Child]) -> list[Process]:
