@@ -75,7 +75,7 @@ class Registry(Actor):
                 assert_never(effect)
 
     def _start(self, effect: StartSession) -> None:
-        session = Session(effect.conversation, effect.generation, effect.revived, self._around)
+        session = Session(effect.conversation, effect.generation, effect.revived, self._around, effect.unborn)
         try:
             self._sessions[effect.conversation] = self._around.start(session, conversation=effect.conversation)
         except TooManySessions as error:

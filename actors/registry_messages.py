@@ -142,12 +142,16 @@ RegistryInput = (
 
 @dataclass(frozen=True, slots=True)
 class StartSession:
-    """Give a conversation a live owner. `first` are the messages that waited for it, in order."""
+    """Give a conversation a live owner. `first` are the messages that waited for it, in order.
+
+    `unborn`: it is being created, so there is nothing of it to be read.
+    """
 
     conversation: ConversationId
     generation: int
     revived: Revived
     first: tuple[Input, ...]
+    unborn: bool = False
 
 
 @dataclass(frozen=True, slots=True)

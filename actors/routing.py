@@ -257,9 +257,10 @@ class Routing:
     ) -> StartSession:
         if entry.status is not Status.RECOVERING:
             self._live += 1
+        unborn = entry.head is None and entry.generation == 0
         entry.status = Status.LIVE
         entry.generation += 1
-        return StartSession(conversation, entry.generation, revived, first)
+        return StartSession(conversation, entry.generation, revived, first, unborn)
 
     def _create(self, message: Create) -> list[RoutingEffect]:
         name, caller = message.begin.name, message.begin.caller

@@ -75,13 +75,19 @@ class Session(Actor):
     fatal = True
 
     def __init__(
-        self, conversation: ConversationId, generation: int, revived: Revived, surroundings: Surroundings
+        self,
+        conversation: ConversationId,
+        generation: int,
+        revived: Revived,
+        surroundings: Surroundings,
+        unborn: bool = False,
     ) -> None:
         self.conversation = conversation
         self.generation = generation
         self.name = f"session-{conversation[:8]}"
         self._revived = revived
         self._around = surroundings
+        self._unborn = unborn
         self._state: State | None = None
         self._waiting: list[Input] = []
         self._heads: list[tuple[int, HeadChanged]] = []  # by epoch, until they are on disk
@@ -94,7 +100,10 @@ class Session(Actor):
         self._left = False
 
     def on_start(self) -> None:
-        self._around.journalist.tell(Load(self.conversation, self.address))
+        if self._unborn:
+            self._live(Loaded(None, ()))
+        else:
+            self._around.journalist.tell(Load(self.conversation, self.address))
 
     def receive(self, message: Input | Loaded) -> object:
         if self._left:

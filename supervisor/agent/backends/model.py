@@ -19,7 +19,7 @@ from supervisor.agent.model.news import News
 from supervisor.agent.model.retry import Pause
 from supervisor.agent.pictures import readable
 from supervisor.agent.speech import Speech
-from supervisor.agent.surroundings import BASE_INSTRUCTIONS, notices
+from supervisor.agent.surroundings import BASE_INSTRUCTIONS, Notice, notices
 from supervisor.agent.tools.specs import tools_for
 from supervisor.agent.tools.toolbox import Toolbox
 from supervisor.agent.tools.work import Work
@@ -79,10 +79,11 @@ class ModelBackend:
     async def run(self, turn: Turn) -> str | None:
         order = turn.order
         model = self._models.of(order)
+        looking = self._look_around(order.settings)
         transcript = await self._histories.open(order)
         env = self._environment_of(order.conversation)
         work = Work(turn, transcript, env, self._manner.approval_deadline_s, self._manner.approval_default)
-        await self._tell_surroundings(work)
+        self._tell_surroundings(work, await looking)
         while True:
             await self._respond(model, work)
             done = not transcript.open_calls
@@ -96,12 +97,17 @@ class ModelBackend:
     def forget(self, conversation: ConversationId) -> None:
         self._histories.forget(conversation)
 
-    async def _tell_surroundings(self, work: Work) -> None:
+    def _look_around(self, settings: Settings) -> asyncio.Future[list[Notice]]:
+        """In a worker thread, while the history is opened: a directory may be on a disk that is slow, or away."""
+        home, guide_bytes = self._manner.home, self._manner.guide_bytes
+        look = lambda: list(notices(settings, home, guide_bytes))  # noqa: E731  # as the executor wants it
+        return asyncio.get_running_loop().run_in_executor(None, look)
+
+    def _tell_surroundings(self, work: Work, wanted: Sequence[Notice]) -> None:
         """Once, and again when they have changed."""
-        manner, transcript = self._manner, work.transcript
+        transcript = work.transcript
         if not transcript.last_context and (about_model := self._models.notice(work.turn.order)):
             work.say(ev.BackgroundEvent(message=about_model))
-        wanted = await asyncio.to_thread(lambda: list(notices(work.settings, manner.home, manner.guide_bytes)))
         for notice in wanted:
             if transcript.last_context.get(notice.kind) != notice.text:
                 work.say(ev.UserMessage(message=notice.text, kind=notice.kind, item_id=work.turn.new_item()))

@@ -17,7 +17,7 @@ import httpx
 
 from supervisor.agent.model import wire
 from supervisor.agent.model.decoding import Decoder
-from supervisor.agent.model.direct import Direct
+from supervisor.agent.model.direct import Direct, post
 from supervisor.agent.model.endpoint import Endpoint, headers_of, host_of, url_of, without_secrets
 from supervisor.agent.model.errors import ModelError, Rejected, RequestFailed, RetryableModelError, StreamBroken
 from supervisor.agent.model.history import ModelRequest
@@ -74,7 +74,7 @@ class ModelClient:
         self._attempts += 1
         http = await self._ready()
         with _mapped(endpoint, RequestFailed):
-            response = await _send(http, _outgoing(endpoint, request))
+            response = await _send(http, endpoint, request)
         async with contextlib.aclosing(response):
             if not response.is_success:
                 raise await self._refusal(endpoint, response)
@@ -119,33 +119,25 @@ class ModelClient:
         return f"ModelClient({self._streaming} streaming, {self._attempts} attempts)"
 
 
-def _outgoing(endpoint: Endpoint, request: ModelRequest) -> httpx.Request:
-    patience_s = endpoint.stream_idle_timeout_s
+async def _send(http: httpx.AsyncClient, endpoint: Endpoint, request: ModelRequest) -> httpx.Response:
+    """The client's own way leads past cookies, redirects and logins, and takes as long again as all the rest.
+
+    It is for what goes through a proxy, and for a name and password in the address.
+    """
+    url, headers = _address(url_of(endpoint)), headers_of(endpoint, request.session_id)
+    body, patience_s = wire.encoded(endpoint, request), endpoint.stream_idle_timeout_s
     timeouts = {"connect": CONNECT_TIMEOUT_S, "pool": POOL_TIMEOUT_S, "read": patience_s, "write": patience_s}
-    return httpx.Request(
-        "POST",
-        _address(url_of(endpoint)),
-        headers=headers_of(endpoint, request.session_id),
-        content=wire.encoded(endpoint, request),
-        extensions={"timeout": timeouts},
-    )
+    transport = http._transport_for_url(url)  # noqa: SLF001  # see build_http
+    if isinstance(transport, Direct) and not url.userinfo:
+        return await transport.send(post(url, headers, body), timeouts)
+    outgoing = httpx.Request("POST", url, headers=headers, content=body, extensions={"timeout": timeouts})
+    return await http.send(outgoing, stream=True)
 
 
 @lru_cache(64)
 def _address(url: str) -> httpx.URL:
     """A tenth of a millisecond to parse, and the same for every turn."""
     return httpx.URL(url)
-
-
-async def _send(http: httpx.AsyncClient, outgoing: httpx.Request) -> httpx.Response:
-    """The client's own way leads past cookies, redirects and logins, and takes as long again as all the rest.
-
-    It is for what goes through a proxy, and for a name and password in the address.
-    """
-    transport = http._transport_for_url(outgoing.url)  # noqa: SLF001  # see build_http
-    if isinstance(transport, Direct) and not outgoing.url.userinfo:
-        return await transport.handle_async_request(outgoing)
-    return await http.send(outgoing, stream=True)
 
 
 async def _read(endpoint: Endpoint, response: httpx.Response, deliver: Deliver) -> None:

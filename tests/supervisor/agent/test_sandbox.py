@@ -334,15 +334,16 @@ def test_marks_of_a_sandboxed_process_are_seen_from_outside(place: Place) -> Non
     """That is how the next life finds it, should the kernel not have ended it with the daemon."""
     ready = place.workspace / "ready"
     ready.write_text("ready\n", encoding="utf-8")
+    instance = str(place.outside)  # nobody else's, for other tests run beside this one
 
     async def work() -> list[str]:
         watched = Watched()
-        async with Processes(place.outside / "ledger", INSTANCE, 0.2) as processes:
+        async with Processes(place.outside / "ledger", instance, 0.2) as processes:
             argv = ("tail", "-f", str(ready))  # it speaks itself, so nothing is in the middle of an exec any more
             with SANDBOX.confine(CLOSED, place.workspace, argv, {"PATH": os.environ["PATH"]}) as inside:
                 run = asyncio.create_task(processes.run(confined(command(*argv), inside), watched.output))
                 await watched.spoke.wait()
-                seen = alive("GREENROOM_INSTANCE=" + INSTANCE)
+                seen = alive("GREENROOM_INSTANCE=" + instance)
                 run.cancel()
                 await asyncio.wait([run])
         return seen
