@@ -163,11 +163,14 @@ class House:
 
     # --- what it costs and leaves ---------------------------------------------------------------------------------
 
-    def processes(self) -> dict[int, str]:
-        """Everything alive that belongs to this home, apart from the daemon itself and ourselves."""
-        mark = os.fsencode(self.home) + b"/"
+    def processes(self, *marks: str) -> dict[int, str]:
+        """Everything alive that belongs to this home, apart from the daemon itself and ourselves.
+
+        With marks, only what has one of them in its environment or words.
+        """
+        wanted = [os.fsencode(mark) for mark in marks or (f"{self.home}/",)]
         me = {os.getpid(), self.pid if self.alive else 0}
-        return {pid: text for pid, text in _everything(mark) if pid not in me}
+        return {pid: text for pid, text in _everything(wanted) if pid not in me}
 
     def rss(self) -> int:
         return int(self._status("VmRSS").split()[0]) * 1024
@@ -197,14 +200,15 @@ class House:
         return [one for one in self.log() if one.get("level") in {"error", "critical"}]
 
 
-def _everything(mark: bytes) -> Iterator[tuple[int, str]]:
+def _everything(marks: Sequence[bytes]) -> Iterator[tuple[int, str]]:
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue
         try:
             state = (entry / "stat").read_bytes().rpartition(b")")[2].split()[0]
             words = (entry / "cmdline").read_bytes()
-            if state in b"ZX" or mark not in (entry / "environ").read_bytes() + words + b"/":
+            said = (entry / "environ").read_bytes() + words + b"/"
+            if state in b"ZX" or not any(mark in said for mark in marks):
                 continue
         except OSError:
             continue  # gone meanwhile, or another user's

@@ -20,6 +20,7 @@ from tests.support.model_server import ModelServer
 from tests.support.stubborn import Kind, kinds
 
 NUMBERS = count(1)
+SPARED = {"daemon_without_marks"}  # nobody can say whose it is: it dies with the last turn that may have started it
 
 
 @dataclass(slots=True)
@@ -32,6 +33,11 @@ class Scene:
     name: str
     conversation: str = ""
     follower: Follower = None  # type: ignore[assignment]  # set by `begin`, before anybody looks
+
+    @property
+    def token(self) -> str:
+        """Said to its command, so that it is found even if it cleans its environment."""
+        return f"{self.house.home}/{self.name}"
 
     def begin(self, script: str, policy: str = "never") -> None:
         self.conversation = self.clients[0].create(approval_policy=policy)
@@ -109,16 +115,23 @@ SITUATIONS: tuple[Prepare, ...] = (
 
 def stubborn(kind: Kind) -> Prepare:
     def prepare(scene: Scene) -> None:
-        token = f"{scene.house.home}/{scene.name}"  # so that it is found even if it cleans its environment
-        words = ",".join(f'"{word.format(token=token)}"' for word in _quoted(kind.argv))
-        scene.begin(f"call shell [{words}]")
-        if kind.says_ready:
-            scene.follower.wait_delta()
-        else:
-            scene.follower.wait_type("exec_command_begin")
+        set_off(scene, kind)
+        wait_until_it_runs(scene, kind)
 
     prepare.__name__ = kind.name
     return prepare
+
+
+def set_off(scene: Scene, kind: Kind) -> None:
+    words = ",".join(f'"{word.format(token=scene.token)}"' for word in _quoted(kind.argv))
+    scene.begin(f"call shell [{words}]")
+
+
+def wait_until_it_runs(scene: Scene, kind: Kind) -> None:
+    if kind.says_ready:
+        scene.follower.wait_delta()
+    else:
+        scene.follower.wait_type("exec_command_begin")
 
 
 def _quoted(argv: tuple[str, ...]) -> Iterator[str]:
@@ -186,9 +199,35 @@ def matrix(house: House, model: ModelServer, row: Row, prepares: list[Prepare], 
         scene = Scene(house, model, callers, f"{prepare.__name__}-{next(NUMBERS)}")
         took.append(interrupted(scene, prepare))
         row.times += 1
+    note(row, took)
+
+
+def note(row: Row, took: list[float]) -> None:
     took.sort()
     row.notes.append(f"answered in {statistics.median(took) * 1e3:.1f} ms at the median")
     row.notes.append(f"{took[-1 - len(took) // 100] * 1e3:.0f} ms at p99")
+
+
+def side_by_side(house: House, model: ModelServer, caller: Caller) -> list[float]:
+    """All stubborn kinds at once, each in its conversation, interrupted in one moment: each turn ends by itself."""
+    cast = [(Scene(house, model, [caller], f"{kind.name}-{next(NUMBERS)}"), kind) for kind in kinds()]
+    for scene, kind in cast:
+        set_off(scene, kind)
+    for scene, kind in cast:
+        wait_until_it_runs(scene, kind)
+    began = time.monotonic()
+    answers = [caller.start("conversation/interrupt", conversation=scene.conversation) for scene, _ in cast]
+    took = []
+    for (scene, kind), answer in zip(cast, answers, strict=True):
+        assert answer.result(WAIT_S)["ending"] == "interrupted"
+        took.append(time.monotonic() - began)
+        if kind.name not in SPARED:
+            assert not house.processes(scene.token, f"GREENROOM_CONVERSATION={scene.conversation}")
+    assert not house.processes(), "every turn has ended, and something runs"
+    for scene, _ in cast:
+        scene.follower.wait(lambda scene=scene: scene.follower.count(*TERMINAL) == 1, "the turn had no end")  # type: ignore[misc]  # mypy knows no defaults in lambdas
+        check_next_turn(scene)
+    return took
 
 
 def test_an_interrupt_in_any_situation_ends_the_turn_once_and_the_next_is_well_formed(
@@ -202,8 +241,17 @@ def test_an_interrupt_ends_stubborn_commands_with_all_they_started(
     house: House, shared_model: ModelServer, measure: Measure
 ) -> None:
     chosen = random.Random(time.time_ns()).sample(kinds(), 5)
-    with measure("I", "stubborn commands") as row:
+    with measure("I", "stubborn commands, one by one") as row:
         matrix(house, shared_model, row, [stubborn(kind) for kind in chosen], clients=1)
+
+
+def test_an_interrupt_of_all_stubborn_commands_at_once_ends_each(
+    house: House, shared_model: ModelServer, measure: Measure
+) -> None:
+    with measure("I", f"{len(kinds())} kinds of stubborn command, all at once") as row:
+        took = side_by_side(house, shared_model, house.caller("client"))
+        row.times = len(took)
+        note(row, took)
 
 
 @pytest.mark.soak(takes_s=150)
@@ -216,11 +264,24 @@ def test_two_hundred_interrupts_in_each_situation(
 
 
 @pytest.mark.soak
-def test_two_hundred_interrupts_of_stubborn_commands(
+def test_interrupts_of_stubborn_commands_again_and_again(
     house: House, shared_model: ModelServer, measure: Measure
 ) -> None:
-    with measure("I", f"{len(kinds())} kinds of stubborn command") as row:
+    """Ten of each alone, the rest with all other kinds beside it: most of their time is patience with them."""
+    with measure("I", f"{len(kinds())} kinds of stubborn command, one by one") as row:
         matrix(house, shared_model, row, [stubborn(kind) for kind in kinds()] * 10, clients=1)
+
+
+@pytest.mark.soak(takes_s=200)
+def test_two_hundred_times_all_stubborn_commands_at_once(
+    house: House, shared_model: ModelServer, measure: Measure
+) -> None:
+    with measure("I", f"{len(kinds())} kinds of stubborn command, all at once") as row:
+        caller, took = house.caller("client"), []
+        for _ in range(200):
+            took += side_by_side(house, shared_model, caller)
+        row.times = len(took)
+        note(row, took)
 
 
 def test_a_request_that_is_not_well_formed_is_noticed() -> None:

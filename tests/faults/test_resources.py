@@ -330,6 +330,28 @@ def _answers(house: House) -> bool:
     return True
 
 
+def read_only_disk(tmp_path: Path, row: Row, rounds: int) -> None:
+    """The start fails and says why; with the disk writable again it finds everything."""
+    with small_disk(tmp_path / "disk", "4m") as disk:
+        house = House(disk / "home")
+        house.start()
+        conversation = house.caller("writer").create()
+        for _ in range(rounds):
+            house.leave()
+            house.signal(signal.SIGTERM)
+            house.ended()
+            subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+            with pytest.raises(NotReady, match=r"[Rr]ead.only"):
+                house.start()
+            subprocess.run(["mount", "-o", "remount,rw", str(disk)], check=True)
+            house.start()
+            assert [one["seq"] for one in house.caller("reader").history(conversation)] == [1]
+            row.times += 1
+        house.leave()
+        house.signal(signal.SIGTERM)
+        house.ended()
+
+
 def strangers(house: House, row: Row, rounds: int) -> None:
     """Another user, even one who could open the socket's file, is told no."""
     opened = [house.socket, *house.socket.parents[:6]]
@@ -439,15 +461,8 @@ def test_a_write_that_fails_is_said_and_nothing_is_half_stored(
 
 @ROOT_ONLY
 def test_a_read_only_disk_is_named_at_the_start(tmp_path: Path, measure: Measure) -> None:
-    with measure("R", "a start on a read-only disk") as row, small_disk(tmp_path / "disk", "4m") as disk:
-        house = House(disk / "home")
-        house.start()
-        house.signal(signal.SIGTERM)
-        house.ended()
-        subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
-        with pytest.raises(NotReady, match=r"[Rr]ead.only"):
-            house.start()
-        row.times += 1
+    with measure("R", "a start on a read-only disk") as row:
+        read_only_disk(tmp_path, row, 1)
 
 
 def test_half_a_gigabyte_of_output_costs_little(house: House, measure: Measure) -> None:
@@ -542,6 +557,22 @@ def test_a_socket_deleted_again_and_again(house: House, measure: Measure) -> Non
 def test_of_twenty_starts_at_once_one_daemon_comes(home: Path, measure: Measure) -> None:
     with measure("R", "starts at once") as row:
         starts(home, row, 20)
+
+
+@pytest.mark.soak
+@ROOT_ONLY
+def test_a_read_only_disk_again_and_again(tmp_path: Path, measure: Measure) -> None:
+    with measure("R", "a start on a read-only disk") as row:
+        read_only_disk(tmp_path, row, 10)
+
+
+@pytest.mark.soak
+@ROOT_ONLY
+def test_another_user_is_refused_again_and_again(house: House, measure: Measure) -> None:
+    if shutil.which("setpriv") is None:
+        pytest.skip("setpriv is not installed")
+    with measure("R", "another user at the socket") as row:
+        strangers(house, row, 50)
 
 
 @pytest.mark.soak

@@ -87,6 +87,7 @@ class Processes:
         self._tree.children[child.pid] = child
         if turn.ending is not None and turn.ending.done():
             turn.ending = None  # it saw nothing of this one
+            self._tree.ending.discard(command.turn)
         pump = Pump(child.stdout, child.stderr, output)
         entry = self._enter(child)
         try:
@@ -127,6 +128,7 @@ class Processes:
                 pipe.close()
             self._tree.reap()
             del self._tree.since[turn]
+            self._tree.ending.discard(turn)
         if not self._turns and self._reaping is not None:
             self._reaping.cancel()
             self._reaping = None
@@ -171,6 +173,7 @@ class Processes:
         Where nothing was found, nothing can have come since: what starts a command forgets the ending.
         """
         if turn.ending is None or (turn.ending.done() and not _found_nothing(turn.ending)):
+            self._tree.ending.add(turn_id)
             turn.ending = asyncio.create_task(self._end(Scope(turn_id), turn.hurry))
         return await _through(turn.ending, turn.hurry)
 

@@ -3,6 +3,7 @@
 A root is a child of ours: one we spawned, or an orphan that came to us. What descends from a root belongs with it.
 An orphan is known by its marks; by the session or group of a command still running; by having been seen below one;
 and if it shows none of these, it belongs to the only turn that can have started it, or else to the last of those.
+Turns that end at the same time are all the last.
 """
 
 import contextlib
@@ -34,6 +35,7 @@ class Tree:
         self._session = os.getsid(0)
         self.children: dict[int, Child] = {}
         self.since: dict[TurnId, int] = {}  # open turns, and the time before their first process
+        self.ending: set[TurnId] = set()  # those of them that may look no more
 
     def leaders(self, scope: Scope) -> list[Child]:
         return [child for child in self.children.values() if _within(scope, child)]
@@ -84,7 +86,8 @@ class Tree:
         opened = self.since.get(scope.turn)
         if scope.run is not None or opened is None or process.start < opened:
             return False
-        return not any(since <= process.start for turn, since in self.since.items() if turn != scope.turn)
+        others = self.since.keys() - self.ending - {scope.turn}
+        return not any(self.since[turn] <= process.start for turn in others)
 
     def reap(self) -> None:
         """Reads the status of dead orphans. The children we spawned are left to whoever waits for them."""

@@ -356,6 +356,22 @@ def test_an_orphan_without_marks_dies_with_the_last_turn_that_can_have_started_i
     limited(work())
 
 
+def test_an_orphan_without_marks_is_not_left_by_turns_that_end_at_once(tmp_path: Path) -> None:
+    """Each may look while the other is still there: then it is both's to end, and nobody leaves it to the other."""
+    token, other, bare = new_token(), TurnId("turn-2"), tmp_path / "bare"
+    hides = f"setsid env -i /bin/sh -c ': > {bare}; /bin/sleep 300; : {token}' >/dev/null 2>&1"
+    hidden = f"{hides} & while [ ! -e {bare} ]; do sleep 0.01; done"
+
+    async def work() -> None:
+        async with processes_at(tmp_path) as processes:
+            await processes.run(command("true", turn=other), Watched().output)
+            await processes.run(command("sh", "-c", hidden), Watched().output)
+            await asyncio.gather(processes.end_turn(TURN), processes.end_turn(other))
+            assert not alive(token)
+
+    limited(work())
+
+
 # --- what it costs -------------------------------------------------------------------------------------------------
 
 

@@ -1,7 +1,7 @@
 """Whose process is it: what no real process can be made to show, on a table that the test writes."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from actors.ids import TurnId
 from supervisor.agent.processes.command import INSTANCE, TURN
@@ -47,9 +47,12 @@ class WrittenTable:
         return self.marked.get(pid, {})
 
 
-def found(table: WrittenTable, scope: Scope, since: Mapping[TurnId, int] | None = None) -> list[int]:
+def found(
+    table: WrittenTable, scope: Scope, since: Mapping[TurnId, int] | None = None, ending: Iterable[TurnId] = ()
+) -> list[int]:
     tree = Tree(table, "us")
     tree.since = dict(since or {MINE: 0})
+    tree.ending = set(ending)
     return [process.pid for process in tree.find(scope)]
 
 
@@ -97,6 +100,16 @@ def test_an_orphan_without_marks_belongs_to_the_only_turn_that_was_open_when_it_
     assert found(table, Scope(MINE), {MINE: 10, OTHERS: 11}) == [ORPHAN]
     assert found(table, Scope(MINE), {MINE: 10, OTHERS: 10}) == []
     assert found(table, Scope(MINE), {MINE: 11}) == []
+
+
+def test_an_orphan_without_marks_is_not_left_to_a_turn_that_is_ending_itself() -> None:
+    table = WrittenTable()
+    table.put(ORPHAN, ppid=os.getpid(), start=10)
+    table.marked[ORPHAN] = {}
+    both = {MINE: 10, OTHERS: 10}
+    assert found(table, Scope(MINE), both, ending={MINE}) == []
+    assert found(table, Scope(MINE), both, ending={MINE, OTHERS}) == [ORPHAN]
+    assert found(table, Scope(OTHERS), both, ending={MINE, OTHERS}) == [ORPHAN]
 
 
 def test_the_marks_of_another_instance_are_no_proof() -> None:
