@@ -9,9 +9,7 @@ behind; an ask always has a bound.
 import contextlib
 import contextvars
 import threading
-import time
 import traceback
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -153,15 +151,6 @@ def start(actor: Actor, **context: str) -> Ref:
         host.gone.set()
         raise TooManySessions(f"no thread for {actor.name}: {error}") from error
     return ref
-
-
-def stop_all(refs: Iterable[Ref], timeout_s: float) -> list[Ref]:
-    """End a group in parallel, with one deadline for all. Returns those that did not: each is a bug to be logged."""
-    group = list(refs)
-    for ref in group:
-        ref.stop_soon()
-    deadline = time.monotonic() + timeout_s
-    return [ref for ref in group if not ref.ended(max(0.0, deadline - time.monotonic()))]
 
 
 class Host(pykka.ThreadingActor):

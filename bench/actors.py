@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import structlog
 
 from actors import events as ev
-from actors.base import Actor, Ref, start, stop_all
+from actors.base import Actor, Ref, start
 from actors.clock import ThreadClock
 from actors.effects import Deliver, EndSubscription, ReplyTo
 from actors.ids import ConversationId, ItemId, TurnId
@@ -128,7 +128,8 @@ class House(FakeDaemon):
     def close(self) -> None:
         assert self.registry.stop(BOUND_S)
         assert self.shared.left(BOUND_S) == []
-        assert stop_all([self.journalist, self.librarian], BOUND_S) == []
+        assert self.journalist.stop(BOUND_S)
+        assert self.librarian.stop(BOUND_S)
         assert self.ticking.stop(BOUND_S)
         assert self.loop.stop(BOUND_S)
 

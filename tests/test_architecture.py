@@ -13,7 +13,7 @@ MAY_IMPORT = {
     "supervisor": {"actors", "transports", "supervisor"},
 }
 KNOWS_PYKKA = {"actors/base.py", "actors/mailbox.py", "actors/clock.py"}
-PURE = ("actors/conversation", "actors/routing.py")
+PURE = ("actors/conversation", "actors/routing")
 IMPURE_MODULES = {
     "asyncio",
     "datetime",

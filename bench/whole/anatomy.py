@@ -35,17 +35,17 @@ CLOCKS: tuple[tuple[type, str], ...] = (
 )
 
 STAGES = (
-    ("the message reaches its session: three threads", "sent", "Send>"),
+    ("the message reaches its session", "sent", "Send>"),
     ("it is decided, and becomes events", "Send>", "first commit>"),
     ("they are committed", "first commit>", "first commit<"),
-    ("the agent is told: two threads", "first commit<", "_start>"),
+    ("the agent is told", "first commit<", "_start>"),
     ("surroundings are looked at, the request is built", "_start>", "ask>"),
     ("the model answers", "ask>", "headed<"),
     ("the answer is read, and becomes news", "headed<", "attempt<"),
     ("nothing is left of the turn, the session is told", "attempt<", "TurnEnded>"),
     ("its end is decided, and becomes events", "TurnEnded>", "last commit>"),
     ("they are committed", "last commit>", "last commit<"),
-    ("the client has its answer: two threads", "last commit<", "answered"),
+    ("the client has its answer", "last commit<", "answered"),
 )
 
 

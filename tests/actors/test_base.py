@@ -15,7 +15,7 @@ import pykka
 import pytest
 import structlog
 
-from actors.base import Actor, Failure, Ref, stop_all
+from actors.base import Actor, Failure, Ref
 from actors.base import start as start_on_own_thread
 from actors.errors import ActorGone, DeadlineExceeded, GreenroomError, MailboxFull, TooManySessions
 from actors.mailbox import CAPACITY
@@ -357,15 +357,6 @@ def test_a_raise_while_stopping_ends_the_actor_all_the_same(start: Start, log: l
     assert [entry["event"] for entry in log] == ["actor.stop_failed"]
 
 
-def test_a_group_is_stopped_in_parallel_and_the_one_that_is_stuck_is_named_in_time() -> None:
-    group = [start_on_own_thread(Probe(f"worker-{number}")) for number in range(20)]
-    gate = Gate(group[7])
-    assert stop_all(group, 0.2) == [group[7]]
-    assert repr(group[7]) == "<worker-7>"
-    gate.open()
-    assert stop_all(group, BOUND_S) == []
-
-
 # --- flow (facts 8, 9) --------------------------------------------------------------------------------------
 
 
@@ -509,7 +500,8 @@ def test_what_is_bound_for_one_actor_is_in_its_log_lines_and_in_nobody_elses(sta
     mine, other = start(Probe("mine"), conversation="7f3a"), start(Probe("other"))
     assert mine.ask(Do(bound), BOUND_S) == {"actor": "mine", "conversation": "7f3a"}
     assert other.ask(Do(bound), BOUND_S) == {"actor": "other"}
-    assert stop_all([mine, other], BOUND_S) == []
+    assert mine.stop(BOUND_S)
+    assert other.stop(BOUND_S)
 
 
 def test_what_one_message_binds_is_not_there_in_the_next(start: Start) -> None:

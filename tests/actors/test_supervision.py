@@ -35,7 +35,7 @@ from actors.registry_messages import (
     SessionFailed,
     Stayed,
 )
-from actors.routing import STASH_LIMIT
+from actors.routing.core import STASH_LIMIT
 from actors.settings import BusyPolicy, Decision
 from tests.actors.conftest import Poison
 from tests.fakes.agents import FakeAgents, says

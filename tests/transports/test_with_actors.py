@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from actors import events as ev
-from actors.base import start, stop_all
+from actors.base import start
 from actors.clock import ThreadClock
 from actors.conversation.state import Limits
 from actors.errors import JournalError
@@ -114,7 +114,7 @@ def lively(tenants: Tenants) -> Iterator[Tenants]:
     object.__setattr__(tenants.around, "registry", registry)
     yield tenants
     tenants.leave()
-    assert not stop_all([registry, journalist, librarian], PATIENCE_S)
+    assert all(ref.stop(PATIENCE_S) for ref in (registry, journalist, librarian))
     assert clock.stop(PATIENCE_S)
 
 

@@ -305,7 +305,7 @@ def test_who_reads_a_conversation_that_is_gone_is_told_so_and_its_question_is_ta
     client.ask("resources/subscribe", {"uri": f"greenroom://conversation/{conversation}"})
     sent(client, conversation)
     wants_to_run(daemon, conversation)
-    del daemon._routing._entries[conversation]
+    daemon._routing._index.forget(conversation)
     for subscription in daemon.state(conversation).subscribers:
         gone = EndSubscription(client.dialect._desk.client.connection, Unsubscribed(subscription, "the actor failed"))
         daemon.switchboard.post(gone.connection, gone, daemon.mailboxes["registry"])

@@ -1,26 +1,16 @@
-"""The functional core of the registry: which conversation is live, who is owed what, how often one may fail.
+"""What becomes of every message to the registry: forwarded, kept for the next owner, or refused with the reason.
 
 Pure in that it touches nothing outside: messages in, effects out. It keeps its maps in place, because a copy of ten
-thousand entries for every message would not be simpler, only slower. An entry is in one of these conditions:
-
-    parked      only rows in the journal; a message wakes it
-    live        a session actor owns it; messages are forwarded
-    parking     the session was asked to leave; messages wait for its answer
-    recovering  the session failed; messages wait until its processes are gone
-    removing    nobody owns it, and the disk was asked to forget it; messages wait for what becomes of that
-    broken      it failed even while recovering; refused until the daemon is restarted
+thousand entries for every message would not be simpler, only slower.
 """
 
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from typing import assert_never
 
-from actors.answers import Done, Listing, PendingApprovals, Resolved
+from actors.answers import Done
 from actors.effects import EndSubscription, ReplyTo, Settle, Survivors, Unsubscribed
 from actors.errors import (
-    AmbiguousConversation,
     GreenroomError,
     NameTaken,
     Overloaded,
@@ -28,7 +18,6 @@ from actors.errors import (
     UnknownConversation,
     WrongState,
 )
-from actors.events import ApprovalRequest
 from actors.ids import Caller, ConversationId
 from actors.journal_messages import Erased
 from actors.lanes import COMMANDS
@@ -45,7 +34,6 @@ from actors.messages import (
     Send,
 )
 from actors.orders import AbandonAgent, AgentAbandoned
-from actors.records import Head
 from actors.registry_messages import (
     Create,
     EraseRows,
@@ -67,55 +55,20 @@ from actors.registry_messages import (
     Trim,
     WatchList,
 )
+from actors.routing.entry import ENDED, Entry, Status, caller_of
+from actors.routing.index import Index
+from actors.routing.watching import ListWatch
 from actors.settings import AbortReason
-from actors.watching import ListWatch
 
 FAILURES_ALLOWED = 3  # in a row; a bug that strikes on every message is given up after these
 FAILURE_WINDOW_S = 60.0
 STASH_LIMIT = 256  # messages for one conversation that is between two owners
-PREFIX_LENGTH = 2  # the shortest prefix that names a conversation
-ENDED = frozenset({"idle", "archived", "failed"})  # states that a restart of the daemon leaves as they are
-
-
-class Status(StrEnum):
-    PARKED = "parked"
-    LIVE = "live"
-    PARKING = "parking"
-    RECOVERING = "recovering"
-    REMOVING = "removing"
-    BROKEN = "broken"
-
-
-@dataclass(slots=True)
-class Entry:
-    """One conversation. A parked one costs its head and nothing else.
-
-    `removal` is for whom it is being removed, `removers` are those who want that while it is between two owners.
-    """
-
-    status: Status = Status.PARKED
-    head: Head | None = None
-    generation: int = 0
-    stash: list[Input] = field(default_factory=list)
-    failures: list[float] = field(default_factory=list)
-    failed: SessionFailed | None = None
-    pending: tuple[ApprovalRequest, ...] = ()
-    removal: Caller | None = None
-    removers: list[Caller] = field(default_factory=list)
-
-    @property
-    def is_asleep(self) -> bool:
-        """Nobody owns it and nothing of it is open: it may go."""
-        ended = self.head is not None and self.head.state in ENDED
-        return self.status is Status.BROKEN or (self.status is Status.PARKED and ended)
 
 
 class Routing:
     def __init__(self, max_live: int = 1000) -> None:
-        self._entries: dict[ConversationId, Entry] = {}
-        self._names: dict[str, ConversationId] = {}
+        self._index = Index()
         self._requests: dict[Caller, ConversationId] = {}
-        self._renames: dict[Caller, str] = {}  # names that are taken while their Rename is on its way
         self._unsettled: deque[ConversationId] = deque()  # the last daemon's, for which there was no room yet
         self._watch = ListWatch()
         self._trimming: deque[ConversationId] = deque()  # to be removed one after the other
@@ -134,7 +87,7 @@ class Routing:
             case ConnectionClosed():
                 return self._close_connection(message)
             case ListConversations() | ListApprovals() | Resolve():
-                return [self._look_up(message)]
+                return [self._index.look_up(message)]
             case WatchList():
                 return [*self._watch.watch(message)]
             case Remove():
@@ -162,12 +115,12 @@ class Routing:
                 assert_never(message)
 
     def is_live(self, conversation: ConversationId) -> bool:
-        entry = self._entries.get(conversation)
+        entry = self._index.get(conversation)
         return entry is not None and entry.status not in {Status.PARKED, Status.REMOVING}
 
     def statistics(self) -> dict[str, int]:
         return {
-            "conversations": len(self._entries),
+            "conversations": len(self._index),
             "live": self._live,
             "requests": len(self._requests),
             "watchers": len(self._watch),
@@ -176,35 +129,21 @@ class Routing:
     # --- commands -------------------------------------------------------------------------------------------------
 
     def _route(self, message: ToConversation) -> list[RoutingEffect]:
-        entry = self._entries.get(message.conversation)
+        entry = self._index.get(message.conversation)
         command = message.command
         caller = caller_of(command)
-        if entry is None or (entry.head is None and entry.status is Status.PARKED):
+        if entry is None or entry.never_was:
             return self._refused(caller, UnknownConversation(f"no conversation {message.conversation}"))
-        if isinstance(command, Rename) and not self._take_name(command, message.conversation):
+        if isinstance(command, Rename) and not self._index.take(command, message.conversation):
             return self._refused(caller, NameTaken(f"another conversation is called {command.name!r}"))
         if isinstance(command, Send) and caller is not None:
             self._requests[caller] = message.conversation
         return self._hand_over(message.conversation, entry, command)
 
-    def _take_name(self, command: Rename, conversation: ConversationId) -> bool:
-        """Taken at once, because another may ask for it before this one is on disk."""
-        name = command.name
-        if not name:
-            return True
-        if name not in self._names and command.caller is not None:
-            self._names[name] = conversation
-            self._renames[command.caller] = name
-        return self._names.get(name, conversation) == conversation
-
     def _settle(self, caller: Caller) -> None:
-        """Its one answer is out. A name that it took and did not get is free again."""
+        """Its one answer is out."""
         self._requests.pop(caller, None)
-        name = self._renames.pop(caller, None)
-        owner = self._names.get(name) if name else None
-        entry = self._entries.get(owner) if owner else None
-        if name and (entry is None or entry.head is None or entry.head.name != name):
-            self._names.pop(name, None)
+        self._index.settle(caller)
 
     def _hand_over(self, conversation: ConversationId, entry: Entry, message: Input) -> list[RoutingEffect]:
         match entry.status:
@@ -230,7 +169,7 @@ class Routing:
 
     def keep(self, conversation: ConversationId, message: Input) -> list[RoutingEffect]:
         """Told to an owner that has just failed: the next one serves it. News of the old life dies with it."""
-        entry = self._entries.get(conversation)
+        entry = self._index.get(conversation)
         return self._stash(entry, message) if entry and isinstance(message, (*COMMANDS, Ready)) else []
 
     def refuse(self, message: Input, reason: str) -> list[RoutingEffect]:
@@ -264,21 +203,19 @@ class Routing:
 
     def _create(self, message: Create) -> list[RoutingEffect]:
         name, caller = message.begin.name, message.begin.caller
-        if message.conversation in self._entries:
+        if message.conversation in self._index:
             return self._refused(caller, WrongState(f"conversation {message.conversation} exists"))
-        if name and name in self._names:
+        if self._index.is_taken(name):
             return self._refused(caller, NameTaken(f"another conversation is called {name!r}"))
         entry = Entry()
         effects = self._wake(message.conversation, entry, message.begin)
         if entry.status is Status.LIVE:
-            self._entries[message.conversation] = entry
-            if name:
-                self._names[name] = message.conversation
+            self._index.add(message.conversation, entry, name)
         return effects
 
     def _cancel(self, message: CancelRequest) -> list[RoutingEffect]:
         conversation = self._requests.get(message.caller)
-        entry = self._entries.get(conversation) if conversation else None
+        entry = self._index.get(conversation)
         if conversation is None or entry is None:
             return []  # settled already: what it did is done
         return self._hand_over(conversation, entry, message)
@@ -292,7 +229,7 @@ class Routing:
     def _tell_all(self, message: ConnectionClosed | Quiesce) -> list[RoutingEffect]:
         """Every live owner, and the next one where it changes."""
         effects: list[RoutingEffect] = []
-        for conversation, entry in self._entries.items():
+        for conversation, entry in self._index.items():
             if entry.status is Status.LIVE:
                 effects.append(Forward(conversation, message))
             elif entry.status in {Status.PARKING, Status.RECOVERING}:
@@ -308,9 +245,7 @@ class Routing:
     def _know(self, message: Known) -> list[RoutingEffect]:
         """At start. What the last daemon left running is settled first, what only waits is loaded to be listed."""
         for head in message.heads:
-            self._entries[head.conversation] = Entry(head=head, generation=head.generation)
-            if head.name:
-                self._names.setdefault(head.name, head.conversation)
+            self._index.add(head.conversation, Entry(head=head, generation=head.generation), head.name)
         unsettled = [head for head in message.heads if head.state not in ENDED]
         unsettled.sort(key=lambda head: head.state == "waiting")
         self._unsettled.extend(head.conversation for head in unsettled)
@@ -321,22 +256,17 @@ class Routing:
         effects: list[RoutingEffect] = []
         while self._unsettled and self._live < self._max_live:
             conversation = self._unsettled.popleft()
-            entry = self._entries.get(conversation)
+            entry = self._index.get(conversation)
             if entry is not None and entry.status is Status.PARKED:
                 effects.append(self._start(conversation, entry, Revived(), ()))
         return effects
 
     def _head_changed(self, message: HeadChanged) -> list[RoutingEffect]:
         head = message.head
-        entry = self._entries.get(head.conversation)
+        entry = self._index.get(head.conversation)
         if entry is None:
             return []
-        old = entry.head.name if entry.head else None
-        if old != head.name:
-            if old and self._names.get(old) == head.conversation:
-                del self._names[old]
-            if head.name:
-                self._names[head.name] = head.conversation
+        self._index.rename(head, entry.head.name if entry.head else None)
         if entry.head is not None and entry.head.state == "failed" != head.state:
             entry.failures = []  # somebody has restarted it: it may fail anew
         came_or_went = entry.head is None or entry.head.archived != head.archived
@@ -344,53 +274,12 @@ class Routing:
         entry.pending = message.pending
         return [*self._watch.changed()] if came_or_went else []
 
-    def _look_up(self, message: ListConversations | ListApprovals | Resolve) -> ReplyTo:
-        match message:
-            case ListConversations(caller, archived):
-                heads = (self._shown(entry) for entry in self._entries.values() if entry.head)
-                wanted = (head for head in heads if archived or not head.archived)
-                return ReplyTo(caller, Listing(tuple(sorted(wanted, key=lambda head: -head.updated))))
-            case ListApprovals(caller, conversation):
-                requests = (
-                    (one, request)
-                    for one, entry in self._entries.items()
-                    if conversation in {None, one}
-                    for request in entry.pending
-                )
-                return ReplyTo(caller, PendingApprovals(tuple(requests)))
-            case Resolve(caller, reference):
-                return ReplyTo(caller, self._resolve(reference))
-            case _:
-                assert_never(message)
-
-    def _shown(self, entry: Entry) -> Head:
-        head = entry.head
-        assert head is not None  # noqa: S101  # the caller has looked
-        if entry.status is Status.PARKED and head.state == "idle":
-            return replace(head, state="parked")
-        return replace(head, state="failed") if entry.status is Status.BROKEN else head
-
-    def _resolve(self, reference: str) -> Resolved | GreenroomError:
-        exact = ConversationId(reference)
-        if exact in self._entries:
-            return Resolved(exact)
-        if reference in self._names:
-            return Resolved(self._names[reference])
-        if len(reference) < PREFIX_LENGTH:
-            return UnknownConversation(f"{reference!r} is too short for a prefix and is no name")
-        candidates = [one for one in self._entries if one.startswith(reference)]
-        if len(candidates) == 1:
-            return Resolved(candidates[0])
-        if candidates:
-            return AmbiguousConversation(f"{reference!r} is {len(candidates)} conversations", candidates=candidates)
-        return UnknownConversation(f"no conversation {reference!r}")
-
     # --- removing -------------------------------------------------------------------------------------------------
 
     def _remove(self, message: Remove) -> list[RoutingEffect]:
         conversation, caller = message.conversation, message.caller
-        entry = self._entries.get(conversation)
-        if entry is None or (entry.head is None and entry.status is Status.PARKED):
+        entry = self._index.get(conversation)
+        if entry is None or entry.never_was:
             return self._refused(caller, UnknownConversation(f"no conversation {conversation}"))
         if entry.is_asleep:
             return self._erase(conversation, entry, caller)
@@ -416,7 +305,7 @@ class Routing:
 
     def erased(self, message: Erased) -> list[RoutingEffect]:
         """Only now is it forgotten here: a client or a daemon that dies meanwhile leaves no half of it."""
-        entry = self._entries.get(message.conversation)
+        entry = self._index.get(message.conversation)
         if entry is None or entry.status is not Status.REMOVING:
             return []
         if message.error is None:
@@ -425,9 +314,9 @@ class Routing:
         return self._kept(message.conversation, entry, message.error)
 
     def _gone(self, conversation: ConversationId, entry: Entry) -> list[RoutingEffect]:
-        self._forget(conversation)
+        self._index.forget(conversation)
         gone = UnknownConversation(f"conversation {conversation} was deleted")
-        too_late = (*map(caller_of, _emptied(entry)), *entry.removers)
+        too_late = (*map(caller_of, entry.emptied()), *entry.removers)
         done: list[RoutingEffect] = [ReplyTo(entry.removal, Done())] if entry.removal else []
         refused = (effect for caller in too_late for effect in self._refused(caller, gone))
         return [*done, *refused, *self._watch.changed()]
@@ -436,7 +325,7 @@ class Routing:
         """The disk has it still, and whoever waited for it is served."""
         entry.status = Status.PARKED
         askers = (entry.removal, *entry.removers)
-        waiting = tuple(_emptied(entry))
+        waiting = tuple(entry.emptied())
         entry.removal, entry.removers = None, []
         refused = [effect for caller in askers for effect in self._refused(caller, error)]
         return refused + [effect for one in waiting for effect in self._hand_over(conversation, entry, one)]
@@ -448,21 +337,14 @@ class Routing:
 
     def _trim(self, message: Trim) -> list[RoutingEffect]:
         under_way = bool(self._trimming)
-        self._trimming = deque(self._surplus(message))
+        self._trimming = deque(self._index.surplus(message))
         return [] if under_way else self._trim_next()
-
-    def _surplus(self, message: Trim) -> Iterable[ConversationId]:
-        asleep = [(one, entry.head.updated) for one, entry in self._entries.items() if entry.is_asleep and entry.head]
-        asleep.sort(key=lambda one: one[1])
-        too_many = 0 if message.most is None else max(0, len(self._entries) - message.most)
-        oldest = message.untouched_since
-        return [one for at, (one, updated) in enumerate(asleep) if at < too_many or (oldest and updated < oldest)]
 
     def _trim_next(self) -> list[RoutingEffect]:
         """One at a time: the disk is for conversations first. Who has been woken meanwhile is left alone."""
         while self._trimming and not self._quiescing:
             conversation = self._trimming.popleft()
-            entry = self._entries.get(conversation)
+            entry = self._index.get(conversation)
             if entry is not None and entry.is_asleep:
                 return self._erase(conversation, entry, None)
         return []
@@ -470,7 +352,7 @@ class Routing:
     # --- parking and failing --------------------------------------------------------------------------------------
 
     def _park(self, message: ParkOffered | Left | Stayed) -> list[RoutingEffect]:
-        entry = self._entries.get(message.conversation)
+        entry = self._index.get(message.conversation)
         if entry is None or entry.generation != message.generation:
             return []  # said by an owner that is not the owner any more
         match message, entry.status:
@@ -479,7 +361,7 @@ class Routing:
                 return [Forward(message.conversation, Park())]
             case Stayed(), Status.PARKING:
                 entry.status, entry.removal = Status.LIVE, None
-                waiting = [Forward(message.conversation, one) for one in _emptied(entry)]
+                waiting = [Forward(message.conversation, one) for one in entry.emptied()]
                 return [*waiting, *self._ask_again(message.conversation, entry)]
             case Left(), Status.PARKING if entry.removal is not None:
                 self._live -= 1
@@ -487,21 +369,16 @@ class Routing:
             case Left(), Status.PARKING | Status.LIVE:
                 self._live -= 1
                 entry.status = Status.PARKED
-                stashed = tuple(_emptied(entry))
+                stashed = tuple(entry.emptied())
                 if entry.head is None and not stashed:
-                    self._forget(message.conversation)
+                    self._index.forget(message.conversation)
                 again = [self._start(message.conversation, entry, Revived(), stashed)] if stashed else []
                 return [*again, *self._settle_more(), *self._ask_again(message.conversation, entry)]
             case _:
                 return []
 
-    def _forget(self, conversation: ConversationId) -> None:
-        del self._entries[conversation]
-        for name in [name for name, one in self._names.items() if one == conversation]:
-            del self._names[name]
-
     def _session_failed(self, message: SessionFailed, now: float) -> list[RoutingEffect]:
-        entry = self._entries.get(message.conversation)
+        entry = self._index.get(message.conversation)
         if entry is None or entry.generation != message.generation:
             return []
         entry.failures = [*(one for one in entry.failures if one > now - FAILURE_WINDOW_S), now]
@@ -516,7 +393,7 @@ class Routing:
 
     def _recover(self, conversation: ConversationId) -> list[RoutingEffect]:
         """Its processes are gone: the next owner closes the turn as failed, and serves who was attached."""
-        entry = self._entries.get(conversation)
+        entry = self._index.get(conversation)
         if entry is None or entry.status is not Status.RECOVERING or entry.failed is None:
             return []
         failed, times = entry.failed, len(entry.failures)
@@ -529,7 +406,7 @@ class Routing:
             failed.traceback if times == FAILURES_ALLOWED else None,
             failed.survivors,
         )
-        started = self._start(conversation, entry, revived, tuple(_emptied(entry)))
+        started = self._start(conversation, entry, revived, tuple(entry.emptied()))
         return [started, *self._ask_again(conversation, entry)]
 
     def _forget_requests(self, conversation: ConversationId, kept: set[Caller | None]) -> None:
@@ -542,15 +419,15 @@ class Routing:
         self._live -= 1
         entry.status = Status.BROKEN
         error = TurnFailed(f"the conversation can't be brought back: {failed.message}")
-        return self._turn_away(failed.survivors, _emptied(entry), error)
+        return self._turn_away(failed.survivors, entry.emptied(), error)
 
     def not_started(self, effect: StartSession) -> list[RoutingEffect]:
         """There was no room for it: it is parked as before, and whoever waited may try again."""
-        entry = self._entries[effect.conversation]
+        entry = self._index[effect.conversation]
         self._live -= 1
         entry.status = Status.PARKED
         if entry.head is None:
-            self._forget(effect.conversation)
+            self._index.forget(effect.conversation)
         error = Overloaded("there is no room for another live conversation; try again")
         removers, entry.removal, entry.removers = entry.removers, None, []
         refused = [one for caller in removers for one in self._refused(caller, error)]
@@ -568,14 +445,3 @@ class Routing:
         for caller in (*callers, *map(caller_of, waiting)):
             effects.extend(self._refused(caller, error))
         return effects
-
-
-def caller_of(message: object) -> Caller | None:
-    """Who waits for the answer to this. A cancel has none of its own."""
-    caller = getattr(message, "caller", None)
-    return caller if isinstance(caller, Caller) and not isinstance(message, CancelRequest) else None
-
-
-def _emptied(entry: Entry) -> Iterable[Input]:
-    waiting, entry.stash = entry.stash, []
-    return waiting

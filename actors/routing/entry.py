@@ -1,0 +1,78 @@
+"""One conversation as the registry knows it. It is in one of these conditions:
+
+parked      only rows in the journal; a message wakes it
+live        a session actor owns it; messages are forwarded
+parking     the session was asked to leave; messages wait for its answer
+recovering  the session failed; messages wait until its processes are gone
+removing    nobody owns it, and the disk was asked to forget it; messages wait for what becomes of that
+broken      it failed even while recovering; refused until the daemon is restarted
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from actors.events import ApprovalRequest
+from actors.ids import Caller
+from actors.messages import CancelRequest, Input
+from actors.records import Head
+from actors.registry_messages import SessionFailed
+
+ENDED = frozenset({"idle", "archived", "failed"})  # states that a restart of the daemon leaves as they are
+
+
+class Status(StrEnum):
+    PARKED = "parked"
+    LIVE = "live"
+    PARKING = "parking"
+    RECOVERING = "recovering"
+    REMOVING = "removing"
+    BROKEN = "broken"
+
+
+@dataclass(slots=True)
+class Entry:
+    """A parked one costs its head and nothing else.
+
+    `removal` is for whom it is being removed, `removers` are those who want that while it is between two owners.
+    """
+
+    status: Status = Status.PARKED
+    head: Head | None = None
+    generation: int = 0
+    stash: list[Input] = field(default_factory=list)
+    failures: list[float] = field(default_factory=list)
+    failed: SessionFailed | None = None
+    pending: tuple[ApprovalRequest, ...] = ()
+    removal: Caller | None = None
+    removers: list[Caller] = field(default_factory=list)
+
+    @property
+    def is_asleep(self) -> bool:
+        """Nobody owns it and nothing of it is open: it may go."""
+        ended = self.head is not None and self.head.state in ENDED
+        return self.status is Status.BROKEN or (self.status is Status.PARKED and ended)
+
+    @property
+    def never_was(self) -> bool:
+        """Nothing of it is on disk, and nobody is about to put it there."""
+        return self.head is None and self.status is Status.PARKED
+
+    def emptied(self) -> Iterable[Input]:
+        """What waited for its next owner, which waits no more."""
+        waiting, self.stash = self.stash, []
+        return waiting
+
+    def shown(self) -> Head | None:
+        """The row with the state that a reader of lists should see."""
+        if self.head is None:
+            return None
+        if self.status is Status.PARKED and self.head.state == "idle":
+            return replace(self.head, state="parked")
+        return replace(self.head, state="failed") if self.status is Status.BROKEN else self.head
+
+
+def caller_of(message: object) -> Caller | None:
+    """Who waits for the answer to this. A cancel has none of its own."""
+    caller = getattr(message, "caller", None)
+    return caller if isinstance(caller, Caller) and not isinstance(message, CancelRequest) else None
