@@ -37,27 +37,29 @@ HEAD = """# Performance
 This page is written by `make bench`. Each figure stands next to a floor from the same run: what the least that could
 do the same costs here. Another server of the codex MCP shape is measured with `python -m bench --peer 'CMD'`.
 """
-WHY = """## Where a target is missed
+WHY = """## Where the time goes
 
-What stands in the way, as profiles show it (cProfile in each thread, `perf` with its software clock for the
-whole process, `python -m bench --part anatomy` for the stages of a turn):
+As profiles show it (cProfile of the loop, `perf` with its software clock for the whole process, timestamps at
+each step, `python -m bench --part anatomy` for the stages of a turn). A target is missed on a slow hour of such
+a machine and met on a quick one: the same turn has been seen to take 2.4 and 8 ms within one afternoon, with
+the floors beside it.
 
-- **A turn.** What is decided is cheap: with warm caches the steps of a whole turn take 0.2 ms. Its floor is
-  two synced commits, one after the other, and the model. The rest is hand-overs: connection, registry,
-  session, journalist and loop are threads of one interpreter, a turn passes between them about a dozen times,
-  and each time somebody is woken, waits for the interpreter's lock and begins with cold caches. "One hand-
-  over between two bare threads" is what the machine itself takes for that.
-- **Many streams.** A word of a slow stream comes alone, so it is one read, one wake of its session, one of
-  the connection and one write. Of the daemon's time about three fifths are the interpreter and a third is the
-  kernel, most of it switching threads. Words that come faster than that share the way, which is why one fast
-  stream costs a hundredth.
-- **Interrupts.** Each looks at the process table before and after, and ends with a commit; between 16 busy
-  streams every one of its steps stands in line for the interpreter. A hundred at once take the same steps a
-  hundred times.
+- **A turn** is two synced commits one after the other, the model, a look at the directory in a worker thread,
+  and some 3,600 calls of functions on the loop's thread: two fifths of them are the agent's and its HTTP, two
+  fifths the steps of the conversation and its connection, the rest asyncio and mailboxes. No single one of them
+  takes more than a fiftieth. A commit comes after a pause, and a disk that was left alone for some milliseconds
+  takes twice as long to sync as one that is kept busy (0.3 and 0.12 ms here): that alone is a fifth of a turn.
+- **A new conversation with its first turn** makes three commits, one after the other (it is opened, the prompt
+  is accepted, the turn has ended), and one beside the model's answer.
+- **Many streams.** A word of a slow stream comes alone: one read, a step of its session, a step of its reader's
+  connection, one write. A third of that is the kernel's. Words that come faster share the way, which is why one
+  fast stream costs a fiftieth.
+- **Interrupts.** Half of one is the process: found, signalled, waited for, looked for once more. The other half
+  is the end of the turn: decided, synced, told. A hundred at once take the same steps a hundred times.
 - **The bridge** is an interpreter that starts: the floor beside it is one that imports two modules and ends.
 
-Pinning the process to one core, another switch interval and a rarer garbage collection were measured and
-changed nothing beyond the noise.
+A thread for each actor was built first, and measured against this: see decisions.md. Pinning the process to one
+core, uvloop instead of asyncio's own loop and a rarer garbage collection changed nothing beyond the noise.
 """
 VERBS = (("version",), ("ls",), ("status",))
 

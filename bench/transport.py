@@ -23,6 +23,7 @@ import structlog
 from actors.clock import ThreadClock
 from actors.effects import Deliver, EndSubscription, ReplyTo
 from actors.ids import ConnectionId
+from actors.shared import SharedThread
 from transports.connection import Connection, Neighbours
 from transports.descriptors import DescriptorWire
 from transports.dialect import Action, Client, Write
@@ -103,7 +104,8 @@ async def serve_wire(path: str) -> None:
 
 
 async def serve_actor(path: str) -> None:
-    around = Neighbours(Nobody(), Nobody(), Switchboard(), ThreadClock())
+    shared = SharedThread(asyncio.get_running_loop())
+    around = Neighbours(Nobody(), Nobody(), Switchboard(), ThreadClock(), shared.start)
 
     def begin(wire: DescriptorWire) -> None:
         wire.open(Connection(Client(ConnectionId("c"), "bench"), Echo(), wire, around).begin())
