@@ -1,4 +1,4 @@
-"""The one asyncio loop, on the one long-lived thread that waits and spawns for everybody."""
+"""The one asyncio loop, on the one long-lived thread that waits and spawns for everybody, and runs the actors."""
 
 import asyncio
 import concurrent.futures
