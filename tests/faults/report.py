@@ -26,7 +26,8 @@ HEAD = """# Reliability
 This page is written by `make soak` from what it saw; the small version of each line is in `make test`.
 To repeat one letter, in full: `.venv/bin/python -m pytest -m soak --timeout 1800 tests/faults/test_LETTER*.py`.
 "Lost" counts whatever was promised and not kept: events acknowledged and gone, doubled or out of order, answers that
-never came, turns without exactly one end, processes left behind.
+never came, turns without exactly one end, processes left behind. Times are those of a busy machine, because several
+tests run at once: how long a start or an interrupt takes alone is in [performance](performance.md).
 """
 
 
@@ -70,7 +71,7 @@ class Report:
             f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python {platform.python_version()}"
         )
         total = sum(row.seconds for row in full)
-        lines = [HEAD, f"Last run: {machine}, {total / 60:.0f} minutes.", ""]
+        lines = [HEAD, f"Last run: {machine}; {total / 60:.0f} minutes of tests, side by side.", ""]
         if self.failed:
             lines += ["These did not pass, so their lines are missing or are no proof:", ""]
             lines += [*(f"- `{one}`" for one in self.failed), ""]
