@@ -4,6 +4,7 @@ import asyncio
 import concurrent.futures
 import threading
 from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 import structlog
@@ -11,6 +12,8 @@ import structlog
 from actors.errors import DeadlineExceeded
 
 Result = TypeVar("Result")
+
+WORKERS = 64  # begun when needed; each may hang for long on a disk that is away, and the others must not wait for it
 
 log = structlog.get_logger()
 
@@ -20,6 +23,7 @@ class LoopThread:
 
     def __init__(self) -> None:
         self.loop = asyncio.new_event_loop()
+        self.loop.set_default_executor(ThreadPoolExecutor(WORKERS, "worker"))
         self._thread = threading.Thread(target=self._run, name="loop", daemon=True)
 
     def start(self) -> None:

@@ -1,0 +1,68 @@
+"""The loop's thread: work from other threads, work for worker threads, and its end."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+
+import pytest
+from structlog.testing import capture_logs
+
+from actors.errors import DeadlineExceeded
+from supervisor.loop import LoopThread
+
+BOUND_S = 10.0  # far above what anything here takes
+HANGING = 30  # more than a machine of two cores would get workers by itself
+
+
+@pytest.fixture
+def loop() -> Iterator[LoopThread]:
+    thread = LoopThread()
+    thread.start()
+    yield thread
+    assert thread.stop(BOUND_S)
+
+
+def test_many_who_wait_for_a_disk_that_is_away_leave_room_for_the_others(loop: LoopThread) -> None:
+    """A turn in a directory on a dead mount holds its worker for as long as the kernel does."""
+    disk = threading.Event()
+
+    async def work() -> str:
+        hanging = [asyncio.create_task(asyncio.to_thread(disk.wait, BOUND_S)) for _ in range(HANGING)]
+        await asyncio.sleep(0)  # they are first
+        try:
+            async with asyncio.timeout(BOUND_S / 2):
+                return await asyncio.to_thread(lambda: "served")
+        finally:
+            disk.set()
+            await asyncio.gather(*hanging)
+
+    assert loop.call(work(), BOUND_S) == "served"
+
+
+def test_what_the_loop_does_not_answer_in_time_is_given_up(loop: LoopThread) -> None:
+    with pytest.raises(DeadlineExceeded):
+        loop.call(asyncio.sleep(BOUND_S), 0.05)
+
+
+def test_a_task_that_is_left_at_the_end_is_cancelled_and_named() -> None:
+    thread = LoopThread()
+    thread.start()
+    ended = threading.Event()
+
+    async def forgotten() -> None:
+        try:
+            await asyncio.sleep(BOUND_S)
+        finally:
+            ended.set()
+
+    async def begin() -> asyncio.Task[None]:
+        task = asyncio.create_task(forgotten(), name="forgotten")
+        await asyncio.sleep(0)  # it is under way
+        return task
+
+    kept = thread.call(begin(), BOUND_S)
+    with capture_logs() as entries:
+        assert thread.stop(BOUND_S)
+    assert ended.is_set()
+    assert kept.cancelled()
+    assert [entry["task"] for entry in entries] == ["forgotten"]
