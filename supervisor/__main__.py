@@ -23,4 +23,7 @@ def run() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(run())
+    code = run()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)  # all was stopped in order; Python would still wait for a worker that hangs on a disk that is away

@@ -14,6 +14,7 @@ from actors.errors import DeadlineExceeded
 Result = TypeVar("Result")
 
 WORKERS = 64  # begun when needed; each may hang for long on a disk that is away, and the others must not wait for it
+WORKERS_END_S = 2.0  # for what is being read; nothing that writes is still under way
 
 log = structlog.get_logger()
 
@@ -23,7 +24,8 @@ class LoopThread:
 
     def __init__(self) -> None:
         self.loop = asyncio.new_event_loop()
-        self.loop.set_default_executor(ThreadPoolExecutor(WORKERS, "worker"))
+        self._workers = ThreadPoolExecutor(WORKERS, "worker")
+        self.loop.set_default_executor(self._workers)
         self._thread = threading.Thread(target=self._run, name="loop", daemon=True)
 
     def start(self) -> None:
@@ -60,5 +62,13 @@ class LoopThread:
         if left:
             self.loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
         self.loop.run_until_complete(self.loop.shutdown_asyncgens())
-        self.loop.run_until_complete(self.loop.shutdown_default_executor())
+        self._finish_workers()
         self.loop.close()
+
+    def _finish_workers(self) -> None:
+        """The loop's own way waits for ever."""
+        finishing = threading.Thread(target=self._workers.shutdown, kwargs={"cancel_futures": True}, daemon=True)
+        finishing.start()
+        finishing.join(WORKERS_END_S)
+        if finishing.is_alive():
+            log.error("loop.workers_left")  # the end of the process does not wait for them, see __main__.py

@@ -1,6 +1,8 @@
 """The loop's thread: work from other threads, work for worker threads, and its end."""
 
 import asyncio
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 
@@ -37,6 +39,46 @@ def test_many_who_wait_for_a_disk_that_is_away_leave_room_for_the_others(loop: L
             await asyncio.gather(*hanging)
 
     assert loop.call(work(), BOUND_S) == "served"
+
+
+def test_a_worker_that_hangs_does_not_hold_up_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("supervisor.loop.WORKERS_END_S", 0.05)
+    disk, hangs = threading.Event(), threading.Event()
+    thread = LoopThread()
+    thread.start()
+
+    def read() -> None:
+        hangs.set()
+        disk.wait(BOUND_S)
+
+    async def begin() -> None:
+        asyncio.get_running_loop().run_in_executor(None, read)
+
+    thread.call(begin(), BOUND_S)
+    assert hangs.wait(BOUND_S)
+    with capture_logs() as entries:
+        assert thread.stop(BOUND_S / 2)
+    disk.set()
+    assert [entry["event"] for entry in entries] == ["loop.workers_left"]
+
+
+def test_the_end_of_the_process_does_not_wait_for_a_worker_that_hangs() -> None:
+    program = """
+import runpy, sys, threading
+from concurrent.futures import ThreadPoolExecutor
+import supervisor.program
+def hanging():
+    ThreadPoolExecutor().submit(threading.Event().wait)
+    print("stopped in order")
+    return 3
+supervisor.program.main = hanging
+sys.argv = ["supervisor"]
+runpy.run_module("supervisor", run_name="__main__")
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=BOUND_S, check=False
+    )
+    assert (ran.returncode, ran.stdout) == (3, "stopped in order\n")
 
 
 def test_what_the_loop_does_not_answer_in_time_is_given_up(loop: LoopThread) -> None:
