@@ -17,7 +17,7 @@ from supervisor.agent.processes.output import KEEP_BYTES, LIVE_BYTES, Stream
 from supervisor.agent.sandbox import Confined
 
 LIMIT_S = 20.0  # far above what any of these takes: only a test that would hang gets there
-INSTANCE = "instance-of-the-tests"
+INSTANCE = f"instance-of-the-tests-{os.getpid()}"  # a sweep must not end what other workers have started
 TURN = TurnId("turn-1")
 ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="looks for what is left in /proc")
 T = TypeVar("T")

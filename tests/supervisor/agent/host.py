@@ -1,18 +1,18 @@
-"""A daemon to be killed: `python host.py LEDGER TOKEN` runs stubborn commands with Processes until it is no more."""
+"""A daemon to be killed: `python host.py LEDGER TOKEN INSTANCE` runs stubborn commands with Processes until it is no more."""
 
 import asyncio
 import sys
 from pathlib import Path
 
 from supervisor.agent.processes import Processes
-from tests.supervisor.agent.commands import INSTANCE, Watched, command
+from tests.supervisor.agent.commands import Watched, command
 from tests.support.stubborn import kinds
 
 SPARED = {"runs_away", "daemon_without_marks"}  # no marks, or never the same: found only while we are their parent
 
 
-async def main(ledger: Path, token: str) -> None:
-    async with Processes(ledger, INSTANCE) as processes:
+async def main(ledger: Path, token: str, instance: str) -> None:
+    async with Processes(ledger, instance) as processes:
         outputs, runs = [], []
         for kind in kinds():
             if kind.name not in SPARED and kind.says_ready:
@@ -27,4 +27,4 @@ async def main(ledger: Path, token: str) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1]), sys.argv[2]))
+    asyncio.run(main(Path(sys.argv[1]), sys.argv[2], sys.argv[3]))

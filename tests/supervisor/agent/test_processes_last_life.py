@@ -41,7 +41,9 @@ def entry_of(pid: int, *, later: int = 0) -> Entry:
 def test_nothing_of_a_killed_daemon_survives_the_start_of_the_next(tmp_path: Path) -> None:
     token = new_token()
     daemon = subprocess.Popen(
-        [sys.executable, "-m", host.__name__, str(tmp_path / "ledger"), token], cwd=ROOT, stdout=subprocess.PIPE
+        [sys.executable, "-m", host.__name__, str(tmp_path / "ledger"), token, INSTANCE],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
     )
     with daemon:
         assert daemon.stdout is not None
