@@ -1,4 +1,4 @@
-"""A daemon to be killed: `python host.py LEDGER TOKEN INSTANCE` runs stubborn commands with Processes until it is no more."""
+"""A daemon to be killed: `python host.py LEDGER TOKEN INSTANCE` runs stubborn commands until it is no more."""
 
 import asyncio
 import sys
