@@ -3,6 +3,7 @@
 Reads files, so it runs in a worker thread; knows no conversation.
 """
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,7 +72,7 @@ def guide_texts(cwd: Path, home: Path, max_bytes: int) -> list[str]:
 
 def _from_root_down(cwd: Path) -> list[Path]:
     chain = [cwd, *cwd.parents]
-    root = next((place for place, folder in enumerate(chain) if (folder / ".git").exists()), 0)
+    root = next((place for place, folder in enumerate(chain) if os.path.exists(folder / ".git")), 0)  # noqa: PTH110  # False, not an error, where one may not look
     return list(reversed(chain[: root + 1]))
 
 

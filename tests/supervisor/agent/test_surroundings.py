@@ -55,6 +55,10 @@ def test_guides_of_a_repository_are_read_from_its_root_down_and_none_above(tmp_p
     assert guide_texts(deep, tmp_path / "nowhere", 1000) == ["root", "deep"]
 
 
+def test_a_directory_that_can_not_be_looked_at_has_no_guide(tmp_path: Path) -> None:
+    assert guide_texts(Path("/", "a" * 300, "b"), tmp_path, 1000) == []
+
+
 def test_all_guides_together_are_held_to_the_size(tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.mkdir()
