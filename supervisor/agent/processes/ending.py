@@ -6,12 +6,17 @@ import os
 import signal
 import time
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from supervisor.agent.processes.exits import all_gone
 from supervisor.agent.processes.spawn import Child
-from supervisor.agent.processes.table import Process
+from supervisor.agent.processes.table import Process, Sight
 
-Find = Callable[[], list[Process]]
+
+class Find(Protocol):
+    def __call__(self, at_sight: Sight = ...) -> list[Process]: ...
+
+
 Leaders = Callable[[], list[Child]]
 
 LOOK_AGAIN_S = 0.05  # a killed process is gone in less, unless the kernel holds it
@@ -26,7 +31,7 @@ async def end(find: Find, leaders: Leaders, grace_s: float, hurry: asyncio.Futur
             return []
         return await _kill(find, leaders)
     except asyncio.CancelledError:  # the loop itself is being closed
-        _strike(find(), leaders())
+        _strike(find, leaders())
         raise
 
 
@@ -62,19 +67,20 @@ def _kept(found: Sequence[Process], leaders: Sequence[Child]) -> list[Process]:
 
 async def _kill(find: Find, leaders: Leaders) -> list[Process]:
     deadline = time.monotonic() + GIVE_UP_S
-    while (found := find()) and time.monotonic() < deadline:
-        _strike(found, leaders())
+    while (found := _strike(find, leaders())) and time.monotonic() < deadline:
         await all_gone([process.pid for process in found], LOOK_AGAIN_S)
     return found
 
 
-def _strike(found: Sequence[Process], leaders: Sequence[Child]) -> None:
-    """First the groups, each in one step of the kernel in which nobody of it can fork; then who has left his."""
+def _strike(find: Find, leaders: Sequence[Child]) -> list[Process]:
+    """First the groups, each in one step of the kernel in which nobody of it can fork; then who has left his.
+
+    Each of those at sight: one that forks and ends all the time is somebody else when all have been looked at.
+    """
     for child in leaders:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid, signal.SIGKILL)  # its status has not been read, so the group is still its own
-    for process in found:
-        _signal(process.pid, signal.SIGKILL)
+    return find(lambda process: _signal(process.pid, signal.SIGKILL))
 
 
 def _signal(pid: int, sig: signal.Signals) -> None:

@@ -13,7 +13,7 @@ from supervisor.agent.processes.command import INSTANCE, TURN
 from supervisor.agent.processes.ending import end
 from supervisor.agent.processes.ledger import Entry, Ledger
 from supervisor.agent.processes.platform import table_of_this_system
-from supervisor.agent.processes.table import Process, Table
+from supervisor.agent.processes.table import Process, Sight, Table, unmoved
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class _Remains:
     def _marked(self, pid: int) -> bool:
         return self._table.marks(pid).get(INSTANCE) == self._instance
 
-    def find(self) -> list[Process]:
+    def find(self, at_sight: Sight = unmoved) -> list[Process]:
         self._table.refresh()
         found: dict[int, Process] = {}
         ahead = [pid for pid in self._table.everybody() if self._marked(pid)]
@@ -81,8 +81,9 @@ class _Remains:
             process = self._table.look(pid)
             if process is None or process.dead or pid in found or pid in self._spared:
                 continue
-            found[pid] = process
             ahead.extend(self._table.children(pid))
+            found[pid] = process
+            at_sight(process)
         self._note(found)
         return list(found.values())
 

@@ -8,6 +8,7 @@ import asyncio
 import itertools
 import os
 import time
+from functools import partial
 from pathlib import Path
 from typing import Self
 
@@ -179,7 +180,7 @@ class Processes:
 
     async def _end(self, scope: Scope, hurry: asyncio.Future[None]) -> tuple[int, ...]:
         tree = self._tree
-        left = await end(lambda: tree.find(scope), lambda: tree.leaders(scope), self._grace_s, hurry)
+        left = await end(partial(tree.find, scope), lambda: tree.leaders(scope), self._grace_s, hurry)
         tree.reap()
         if left:
             self._survivors += len(left)

@@ -3,7 +3,7 @@
 `Table` is what the rest needs; procfs.py is Linux, ps.py is macOS and whatever else there is.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -22,6 +22,13 @@ class Process:
     @property
     def name(self) -> tuple[int, int]:
         return self.pid, self.start
+
+
+Sight = Callable[[Process], None]  # called with each process in the moment in which it is found
+
+
+def unmoved(_: Process) -> None:
+    """Only looks."""
 
 
 class Table(Protocol):

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from actors.ids import TurnId
 from supervisor.agent.processes.command import COMMAND, INSTANCE, TURN
 from supervisor.agent.processes.spawn import Child
-from supervisor.agent.processes.table import Process, Table
+from supervisor.agent.processes.table import Process, Sight, Table, unmoved
 
 SETTLING_LOOKS = 100  # while others' orphans arrive without end, an empty answer is believed after so many
 
@@ -40,27 +40,34 @@ class Tree:
     def leaders(self, scope: Scope) -> list[Child]:
         return [child for child in self.children.values() if _within(scope, child)]
 
-    def find(self, scope: Scope) -> list[Process]:
-        """All that is alive. Empty means gone: no parent died during the look and passed its children on to us."""
+    def find(self, scope: Scope, at_sight: Sight = unmoved) -> list[Process]:
+        """All that is alive. Empty means gone: no parent died during the look and passed its children on to us.
+
+        Who came to us last is looked at first: if it runs away, it will not be there much longer.
+        """
         for _ in range(SETTLING_LOOKS):
             self._table.refresh()
             before = self._table.candidates()
-            found = self._below(pid for pid in before if self._owns(scope, pid))
+            found = self._below((pid for pid in reversed(before) if self._owns(scope, pid)), at_sight)
             if found or before == self._table.candidates():
                 break
         scope.seen.update(process.name for process in found)
         return found
 
-    def _below(self, roots: Iterable[int]) -> list[Process]:
+    def _below(self, roots: Iterable[int], at_sight: Sight) -> list[Process]:
         found: dict[int, Process] = {}
-        ahead = list(roots)
-        while ahead:
-            pid = ahead.pop()
-            if pid in found or (process := self._table.look(pid)) is None:
-                continue
-            if not process.dead:
-                found[pid] = process
-            ahead.extend(self._table.children(pid))
+        for root in roots:
+            ahead = [root]
+            while ahead:
+                pid = ahead.pop()
+                if pid in found or (process := self._table.look(pid)) is None:
+                    continue
+                ahead.extend(
+                    self._table.children(pid)
+                )  # while they are still its own
+                if not process.dead:
+                    found[pid] = process
+                    at_sight(process)
         return list(found.values())
 
     def _owns(self, scope: Scope, pid: int) -> bool:

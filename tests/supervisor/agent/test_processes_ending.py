@@ -8,8 +8,9 @@ from collections.abc import Iterator
 import pytest
 
 from supervisor.agent.processes import ending, exits
+from supervisor.agent.processes.ending import Find
 from supervisor.agent.processes.platform import table_of_this_system
-from supervisor.agent.processes.table import Process
+from supervisor.agent.processes.table import Process, Sight, unmoved
 from tests.supervisor.agent.commands import ON_LINUX, limited, until
 
 TABLE = table_of_this_system()
@@ -23,9 +24,15 @@ def sleeper() -> Iterator[subprocess.Popen[bytes]]:
         process.kill()
 
 
-def seen(process: subprocess.Popen[bytes]) -> list[Process]:
-    found = TABLE.look(process.pid)
-    return [found] if found is not None and not found.dead else []
+def finding(*processes: subprocess.Popen[bytes]) -> Find:
+    def find(at_sight: Sight = unmoved) -> list[Process]:
+        looks = (TABLE.look(process.pid) for process in processes)
+        found = [look for look in looks if look is not None and not look.dead]
+        for one in found:
+            at_sight(one)
+        return found
+
+    return find
 
 
 @pytest.fixture
@@ -41,7 +48,7 @@ def test_what_cannot_be_ended_is_named_after_a_while_so_that_the_turn_ends(
     sleeper: subprocess.Popen[bytes], sent: list[signal.Signals]
 ) -> None:
     async def work() -> list[Process]:
-        return await ending.end(lambda: seen(sleeper), list, 0.05, asyncio.get_running_loop().create_future())
+        return await ending.end(finding(sleeper), list, 0.05, asyncio.get_running_loop().create_future())
 
     assert [process.pid for process in limited(work())] == [sleeper.pid]
     assert sent[:2] == [signal.SIGTERM, signal.SIGCONT]
@@ -53,7 +60,7 @@ def test_term_comes_once_and_a_hurry_brings_kill_at_once(
 ) -> None:
     async def work() -> None:
         hurry: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        task = asyncio.create_task(ending.end(lambda: seen(sleeper), list, 60, hurry))
+        task = asyncio.create_task(ending.end(finding(sleeper), list, 60, hurry))
         await asyncio.sleep(0)  # its first step
         assert sent == [signal.SIGTERM, signal.SIGCONT]
         hurry.set_result(None)
@@ -73,9 +80,9 @@ def test_who_has_been_asked_is_not_asked_again_when_another_one_ends(
         hurry: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         looks: list[int] = []
 
-        def find() -> list[Process]:
+        def find(at_sight: Sight = unmoved) -> list[Process]:
             looks.append(1)
-            return seen(first) + seen(sleeper)
+            return finding(first, sleeper)(at_sight)
 
         task = asyncio.create_task(ending.end(find, list, 60, hurry))
         await until(lambda: sent)
@@ -94,7 +101,7 @@ def test_a_loop_that_is_closed_meanwhile_kills_on_its_way_out(
 ) -> None:
     async def work() -> None:
         hurry: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        task = asyncio.create_task(ending.end(lambda: seen(sleeper), list, 60, hurry))
+        task = asyncio.create_task(ending.end(finding(sleeper), list, 60, hurry))
         await asyncio.sleep(0)
         task.cancel()
         await asyncio.wait([task])

@@ -71,6 +71,27 @@ def test_a_parent_that_dies_between_the_list_and_the_look_does_not_hide_its_chil
     assert found(table, Scope(MINE)) == [ORPHAN]
 
 
+def test_each_is_struck_at_sight_with_its_children_known_and_the_newest_first() -> None:
+    table, story = WrittenTable(), []
+    table.put(PARENT, ppid=os.getpid())
+    table.put(PARENT + 5, ppid=PARENT)
+    table.put(ORPHAN, ppid=os.getpid())
+    table.on_look = lambda pid: story.append(f"look {pid - PARENT}")
+    tree = Tree(table, "us")
+    tree.since = {MINE: 0}
+
+    def strike(process: Process) -> None:
+        story.append(f"strike {process.pid - PARENT}")
+        del table.processes[process.pid]
+        for child in table.children(process.pid):
+            table.put(child, ppid=os.getpid(), turn=OTHERS)  # nothing would tell any more whose it is
+
+    assert [process.pid for process in tree.find(Scope(MINE), strike)] == [ORPHAN, PARENT, PARENT + 5]
+    strikes = [story.index(f"strike {number}") for number in (1, 0, 5)]
+    assert strikes == sorted(strikes)
+    assert "look 0" not in story[: strikes[0]]
+
+
 def test_what_descends_from_a_marked_orphan_belongs_with_it_whatever_it_says_itself() -> None:
     table = WrittenTable()
     table.put(PARENT, ppid=os.getpid())
