@@ -7,7 +7,7 @@ from actors.effects import Deliver, EndSubscription, ReplyTo
 from actors.errors import JournalError
 from actors.ids import ConnectionId, ConversationId
 from actors.messages import Address
-from actors.orders import AgentOrder, RunAgent
+from actors.orders import AgentOrder
 from actors.records import Append, Head, Page
 
 
@@ -35,10 +35,6 @@ class AgentRunner(Protocol):
     """Carries out turns, elsewhere. Called by actors, never waits; news goes to `session` by tell."""
 
     def order(self, order: AgentOrder, session: Address) -> None: ...
-
-    def expect(self, order: RunAgent) -> None:
-        """It is ordered in a moment, when it is on disk, or never: only what leaves no trace may begin."""
-        ...
 
 
 class Outbox(Protocol):

@@ -172,9 +172,6 @@ class Session(Actor):
             headline = self._headline(head, result.state)
             self._heads.append((result.state.epoch, headline))
         self._around.journalist.tell(Store(append, self.address, result.state.epoch))
-        for held in result.state.held:
-            if isinstance(held.effect, RunAgent):
-                self._around.agents.expect(held.effect)
 
     def _headline(self, head: Head, state: State) -> HeadChanged:
         turn = state.facts.turn

@@ -233,8 +233,7 @@ class Engine:
         self.histories = Histories(self.journal)
         self._backend = self._model_backend()
         self._notifier = Notifier(lambda: self.config.notify, self.environments.of)
-        completed, get_ready = self._notifier.completed, self._backend.get_ready
-        self.runner = Runner(self.loop.loop, self.processes, self._backend_for, completed, get_ready)
+        self.runner = Runner(self.loop.loop, self.processes, self._backend_for, self._notifier.completed)
 
     async def _stop_agents(self) -> None:
         await self.runner.close()

@@ -65,11 +65,9 @@ class Runner:
         processes: Processes,
         backend_for: BackendFor,
         completed: TellCompleted = lambda *_: None,
-        get_ready: Callable[[RunAgent], None] = lambda _: None,
     ) -> None:
         self._loop = loop
         self._completed = completed
-        self._get_ready = get_ready
         self._processes = processes
         self._backend_for = backend_for
         self._running: dict[TurnId, Running] = {}
@@ -84,10 +82,6 @@ class Runner:
                 running.turn.outflow.taken()
         else:
             soon(self._loop, self._take, order, session)
-
-    def expect(self, order: RunAgent) -> None:
-        """From any thread."""
-        soon(self._loop, self._get_ready, order)
 
     def _take(self, order: LoopOrder, session: Address) -> None:
         match order:

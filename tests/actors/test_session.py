@@ -39,17 +39,6 @@ def test_nobody_sees_an_event_and_no_agent_starts_before_the_journal_has_it(daem
     assert len(daemon.agents.ordered(RunAgent)) == 1
 
 
-def test_the_runner_knows_what_it_will_be_told_while_the_disk_is_at_work(daemon: StagedDaemon) -> None:
-    begun(daemon)
-    with daemon.stage.holding(daemon.journalist):
-        daemon.send(A, await_end=False)
-        daemon.run()
-        (expected,) = daemon.agents.expected
-        assert daemon.agents.orders == []
-    daemon.run()
-    assert daemon.agents.orders == [expected]
-
-
 def test_an_interrupt_that_comes_before_the_agent_was_told_starts_none(daemon: StagedDaemon) -> None:
     begun(daemon)
     with daemon.stage.holding(daemon.journalist):

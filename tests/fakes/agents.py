@@ -62,7 +62,6 @@ class FakeAgents:
         self.script = script
         self.stubborn = False  # True: orders to stop are noted, and nothing ends by itself
         self.orders: list[AgentOrder] = []
-        self.expected: list[RunAgent] = []
         self.noticed: Callable[[AgentOrder], None] = lambda _: None
         self._runs: dict[TurnId, _Run] = {}
         self._lock = threading.RLock()
@@ -82,9 +81,6 @@ class FakeAgents:
             self.orders.append(order)
             self._carry_out(order, session)
         self.noticed(order)
-
-    def expect(self, order: RunAgent) -> None:
-        self.expected.append(order)
 
     def say(self, turn: TurnId, *news: AgentNews) -> None:
         self._tell(self._runs[turn].session, AgentOutput(turn, news))

@@ -75,9 +75,6 @@ class Disk:
 class Agents:
     """Every turn says a lot and is done."""
 
-    def expect(self, order: RunAgent) -> None:
-        """It needs no time to get ready."""
-
     def order(self, order: AgentOrder, session: Address) -> None:
         if isinstance(order, RunAgent):
             threading.Thread(target=self._run, args=(order, session)).start()

@@ -4,14 +4,13 @@ Whatever the model is, the loop is the same; it can begin in the middle, because
 """
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Protocol
 
 from actors import events as ev
-from actors.ids import ConversationId, TurnId
+from actors.ids import ConversationId
 from actors.orders import RunAgent
 from actors.settings import Decision, Settings
 from supervisor.agent.history import Histories, take_inputs
@@ -26,9 +25,6 @@ from supervisor.agent.tools.toolbox import Toolbox
 from supervisor.agent.tools.work import Work
 from supervisor.agent.turn import Turn
 
-EXPECTED = 256  # turns at once whose commit is under way; those that never came are pushed out by others
-
-Look = asyncio.Future[list[Notice]]
 Build = Callable[[], Awaitable[ModelRequest]]
 Deliver = Callable[[Sequence[News]], Awaitable[None]]
 Notify = Callable[[Pause], Awaitable[None]]
@@ -79,19 +75,11 @@ class ModelBackend:
         self._toolbox = toolbox
         self._manner = manner
         self._environment_of = environment_of
-        self._looks: OrderedDict[TurnId, Look] = OrderedDict()  # begun for turns that are expected
-
-    def get_ready(self, order: RunAgent) -> None:
-        """It comes when it is on disk, which takes as long as to look round where it will work."""
-        if order.turn not in self._looks:
-            self._looks[order.turn] = self._look_around(order.settings)
-            while len(self._looks) > EXPECTED:
-                self._looks.popitem(last=False)
 
     async def run(self, turn: Turn) -> str | None:
         order = turn.order
         model = self._models.of(order)
-        looking = self._looks.pop(order.turn, None) or self._look_around(order.settings)
+        looking = self._look_around(order.settings)
         transcript = await self._histories.open(order)
         env = self._environment_of(order.conversation)
         work = Work(turn, transcript, env, self._manner.approval_deadline_s, self._manner.approval_default)
@@ -109,8 +97,8 @@ class ModelBackend:
     def forget(self, conversation: ConversationId) -> None:
         self._histories.forget(conversation)
 
-    def _look_around(self, settings: Settings) -> Look:
-        """In a worker thread: a directory may be on a disk that is slow, or away."""
+    def _look_around(self, settings: Settings) -> asyncio.Future[list[Notice]]:
+        """In a worker thread, while the history is opened: a directory may be on a disk that is slow, or away."""
         home, guide_bytes = self._manner.home, self._manner.guide_bytes
         look = lambda: list(notices(settings, home, guide_bytes))  # noqa: E731  # as the executor wants it
         return asyncio.get_running_loop().run_in_executor(None, look)

@@ -1,23 +1,15 @@
 """What the model is told besides what people say: instructions, guides, surroundings, pictures; and what it costs."""
 
 import base64
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from actors import events as ev
 from actors.answers import Ending
-from actors.errors import JournalError
 from actors.events import MessageKind
-from actors.ids import ConversationId, TurnId
 from actors.items import ImageItem, LocalImageItem
-from actors.orders import RunAgent
-from actors.records import Append
 from actors.settings import ApprovalPolicy, ReadOnly, WorkspaceWrite
-from supervisor.agent.backends.model import EXPECTED
-from supervisor.agent.surroundings import notices
-from tests.faults.house import until
 from tests.supervisor.agent.turns.requests import lines, talk
 from tests.support.house import House, Talk, house_at
 from tests.support.model_server import ModelServer
@@ -61,42 +53,6 @@ def test_the_surroundings_are_told_once_and_again_when_settings_change(either: H
     either.restart()
     conversation.ask("say four")
     assert len(told(conversation, MessageKind.ENVIRONMENT_CONTEXT)) == 2
-
-
-def test_the_look_round_is_begun_while_the_prompt_is_stored_and_made_once_a_turn(
-    house: House, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    looked: list[int] = []
-    stored: list[Sequence[Append]] = []
-    commit = house.engine.journal.commit
-
-    def look(*place: object) -> object:
-        looked.append(len(stored))
-        return notices(*place)  # type: ignore[arg-type]  # what it was called with
-
-    def slow_commit(appends: Sequence[Append]) -> list[JournalError | None]:
-        if any(record.type == "task_started" for append in appends for record in append.records):
-            until(lambda: looked, "nobody looked round meanwhile")
-        stored.append(appends)
-        return commit(appends)
-
-    conversation = house.talk()
-    monkeypatch.setattr("supervisor.agent.backends.model.notices", look)
-    monkeypatch.setattr(house.engine.journal, "commit", slow_commit)
-    before = len(stored)
-    conversation.ask("say one")
-    assert looked == [before]
-
-
-def test_turns_that_never_came_are_forgotten(house: House) -> None:
-    backend, settings = house.engine._backend, house.talk().settings
-
-    async def expect() -> int:
-        for number in range(EXPECTED + 50):
-            backend.get_ready(RunAgent(ConversationId("c"), TurnId(f"t{number}"), settings, 1))
-        return len(backend._looks)
-
-    assert house.engine.loop.call(expect(), 10.0) == EXPECTED
 
 
 def test_a_turn_with_settings_of_its_own_is_told_of_them_and_the_next_of_the_old_ones(house: House) -> None:
