@@ -48,7 +48,7 @@ check: lint types reference-check test ## everything that must be green: format,
 soak: $(READY) ## the long repetitions of the fault tests
 	@$(RUN)python -m pip install --quiet --disable-pip-version-check 'atheris==3.0.0' || echo "no atheris for this Python: fuzzing by coverage is left out"
 	@echo "==> side by side: most of them wait" && $(RUN)python -m pytest -m "soak and not quiet" --timeout 1800 -n 3 --maxschedchunk 1
-	@echo "==> one after the other: they measure" && $(RUN)python -m pytest -m "soak and quiet" --timeout 1800
+	@echo "==> one after the other: they measure" && $(RUN)python -m pytest -m "soak and quiet" --timeout 1800 --add-to-report
 
 bench: $(READY) ## the figures next to their floors, in one table
 	@$(RUN)python -m bench

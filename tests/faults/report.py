@@ -60,6 +60,18 @@ class Report:
         self.rows: list[Row] = []
         self.failed: list[str] = []
 
+    def take_from(self, page: str) -> None:
+        """What an earlier run has written."""
+        letter, rows = "", []
+        for line in page.splitlines():
+            if line.startswith("## "):
+                letter = line[3]
+            elif line.startswith("- `"):
+                self.failed.append(line.removeprefix("- `").removesuffix("`"))
+            elif line.startswith("| ") and line.endswith("` |"):
+                rows.append(_row(letter, line))
+        self.rows = rows + self.rows
+
     @property
     def whole(self) -> bool:
         """Every letter had its long run."""
@@ -78,6 +90,12 @@ class Report:
         for letter, title in LETTERS.items():
             lines += [f"## {letter}: {title}", "", *_table([row for row in full if row.letter == letter]), ""]
         return "\n".join(lines)
+
+
+def _row(letter: str, line: str) -> Row:
+    what, times, lost, seconds, notes, module = (cell.strip() for cell in line.strip("|").split("|"))
+    counted = int(times.replace(",", ""))
+    return Row(letter, what, True, module.strip("`"), counted, int(lost), float(seconds), [notes] if notes else [])
 
 
 def _table(rows: Sequence[Row]) -> Iterator[str]:

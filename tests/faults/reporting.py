@@ -13,6 +13,10 @@ REPORT = Report()
 ROW = "fault"
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--add-to-report", action="store_true", help="the page keeps what the run before has written")
+
+
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Where the whole run is seen: with several workers, by the one who started them."""
     if report.failed:
@@ -31,5 +35,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     worker = hasattr(session.config, "workerinput")
     finished = exitstatus in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}
+    if session.config.getoption("--add-to-report") and PAGE.exists() and not worker:
+        REPORT.take_from(PAGE.read_text(encoding="utf-8"))
     if finished and REPORT.whole and not worker:
         PAGE.write_text(REPORT.page(), encoding="utf-8")

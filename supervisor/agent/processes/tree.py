@@ -62,9 +62,7 @@ class Tree:
                 pid = ahead.pop()
                 if pid in found or (process := self._table.look(pid)) is None:
                     continue
-                ahead.extend(
-                    self._table.children(pid)
-                )  # while they are still its own
+                ahead.extend(self._table.children(pid))  # while they are still its own
                 if not process.dead:
                     found[pid] = process
                     at_sight(process)

@@ -1,0 +1,24 @@
+"""The page of the long runs: written, and read back by the run that adds to it."""
+
+from tests.faults.report import LETTERS, Report, Row
+
+
+def test_a_page_is_read_back_as_it_was_written() -> None:
+    written, read = Report(), Report()
+    written.rows = [
+        Row(letter, f"what {letter} tried", True, "test_x.py", times=1_234, seconds=1.5, notes=["some", "more"])
+        for letter in LETTERS
+    ]
+    written.rows[0].notes = []
+    written.failed = ["tests/faults/test_x.py::test_y"]
+    read.take_from(written.page())
+    assert read.page() == written.page()
+    assert read.whole
+
+
+def test_what_comes_later_stands_behind_what_was_there() -> None:
+    written, read = Report(), Report()
+    written.rows = [Row("K", "first", True, "test_kills.py")]
+    read.rows = [Row("K", "second", True, "test_kills.py")]
+    read.take_from(written.page())
+    assert [row.what for row in read.rows] == ["first", "second"]
