@@ -24,6 +24,8 @@ from supervisor.cli.terminal import Paint
 PATIENCE_S = 30.0  # for anything in the tour; it takes seconds in all
 POLL_S = 0.05
 WORK = "plan look around, write, read; then write note.txt: remember the milk; then run cat note.txt"
+UNCONFINED = ("--sandbox", "danger-full-access")
+QUESTION = "ask date > /dev/null && echo done"
 PROGRAM = (sys.executable, "-m", "supervisor.cli.main")
 KEPT_ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "TERM", "COLUMNS", "NO_COLOR", "PYTHONPATH", "VIRTUAL_ENV", "TZ")
 
@@ -58,12 +60,14 @@ class Tour:
         self._do("up")
         self._note_the_daemon()
         self._title("A new conversation. A plan, a patch and a command are part of the answer.")
-        self._do("run", "--name", "tour", "--sandbox", self._sandbox(), WORK)
+        confined = self._can_confine()
+        # Without a sandbox every step would be a question; the tour's directory is its own in any case.
+        self._do("run", "--name", "tour", *(() if confined else UNCONFINED), WORK)
         self._title("What policy does not allow, it asks. A second terminal answers.")
-        asking = self._begin("send", "tour", "--wait", "ask date > /dev/null && echo done")
-        self._do("wait", "tour", "--for", "approval", quietly=True)
-        self._do("approve", "tour", second=True)
-        self._end(asking)
+        if confined:
+            self._question()
+        else:
+            self._question_apart()
         self._title("A turn is interrupted from a second terminal. The conversation stays.")
         counting = self._begin("send", "tour", "--wait", "count 500")
         time.sleep(1.0)  # for the person to see it count
@@ -81,6 +85,20 @@ class Tour:
         self._do("send", "tour", "--wait", "say Here we are again, with everything we knew.")
         self._do("down")
 
+    def _question(self) -> None:
+        asking = self._begin("send", "tour", "--wait", QUESTION)
+        self._do("wait", "tour", "--for", "approval", quietly=True)
+        self._do("approve", "tour", second=True)
+        self._end(asking)
+
+    def _question_apart(self) -> None:
+        """What runs unconfined anyway has nothing to ask, unless the policy trusts nothing."""
+        self._do("run", "--name", "careful", "--approval", "untrusted", *UNCONFINED, "-d", QUESTION)
+        self._do("wait", "careful", "--for", "approval")
+        self._do("approvals")
+        self._do("approve", "careful", second=True)
+        self._do("wait", "careful")
+
     # --- steps ----------------------------------------------------------------------------------------------------
 
     def _title(self, text: str) -> None:
@@ -89,7 +107,7 @@ class Tour:
     def _show(self, words: tuple[str, ...], *, second: bool) -> None:
         shown = " ".join(word if word.isascii() and " " not in word else f"'{word}'" for word in words)
         mark = "second terminal $" if second else "$"
-        lines = textwrap.wrap(f"{mark} greenroom {shown}", 76, subsequent_indent="    ")
+        lines = textwrap.wrap(f"{mark} greenroom {shown}", 76, subsequent_indent="    ", break_on_hyphens=False)
         print(self._paint(" \\\n".join(lines), "cyan", "bold"), flush=True)
 
     def _do(self, *words: str, second: bool = False, quietly: bool = False) -> None:
@@ -120,11 +138,9 @@ class Tour:
             process.wait()
             raise Problem("a step of the tour did not end", "`greenroom doctor` looks why", "timed_out") from None
 
-    def _sandbox(self) -> str:
-        """Confined where this system can do that; the tour's directory is its own in any case."""
+    def _can_confine(self) -> bool:
         findings = json.loads(self._asked("doctor", "--json"))
-        sound = any(one["what"] == "sandbox" and not one["advice"] for one in findings)
-        return "workspace-write" if sound else "danger-full-access"
+        return any(one["what"] == "sandbox" and not one["advice"] for one in findings)
 
     def _asked(self, *words: str) -> str:
         done = subprocess.run(  # noqa: S603  # our own program

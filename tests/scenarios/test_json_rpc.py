@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.scenarios.stage import POLICY_A, POLICY_B, Stage
+from tests.support.confinement import confinable
 from tests.support.mcp_client import McpClient
 
 PYTHON = 'call shell ["python3","-c","print(42)"]'
@@ -127,6 +128,7 @@ def test_the_saved_config_is_that_of_the_file(stage: Stage) -> None:
         assert config == {"model": "mock-model", "profiles": {}}
 
 
+@confinable
 def test_a_command_of_its_own_and_a_diff_are_asked_of_the_daemon(stage: Stage, work: Path) -> None:
     subprocess.run(("git", "init", "--quiet", str(work)), check=True, timeout=10)
     with stage.bridge(*POLICY_A) as client:

@@ -15,12 +15,12 @@ from supervisor.agent.processes import Processes
 from supervisor.agent.sandbox import Sandbox
 from supervisor.codex_services import Machine
 from tests.supervisor.agent.commands import INSTANCE, alive, limited, new_token
+from tests.support.confinement import confinable
 
 T = TypeVar("T")
 QUIET = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null", "PATH": os.environ["PATH"]}
 NEVER, UNTRUSTED = ApprovalPolicy.NEVER, ApprovalPolicy.UNTRUSTED
 SANDBOX = Sandbox()
-confined = pytest.mark.skipif(not SANDBOX.availability.ok, reason="no sandbox on this machine")
 
 
 def on(tmp_path: Path, cwd: Path, work: Callable[[Machine], Awaitable[T]]) -> T:
@@ -44,7 +44,7 @@ def test_a_command_is_run_and_all_of_it_told(tmp_path: Path) -> None:
     }
 
 
-@confined
+@confinable
 def test_its_sandbox_holds(tmp_path: Path) -> None:
     told = run(tmp_path, "sh", "-c", "echo x > there", open_=False)
     assert told["exitCode"] != 0

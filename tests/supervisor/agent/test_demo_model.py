@@ -11,11 +11,8 @@ from actors.answers import Ending
 from actors.settings import ApprovalPolicy, Decision, ReadOnly, WorkspaceWrite
 from supervisor.agent.backends.demo import HELP, MAX_COUNT, PHRASES, next_step
 from supervisor.agent.model.history import said
-from supervisor.agent.sandbox import Sandbox
+from tests.support.confinement import confinable
 from tests.support.house import House, Talk
-
-SANDBOX = Sandbox().availability
-confinable = pytest.mark.skipif(not SANDBOX.ok, reason=SANDBOX.reason or "available")
 
 
 @pytest.fixture

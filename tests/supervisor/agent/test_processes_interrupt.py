@@ -24,6 +24,7 @@ from tests.supervisor.agent.commands import (
     new_token,
     zombies,
 )
+from tests.support.confinement import confinable
 from tests.support.stubborn import Kind, kinds
 
 GRACE_S = 0.15  # short, for these do their best to use it up
@@ -33,7 +34,6 @@ pytestmark = ON_LINUX
 MATRIX = [pytest.param(kind, id=kind.name) for kind in kinds()]
 MEASURED = [pytest.param(kind, id=kind.name, marks=pytest.mark.quiet if kind.cooperative else ()) for kind in kinds()]
 SANDBOX = Sandbox()
-confinable = pytest.mark.skipif(not SANDBOX.availability.ok, reason=SANDBOX.availability.reason or "available")
 
 
 @contextlib.contextmanager

@@ -16,6 +16,7 @@ from supervisor.cli.main import main
 from supervisor.cli.man import pages
 from supervisor.cli.verbs import shown
 from tests.supervisor.cli.place import PROGRAM, Place
+from tests.support.confinement import CONFINED
 
 
 def findings(place: Place, code: int) -> dict[str, dict[str, object]]:
@@ -218,10 +219,12 @@ def test_the_tour_shows_everything_and_leaves_nothing(quiet: Place) -> None:
         stdin=subprocess.DEVNULL,
     )
     told = done.stdout
+    question = ("? may it run", "second terminal", "approved by greenroom approve")
+    question_apart = ("it asks", "date > /dev/null", "second terminal", ": approved", "careful: completed")
     shown_in_order = (
-        "up: pid", "[>] look", "+remember the milk", "  remember the milk", "? may it run", "second terminal",
-        "approved by greenroom approve", "interrupted by greenroom interrupt", "kill -9", "the daemon is not running",
-        "1 conversation", "lost: ", "Here we are again", "down",
+        "up: pid", "[>] look", "+remember the milk", "  remember the milk",
+        *(question if CONFINED.ok else question_apart), "interrupted by greenroom interrupt", "kill -9",
+        "the daemon is not running", " conversation", "lost: ", "Here we are again", "down",
     )  # fmt: skip
     at = 0
     for text in shown_in_order:

@@ -61,7 +61,7 @@ def test_ls_filters_sorts_and_fills_in(place: Place) -> None:
 
 
 def test_logs_by_number_by_seq_by_time_raw_and_followed(place: Place) -> None:
-    place.at_rest(place.new("run seq 20; then say end", "--name", "told"))
+    place.at_rest(place.new("run seq 20; then say end", "--name", "told", "--sandbox", "danger-full-access"))
     everything = [json.loads(line) for line in place.said("logs", "told", "--json").splitlines()]
     assert [line["seq"] for line in everything] == list(range(1, len(everything) + 1))
     last = [json.loads(line)["seq"] for line in place.said("logs", "told", "--json", "-n", "2").splitlines()]

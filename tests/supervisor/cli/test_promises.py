@@ -120,7 +120,7 @@ def test_a_fork_at_a_seq_knows_what_was_before_it(place: Place) -> None:
 
 
 def test_logs_page_on_a_terminal_where_they_are_longer_than_it(place: Place) -> None:
-    place.at_rest(place.new("run seq 20", "--name", "long"))
+    place.at_rest(place.new("run seq 20", "--name", "long", "--sandbox", "danger-full-access"))
     place.env["PAGER"] = "sed s/^/paged:/"
     try:
         terminal = place.terminal("logs", "long", "--raw", rows=10)

@@ -109,7 +109,8 @@ def test_what_is_typed_is_said_and_everybody_attached_sees_it(place: Place) -> N
 
 
 def test_a_message_typed_during_a_turn_joins_it(place: Place) -> None:
-    terminal = place.terminal("run", "run sleep 0.5; then run sleep 0.2; then say end")
+    program = "run sleep 0.5; then run sleep 0.2; then say end"
+    terminal = place.terminal("run", "--sandbox", "danger-full-access", program)
     terminal.expect("$ sleep 0.5")
     terminal.send("say instead\r")
     terminal.expect("+ joins the turn: say instead")

@@ -9,13 +9,11 @@ import pytest
 from actors import events as ev
 from actors.answers import Ending
 from actors.settings import ApprovalPolicy, Decision, ReadOnly, WorkspaceWrite
-from supervisor.agent.sandbox import Sandbox
 from tests.supervisor.agent.turns.requests import check_well_formed, lines, talk
+from tests.support.confinement import confinable
 from tests.support.house import House, Talk, house_at
 from tests.support.model_server import ModelServer
 
-SANDBOX = Sandbox().availability
-confinable = pytest.mark.skipif(not SANDBOX.ok, reason=SANDBOX.reason or "available")
 REJECTED = "exec command rejected by user"
 
 

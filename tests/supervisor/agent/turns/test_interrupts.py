@@ -12,15 +12,13 @@ from actors import events as ev
 from actors.answers import Ending
 from actors.events import MessageKind
 from actors.settings import ApprovalPolicy, BusyPolicy, WorkspaceWrite
-from supervisor.agent.sandbox import Sandbox
 from tests.supervisor.agent.commands import alive, new_token
 from tests.supervisor.agent.turns.requests import Line, check_well_formed, talk
+from tests.support.confinement import confinable
 from tests.support.house import GRACE_MS, House, Talk, house_at
 from tests.support.model_server import ModelServer
 from tests.support.stubborn import Kind, kinds
 
-SANDBOX = Sandbox().availability
-SANDBOXED = pytest.mark.skipif(not SANDBOX.ok, reason=SANDBOX.reason or "available")
 AT_ONCE_S = 2.0  # nothing to wait for but this machine
 
 
@@ -208,7 +206,7 @@ STUBBORN = [kind for kind in kinds() if kind.says_ready]
 FEW = {"ignores_everything", "double_fork_session_deaf", "pipe_held_by_grandchild", "stops_itself_deaf"}
 MODES = [
     pytest.param("danger", id="bare"),
-    pytest.param("write", id="sandboxed", marks=SANDBOXED),
+    pytest.param("write", id="sandboxed", marks=confinable),
 ]
 
 

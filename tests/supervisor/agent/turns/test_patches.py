@@ -9,6 +9,7 @@ import pytest
 from actors import events as ev
 from actors.settings import ApprovalPolicy, Decision, ReadOnly, WorkspaceWrite
 from tests.supervisor.agent.turns.requests import check_well_formed, talk
+from tests.support.confinement import confinable
 from tests.support.house import House, Talk
 from tests.support.model_server import ModelServer
 
@@ -79,6 +80,7 @@ def test_an_approved_patch_is_applied_however_it_was_given(
     assert not conversation.all(ev.ExecCommandBegin)
 
 
+@confinable
 def test_a_patch_inside_the_roots_needs_nobody(house: House, server: ModelServer) -> None:
     conversation = house.talk(approval_policy=ApprovalPolicy.ON_REQUEST, sandbox=WorkspaceWrite())
     conversation.ask(as_tool(ADD))

@@ -8,13 +8,10 @@ import pytest
 from actors import events as ev
 from actors.answers import Ending
 from actors.settings import ApprovalPolicy, Decision, ReadOnly
-from supervisor.agent.sandbox import Sandbox
 from tests.supervisor.agent.turns.requests import check_well_formed, talk
+from tests.support.confinement import confinable
 from tests.support.house import House
 from tests.support.model_server import ModelServer
-
-SANDBOX = Sandbox().availability
-confinable = pytest.mark.skipif(not SANDBOX.ok, reason=SANDBOX.reason or "available")
 
 RICH = (
     'reason think a little | and more; say let me look; call shell ["printf","a"]; call shell ["sh","-c","exit 3"]; '
