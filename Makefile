@@ -13,6 +13,8 @@ help: ## what there is
 $(READY): pyproject.toml constraints.txt
 	@echo "==> setting up $(VENV) (once; about half a minute)"
 	@$(PYTHON) -m venv $(VENV)
+	@# The pip that comes with Python may be an old one, whose scripts take a third longer to start.
+	@PIP_CONSTRAINT=constraints.txt $(RUN)python -m pip install --quiet --disable-pip-version-check --upgrade pip
 	@PIP_CONSTRAINT=constraints.txt $(RUN)python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@touch $@
 
@@ -61,8 +63,9 @@ judges: $(READY) ## clients and suites from elsewhere judge the MCP server
 
 lock: ## pin the newest versions that fit pyproject.toml
 	@rm -rf .lock-venv && $(PYTHON) -m venv .lock-venv
+	@.lock-venv/bin/python -m pip install --quiet --upgrade pip
 	@.lock-venv/bin/python -m pip install --quiet -e '.[dev]' hatchling editables
-	@{ head -1 constraints.txt; .lock-venv/bin/python -m pip freeze --exclude-editable; } > .lock-new && mv .lock-new constraints.txt
+	@.lock-venv/bin/python -m pip freeze --all --exclude-editable --exclude setuptools --exclude wheel > .lock-new && mv .lock-new constraints.txt
 	@rm -rf .lock-venv
 
 clean: ## remove what the commands made

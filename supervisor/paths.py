@@ -6,10 +6,15 @@ Knows names and permissions; what is in the files is somebody else's. Safe from 
 
 # ruff: noqa: PTH101, PTH102, PTH111, PTH112, PTH116, PTH117, PTH118, PTH120 # pathlib alone takes 9 ms of 35
 
+from __future__ import annotations
+
 import os
 import stat
 import sys
-from collections.abc import Mapping
+
+TYPE_CHECKING = False  # loading typing or collections.abc costs more than all of this
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 # sizeof(sockaddr_un.sun_path), the closing NUL included. A longer path is cut or refused by bind().
 SOCKET_PATH_BYTES = 108 if sys.platform == "linux" else 104

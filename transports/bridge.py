@@ -48,9 +48,12 @@ class Bridge:
         """From a signal handler."""
         self._ended = reason
 
+    def begin(self) -> None:
+        """Say hello to a daemon, or start one."""
+        self._link.begin(time.monotonic())
+
     def run(self) -> None:
         """Until the client has no more to say and is owed nothing, or not much longer."""
-        self._link.begin(time.monotonic())
         while self._ended is None:
             self._turn()
         self._note(f"ended: {self._ended}")

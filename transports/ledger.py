@@ -1,12 +1,11 @@
 """What the bridge must know of the lines it moves: the handshake to replay, and the requests open on either side.
 
-Pure; standard library only, and little of that. A line is entered when its first byte goes to a daemon, so what was
-never sent is not in here. Of the daemon's lines only those are parsed that may be an answer or a request.
+Pure; standard library only, and little of that: json is loaded with the first message. A line is entered when its
+first byte goes to a daemon, so what was never sent is not in here. Of the daemon's lines only those are parsed that
+may be an answer or a request.
 """
 
 from __future__ import annotations
-
-import json
 
 from transports.lasting import Lasting
 
@@ -94,8 +93,10 @@ class Ledger:
 
     def hello(self, first: bytes) -> bytes:
         """Asks the next daemon to count on: then no answer can be taken for one to another daemon's question."""
+        if not self._first_question:
+            return first
         said = parsed(first).get("greenroom")
-        if not self._first_question or not isinstance(said, dict):
+        if not isinstance(said, dict):
             return first
         return _line({"greenroom": {**said, "first_question": self._first_question}})
 
@@ -166,6 +167,8 @@ def is_request(message: dict[str, Any]) -> bool:
 
 
 def parsed(line: bytes) -> dict[str, Any]:
+    import json
+
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):
@@ -178,8 +181,12 @@ def result(number: object, value: dict[str, Any]) -> bytes:
 
 
 def _key(message: dict[str, Any]) -> str:
+    import json
+
     return json.dumps(message.get("id"))
 
 
 def _line(value: dict[str, Any]) -> bytes:
+    import json
+
     return json.dumps(value, separators=(",", ":")).encode() + b"\n"

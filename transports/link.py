@@ -7,16 +7,17 @@ is put into `outbox`. In one of four states: away, starting (a daemon is on its 
 from __future__ import annotations
 
 import select
-from collections import deque
 
+from transports.lean import deque
 from transports.ledger import Ledger, is_request, parsed, refusals, result, unreachable
 from transports.lines import Lines
 
 TYPE_CHECKING = False  # loading typing costs more than all of the bridge
 if TYPE_CHECKING:
-    import socket
     from collections.abc import Callable, Mapping
     from typing import Any, Protocol
+
+    from transports.lean import socket
 
     class Start(Protocol):
         """A daemon on its way up."""
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
         def close(self) -> None: ...
 
     class Door(Protocol):
-        def dial(self) -> socket.socket | None:
+        def dial(self) -> socket | None:
             """Connected and never waiting; None if nobody listens."""
 
         def start(self) -> Start: ...
@@ -54,7 +55,7 @@ class Link:
         self._note = note
         self._ledger = Ledger()
         self._start: Start | None = None
-        self._socket: socket.socket | None = None
+        self._socket: socket | None = None
         self._open = False  # the daemon has said its welcome
         self._mute = False  # it takes no more, but may have said something
         self._lines = Lines()
@@ -203,11 +204,12 @@ class Link:
 
     # --- the hello ------------------------------------------------------------------------------------------------
 
-    def _greet(self, found: socket.socket, now: float) -> None:
+    def _greet(self, found: socket, now: float) -> None:
         self._socket, self._open, self._mute = found, False, False
         self._lines = Lines()
         self._first = bytearray(self._ledger.hello(self._hello))
         self._until = now + HELLO_S
+        self._send(found)
 
     def _hear_welcome(self, line: bytes, now: float) -> None:
         said = parsed(line)
@@ -235,13 +237,13 @@ class Link:
 
     # --- an open line ---------------------------------------------------------------------------------------------
 
-    def _serve(self, found: socket.socket, events: int, now: float) -> None:
+    def _serve(self, found: socket, events: int, now: float) -> None:
         if events & ~select.POLLOUT:
             self._receive(found, now)
         if self._socket is found and events & select.POLLOUT:
             self._send(found)
 
-    def _receive(self, found: socket.socket, now: float) -> None:
+    def _receive(self, found: socket, now: float) -> None:
         try:
             data = found.recv(CHUNK)
         except BlockingIOError:
@@ -263,7 +265,7 @@ class Link:
             self._note("a message of the daemon was too long, and left out")
             self._lines.skipped = 0
 
-    def _send(self, found: socket.socket) -> None:
+    def _send(self, found: socket) -> None:
         try:
             while self._first:
                 del self._first[: found.send(self._first[:CHUNK])]
@@ -274,7 +276,7 @@ class Link:
         except OSError:
             self._mute = True  # its last words may be in the socket: the reading side finds the end
 
-    def _send_some(self, found: socket.socket) -> None:
+    def _send_some(self, found: socket) -> None:
         line = self._queue[0]
         sent = found.send(memoryview(line)[self._left : self._left + CHUNK])
         if self._left == 0:

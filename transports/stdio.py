@@ -5,7 +5,6 @@ flags are left alone. While taken, descriptor 1 leads to standard error, so that
 wire, and descriptor 0 to /dev/null, so that no child process eats a line.
 """
 
-import contextlib
 import os
 import select
 import sys
@@ -42,8 +41,10 @@ class StandardStreams:
         return os.write(self.writes_to, data[:PIPE_BUF])
 
     def close(self) -> None:
-        with contextlib.suppress(OSError, ValueError):  # whoever printed last may have lost standard error
+        try:  # noqa: SIM105  # contextlib costs more than all of this
             sys.stdout.flush()
+        except (OSError, ValueError):  # whoever printed last may have lost standard error
+            pass
         for private, public in ((self._kept[0], self._stdin), (self._kept[1], self._stdout)):
             os.dup2(private, public)
         for fd in {*self._kept, self.reads_from, self.writes_to}:

@@ -4,17 +4,14 @@
 
 from __future__ import annotations
 
-import json
 import os
-import signal
-import socket
 import sys
 import time
 
-from supervisor.launch import Launch
 from supervisor.paths import UnsafePath, locate, private_directory, socket_path
 from supervisor.version import VERSION
 from transports.bridge import Bridge
+from transports.lean import AF_UNIX, SIGHUP, SIGINT, SIGTERM, SOCK_STREAM, quoted, set_wakeup_fd, signal, socket
 from transports.stdio import StandardStreams
 
 TYPE_CHECKING = False  # loading typing and argparse costs more than all of this
@@ -24,10 +21,12 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import NoReturn
 
+    from supervisor.launch import Launch
     from supervisor.paths import Paths
 
 DIALECT = "mcp"
 PROTOCOL = 1  # of the hello; transports.hello is too expensive to import here
+ENDS = {SIGTERM: "SIGTERM", SIGINT: "SIGINT", SIGHUP: "SIGHUP"}
 LOG_BYTES = 1 << 20  # then it begins anew, and the one before is kept: it says a line per connection
 APPROVAL = ("untrusted", "on-failure", "on-request", "never")
 SANDBOX = ("read-only", "workspace-write", "danger-full-access")
@@ -43,7 +42,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-c", dest="config", metavar="KEY=VALUE", action="append", help="any other setting of theirs")
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+class Unsaid:
+    """What `greenroom mcp` alone chooses, as most editors start it: argparse takes as long to load as all of this."""
+
+    embedded = False
+    cwd = model = profile = sandbox = approval = config = None
+
+
+def main(arguments: Sequence[str]) -> int:
+    return run(parsed(arguments) if arguments else Unsaid)
+
+
+def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     import argparse
 
     class OneLine(argparse.ArgumentParser):
@@ -54,10 +64,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     parser = OneLine(prog="greenroom mcp", description="MCP over stdio: what an editor starts.")
     add_options(parser)
-    return run(parser.parse_args(arguments))
+    return parser.parse_args(arguments)
 
 
-def run(chosen: argparse.Namespace) -> int:
+def run(chosen: argparse.Namespace | type[Unsaid]) -> int:
     try:
         said = defaults(chosen)
         paths = locate()
@@ -92,16 +102,19 @@ def _bridge(paths: Paths, said: dict[str, object]) -> int:
 def _run_to_the_end(client: StandardStreams, door: Door, first: bytes, log: Log) -> int:
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
-    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    set_wakeup_fd(writer, warn_on_full_buffer=False)
     bridge = Bridge(client, door, first, log.note, reader)
     caught = [0]
 
     def stop(signum: int, _: FrameType | None) -> None:
         caught[0] = 128 + signum
-        bridge.stop(signal.Signals(signum).name)
+        bridge.stop(ENDS[signum])
 
-    for wanted in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(wanted, stop)
+    for wanted in ENDS:
+        signal(wanted, stop)
+    bridge.begin()
+    import json  # noqa: F401  # it takes as long to load as all of this, and now the daemon reads our hello
+
     bridge.run()
     return caught[0]
 
@@ -112,8 +125,8 @@ class Door:
     def __init__(self, paths: Paths) -> None:
         self._path = socket_path(paths)
 
-    def dial(self) -> socket.socket | None:
-        found = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    def dial(self) -> socket | None:
+        found = socket(AF_UNIX, SOCK_STREAM)
         found.setblocking(False)
         try:
             found.connect(self._path)
@@ -126,6 +139,8 @@ class Door:
         return found
 
     def start(self) -> Launch:
+        from supervisor.launch import Launch
+
         return Launch()
 
 
@@ -153,10 +168,23 @@ def hello(said: dict[str, object]) -> bytes:
     """Who we are, and the environment that commands of new conversations run in; the daemon keeps it in memory."""
     client = {"name": "mcp", "version": VERSION, "pid": os.getpid(), "cwd": _here(), "env": dict(os.environ)}
     body = {"protocol": PROTOCOL, "dialect": DIALECT, "client": client, "defaults": said}
-    return json.dumps({"greenroom": body}).encode() + b"\n"
+    return written({"greenroom": body}).encode() + b"\n"
 
 
-def defaults(chosen: argparse.Namespace) -> dict[str, object]:
+def written(value: object) -> str:
+    """JSON without the module, which is there only when -c or the like had to be read."""
+    if isinstance(value, str):
+        return quoted(value)
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{quoted(key)}:{written(held)}" for key, held in value.items()) + "}"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    import json
+
+    return json.dumps(value)
+
+
+def defaults(chosen: argparse.Namespace | type[Unsaid]) -> dict[str, object]:
     """What new conversations get where a call says nothing."""
     said = {
         "model": chosen.model,
@@ -171,6 +199,7 @@ def defaults(chosen: argparse.Namespace) -> dict[str, object]:
 
 def _setting(text: str) -> tuple[str, object]:
     """A value of TOML, or else the words themselves."""
+    import json
     import tomllib
 
     key, equals, value = text.partition("=")
@@ -208,4 +237,4 @@ def _is_open(fd: int) -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -190,7 +190,7 @@ def test_the_longest_path_kept_is_the_longest_that_the_system_binds(tmp_path: Pa
 
 
 def test_importing_paths_loads_nothing_that_costs_time() -> None:
-    imports = "import socket, json, sys; before = set(sys.modules); import supervisor.paths"
+    imports = "import socket, json, sys, __future__; before = set(sys.modules); import supervisor.paths"
     program = f"{imports}; print(*set(sys.modules) - before)"
     root = Path(__file__).parents[2]
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=root)

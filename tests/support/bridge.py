@@ -148,7 +148,7 @@ class FakeDaemon:
 
 
 class Client(LineReader):
-    """An editor, from its server's side."""
+    """An editor, from its server's side. `program` is a module, or a path."""
 
     def __init__(
         self,
@@ -163,7 +163,7 @@ class Client(LineReader):
         if program == BRIDGE and "--launch" not in arguments:
             arguments = ("--launch", NO_DAEMON, *arguments)
         self.process = subprocess.Popen(
-            [sys.executable, "-m", program, *arguments],
+            [*([program] if "/" in program else [sys.executable, "-m", program]), *arguments],
             stdin=stdin,
             stdout=stdout,
             stderr=subprocess.PIPE,

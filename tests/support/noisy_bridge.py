@@ -19,4 +19,4 @@ class Noisy(Link):
 
 if __name__ == "__main__":
     vars(bridge)["Link"] = Noisy
-    sys.exit(mcp.main())
+    sys.exit(mcp.main(sys.argv[1:]))
