@@ -3,6 +3,7 @@
 Knows no policy. Everything it waits for comes as a message: the journal's answers, the agent's news, timers.
 """
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import assert_never
@@ -36,6 +37,7 @@ from actors.effects import (
     Survivors,
     Unsubscribed,
 )
+from actors.errors import ActorGone
 from actors.ids import ConversationId, SubscriptionId
 from actors.journal_messages import FetchPage, Load, Loaded, Store
 from actors.lanes import COMMANDS
@@ -181,7 +183,7 @@ class Session(Actor):
         """The index at start does not know what is asked; who was parked meanwhile is known already."""
         headline = self._headline(head, state)
         if headline.pending:
-            self._around.registry.tell(headline)
+            self._tell_registry(headline)
 
     def _publish_heads(self, news: Committed, state: State) -> None:
         """`ls` shows what is on disk, like everything else, and in one word what goes on now."""
@@ -190,7 +192,11 @@ class Session(Actor):
             latest = self._heads.pop(0)[1]
         if latest is not None:
             head = replace(latest.head, state=condition(state).value)
-            self._around.registry.tell(HeadChanged(head, latest.pending))
+            self._tell_registry(HeadChanged(head, latest.pending))
+
+    def _tell_registry(self, message: object) -> None:
+        with contextlib.suppress(ActorGone):  # the daemon stops: nobody is left who wants to find us
+            self._around.registry.tell(message)
 
     def _perform(self, effect: Effect) -> None:
         around = self._around
@@ -210,27 +216,27 @@ class Session(Actor):
                 around.outbox.post(effect.connection, effect, self.address)
             case ReplyTo():
                 if effect.settles:
-                    around.registry.tell(Settle(effect.caller))
+                    self._tell_registry(Settle(effect.caller))
                 around.outbox.post(effect.caller.connection, effect, self.address)
             case Settle():
-                around.registry.tell(effect)
+                self._tell_registry(effect)
             case ReadPage():
                 self._reading.add(effect.subscription)
                 around.librarian.tell(FetchPage(self.conversation, effect, self.address))
             case SetTimer():
                 around.clock.after(effect.delay_s, self.address, TimerFired(effect.name))
             case OfferToPark():
-                around.registry.tell(ParkOffered(self.conversation, self.generation))
+                self._tell_registry(ParkOffered(self.conversation, self.generation))
             case Stay():
-                around.registry.tell(Stayed(self.conversation, self.generation))
+                self._tell_registry(Stayed(self.conversation, self.generation))
             case Leave() if self.mailbox.commands_wait and self._is_retiring:
                 pass  # decided again when they are served
             case Leave() if self.mailbox.commands_wait:  # the lanes let Park pass what was routed before it
-                around.registry.tell(Stayed(self.conversation, self.generation))
+                self._tell_registry(Stayed(self.conversation, self.generation))
             case Leave():
                 self._left = True
                 self.stop()
-                around.registry.tell(Left(self.conversation, self.generation))
+                self._tell_registry(Left(self.conversation, self.generation))
             case _:
                 assert_never(effect)
 
@@ -250,7 +256,7 @@ class Session(Actor):
             self._survivors(bad),
             self._owed(bad, failure.leftovers),
         )
-        self._around.registry.tell(report)
+        self._tell_registry(report)
 
     def _survivors(self, bad: object) -> Survivors:
         known = self._inherited()

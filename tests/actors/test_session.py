@@ -1,5 +1,7 @@
 """One session between the registry, the journal and its agent, step by step."""
 
+from typing import Any
+
 from actors import events as ev
 from actors.answers import Done, Listing, TurnResult
 from actors.errors import StorageFull
@@ -37,6 +39,25 @@ def test_nobody_sees_an_event_and_no_agent_starts_before_the_journal_has_it(daem
     daemon.run()
     assert reader.types == ["session_configured", "task_started", "user_message"]
     assert len(daemon.agents.ordered(RunAgent)) == 1
+
+
+def test_what_was_stored_when_the_registry_ended_is_answered_and_nothing_fails(
+    daemon: StagedDaemon, log: list[Any]
+) -> None:
+    """As a daemon stops: the session's news waits before its own end."""
+    begun(daemon)
+    session = daemon.session(A).address
+    with daemon.stage.holding(session):
+        sent = daemon.send(A, await_end=False)
+        daemon.run()
+        daemon.stage.deliver(session)
+        daemon.run()
+        daemon.registry.stop_soon()
+        daemon.run()
+    daemon.run()
+    assert not session.alive
+    assert sent in daemon.outbox.replies
+    assert [line for line in log if line["log_level"] == "error"] == []
 
 
 def test_an_interrupt_that_comes_before_the_agent_was_told_starts_none(daemon: StagedDaemon) -> None:
