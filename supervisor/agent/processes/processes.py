@@ -127,7 +127,6 @@ class Processes:
         if (closed := self._turns.pop(turn, None)) is not None:
             for pipe in closed.background:
                 pipe.close()
-            self._tree.reap()
             del self._tree.since[turn]
             self._tree.ending.discard(turn)
         if not self._turns and self._reaping is not None:

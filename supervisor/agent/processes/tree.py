@@ -62,10 +62,11 @@ class Tree:
                 pid = ahead.pop()
                 if pid in found or (process := self._table.look(pid)) is None:
                     continue
+                if process.dead:  # its children were given away before it was declared so
+                    continue
                 ahead.extend(self._table.children(pid))  # while they are still its own
-                if not process.dead:
-                    found[pid] = process
-                    at_sight(process)
+                found[pid] = process
+                at_sight(process)
         return list(found.values())
 
     def _owns(self, scope: Scope, pid: int) -> bool:
