@@ -24,6 +24,7 @@ from supervisor.cli.terminal import Paint
 PATIENCE_S = 30.0  # for anything in the tour; it takes seconds in all
 POLL_S = 0.05
 WORK = "plan look around, write, read; then write note.txt: remember the milk; then run cat note.txt"
+CONFINED = ("--sandbox", "workspace-write")
 UNCONFINED = ("--sandbox", "danger-full-access")
 QUESTION = "ask date > /dev/null && echo done"
 PROGRAM = (sys.executable, "-m", "supervisor.cli.main")
@@ -62,7 +63,7 @@ class Tour:
         self._title("A new conversation. A plan, a patch and a command are part of the answer.")
         confined = self._can_confine()
         # Without a sandbox every step would be a question; the tour's directory is its own in any case.
-        self._do("run", "--name", "tour", *(() if confined else UNCONFINED), WORK)
+        self._do("run", "--name", "tour", *(CONFINED if confined else UNCONFINED), WORK)
         self._title("What policy does not allow, it asks. A second terminal answers.")
         if confined:
             self._question()
