@@ -5,6 +5,7 @@ Loading the daemon itself takes most of the second in which a start that fails m
 
 import argparse
 import contextlib
+import gc
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -49,6 +50,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _run(chosen: argparse.Namespace, lock: DaemonLock, ready: Callable[[], None]) -> None:
+    gc.disable()  # what is loaded stays: to look through it for rubbish, again and again, is a tenth of a start
     from supervisor.config import Loaded, load, parse_overrides
 
     overrides = parse_overrides(chosen.overrides)
@@ -59,7 +61,12 @@ def _run(chosen: argparse.Namespace, lock: DaemonLock, ready: Callable[[], None]
     loaded = read()
     from supervisor.daemon import serve
 
-    serve(loaded, locate(), read, lock, ready, foreground=chosen.foreground)
+    def settle() -> None:
+        ready()
+        gc.freeze()  # nor is it ever looked through later, which would be a pause for everybody
+        gc.enable()
+
+    serve(loaded, locate(), read, lock, settle, foreground=chosen.foreground)
 
 
 @contextlib.contextmanager
