@@ -10,6 +10,7 @@ from actors.conversation.draft import Draft
 from actors.conversation.passing import deny_if_alone, inherit
 from actors.conversation.reading import end_subscription
 from actors.conversation.restore import adopted
+from actors.conversation.sending import withdraw_what_is_awaited
 from actors.conversation.starting import start_next
 from actors.conversation.state import Stage, Stopping
 from actors.conversation.storing import settle_stranded
@@ -73,6 +74,8 @@ def archive(draft: Draft, command: Archive) -> None:
         draft.refuse(command.caller, WrongState("a turn is open; interrupt it first"))
         return
     if command.archived != draft.facts.archived:
+        if command.archived:
+            withdraw_what_is_awaited(draft, "the conversation was archived")
         draft.emit(ev.ConversationArchived(archived=command.archived))
     draft.reply(command.caller, Done())
 

@@ -174,6 +174,14 @@ def withdraw_input(draft: Draft, command: WithdrawInput) -> None:
     draft.reply(command.caller, Done())
 
 
+def withdraw_what_is_awaited(draft: Draft, reason: str) -> None:
+    """Nothing will be taken for a long time: who waits for an end is told, what only waits its turn is kept."""
+    awaited = {claim.input for claim in draft.state.claims if claim.awaiting}
+    for waiting in draft.facts.pending:
+        if waiting.id in awaited:
+            _withdraw(draft, waiting.id, reason)
+
+
 def _withdraw(draft: Draft, taken: InputId, reason: str) -> None:
     draft.emit(ev.InputWithdrawn(input_id=taken, reason=reason))
     claims = tuple(claim for claim in draft.state.claims if claim.input == taken)

@@ -160,6 +160,17 @@ def test_input_that_does_not_wait_cannot_be_withdrawn() -> None:
     assert isinstance(core.answer(BEN), InvalidInput)
 
 
+def test_who_waits_for_queued_input_is_answered_when_its_conversation_is_archived() -> None:
+    core = with_queue("kept")
+    core.send("awaited", ANN, BusyPolicy.ENQUEUE, await_end=True)
+    core.interrupt()
+    core.stopped()
+    core.say(Archive(BEN))
+    assert isinstance(core.answer(ANN), Cancelled)
+    assert core.answer(BEN) == Done()
+    assert w.words_of(core.state.facts.pending) == ["kept"]
+
+
 def test_the_queue_of_an_archived_conversation_does_not_go_on() -> None:
     core = with_queue("a")
     core.interrupt()
