@@ -222,7 +222,7 @@ def interrupt_stubborn(conversation: Talk, kind: Kind) -> float:
     conversation.start(f"call shell {json.dumps(argv)}")
     conversation.wait(ev.ExecCommandOutputDelta, before + 1)
     began = time.monotonic()
-    interrupt(conversation, within_s=GRACE_MS / 1000 + 1)
+    interrupt(conversation, within_s=GRACE_MS / 1000 + AT_ONCE_S)
     took = time.monotonic() - began
     assert not alive(token)
     return took
