@@ -59,18 +59,21 @@ class Report:
     def __init__(self) -> None:
         self.rows: list[Row] = []
         self.failed: list[str] = []
+        self.passed: set[str] = set()
 
     def take_from(self, page: str) -> None:
-        """What an earlier run has written."""
+        """What an earlier run has written, and this one has not tried again."""
         letter, rows = "", []
+        again = {(row.letter, row.what) for row in self.rows if row.full}
         for line in page.splitlines():
             if line.startswith("## "):
                 letter = line[3]
             elif line.startswith("- `"):
-                self.failed.append(line.removeprefix("- `").removesuffix("`"))
+                failed = line.removeprefix("- `").removesuffix("`")
+                self.failed += [failed] if failed not in self.passed else []
             elif line.startswith("| ") and line.endswith("` |"):
                 rows.append(_row(letter, line))
-        self.rows = rows + self.rows
+        self.rows = [row for row in rows if (row.letter, row.what) not in again] + self.rows
 
     @property
     def whole(self) -> bool:

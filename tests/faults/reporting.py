@@ -21,6 +21,8 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Where the whole run is seen: with several workers, by the one who started them."""
     if report.failed:
         REPORT.failed.append(report.nodeid)
+    elif report.when == "call" and report.passed:
+        REPORT.passed.add(report.nodeid)
     if report.when == "teardown":
         REPORT.rows += [Row(**cast("dict[str, Any]", told)) for name, told in report.user_properties if name == ROW]
 

@@ -22,3 +22,14 @@ def test_what_comes_later_stands_behind_what_was_there() -> None:
     read.rows = [Row("K", "second", True, "test_kills.py")]
     read.take_from(written.page())
     assert [row.what for row in read.rows] == ["first", "second"]
+
+
+def test_what_is_tried_again_takes_the_place_of_what_was_there() -> None:
+    written, read = Report(), Report()
+    written.rows = [Row("K", "again", True, "test_kills.py", times=1), Row("K", "once", True, "test_kills.py")]
+    written.failed = ["test_kills.py::mended", "test_kills.py::left"]
+    read.rows = [Row("K", "again", True, "test_kills.py", times=2)]
+    read.passed = {"test_kills.py::mended"}
+    read.take_from(written.page())
+    assert [(row.what, row.times) for row in read.rows] == [("once", 0), ("again", 2)]
+    assert read.failed == ["test_kills.py::left"]
