@@ -49,7 +49,11 @@ METHODS: dict[str, Method] = {
         "What is stored in any conversation, from a cursor on; may wait for it.",
     ),
     "conversation/rename": Method(params.Rename, handlers.rename, "Give or take a name."),
-    "conversation/archive": Method(params.Archive, handlers.archive, "Into the archive, or out of it."),
+    "conversation/archive": Method(
+        params.Archive,
+        handlers.archive,
+        "Into the archive, or out of it. Queued input whose end somebody waits for is withdrawn; the rest is kept.",
+    ),
     "conversation/restart": Method(params.Named, handlers.restart, "A new life for one that failed."),
     "conversation/resume_queue": Method(params.Named, handlers.resume_queue, "Go on with what waits."),
     "conversation/withdraw": Method(params.Withdraw, handlers.withdraw, "Take a waiting input back."),
