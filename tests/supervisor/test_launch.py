@@ -199,3 +199,14 @@ def test_two_at_the_same_time_find_one_daemon(home: Home) -> None:
     finally:
         os.kill(pid, signal.SIGTERM)
         wait_until(lambda: not Path(f"/proc/{pid}").exists(), "the daemon did not go")
+
+
+def test_what_was_loaded_is_no_rubbish_and_rubbish_is_collected_again_once_it_is_ready(home: Home) -> None:
+    code = (
+        "import gc; from supervisor import daemon, program\n"
+        "def serve(*given, foreground):\n"
+        "    before = gc.isenabled(); given[-1](); print(before, gc.isenabled(), gc.get_freeze_count() > 0)\n"
+        "daemon.serve = serve; program.main([])"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], env=home.env, capture_output=True, check=True, timeout=30)
+    assert ended.stdout == b"False True True\n"
