@@ -2,7 +2,6 @@
 
 import json
 import random
-import signal
 import socket
 import statistics
 import subprocess
@@ -19,6 +18,7 @@ from tests.faults.follower import Follower, judge
 from tests.faults.house import House, served_by, until
 from tests.faults.report import Row
 from tests.support.model_server import ModelServer
+from tests.support.standstill import standing_still
 
 MIB = 1024 * 1024
 ROOM = 16 * MIB  # what a reader that never reads may cost
@@ -114,11 +114,10 @@ def stop_and_go_on(house: House, row: Row, rounds: int) -> None:
             assert stopped.stdout is not None
             try:
                 assert stopped.stdout.readline() == "attached\n"
-                stopped.send_signal(signal.SIGSTOP)
-                for _n in range(2):
-                    ended = caller.send(conversation, f"pack 65536; stream 1000 {WORD}", wait=True)
-                    assert ended["ending"] == "completed", "a stopped reader held up the turn"
-                stopped.send_signal(signal.SIGCONT)
+                with standing_still(stopped.pid):
+                    for _n in range(2):
+                        ended = caller.send(conversation, f"pack 65536; stream 1000 {WORD}", wait=True)
+                        assert ended["ending"] == "completed", "a stopped reader held up the turn"
                 stopped.stdin.write(f"{ended['seq']}\n")
                 stopped.stdin.flush()
                 assert stopped.stdout.readline() == f"whole {ended['seq']}\n"

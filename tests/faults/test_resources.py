@@ -21,6 +21,7 @@ from tests.faults.follower import Follower, judge
 from tests.faults.house import DEMO, ROOT, House, NotReady, served_by, until
 from tests.faults.report import Row
 from tests.support.model_server import ModelServer
+from tests.support.standstill import standing_still
 
 MIB = 1024 * 1024
 STORAGE = {"storage_full", "storage_failed", "storage_read_only"}
@@ -295,11 +296,10 @@ def asleep(house: House, row: Row, seconds: float) -> None:
         "conversation/send", conversation=conversation, prompt="slow 20; stream 200 word", wait=True
     )
     follower.wait_delta()
-    house.signal(signal.SIGSTOP)
-    time.sleep(seconds)  # it is asleep: there is nothing to wait for
-    late = caller.start("conversation/list")
-    assert not late.done()
-    house.signal(signal.SIGCONT)
+    with standing_still(house.pid):
+        time.sleep(seconds)  # it is asleep: there is nothing to wait for
+        late = caller.start("conversation/list")
+        assert not late.done()
     late.result(WAIT_S)
     assert streamed.result(WAIT_S)["ending"] == "completed"
     assert turn(reader, conversation) == "completed"

@@ -17,6 +17,7 @@ import pytest
 from actors.errors import ActorGone, GreenroomError, NotAllowed, Overloaded
 from supervisor.cli import mcp
 from tests.support.bridge import Client, FakeDaemon, Talk, answer, encoded, request, wait_until
+from tests.support.standstill import standing_still
 from transports import hello, jsonrpc, ledger
 from transports.hello import UnknownProtocol
 
@@ -215,11 +216,10 @@ def test_the_last_answers_are_delivered_although_the_daemon_takes_nothing_more(
     for number in range(40):
         client.say(request(number))
         talk.line()
-    client.process.send_signal(signal.SIGSTOP)
-    talk.say(*(answer(number, text="x" * 4_000) for number in range(40)))
-    client.say(request(40))
-    daemon.vanish()
-    client.process.send_signal(signal.SIGCONT)
+    with standing_still(client.process.pid):
+        talk.say(*(answer(number, text="x" * 4_000) for number in range(40)))
+        client.say(request(40))
+        daemon.vanish()
     assert [client.message() for _ in range(40)] == [answer(number, text="x" * 4_000) for number in range(40)]
     assert client.message()["id"] == 40
 

@@ -15,6 +15,7 @@ import pytest
 
 from tests.support.bridge import Client, FakeDaemon, request, wait_until
 from tests.support.home import Home
+from tests.support.standstill import standing_still
 
 TOGETHER = 20
 REAL = ("--launch", "real")
@@ -106,13 +107,10 @@ def test_a_daemon_that_was_stopped_stays_so_until_the_client_asks(home: Home) ->
 def test_a_bridge_leaves_in_time_when_its_daemon_is_stopped_by_a_signal(home: Home) -> None:
     with bridge(home) as client:
         pid = int(result(client.ask(1, "daemon/status"))["pid"])
-        os.kill(pid, signal.SIGSTOP)
-        try:
+        with standing_still(pid):
             client.say(request(2, "daemon/status"))
             assert client.leave() < 1.5  # a second, and what a busy machine adds
             assert client.message()["error"]["data"]["code"] == "client_left"
-        finally:
-            os.kill(pid, signal.SIGCONT)
 
 
 def test_a_turn_goes_on_when_its_bridge_has_left(home: Home) -> None:

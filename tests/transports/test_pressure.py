@@ -2,7 +2,6 @@
 
 import json
 import random
-import signal
 import subprocess
 import sys
 import threading
@@ -16,6 +15,7 @@ from actors.effects import Deliver, Slice
 from actors.ids import SubscriptionId
 from actors.messages import Ready
 from actors.records import Record
+from tests.support.standstill import standing_still
 from tests.transports.doors import Door, memory_door, socket_door
 from tests.transports.house import PATIENCE_S, LoopThread, descriptors, eventually, resident_bytes
 from tests.transports.place import HELLO, Place, dial
@@ -164,16 +164,13 @@ def test_a_client_that_is_stopped_by_a_signal_delays_nobody_and_can_go_on(loop: 
     ) as client:
         assert client.stdout is not None
         assert client.stdout.readline() == b"in\n"
-        client.send_signal(signal.SIGSTOP)
-        try:
+        with standing_still(client.pid):
             peer, reads = place.enter()
             for _ in range(3):
                 peer.send(b"x\n")
                 started = time.monotonic()
                 assert len(reads.line()) == 3_000_000
                 assert time.monotonic() - started < PATIENCE_S / 2
-        finally:
-            client.send_signal(signal.SIGCONT)
         assert client.communicate(b"\n", timeout=PATIENCE_S)[0] == b"3000001\n"
     place.close()
 

@@ -1,8 +1,6 @@
 """What the command line promises beside what the tests of single verbs prove."""
 
 import json
-import os
-import signal
 import time
 from functools import partial
 from types import SimpleNamespace
@@ -17,6 +15,7 @@ from supervisor.cli.topics import TOPICS
 from supervisor.cli.verbs import LISTING, VERBS, shown
 from supervisor.version import VERSION
 from tests.supervisor.cli.place import Place, until
+from tests.support.standstill import standing_still
 
 NAMES = {
     "up", "down", "status", "ls", "run", "send", "attach", "logs", "events", "interrupt", "restart", "approvals",
@@ -163,14 +162,10 @@ def test_watched_approvals_show_what_comes(place: Place) -> None:
 def test_completion_waits_for_no_daemon_that_hangs(quiet: Place) -> None:
     quiet.run("up")
     quiet.at_rest(quiet.new("say x", "--name", "there"))
-    pid = quiet.pid()
-    os.kill(pid, signal.SIGSTOP)
-    try:
+    with standing_still(quiet.pid()):
         began = time.monotonic()
         offered = quiet.run("__complete", "attach", "").stdout.split("\n")
         took_s = time.monotonic() - began
-    finally:
-        os.kill(pid, signal.SIGCONT)
     assert {line.partition("\t")[0] for line in offered} == {"@last", "@here", ""}
     assert took_s < 2.0  # 0.15 s for each of its two waits, on an idle machine
 

@@ -4,7 +4,6 @@ import contextlib
 import json
 import os
 import random
-import signal
 import socket
 import subprocess
 import sys
@@ -17,6 +16,7 @@ import pytest
 
 from tests.support.control_peer import ControlPeer, dial, hello
 from tests.support.daemon_process import ROOT, DaemonProcess
+from tests.support.standstill import standing_still
 
 MIB = 1 << 20
 PIECE = 32 * 1024
@@ -273,10 +273,7 @@ def test_a_client_that_is_stopped_delays_nobody_and_has_everything_when_it_goes_
     ) as reader:
         assert reader.stdout is not None
         assert reader.stdout.readline() == "in\n"
-        reader.send_signal(signal.SIGSTOP)
-        try:
+        with standing_still(reader.pid):
             end = client.send(one, f"flood {16 * MIB} {PIECE}")["seq"]
-        finally:
-            reader.send_signal(signal.SIGCONT)
         said, _ = reader.communicate(f"{end}\n", timeout=30)
     assert said == "True True\n", "no gap, and it was told once that it lagged"
