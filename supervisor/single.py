@@ -28,6 +28,7 @@ class AlreadyRunning(GreenroomError):
     code = "already_running"
 
     def __init__(self, told: str) -> None:
+        self.told = told
         self.embedded = told.endswith(EMBEDDED)
         named, _, self.socket = told.removesuffix(EMBEDDED).partition(SOCKET)
         self.pid = int(named.removeprefix("pid ")) if named.removeprefix("pid ").isdecimal() else None
@@ -61,7 +62,7 @@ class DaemonLock:
         try:
             fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            told = os.pread(self._handle, TEXT_LIMIT, 0).decode(errors="replace").strip()
+            told = _text(self._handle)
             os.close(self._handle)
             raise AlreadyRunning(told) from None
         self.tell()
@@ -81,6 +82,21 @@ class DaemonLock:
         with contextlib.suppress(OSError):
             os.ftruncate(self._handle, 0)
         os.close(self._handle)
+
+
+def held(path: str) -> AlreadyRunning | None:
+    """By whom, for those who want no lock themselves."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)  # shared, so that two who look don't see each other
+    except BlockingIOError:
+        return AlreadyRunning(_text(handle))
+    finally:
+        os.close(handle)
+    return None
 
 
 def take_lock(path: str, address: str, patience_s: float) -> DaemonLock:
@@ -113,6 +129,10 @@ def take_lock(path: str, address: str, patience_s: float) -> DaemonLock:
             if now > deadline:
                 raise
         time.sleep(LOOK_S)
+
+
+def _text(handle: int) -> str:
+    return os.pread(handle, TEXT_LIMIT, 0).decode(errors="replace").strip()
 
 
 def lives(pid: int | None) -> bool:

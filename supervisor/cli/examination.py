@@ -1,6 +1,5 @@
 """What the doctor looks at. A check yields a line where all is well, or what is wrong, what to do, is it bad."""
 
-import fcntl
 import os
 import shutil
 import socket as sockets
@@ -17,6 +16,7 @@ from supervisor.agent.sandbox import Sandbox
 from supervisor.cli.words import many, size
 from supervisor.config import choose_provider, load
 from supervisor.paths import UnsafePath, locate, private_directory, socket_path
+from supervisor.single import held
 from supervisor.version import VERSION
 
 if TYPE_CHECKING:
@@ -52,34 +52,21 @@ def socket(patient: "Patient") -> Found:
 
 def lock(patient: "Patient") -> Found:
     """One journal has one owner; where it listens is written in the lock."""
-    file = Path(locate().lock_file)
-    holder = _holder(file)
+    holder = held(locate().lock_file)
     if holder is None:
         yield ("nobody holds it", "that should not be while a daemon runs", True) if patient.control else "free"
         return
-    _, _, theirs = holder.partition("socket ")
     ours = socket_path(locate())
-    if theirs and theirs != ours:
+    if holder.socket and holder.socket != ours:
         yield (
-            f"the daemon listens at {theirs}, this shell looks at {ours}",
+            f"the daemon listens at {holder.socket}, this shell looks at {ours}",
             "XDG_RUNTIME_DIR or GREENROOM_HOME differ between the two; make them alike, or stop that one",
             True,
         )
     elif patient.control is None:
-        yield f"{holder or 'somebody'} holds it and does not answer", "wait a moment, or kill that process", True
+        yield f"{holder.told or 'somebody'} holds it and does not answer", "wait a moment, or kill that process", True
     else:
-        yield f"held by {holder.partition(',')[0]}"
-
-
-def _holder(file: Path) -> str | None:
-    if not file.exists():
-        return None
-    with file.open("rb") as handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return handle.read(4096).decode(errors="replace").strip()
-    return None
+        yield f"held by {holder.told.partition(',')[0]}"
 
 
 def version(patient: "Patient") -> Found:

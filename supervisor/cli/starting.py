@@ -67,9 +67,8 @@ def ensure(verb: str, *, environment: bool = False) -> Control:
 
 def down(chosen: Namespace) -> int:
     drain_s = 0.0 if chosen.now else seconds(chosen.drain) if chosen.drain is not None else None
-    try:
-        control = Control("down")
-    except Down:
+    control = _whoever_runs()
+    if control is None:
         print("already down")
         return 0
     with control:
@@ -78,6 +77,27 @@ def down(chosen: Namespace) -> int:
         _wait_for_the_end(control, pid, told)
     print("down")
     return 0
+
+
+def _whoever_runs() -> Control | None:
+    """Also one that still comes up, or was told to go by somebody else: it is there as long as it has the lock."""
+    deadline = time.monotonic() + ANSWERS_S
+    while True:
+        try:
+            return Control("down")
+        except Down:
+            from supervisor.single import held, lives
+
+            holder = held(locate().lock_file)
+            if holder is None or holder.embedded or not lives(holder.pid):
+                return None
+            if time.monotonic() > deadline:
+                raise Problem(
+                    f"a daemon (pid {holder.pid}) is there and does not answer",
+                    f"`greenroom doctor` looks why; `kill -9 {holder.pid}` loses nothing",
+                    "timed_out",
+                ) from None
+        time.sleep(POLL_S)
 
 
 def _foreground(chosen: Namespace) -> NoReturn:

@@ -1,14 +1,19 @@
 """`up`, `down` and what speaks of the daemon: idempotent, honest, and in time."""
 
+import fcntl
 import json
 import os
 import signal
+import subprocess
 import time
 from pathlib import Path
 
+import pytest
+
 from supervisor.cli.starting import alive
+from supervisor.single import held
 from supervisor.version import VERSION
-from tests.supervisor.cli.place import Place, until
+from tests.supervisor.cli.place import PATIENCE_S, Place, until
 
 AT_ONCE = 20
 
@@ -40,6 +45,29 @@ def test_up_twice_and_down_twice_are_successes(quiet: Place) -> None:
     assert not alive(pid)
     assert not (quiet.home / "run" / "greenroom.sock").exists()
     assert quiet.said("shutdown") == "already down"
+
+
+def test_down_stops_a_daemon_that_is_still_coming_up(quiet: Place) -> None:
+    """It reads its settings from a pipe, so it goes no further than the test lets it."""
+    config = quiet.work / "slow.toml"
+    os.mkfifo(config)
+    starting = quiet.begin("up", "--foreground", "--config", str(config))
+    until(lambda: held(str(quiet.home / "state" / "daemon.lock")) is not None)
+    stopping = quiet.begin("down")
+    with pytest.raises(subprocess.TimeoutExpired):
+        stopping.wait(1.0)  # several times what it needs to find no socket
+    config.write_text('model_provider = "demo"\n', encoding="utf-8")
+    assert stopping.communicate(timeout=PATIENCE_S) == ("down\n", "")
+    starting.communicate(timeout=PATIENCE_S)
+    assert starting.returncode == 0
+
+
+def test_a_lock_that_a_dead_daemon_left_is_no_daemon_on_its_way(quiet: Place) -> None:
+    quiet.run("up")
+    quiet.kill()
+    with (quiet.home / "state" / "daemon.lock").open("rb") as kept:
+        fcntl.flock(kept, fcntl.LOCK_EX)  # as a child that it was just starting would
+        assert quiet.said("down") == "already down"
 
 
 def test_up_with_settings_says_that_a_daemon_which_runs_keeps_its_own(quiet: Place) -> None:
