@@ -22,9 +22,9 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from bench import bridge  # noqa: E402  # behind the line that finds them
-from bench.rows import Row, markdown, p50, terminal  # noqa: E402
 from bench.whole import anatomy, floors, interrupting, opening, streaming, turning  # noqa: E402  # behind the line that finds them
 from bench.whole.peer import Unanswered, Workload  # noqa: E402
+from bench.whole.rows import Row, markdown, p50, terminal  # noqa: E402
 from bench.whole.stage import Stage, scripted_model, stage  # noqa: E402
 from tests.faults.house import DEMO  # noqa: E402
 from tests.support.bridge import FakeDaemon  # noqa: E402

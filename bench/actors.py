@@ -29,7 +29,7 @@ from actors.orders import AgentOrder, RunAgent, StopAgent, TakeMore
 from actors.records import Head
 from actors.registry_messages import Known
 from actors.shared import SharedThread
-from bench.rows import Row, p50, p99, terminal
+from bench.whole.rows import Row, p50, p99, terminal
 from supervisor.loop import LoopThread
 from tests.fakes.agents import FakeAgents, says
 from tests.fakes.daemon import FakeDaemon

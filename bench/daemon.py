@@ -29,7 +29,7 @@ from actors.events import SessionConfigured
 from actors.ids import ConversationId
 from actors.records import Append, Record
 from actors.settings import Settings
-from bench.rows import Row, p50, p99, terminal
+from bench.whole.rows import Row, p50, p99, terminal
 from supervisor.journal import SqliteJournal
 from tests.support.clocked_model import clocked_model
 from tests.support.control_peer import ControlPeer, dial, hello

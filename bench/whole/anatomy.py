@@ -15,8 +15,8 @@ from unittest.mock import patch
 
 from actors.answers import TurnResult
 from actors.session import Session
-from bench.rows import Row, p50
 from bench.whole import floors
+from bench.whole.rows import Row, p50
 from supervisor.agent.model.client import ModelClient
 from supervisor.agent.model.direct import Connection
 from supervisor.agent.runner import Runner

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from bench.rows import p50
+from bench.whole.rows import p50
 from tests.faults.house import ROOT
 
 ROUNDS = 15

@@ -4,9 +4,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from bench.rows import Row, p50, p99
 from bench.whole import floors
 from bench.whole.drain import drained
+from bench.whole.rows import Row, p50, p99
 from bench.whole.stage import Stage, end_all
 from tests.faults.follower import Follower
 

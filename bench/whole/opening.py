@@ -4,8 +4,8 @@ import time
 from pathlib import Path
 
 from actors.ids import ConversationId
-from bench.rows import Row, p50
 from bench.whole import floors
+from bench.whole.rows import Row, p50
 from bench.whole.stage import Stage, end_all
 from supervisor.branching import forked
 from supervisor.journal import SqliteJournal

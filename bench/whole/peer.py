@@ -16,8 +16,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from bench.rows import Row, p50, p99
 from bench.whole import floors
+from bench.whole.rows import Row, p50, p99
 from bench.whole.stage import cpu_s
 
 WAIT_S = 30.0

@@ -4,9 +4,9 @@ import threading
 import time
 from concurrent.futures import wait
 
-from bench.rows import Row
 from bench.whole import floors
 from bench.whole.drain import drained
+from bench.whole.rows import Row
 from bench.whole.stage import Stage, cpu_s, end_all
 from tests.faults.caller import Caller, Message
 

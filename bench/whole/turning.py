@@ -2,8 +2,8 @@
 
 import time
 
-from bench.rows import Row, p50, p99
 from bench.whole import floors
+from bench.whole.rows import Row, p50, p99
 from bench.whole.stage import Stage, end_all
 
 TURNS, CONVERSATIONS = 300, 20

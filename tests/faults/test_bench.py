@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from bench.rows import Row, markdown, terminal
 from bench.whole.peer import Unanswered, Workload
+from bench.whole.rows import Row, markdown, terminal
 from tests.faults.house import ROOT
 
 FAKE = f"{sys.executable} -SE {ROOT / 'tests' / 'faults' / 'fake_peer.py'}"
