@@ -25,7 +25,10 @@ class PendingInput:
 
 @dataclass(frozen=True, slots=True)
 class RunAgent:
-    """Start a turn, or go on with one in the middle when `resume` is set. All of it is on disk up to `seq`."""
+    """Start a turn, or go on with one in the middle when `resume` is set. All of it is on disk up to `seq`.
+
+    `first`: it begins with nothing but its own inputs, so there is no history that would have to be read.
+    """
 
     conversation: ConversationId
     turn: TurnId
@@ -33,6 +36,7 @@ class RunAgent:
     seq: int
     resume: bool = False
     inputs: tuple[PendingInput, ...] = ()
+    first: bool = False
 
 
 @dataclass(frozen=True, slots=True)

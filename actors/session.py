@@ -38,6 +38,7 @@ from actors.effects import (
     Unsubscribed,
 )
 from actors.errors import ActorGone
+from actors.events import ApprovalRequest
 from actors.ids import ConversationId, SubscriptionId
 from actors.journal_messages import FetchPage, Load, Loaded, Store
 from actors.lanes import COMMANDS
@@ -73,6 +74,18 @@ class Surroundings:
     start: Callable[..., Ref] = start
 
 
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """A row on its way to the disk, and what is asked as of it."""
+
+    epoch: int
+    head: Head
+    asked: tuple[ApprovalRequest, ...]
+
+    def is_stored_by(self, news: Committed) -> bool:
+        return self.epoch == news.epoch and self.head.last_seq <= news.seq
+
+
 class Session(Actor):
     fatal = True
 
@@ -92,7 +105,7 @@ class Session(Actor):
         self._unborn = unborn
         self._state: State | None = None
         self._waiting: list[Input] = []
-        self._heads: list[tuple[int, HeadChanged]] = []  # by epoch, until they are on disk
+        self._headlines: list[Headline] = []  # until they are on disk
         self._handling: Input | None = None
         self._undone: list[Effect] = []  # lists, because an empty deque is 760 bytes in each of a thousand sessions
         self._performing = False
@@ -154,7 +167,7 @@ class Session(Actor):
             case Committed():
                 self._publish_heads(message, state)  # before the answers: who got one finds what it says in the list
             case AppendRefused():
-                self._heads = [one for one in self._heads if one[0] > message.epoch]
+                self._headlines = [one for one in self._headlines if one.epoch > message.epoch]
                 if state.facts.seq == 0:  # it never was, and nobody need wait until it has been idle long enough
                     self._undone.append(OfferToPark())
             case PageRead():
@@ -171,28 +184,22 @@ class Session(Actor):
         if append.head is not None:
             head = replace(append.head, generation=self.generation)
             append = Append(append.conversation, append.records, head, append.durable)
-            headline = self._headline(head, result.state)
-            self._heads.append((result.state.epoch, headline))
+            self._headlines.append(Headline(result.state.epoch, head, _asked(result.state)))
         self._around.journalist.tell(Store(append, self.address, result.state.epoch))
-
-    def _headline(self, head: Head, state: State) -> HeadChanged:
-        turn = state.facts.turn
-        return HeadChanged(replace(head, settings=b"", checkpoint=b""), turn.approvals if turn else ())
 
     def _announce(self, head: Head, state: State) -> None:
         """The index at start does not know what is asked; who was parked meanwhile is known already."""
-        headline = self._headline(head, state)
-        if headline.pending:
-            self._tell_registry(headline)
+        if asked := _asked(state):
+            self._tell_registry(HeadChanged(replace(head, settings=b"", checkpoint=b""), asked))
 
     def _publish_heads(self, news: Committed, state: State) -> None:
         """`ls` shows what is on disk, like everything else, and in one word what goes on now."""
         latest = None
-        while self._heads and self._heads[0][0] == news.epoch and self._heads[0][1].head.last_seq <= news.seq:
-            latest = self._heads.pop(0)[1]
+        while self._headlines and self._headlines[0].is_stored_by(news):
+            latest = self._headlines.pop(0)
         if latest is not None:
-            head = replace(latest.head, state=condition(state).value)
-            self._tell_registry(HeadChanged(head, latest.pending))
+            head = replace(latest.head, settings=b"", checkpoint=b"", state=condition(state).value)
+            self._tell_registry(HeadChanged(head, latest.asked))
 
     def _tell_registry(self, message: object) -> None:
         with contextlib.suppress(ActorGone):  # the daemon stops: nobody is left who wants to find us
@@ -296,3 +303,8 @@ class Session(Actor):
     def statistics(self) -> dict[str, object]:
         state = self._state
         return {**super().statistics(), "summary": summary(state) if state else None}
+
+
+def _asked(state: State) -> tuple[ApprovalRequest, ...]:
+    turn = state.facts.turn
+    return turn.approvals if turn else ()

@@ -11,32 +11,34 @@ from actors.orders import (
     PendingInput,
     RunAgent,
 )
-from actors.settings import BusyPolicy, Settings
+from actors.settings import BusyPolicy
+
+BORN = 1  # the seq of a conversation's first event
 
 
 def start_turn(draft: Draft, inputs: tuple[PendingInput, ...]) -> None:
     """A turn begins with what was said. The agent is told when that is on disk."""
     own = next((waiting.settings for waiting in inputs if waiting.settings), None)
     turn = TurnId(draft.name())
+    first = draft.facts.seq == BORN
     draft.emit(ev.TaskStarted(settings=own), turn)
     for waiting in inputs:
         emit_user_message(draft, waiting)
-    run_agent(draft, turn, own or draft.facts.settings, inputs)
+    facts = draft.facts
+    run_agent(draft, RunAgent(facts.conversation, turn, own or facts.settings, facts.seq, inputs=inputs, first=first))
 
 
 def resume_turn(draft: Draft, turn: TurnFacts) -> None:
     """Go on in the middle: everything that is needed is in the journal."""
-    run_agent(draft, turn.id, turn.settings or draft.facts.settings, (), resume=True)
-
-
-def run_agent(
-    draft: Draft, turn: TurnId, settings: Settings, inputs: tuple[PendingInput, ...], *, resume: bool = False
-) -> None:
     facts = draft.facts
-    draft.state.run = Run(turn, Stage.RUNNING if draft.is_stored else Stage.HELD)
-    draft.when_stored(RunAgent(facts.conversation, turn, settings, facts.seq, resume, inputs))
-    if facts.steering:  # said while it waited for an answer
-        draft.when_stored(InputWaits(turn))
+    run_agent(draft, RunAgent(facts.conversation, turn.id, turn.settings or facts.settings, facts.seq, resume=True))
+
+
+def run_agent(draft: Draft, order: RunAgent) -> None:
+    draft.state.run = Run(order.turn, Stage.RUNNING if draft.is_stored else Stage.HELD)
+    draft.when_stored(order)
+    if draft.facts.steering:  # said while it waited for an answer
+        draft.when_stored(InputWaits(order.turn))
 
 
 def emit_user_message(draft: Draft, waiting: PendingInput) -> None:

@@ -24,7 +24,7 @@ class Histories:
 
     async def open(self, order: RunAgent) -> Transcript:
         """With everything the order's turn begins with. It is the caller's until `keep`."""
-        kept = self._kept.pop(order.conversation, None)
+        kept = Transcript() if order.first else self._kept.pop(order.conversation, None)
         if kept is None or order.resume:
             return await asyncio.to_thread(self._read, order.conversation, order.seq)
         kept.take(TaskStarted())

@@ -6,6 +6,7 @@ from actors import events as ev
 from actors.answers import Ending, TurnResult
 from actors.errors import InvalidInput, UnknownConversation
 from actors.ids import ItemId
+from actors.messages import Rename
 from actors.orders import AgentNews, AgentOutput, Completed, Crashed, InputWanted, ModelFailed, Stopped, TakeMore
 from actors.settings import AbortReason, Decision
 from tests.actors.conversation import words as w
@@ -285,6 +286,18 @@ def test_the_agent_is_told_only_when_what_was_said_is_on_disk() -> None:
     assert w.words_of(run.inputs) == ["hi"]
     assert run.seq == 3
     assert len(core.answers(ANN)) == 1
+
+
+def test_only_the_turn_that_a_conversation_begins_with_has_no_history_to_read() -> None:
+    core = Core()
+    core.send("one")
+    core.end()
+    core.send("two")
+    assert [run.first for run in core.runs] == [True, False]
+    renamed = Core()
+    renamed.say(Rename(ANN, "two events old"))
+    renamed.send("one")
+    assert [run.first for run in renamed.runs] == [False]
 
 
 def test_output_for_a_conversation_where_nothing_runs_is_dropped() -> None:

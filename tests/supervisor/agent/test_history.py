@@ -1,5 +1,6 @@
 """Which transcript a turn begins with: the one in memory if it is surely the journal's, else the journal's."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,15 @@ def test_the_first_turn_after_a_start_reads_the_journal_with_its_own_input() -> 
     async def scene() -> None:
         transcript = await Histories(journal_of(*STORED)).open(order(len(STORED)))
         assert transcript.items == [said("user", "old"), said("assistant", "answer"), said("user", "new")]
+        assert transcript.heard == ["new"]
+
+    limited(scene())
+
+
+def test_the_turn_that_a_conversation_begins_with_reads_nothing() -> None:
+    async def scene() -> None:
+        transcript = await Histories(FakeJournal()).open(replace(order(3), first=True))
+        assert transcript.items == [said("user", "new")]
         assert transcript.heard == ["new"]
 
     limited(scene())
