@@ -10,6 +10,7 @@ import select
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
+from itertools import islice
 from typing import Protocol
 
 import structlog
@@ -23,6 +24,7 @@ from transports.wire import HANGUP_GRACE_S, HIGH_WATER, LOW_WATER, WRITE_LIMIT, 
 log = structlog.get_logger()
 
 READ_SIZE = 64 * 1024
+ONE_GO = 64 * 1024  # bytes of several parcels that are copied together to leave at once
 STILL_THERE_S = 1.0  # how often a client that only listens is looked at: no event tells that it has gone
 
 
@@ -191,20 +193,29 @@ class DescriptorWire:
         """As much as the peer takes, in order, under the guard. Whoever calls says afterwards what has left."""
         try:
             while self._out:
-                parcel = self._out[0]
-                if self._offset < len(parcel.data):
-                    written = self._end.write(memoryview(parcel.data)[self._offset :])
-                    self._offset += written
-                    self._unsent -= written
-                if self._offset == len(parcel.data):
+                written = self._end.write(self._together())
+                self._unsent -= written
+                self._offset += written
+                while self._out and self._offset >= len(self._out[0].data):
+                    self._offset -= len(self._out[0].data)
                     departed.append(self._out.popleft())
-                    self._offset = 0
         except (BlockingIOError, InterruptedError):
             if not self._writing:
                 self._writing = True
                 self._soon(self._wait_to_write)
         except OSError as error:
             self.cut(f"writing failed: {error.strerror}")
+
+    def _together(self) -> memoryview:
+        """What is tried in one go: the first parcel, and the small ones behind it, for each try is a system call."""
+        rest = memoryview(self._out[0].data)[self._offset :]
+        pieces, size = [rest], len(rest)
+        for parcel in islice(self._out, 1, None):
+            size += len(parcel.data)
+            if size > ONE_GO:
+                break
+            pieces.append(memoryview(parcel.data))
+        return memoryview(b"".join(pieces)) if len(pieces) > 1 else rest
 
     def _wait_to_write(self) -> None:
         if not self._closed:

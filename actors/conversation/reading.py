@@ -53,7 +53,7 @@ def drop_connection(draft: Draft, gone: ConnectionId) -> bool:
 def reader_ready(draft: Draft, command: Ready) -> None:
     reader = draft.state.subscribers.get(command.subscription)
     if reader is not None and not reader.paging:
-        _put(draft, replace(reader, in_flight=False))
+        _put(draft, reader.ready())
 
 
 def take_page(draft: Draft, news: PageRead) -> None:

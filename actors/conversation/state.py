@@ -91,6 +91,18 @@ class Subscriber:
     caught_up: bool = False
     lagging: bool = False
 
+    def ready(self) -> "Subscriber":
+        """Its hands are empty. Written out, because it is done for every piece of every stream."""
+        return Subscriber(
+            self.id,
+            self.connection,
+            self.seq,
+            self.offsets,
+            read_only=self.read_only,
+            caught_up=self.caught_up,
+            lagging=self.lagging,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Passes:
