@@ -43,6 +43,7 @@ class Grudging:
 
 @pytest.fixture(scope="module")
 def loop() -> Iterator[LoopThread]:
+    """One for all examples."""
     with running_loop() as loop:
         yield loop
 
