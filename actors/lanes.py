@@ -1,4 +1,7 @@
-"""The two lanes of a mailbox: what goes before what, and what even a full one takes."""
+"""The two lanes of a mailbox: what goes before what, and what even a full one takes.
+
+Sets of types, because every message is looked up here: a tenth of the time of isinstance.
+"""
 
 from actors.effects import Settle
 from actors.messages import (
@@ -69,11 +72,11 @@ SAID_BY_CLIENTS = (
 
 # What the registry learns goes with them: who was answered and asks at once must find what the answer said, and
 # who takes a request back that has just been answered must find nothing.
-FIRST_LANE = (*SAID_BY_CLIENTS, Known, HeadChanged, Settle)
+FIRST_LANE = frozenset((*SAID_BY_CLIENTS, Known, HeadChanged, Settle))
 
-UNHURRIED = (Ready,)  # means nothing to a session that has nothing more for this reader
+UNHURRIED = frozenset((Ready,))  # means nothing to a session that has nothing more for this reader
 
 # Of those, what a full mailbox takes all the same: it makes work less, or there is one for each request, commit or
 # connection.
 LESS_WORK = (Quiesce, Interrupt, CancelRequest, AnswerApproval, PassOn, Detach, ConnectionClosed, WithdrawInput)
-ALWAYS_TAKEN = (*LESS_WORK, Known, HeadChanged, Settle, WatchList)
+ALWAYS_TAKEN = frozenset((*LESS_WORK, Known, HeadChanged, Settle, WatchList))

@@ -31,23 +31,27 @@ class Mailbox:
         self.ring: Callable[[], None] = self._bell.release  # wakes the owner; who shares a thread has another bell
         self._asleep = False
         self._capacity = capacity
+        self._counted = 0  # of the first lane, those that could have been refused: the others take nobody's place
         self._closed = False
         self._in_a_row = 0
         self._last: Envelope[object] | None = None
         self.sleeps_lightly = True  # the owner is woken by everything; False: not by what is unhurried
 
     def put(self, envelope: Envelope[object]) -> None:
-        message = envelope.message
+        kind = type(envelope.message)
         with self._guard:
             if self._closed:
                 raise ActorGone("the actor has ended")
-            if not isinstance(message, FIRST_LANE):
+            if kind not in FIRST_LANE:
                 self._second.append(envelope)
-            elif len(self._first) < self._capacity or isinstance(message, ALWAYS_TAKEN):
+            elif kind in ALWAYS_TAKEN:
+                self._first.append(envelope)
+            elif self._counted < self._capacity:
+                self._counted += 1
                 self._first.append(envelope)
             else:
                 raise MailboxFull(f"{self._capacity} commands wait already")
-            if self._asleep and (self.sleeps_lightly or not isinstance(message, UNHURRIED)):
+            if self._asleep and (self.sleeps_lightly or kind not in UNHURRIED):
                 self._asleep = False
                 self.ring()
 
@@ -108,7 +112,9 @@ class Mailbox:
     def _next(self) -> Envelope[object]:
         if self._first and (self._in_a_row < IN_A_ROW or not self._second):
             self._in_a_row += 1
-            return self._first.popleft()
+            envelope = self._first.popleft()
+            self._counted -= type(envelope.message) not in ALWAYS_TAKEN
+            return envelope
         self._in_a_row = 0
         return self._second.popleft()
 

@@ -1,12 +1,17 @@
 """Fixtures that every test may use, and a warden for the case that the run is killed."""
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.support import warden
 
 pytest_plugins = ["tests.faults.reporting"]
 
 warden.watch()
+
+# How long an example takes says how busy the machine is, and nothing of what is tried.
+settings.register_profile("any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any-machine")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -387,7 +387,7 @@ def test_twenty_thousand_messages_in_any_order(poison: Poison) -> None:
     live_long(20_000, 240, 0, poison)
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(seed=st.integers(0, 1 << 32))
 def test_whatever_the_order_of_arrival(poison: Poison, seed: int) -> None:
     live_through(seed, 60, poison)

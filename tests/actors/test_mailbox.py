@@ -59,6 +59,15 @@ def test_a_full_mailbox_refuses_in_the_sender_what_makes_more_work() -> None:
     assert len(mailbox) == 7
 
 
+def test_what_even_a_full_mailbox_takes_takes_nobodys_place() -> None:
+    mailbox = Mailbox(capacity=1)
+    put(mailbox, Interrupt(None), Interrupt(None), Inspect(None))
+    with pytest.raises(MailboxFull):
+        put(mailbox, Inspect(None))
+    assert len(drained(mailbox)) == 3
+    put(mailbox, Inspect(None))
+
+
 def test_there_is_room_again_after_one_was_taken() -> None:
     mailbox = Mailbox(capacity=1)
     put(mailbox, Inspect(None))

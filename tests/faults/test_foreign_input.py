@@ -207,7 +207,6 @@ def wrong_types(house: House, row: Row, examples: int) -> None:
 
     @settings(
         max_examples=examples,
-        deadline=None,
         database=None,
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),

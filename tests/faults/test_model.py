@@ -311,7 +311,6 @@ def play(house: House, model: ModelServer, row: Row, examples: int, steps: int, 
         settings=settings(
             max_examples=examples,
             stateful_step_count=steps,
-            deadline=None,
             database=None,
             phases=[Phase.generate],
             suppress_health_check=list(HealthCheck),

@@ -37,7 +37,7 @@ DATA = st.lists(st.sampled_from(TOKENS) | st.binary(max_size=8), max_size=25).ma
 
 
 def tried(name: str, row: Row, examples: int) -> None:
-    @settings(max_examples=examples, deadline=None, database=None, phases=[Phase.generate, Phase.shrink])
+    @settings(max_examples=examples, database=None, phases=[Phase.generate, Phase.shrink])
     @given(DATA)
     def run(data: bytes) -> None:
         TARGETS[name](data)

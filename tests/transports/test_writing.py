@@ -64,7 +64,7 @@ def written(wire: DescriptorWire, loop: LoopThread) -> None:
     raise AssertionError(f"{wire.unsent} bytes never left")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     sizes=st.lists(st.integers(0, 40) | st.sampled_from([ONE_GO - 1, ONE_GO, ONE_GO + 1]), min_size=1, max_size=12),
     takes=st.lists(st.integers(0, 60) | st.just(ONE_GO), max_size=30),

@@ -84,7 +84,6 @@ DECISIONS = st.sampled_from(list(Decision))
 ORDINARY = settings(
     max_examples=450,
     stateful_step_count=60,
-    deadline=None,
     phases=(Phase.generate, Phase.shrink),
     derandomize=True,
     database=None,

@@ -59,7 +59,7 @@ LINES = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(LINES)
 @example([" cat <<EOF", " x", "-y", " EOF", "+z"])
 def test_the_body_is_the_one_that_bash_reads(lines: list[str]) -> None:

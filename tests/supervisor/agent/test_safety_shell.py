@@ -313,7 +313,7 @@ def as_script(commands: CommandList) -> str:
     return text[: len(text) - len(commands[-1][1])]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(command_list)
 def test_a_plain_script_is_read_and_bash_executes_what_was_read(bash: Bash, commands: CommandList) -> None:
     words = tuple((name, *(ARGUMENTS[word] for _, word in arguments)) for (name, arguments), _ in commands)
@@ -326,7 +326,7 @@ def spoilt(commands: CommandList, at: int, odd: str) -> str:
     return script[: at % (len(script) + 1)] + odd + script[at % (len(script) + 1) :]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(command_list, st.integers(0, 10_000), st.sampled_from(ODD))
 def test_an_odd_character_in_a_plain_script_is_refused_or_read_as_bash_does(
     bash: Bash, commands: CommandList, at: int, odd: str
@@ -335,7 +335,7 @@ def test_an_odd_character_in_a_plain_script_is_refused_or_read_as_bash_does(
 
 
 @pytest.mark.soak(takes_s=60)
-@settings(max_examples=10_000, deadline=None)
+@settings(max_examples=10_000)
 @given(command_list, st.lists(st.tuples(st.integers(0, 10_000), st.sampled_from(ODD)), min_size=1, max_size=3))
 def test_odd_characters_in_a_plain_script_are_refused_or_read_as_bash_does(
     bash: Bash, commands: CommandList, oddities: list[tuple[int, str]]

@@ -78,4 +78,4 @@ class SameStory(RuleBasedStateMachine):
 
 
 TestSameStory = SameStory.TestCase
-TestSameStory.settings = settings(max_examples=25, stateful_step_count=20, deadline=None)
+TestSameStory.settings = settings(max_examples=25, stateful_step_count=20)

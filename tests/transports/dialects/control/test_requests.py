@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.errors import Cancelled
@@ -121,7 +121,6 @@ json_values = st.recursive(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])  # the schemas are made for the first of them
 @given(data=st.data())
 def test_whatever_the_params_are_there_is_one_answer(data: st.DataObject) -> None:
     method = data.draw(st.sampled_from(sorted(METHODS)))

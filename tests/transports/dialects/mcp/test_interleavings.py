@@ -232,7 +232,7 @@ def live_through(data: st.DataObject, length: int, *, answer_cancelled: bool) ->
 
 
 @pytest.mark.parametrize("answer_cancelled", [True, False])
-@settings(max_examples=60, deadline=None, phases=QUICK, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, phases=QUICK, suppress_health_check=list(HealthCheck))
 @given(data=DRAWS)
 def test_every_request_is_answered_once_and_no_question_stays_open(
     data: st.DataObject, answer_cancelled: bool
@@ -241,7 +241,7 @@ def test_every_request_is_answered_once_and_no_question_stays_open(
 
 
 @pytest.mark.soak(takes_s=110)
-@settings(max_examples=800, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=800, suppress_health_check=list(HealthCheck))
 @given(data=DRAWS, answer_cancelled=st.booleans())
 def test_the_same_for_a_long_time(data: st.DataObject, answer_cancelled: bool) -> None:
     live_through(data, 100, answer_cancelled=answer_cancelled)
