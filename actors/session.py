@@ -14,12 +14,12 @@ from actors.conversation import (
     Stamp,
     State,
     Step,
-    condition,
     restore,
     somebody_is_behind,
     step,
     summary,
     survivors_of,
+    visible,
 )
 from actors.conversation.state import Limits
 from actors.effects import (
@@ -198,7 +198,7 @@ class Session(Actor):
         while self._headlines and self._headlines[0].is_stored_by(news):
             latest = self._headlines.pop(0)
         if latest is not None:
-            head = replace(latest.head, settings=b"", checkpoint=b"", state=condition(state).value)
+            head = replace(latest.head, settings=b"", checkpoint=b"", state=visible(state).value)
             self._tell_registry(HeadChanged(head, latest.asked))
 
     def _tell_registry(self, message: object) -> None:

@@ -9,7 +9,7 @@ from actors.conversation.reading import somebody_is_behind
 from actors.conversation.restore import head_of, restore, survivors_of
 from actors.conversation.state import Stamp, State, Step
 from actors.conversation.step import step
-from actors.conversation.summary import condition, summary
+from actors.conversation.summary import condition, summary, visible
 
 __all__ = [
     "Facts",
@@ -24,4 +24,5 @@ __all__ = [
     "step",
     "summary",
     "survivors_of",
+    "visible",
 ]

@@ -1,11 +1,21 @@
 """A conversation in one word and in one row."""
 
 from actors.answers import Condition, Reader, Summary
-from actors.conversation.state import Stage, State
+from actors.conversation.facts import Facts
+from actors.conversation.state import Run, Stage, State
 
 
 def condition(state: State) -> Condition:
-    facts, run = state.facts, state.run
+    """As of everything that was decided."""
+    return _in_one_word(state.facts, state.run)
+
+
+def visible(state: State) -> Condition:
+    """As of what is on disk, like all that is shown: who hears that it waits, and looks, finds the question."""
+    return _in_one_word(state.durable or state.facts, state.run)
+
+
+def _in_one_word(facts: Facts, run: Run | None) -> Condition:
     match run, facts.turn:
         case _, _ if facts.failed is not None:
             return Condition.FAILED
@@ -26,7 +36,7 @@ def summary(state: State) -> Summary:
     durable = state.durable or facts  # a turn and its questions are shown when they are on disk, as the events are
     return Summary(
         conversation=facts.conversation,
-        condition=condition(state),
+        condition=visible(state),
         name=facts.name,
         settings=facts.settings,
         seq=state.committed,

@@ -4,7 +4,7 @@ import pytest
 
 from actors import events as ev
 from actors.answers import Answered, Condition, Ending, Interrupted, TurnResult
-from actors.conversation import condition, summary
+from actors.conversation import condition, summary, visible
 from actors.effects import SetTimer
 from actors.errors import AlreadyAnswered, InvalidInput, UnknownApproval
 from actors.messages import TimerFired
@@ -121,6 +121,26 @@ def test_d16_two_questions_of_one_call_are_answered_each_for_itself() -> None:
     core.answer_with(Decision.DENIED, ANN, "q2")
     assert [(one.approval, one.decision) for one in core.orders_of(AnswerAgent)] == [("q2", Decision.DENIED)]
     assert [one.approval_id for one in summary(core.state).pending] == ["q1"]
+
+
+def test_what_goes_on_is_shown_as_of_what_is_on_disk() -> None:
+    """Who hears that a conversation waits, or has come to its end, and looks, finds the question, or the end."""
+    core = Core()
+    core.send()
+    core.commits = False
+    core.output(w.call(), w.ask())
+    assert (visible(core.state), summary(core.state).pending) == (Condition.RUNNING, ())
+    core.store()
+    assert visible(core.state) is summary(core.state).condition is Condition.WAITING
+    assert [one.approval_id for one in summary(core.state).pending] == ["question"]
+    core.answer_with(Decision.DENIED, ANN)
+    assert visible(core.state) is Condition.WAITING
+    core.store()
+    core.output(w.output())
+    core.end()
+    assert visible(core.state) is Condition.RUNNING
+    core.store()
+    assert visible(core.state) is Condition.IDLE
 
 
 def test_d28_a_question_waits_although_nobody_is_attached() -> None:
