@@ -181,17 +181,20 @@ def test_ten_thousand_conversations_cost_a_start_less_than_a_second(tmp_path: Pa
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only there can a test read another process's time")
-def test_with_ten_thousand_conversations_it_is_ready_within_a_second_of_its_own_time(tmp_path: Path) -> None:
-    """After a kill. What neighbours on the machine take away is nobody's fault, so the best of three counts."""
-    home = Home(tmp_path / "large")
-    (home.directory / "state").mkdir(mode=0o700)
-    fill(Path(home.paths.journal_file), 10_000)
-    spent = []
-    for _ in range(3):
+def test_ten_thousand_conversations_make_a_start_after_a_kill_little_dearer(tmp_path: Path) -> None:
+    """In its own time, next to that of a start with none, because machines differ. The best of three counts.
+
+    How many seconds it is, `make bench` says.
+    """
+    large, small = Home(tmp_path / "large"), Home(tmp_path / "small")
+    (large.directory / "state").mkdir(mode=0o700)
+    fill(Path(large.paths.journal_file), 10_000)
+    spent: dict[Home, list[float]] = {large: [], small: []}
+    for home in (large, small) * 3:
         with home.daemon() as daemon:
-            spent.append(processor_s(daemon.pid))
+            spent[home].append(processor_s(daemon.pid))
             daemon.kill()
-    assert min(spent) < 1.0, spent
+    assert min(spent[large]) < 1.75 * min(spent[small]), spent
 
 
 def processor_s(pid: int) -> float:
