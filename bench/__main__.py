@@ -52,8 +52,8 @@ the floors beside it.
 - **A new conversation with its first turn** makes three commits, one after the other (it is opened, the prompt
   is accepted, the turn has ended), and one beside the model's answer.
 - **Many streams.** A word of a slow stream comes alone: one read, a step of its session, a step of its reader's
-  connection, one write. A third of that is the kernel's. Words that come faster share the way, which is why one
-  fast stream costs a fiftieth.
+  connection, and its part of a write for all the words of that moment. Words that come faster share the whole way,
+  which is why one fast stream costs a fiftieth.
 - **Interrupts.** Half of one is the process: found, signalled, waited for, looked for once more. The other half
   is the end of the turn: decided, synced, told. A hundred at once take the same steps a hundred times.
 - **The bridge** is an interpreter that starts, and three milliseconds of ours: what else it needs (json, signal) is
