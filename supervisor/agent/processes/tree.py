@@ -43,14 +43,17 @@ class Tree:
     def find(self, scope: Scope, at_sight: Sight = unmoved) -> list[Process]:
         """All that is alive. Empty means gone: no parent died during the look and passed its children on to us.
 
-        Who came to us last is looked at first: if it runs away, it will not be there much longer.
+        Who came to us last is looked at first: if it runs away, it will not be there much longer. Who came meanwhile
+        is looked at next, but nobody twice: else one that runs away from another turn would hold up all of them.
         """
+        looked_at: set[int] = set()
         for _ in range(SETTLING_LOOKS):
             self._table.refresh()
-            before = self._table.candidates()
-            found = self._below((pid for pid in reversed(before) if self._owns(scope, pid)), at_sight)
-            if found or before == self._table.candidates():
+            new = [pid for pid in self._table.candidates() if pid not in looked_at]
+            found = self._below((pid for pid in reversed(new) if self._owns(scope, pid)), at_sight)
+            if found or not new:
                 break
+            looked_at.update(new)
         scope.seen.update(process.name for process in found)
         return found
 
@@ -70,10 +73,11 @@ class Tree:
         return list(found.values())
 
     def _owns(self, scope: Scope, pid: int) -> bool:
+        """And it lives. The dead are put away, or each later look would meet them again."""
         if (child := self.children.get(pid)) is not None:
             return _within(scope, child)
         process = self._table.look(pid)
-        if process is None or process.dead:
+        if process is None or self._put_away(process):
             return False
         if process.name in scope.seen:
             return True
@@ -96,12 +100,17 @@ class Tree:
         return not any(self.since[turn] <= process.start for turn in others)
 
     def reap(self) -> None:
-        """Reads the status of dead orphans. The children we spawned are left to whoever waits for them."""
+        """The children we spawned are left to whoever waits for them."""
         for pid in self._table.candidates():
-            process = None if pid in self.children else self._table.look(pid)
-            if process is not None and process.dead and self._orphan(process):
-                with contextlib.suppress(ChildProcessError):
-                    os.waitpid(pid, os.WNOHANG)
+            if pid not in self.children and (process := self._table.look(pid)) is not None:
+                self._put_away(process)
+
+    def _put_away(self, process: Process) -> bool:
+        """Reads the status of a dead orphan. Whether it is dead."""
+        if process.dead and self._orphan(process):
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(process.pid, os.WNOHANG)
+        return process.dead
 
 
 def _within(scope: Scope, child: Child) -> bool:

@@ -71,6 +71,25 @@ def test_a_parent_that_dies_between_the_list_and_the_look_does_not_hide_its_chil
     assert found(table, Scope(MINE)) == [ORPHAN]
 
 
+def test_one_that_runs_away_from_another_turn_does_not_make_us_look_at_everybody_again_and_again() -> None:
+    """It is quick: after every third look there is another one of it."""
+    table, looks = WrittenTable(), 0
+    for number in range(50):
+        table.put(PARENT + number, ppid=os.getpid(), turn=OTHERS)
+
+    def run_away(_: int) -> None:
+        nonlocal looks
+        looks += 1
+        if looks % 3 == 0:
+            newest = PARENT + 50 + looks
+            table.put(newest - 3, ppid=os.getpid(), dead=True)
+            table.put(newest, ppid=os.getpid(), turn=OTHERS)
+
+    table.on_look = run_away
+    assert found(table, Scope(MINE), {MINE: 0, OTHERS: 0}) == []
+    assert looks < 100
+
+
 def test_each_is_struck_at_sight_with_its_children_known_and_the_newest_first() -> None:
     table, story = WrittenTable(), []
     table.put(PARENT, ppid=os.getpid())
