@@ -184,12 +184,12 @@ class Session(Actor):
         if append.head is not None:
             head = replace(append.head, generation=self.generation)
             append = Append(append.conversation, append.records, head, append.durable)
-            self._headlines.append(Headline(result.state.epoch, head, _asked(result.state)))
+            self._headlines.append(Headline(result.state.epoch, head, result.state.facts.asked))
         self._around.journalist.tell(Store(append, self.address, result.state.epoch))
 
     def _announce(self, head: Head, state: State) -> None:
         """The index at start does not know what is asked; who was parked meanwhile is known already."""
-        if asked := _asked(state):
+        if asked := state.facts.asked:
             self._tell_registry(HeadChanged(replace(head, settings=b"", checkpoint=b""), asked))
 
     def _publish_heads(self, news: Committed, state: State) -> None:
@@ -303,8 +303,3 @@ class Session(Actor):
     def statistics(self) -> dict[str, object]:
         state = self._state
         return {**super().statistics(), "summary": summary(state) if state else None}
-
-
-def _asked(state: State) -> tuple[ApprovalRequest, ...]:
-    turn = state.facts.turn
-    return turn.approvals if turn else ()

@@ -88,9 +88,12 @@ class Facts:
     def queue(self) -> tuple[PendingInput, ...]:
         return tuple(waiting for waiting in self.pending if waiting.policy is not BusyPolicy.STEER)
 
+    @property
+    def asked(self) -> tuple[ev.ApprovalRequest, ...]:
+        return self.turn.approvals if self.turn else ()
+
     def approval(self, approval: ApprovalId) -> ev.ApprovalRequest | None:
-        asked = self.turn.approvals if self.turn else ()
-        return next((request for request in asked if request.approval_id == approval), None)
+        return next((request for request in self.asked if request.approval_id == approval), None)
 
     def is_standing(self, request: ev.ApprovalRequest) -> bool:
         """Approved for the session before: the same argv in the same directory."""

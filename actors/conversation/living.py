@@ -106,7 +106,7 @@ def revive(draft: Draft, news: Revived) -> None:
         draft.emit(ev.ConversationFailed(message=news.message, traceback=news.gave_up))
         stop_turn(draft, Stopping(news.reason, message=news.message))
     settle_stranded(draft, news.reason, news.message)
-    for asked in draft.facts.turn.approvals if draft.facts.turn else ():
+    for asked in draft.facts.asked:
         set_deadline(draft, asked)
     for caller in news.survivors.callers if news.survivors else ():
         draft.refuse(caller, TurnFailed(f"the conversation's actor failed: {news.message}"))

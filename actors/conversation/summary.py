@@ -43,7 +43,7 @@ def summary(state: State) -> Summary:
         turn=durable.turn.id if durable.turn else None,
         queued=len(facts.pending),
         paused=facts.paused,
-        pending=durable.turn.approvals if durable.turn else (),
+        pending=durable.asked,
         readers=tuple(
             Reader(one.connection, one.id, one.seq, max(0, state.committed - one.seq), one.read_only)
             for one in state.subscribers.values()

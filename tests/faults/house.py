@@ -77,7 +77,6 @@ class House:
     def __exit__(self, *_: object) -> None:
         self.leave()
         if self._process is not None and self._process.poll() is None:
-            self._process.send_signal(signal.SIGCONT)
             self._process.terminate()
             try:
                 self.ended()
