@@ -195,6 +195,9 @@ def serve(
         daemon.wait(notifier)
         notifier.tell(notify.STOPPING)
         daemon.stop()
+    except BaseException:  # who waited for the start is told of it, too; later nobody else would be
+        log.exception("daemon.failed")
+        raise
     finally:
         daemon.bell.close()
         sinks.close()

@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+import structlog
+
 from supervisor.config import Config
 from supervisor.version import VERSION
 from transports.dialect import Client, Dialect
@@ -10,6 +12,8 @@ from transports.hello import Dialects, Options
 
 if TYPE_CHECKING:
     from transports.dialects.mcp.options import McpOptions
+
+log = structlog.get_logger()
 
 
 def dialects(config: Config) -> Dialects:
@@ -21,8 +25,11 @@ def dialects(config: Config) -> Dialects:
 
 
 def load_the_rest() -> None:
-    """What being ready does not wait for. Whoever needs it sooner loads it then."""
-    import transports.dialects.mcp.dialect  # noqa: F401  # for its effect on the next import of it
+    """What being ready does not wait for. Whoever needs it sooner, or when it could not be had now, loads it then."""
+    try:
+        import transports.dialects.mcp.dialect  # noqa: F401  # for its effect on the next import of it
+    except (OSError, ImportError) as error:  # a crowd came at once and left us no descriptor to read a file with
+        log.warning("dialects.loaded_later", reason=str(error))
 
 
 def _mcp(config: Config, client: Client, said: Options) -> Dialect:

@@ -33,15 +33,19 @@ class ControlClient:
     def __init__(self, path: str, name: str = "test", env: Mapping[str, str] | None = None) -> None:
         self._sock = socket.socket(socket.AF_UNIX)
         self._sock.settimeout(PATIENCE_S)
-        self._sock.connect(path)
         self._rest = b""
         self._numbers = itertools.count(1)
         self._answers: dict[object, Any] = {}
         self.events: deque[dict[str, Any]] = deque()
         client = {"name": name, "version": "0", "pid": os.getpid(), "cwd": "/", "env": dict(env or {})}
-        with contextlib.suppress(Gone):  # turned away before it could speak; it was told why
-            self._write({"greenroom": {"protocol": 1, "dialect": "control", "client": client}})
-        self.welcome = self._message(time.monotonic() + PATIENCE_S)
+        try:
+            self._sock.connect(path)
+            with contextlib.suppress(Gone):  # turned away before it could speak; it was told why
+                self._write({"greenroom": {"protocol": 1, "dialect": "control", "client": client}})
+            self.welcome = self._message(time.monotonic() + PATIENCE_S)
+        except BaseException:
+            self._sock.close()
+            raise
 
     def __enter__(self) -> Self:
         return self
