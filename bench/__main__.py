@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT))
 
 from bench import bridge  # noqa: E402  # behind the line that finds them
 from bench.whole import anatomy, floors, interrupting, opening, streaming, turning  # noqa: E402  # behind the line that finds them
-from bench.whole.peer import Unanswered, Workload  # noqa: E402
+from bench.whole.peer import DELTAS, TURNS, Unanswered, Workload  # noqa: E402
 from bench.whole.rows import Row, markdown, p50, terminal  # noqa: E402
 from bench.whole.stage import Stage, scripted_model, stage  # noqa: E402
 from tests.faults.house import DEMO  # noqa: E402
@@ -99,7 +99,7 @@ def restarting_part(directory: Path) -> list[Row]:
 def doors_part(directory: Path) -> list[Row]:
     """The bridge and the everyday verbs, as somebody types them."""
     rows = []
-    bare = floors.interpreter_ms()
+    bare = floors.interpreter_ms("import socket, json")
     with stage(directory / "home") as one:
         environ = {**one.house.environ}
         for verb in VERBS:
@@ -107,12 +107,28 @@ def doors_part(directory: Path) -> list[Row]:
             run = partial(subprocess.run, command, env=environ, check=True, capture_output=True)
             with suppress(subprocess.CalledProcessError, OSError):  # a verb that is not there has no figure
                 times = [floors.timed_ms(run) for _ in range(10)]
-                rows.append(Row(f"`greenroom {' '.join(verb)}`", p50(times), "ms", bare, "bare interpreter"))
+                rows.append(
+                    Row(
+                        f"`greenroom {' '.join(verb)}`",
+                        p50(times),
+                        "ms",
+                        bare,
+                        "interpreter, socket, json",
+                        "≤ 3 times",
+                    )
+                )
         rows.append(bridge_start())
-        greenroom = f"{Path(sys.executable).with_name('greenroom')} mcp"
         rows += peer_rows(
             "greenroom mcp",
-            Workload(greenroom, one.base_url, directory, environ, configured=True, daemon=one.house.cpu_s),
+            Workload(
+                f"{Path(sys.executable).with_name('greenroom')} mcp",
+                one.base_url,
+                directory,
+                environ,
+                configured=True,
+                daemon=one.house.cpu_s,
+                bare=floors.bare(one.base_url, TURNS, DELTAS),
+            ),
         )
     return rows
 
@@ -154,7 +170,9 @@ def measured(name: str) -> list[Row]:
 
 def peer(command: str) -> list[Row]:
     with tempfile.TemporaryDirectory(prefix="greenroom-bench-") as directory, scripted_model() as (base_url, _):
-        rows = peer_rows(command.split(maxsplit=1)[0], Workload(command, base_url, Path(directory)))
+        bare = floors.bare(base_url, TURNS, DELTAS)
+        name = Path(command.split(maxsplit=1)[0]).name
+        rows = peer_rows(name, Workload(command, base_url, Path(directory), bare=bare))
     print(f"\nPeer\n{terminal(rows)}", flush=True)
     return rows
 

@@ -109,6 +109,9 @@ class Daemon:
             return False
         return True
 
+    def prepare(self) -> None:
+        self._engine.prepare()
+
     def reload(self) -> None:
         """What a broken config says stays a complaint in the log: the old one goes on."""
         try:
@@ -192,6 +195,7 @@ def serve(
         ready()
         notifier.tell(notify.READY, f"STATUS=listening at {daemon.socket}")
         load_the_rest()
+        daemon.prepare()
         daemon.wait(notifier)
         notifier.tell(notify.STOPPING)
         daemon.stop()

@@ -95,6 +95,7 @@ class Embedded:
         wire = DescriptorWire(StandardStreams(), engine.loop.loop, lambda _: self._end(), limit)
         connection = Connection(client, spoken, wire, around).begin()
         wire.open(connection)
+        engine.prepare()
         while not self._over:
             self._bell.wait()
         self._switchboard.dismiss_all("the program ends")

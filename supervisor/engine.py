@@ -170,6 +170,10 @@ class Engine:
                 return False
         return True
 
+    def prepare(self) -> None:
+        """What the first turn would wait for, when everybody can be served already."""
+        self.loop.loop.call_soon_threadsafe(self._models.prepare)
+
     def reload(self, loaded: Loaded) -> None:
         """From the next turn on; what is set at the start (limits, paths) needs a new start."""
         self.loaded = loaded
@@ -231,6 +235,7 @@ class Engine:
         self._client = ModelClient()
         _ = self.sandbox.availability  # found out by trying, now rather than in the first turn
         self.histories = Histories(self.journal)
+        self._models = Models(self._client, lambda: self.loaded, self.environments.of, self._environ)
         self._backend = self._model_backend()
         self._notifier = Notifier(lambda: self.config.notify, self.environments.of)
         self.runner = Runner(self.loop.loop, self.processes, self._backend_for, self._notifier.completed)
@@ -268,5 +273,6 @@ class Engine:
             approval_deadline_s=config.greenroom.approval_deadline_seconds,
             approval_default=DEFAULTS[config.greenroom.approval_default],
         )
-        models = Models(self._client, lambda: self.loaded, self.environments.of, self._environ)
-        return ModelBackend(models, self.histories, Toolbox(shell, patching), manner, self.environments.for_commands)
+        return ModelBackend(
+            self._models, self.histories, Toolbox(shell, patching), manner, self.environments.for_commands
+        )

@@ -47,6 +47,15 @@ class Models:
         except ConfigError as error:
             raise Rejected(error.message) from error
 
+    def prepare(self) -> None:
+        """On the loop, before anybody has asked: what the first turn would wait for. The demo model needs nothing."""
+        try:
+            foreseen = choose_provider(self._loaded().config, self._environ).provider
+        except ConfigError:
+            return  # whoever asks for a turn is told
+        if foreseen.id != DEMO:
+            self._client.prepare()
+
     def notice(self, order: RunAgent) -> str | None:
         """What a person should hear of the choice, once; nothing where somebody has made it."""
         if self._noticed:

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -26,11 +27,18 @@ def timed_ms(work: Callable[[], object]) -> float:
     return (time.perf_counter() - began) * 1e3
 
 
-def interpreter_ms() -> float:
-    return p50([timed_ms(lambda: subprocess.run([sys.executable, "-c", "pass"], check=True)) for _ in range(ROUNDS)])
+def interpreter_ms(program: str = "pass") -> float:
+    return p50([timed_ms(lambda: subprocess.run([sys.executable, "-c", program], check=True)) for _ in range(ROUNDS)])
 
 
-def echo_ms(rounds: int = 2000) -> float:
+def interpreter_mib() -> float:
+    """What one keeps that waits for a line and does nothing else."""
+    report = "import resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    told = subprocess.run([sys.executable, "-c", report], check=True, capture_output=True, text=True).stdout
+    return int(told) / 1024
+
+
+def echo_ms(rounds: int = 2000) -> list[float]:
     """A line there and back between two threads over a socket pair."""
     here, there = socket.socketpair()
 
@@ -49,7 +57,7 @@ def echo_ms(rounds: int = 2000) -> float:
     here.close()
     thread.join()
     there.close()
-    return p50(times)
+    return times
 
 
 def hand_over_ms(rounds: int = 200) -> float:
@@ -97,6 +105,21 @@ def streams_s(base_url: str, streams: int, script: str) -> tuple[float, float]:
     return float(took), float(used)
 
 
+@dataclass(frozen=True, slots=True)
+class Bare:
+    """The model and a command, without anybody between them and whoever asks."""
+
+    turn_ms: list[float]
+    delta_us: float  # of CPU, in one stream
+    deltas_per_s: float
+    kill_ms: list[float]
+
+
+def bare(base_url: str, turns: int, deltas: int) -> Bare:
+    took, used = streams_s(base_url, 1, f"pack 4096; stream {deltas} word")
+    return Bare(http_ms(base_url, "say x", turns), used / deltas * 1e6, deltas / took, kill_ms())
+
+
 def commits_per_s(directory: Path, commits: int = 500) -> float:
     """One row a transaction, synced, by SQLite alone."""
     db = sqlite3.connect(directory / "floor.db", isolation_level=None)
@@ -113,11 +136,15 @@ def commits_per_s(directory: Path, commits: int = 500) -> float:
 
 def kill_ms(rounds: int = 50) -> list[float]:
     """TERM to a process that sleeps, until it can be waited for."""
-    times = []
-    for _ in range(rounds):
-        process = subprocess.Popen(["sleep", "300"])
-        began = time.perf_counter()
-        os.kill(process.pid, signal.SIGTERM)
-        process.wait()
-        times.append((time.perf_counter() - began) * 1e3)
-    return times
+    return [kill_all_ms(1) for _ in range(rounds)]
+
+
+def kill_all_ms(count: int) -> float:
+    """The same with several at once, until the last of them was waited for."""
+    sleepers = [subprocess.Popen(["sleep", "300"]) for _ in range(count)]
+    began = time.perf_counter()
+    for sleeper in sleepers:
+        os.kill(sleeper.pid, signal.SIGTERM)
+    for sleeper in sleepers:
+        sleeper.wait()
+    return (time.perf_counter() - began) * 1e3

@@ -17,7 +17,8 @@ WEIGHED, KEPT = 300, 10_000
 
 
 def empty(stage: Stage) -> list[Row]:
-    return [Row("memory of the empty daemon", stage.house.rss() / 2**20, "MiB")]
+    floor = floors.interpreter_mib()
+    return [Row("memory of the empty daemon", stage.house.rss() / 2**20, "MiB", floor, "bare interpreter")]
 
 
 def opening(stage: Stage, directory: Path) -> list[Row]:

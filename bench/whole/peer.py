@@ -9,6 +9,7 @@ import json
 import os
 import queue
 import shlex
+import signal
 import subprocess
 import threading
 import time
@@ -21,6 +22,8 @@ from bench.whole.rows import Row, p50, p99
 from bench.whole.stage import cpu_s
 
 WAIT_S = 30.0
+GONE_S = 2.0  # for what a cancelled command has left; a server that leaves it for longer leaves it for good
+LOOK_S = 0.0005
 TURNS, DELTAS, INTERRUPTS = 50, 50_000, 20
 Message = dict[str, Any]
 
@@ -114,9 +117,15 @@ class Workload:
         *,
         configured: bool = False,
         daemon: Callable[[], float] = lambda: 0.0,
+        bare: floors.Bare | None = None,
     ) -> None:
-        """`configured`: the server knows the model already, from a file. `daemon`: CPU used by its second half."""
+        """`configured`: the server knows the model already, from a file. `daemon`: CPU used by its second half.
+
+        `bare`: what its model and its commands cost without it.
+        """
+        self._bare = bare
         self._daemon_cpu_s = daemon
+        self._commands = 0
         self._command = shlex.split(command)
         self._cwd = cwd
         self._environ = {**os.environ, "OPENAI_API_KEY": "none", "OPENAI_BASE_URL": base_url, **(environ or {})}
@@ -130,24 +139,38 @@ class Workload:
 
     def rows(self, name: str) -> list[Row]:
         starts = [self._start_ms() for _ in range(5)]
-        bare = floors.interpreter_ms()
-        rows = [Row(f"{name}: start to the answer of initialize", p50(starts), "ms", bare, "bare interpreter")]
+        least = floors.interpreter_ms()
+        rows = [Row(f"{name}: start to the answer of initialize", p50(starts), "ms", least, "bare interpreter")]
         with self._opened() as client:
-            turns = [self._turn_ms(client, "say x") for _ in range(TURNS)]
-            rows += [
-                Row(f"{name}: `codex` with a one-word turn, p50", p50(turns), "ms"),
-                Row(f"{name}: `codex` with a one-word turn, p99", p99(turns), "ms"),
-            ]
-            before = client.cpu_s() + self._daemon_cpu_s()
-            took = self._turn_ms(client, f"pack 4096; stream {DELTAS} word")
-            used = client.cpu_s() + self._daemon_cpu_s() - before
-            rows += [
-                Row(f"{name}: deltas in one stream", DELTAS / took * 1e3, "/s", more_is_better=True),
-                Row(f"{name}: CPU per delta, all of its processes", used / DELTAS * 1e6, "µs", target="≤ 12"),
-            ]
-            cancels = [self._cancel_ms(client) for _ in range(INTERRUPTS)]
-            rows.append(Row(f"{name}: cancelled while a command runs, p50", p50(cancels), "ms"))
-        return rows
+            return [*rows, *self._turns(name, client), *self._one_stream(name, client), *self._cancels(name, client)]
+
+    def _turns(self, name: str, client: McpClient) -> list[Row]:
+        times = [self._turn_ms(client, "say x") for _ in range(TURNS)]
+        least = self._bare.turn_ms if self._bare else None
+        what, floor = f"{name}: `codex` with a one-word turn", "bare HTTP read"
+        return [
+            Row(f"{what}, p50", p50(times), "ms", p50(least) if least else None, floor),
+            Row(f"{what}, p99", p99(times), "ms", p99(least) if least else None, floor),
+        ]
+
+    def _one_stream(self, name: str, client: McpClient) -> list[Row]:
+        before = client.cpu_s() + self._daemon_cpu_s()
+        took = self._turn_ms(client, f"pack 4096; stream {DELTAS} word")
+        cost = (client.cpu_s() + self._daemon_cpu_s() - before) / DELTAS * 1e6
+        speed, least = (self._bare.deltas_per_s, self._bare.delta_us) if self._bare else (None, None)
+        return [
+            Row(f"{name}: deltas in one stream", DELTAS / took * 1e3, "/s", speed, "read bare", more_is_better=True),
+            Row(f"{name}: CPU per delta, all of its processes", cost, "µs", least, "read bare", "≤ 12"),
+        ]
+
+    def _cancels(self, name: str, client: McpClient) -> list[Row]:
+        told, gone = zip(*(self._cancel_ms(client) for _ in range(INTERRUPTS)), strict=True)
+        least = p50(self._bare.kill_ms) if self._bare else None
+        what, floor = f"{name}: cancelled while a command runs", "TERM to a bare process"
+        return [
+            Row(f"{what}: until that is said, p50", p50(told), "ms", least, floor),
+            Row(f"{what}: until its processes are gone, p50", p50(gone), "ms", least, floor),
+        ]
 
     def _opened(self) -> McpClient:
         client = McpClient(self._command, self._environ, self._cwd)
@@ -179,14 +202,25 @@ class Workload:
             raise Unanswered(f"the turn failed: {str(result)[:300]}")
         return (time.perf_counter() - began) * 1e3
 
-    def _cancel_ms(self, client: McpClient) -> float:
-        """From the cancellation to the event that says that the turn has ended."""
-        request = self._begin(client, 'call shell {"command":["sleep","300"],"timeout":600000}')
+    def _cancel_ms(self, client: McpClient) -> tuple[float, float]:
+        """Until the event that says that the turn has ended, and until the command and its child have."""
+        self._commands += 1
+        seconds = f"300.{os.getpid()}{self._commands:04}"  # so that nobody else's sleep is meant
+        script = {"command": ["sh", "-c", f"sleep {seconds} & sleep {seconds}"], "timeout": 600_000}
+        request = self._begin(client, f"call shell {json.dumps(script)}")
         client.until(lambda one: event_type(one) == "exec_command_begin")
+        if not wait_until(lambda: len(processes_with(seconds)) > 1, WAIT_S):
+            raise Unanswered("its command did not start")
         began = time.perf_counter()
         client.say({"method": "notifications/cancelled", "params": {"requestId": request}})
         client.until(lambda one: event_type(one) in {"turn_aborted", "error"})
-        return (time.perf_counter() - began) * 1e3
+        told = (time.perf_counter() - began) * 1e3
+        wait_until(lambda: not processes_with(seconds), GONE_S)
+        gone = (time.perf_counter() - began) * 1e3
+        for pid in processes_with(seconds):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        return told, gone
 
 
 def provider(base_url: str) -> dict[str, str]:
@@ -196,6 +230,26 @@ def provider(base_url: str) -> dict[str, str]:
         "model_providers.bench.base_url": base_url,
         "model_providers.bench.wire_api": "chat",
     }
+
+
+def processes_with(word: str) -> list[int]:
+    """Those that have it in their command line and are no zombies."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):  # it ended while we looked
+            if word.encode() in place.read_bytes():
+                found.append(int(place.parent.name))
+    return found
+
+
+def wait_until(true: Callable[[], bool], limit_s: float) -> bool:
+    """False when the time was over first."""
+    deadline = time.monotonic() + limit_s
+    while not true():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(LOOK_S)
+    return True
 
 
 def event_type(message: Message) -> str:

@@ -1,11 +1,16 @@
 """A server of the codex MCP shape that only pretends: enough for the client that measures others.
 
-`say …` is answered at once, `pack …; stream …` too; a `call shell` hangs until it is cancelled. `--deaf` goes.
+`say …` is answered at once, `pack …; stream …` too; a `call shell` runs until it is cancelled. `--deaf` goes.
 """
 
 import json
+import os
+import signal
+import subprocess
 import sys
 from typing import Any
+
+RUNNING: dict[int, subprocess.Popen[bytes]] = {}  # by the request that began it
 
 
 def tell(body: dict[str, Any]) -> None:
@@ -22,11 +27,19 @@ def call(request: int, name: str, prompt: str) -> None:
         tell({"id": request, "result": {"content": [], "isError": True}})
         return
     event(request, "task_started")
-    if prompt.startswith("call shell"):
+    if prompt.startswith("call shell "):
+        command = json.loads(prompt.removeprefix("call shell "))["command"]
+        RUNNING[request] = subprocess.Popen(command, start_new_session=True)
         event(request, "exec_command_begin")
     else:
         event(request, "task_complete")
         tell({"id": request, "result": {"content": [{"type": "text", "text": "x"}]}})
+
+
+def cancel(request: int) -> None:
+    os.killpg(RUNNING[request].pid, signal.SIGTERM)
+    RUNNING.pop(request).wait()
+    event(request, "turn_aborted")
 
 
 def main() -> None:
@@ -43,7 +56,7 @@ def main() -> None:
             case "tools/call":
                 call(message["id"], params["name"], params["arguments"]["prompt"])
             case "notifications/cancelled":
-                event(params["requestId"], "turn_aborted")
+                cancel(params["requestId"])
             case _:
                 pass
 

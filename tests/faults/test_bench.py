@@ -20,7 +20,8 @@ def test_the_peers_client_measures_a_server_of_the_codex_shape(tmp_path: Path) -
         "fake: `codex` with a one-word turn, p99",
         "fake: deltas in one stream",
         "fake: CPU per delta, all of its processes",
-        "fake: cancelled while a command runs, p50",
+        "fake: cancelled while a command runs: until that is said, p50",
+        "fake: cancelled while a command runs: until its processes are gone, p50",
     ]
     assert all(row.value > 0 for row in rows if "CPU" not in row.what)  # which is counted in hundredths of a second
 

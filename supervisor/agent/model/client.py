@@ -1,8 +1,8 @@
 """The shared HTTP client, and one attempt at one response. Runs on the loop thread; one loop for its whole life.
 
-The client is built in a worker thread when the first request needs it: loading certificates and the library's back
-end takes some 100 ms, which would delay every other conversation, and a daemon that only speaks to the demo model
-never pays.
+The client is built in a worker thread, when the first request needs it or somebody foresees that: loading
+certificates and the library's back end takes some 100 ms, which would delay every other conversation, and a daemon
+that only speaks to the demo model never pays.
 """
 
 import asyncio
@@ -84,11 +84,15 @@ class ModelClient:
             finally:
                 self._streaming -= 1
 
-    async def _ready(self) -> httpx.AsyncClient:
-        """Shielded: a turn that is cancelled meanwhile doesn't take the client from the others."""
+    def prepare(self) -> "asyncio.Task[httpx.AsyncClient]":
+        """On the loop. Begins to build, unless somebody has; what goes wrong is for whoever needs it to hear."""
         if self._http is None or (self._http.done() and self._http.exception()):
             self._http = asyncio.create_task(asyncio.to_thread(self._build))
-        return await asyncio.shield(self._http)
+        return self._http
+
+    async def _ready(self) -> httpx.AsyncClient:
+        """Shielded: a turn that is cancelled meanwhile doesn't take the client from the others."""
+        return await asyncio.shield(self.prepare())
 
     async def _refusal(self, endpoint: Endpoint, response: httpx.Response) -> ModelError:
         body = b""
@@ -105,7 +109,7 @@ class ModelClient:
         return {"attempts": self._attempts, "streaming": self._streaming}
 
     async def aclose(self) -> None:
-        with contextlib.suppress(ModelError):  # it could not be built, and whoever needed it was told
+        with contextlib.suppress(ModelError, OSError):  # it could not be built, and whoever needed it was told
             if self._http is not None:
                 await (await self._http).aclose()
 

@@ -1,6 +1,7 @@
 """One attempt over real HTTP."""
 
 import asyncio
+import errno
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
@@ -495,6 +496,26 @@ def test_the_client_is_built_once_and_off_the_loop_even_if_the_first_to_need_it_
 
     with ModelServer() as server:
         run(attempts(server))
+
+
+def test_a_client_that_was_prepared_in_vain_is_built_again_for_who_needs_it() -> None:
+    built: list[str] = []
+
+    def build() -> httpx.AsyncClient:
+        built.append("")
+        if len(built) == 1:
+            raise OSError(errno.EMFILE, "Too many open files")
+        return build_http()
+
+    async def attempts(server: ModelServer) -> None:
+        async with ModelClient(build) as client:
+            await asyncio.wait({client.prepare()})
+            for _ in range(2):
+                await client.attempt(endpoint(server, WireApi.CHAT), request("say hi"), Heard())
+
+    with ModelServer() as server:
+        run(attempts(server))
+    assert len(built) == 2
 
 
 def test_canned_replies_are_served_in_order_and_counted() -> None:
