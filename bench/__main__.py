@@ -3,6 +3,7 @@
     python -m bench                  everything
     python -m bench --part turning   one part of it, to the terminal only
     python -m bench --peer 'CMD'     the MCP workload against another server of the codex shape as well
+    python -m bench --page --peer 'CMD' --peer-name 'What 1.0'      everything, and the page with both
 
 The parts of single layers (actors, journal, transport, …) are programs of their own; what they print is kept whole.
 """
@@ -13,7 +14,7 @@ import platform
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -168,11 +169,11 @@ def measured(name: str) -> list[Row]:
     return rows
 
 
-def peer(command: str) -> list[Row]:
+def peer(command: str, name: str) -> list[Row]:
     with tempfile.TemporaryDirectory(prefix="greenroom-bench-") as directory, scripted_model() as (base_url, _):
+        home = {"HOME": directory, "CODEX_HOME": directory}
         bare = floors.bare(base_url, TURNS, DELTAS)
-        name = Path(command.split(maxsplit=1)[0]).name
-        rows = peer_rows(name, Workload(command, base_url, Path(directory), bare=bare))
+        rows = peer_rows(name, Workload(command, base_url, Path(directory), home, bare=bare))
     print(f"\nPeer\n{terminal(rows)}", flush=True)
     return rows
 
@@ -198,17 +199,25 @@ def layers() -> Iterator[tuple[str, str]]:
 def main() -> None:
     options = argparse.ArgumentParser(prog="python -m bench", description="All figures, next to their floors.")
     options.add_argument("--part", choices=sorted(PARTS), action="append", help="only this, to the terminal only")
-    options.add_argument("--peer", metavar="CMD", help="measure this MCP server too")
+    options.add_argument("--peer", metavar="CMD", help="measure this MCP server too, in a home of its own")
+    options.add_argument("--peer-name", metavar="NAME", help="what to call it; otherwise by its program")
+    options.add_argument("--page", action="store_true", help="everything, and the page: what no option means")
     chosen = options.parse_args()
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed program has its modules compiled beside it
-    if chosen.part or chosen.peer:
-        for name in chosen.part or ():
-            measured(name)
+    name = chosen.peer_name or (Path(chosen.peer.split(maxsplit=1)[0]).name if chosen.peer else "")
+    if (chosen.part or chosen.peer) and not chosen.page:
+        for part in chosen.part or ():
+            measured(part)
         if chosen.peer:
             measured("doors")
-            peer(chosen.peer)
+            peer(chosen.peer, name)
         return
+    write_page([(name, chosen.peer)] if chosen.peer else [])
+
+
+def write_page(peers: Sequence[tuple[str, str]]) -> None:
     sections = [f"## {PARTS[name][0]}\n\n{markdown(measured(name))}\n" for name in PARTS]
+    sections += [f"## The same client with {name}\n\n{markdown(peer(command, name))}\n" for name, command in peers]
     sections += [f"## Layer: {name}\n\n```\n{text.strip()}\n```\n" for name, text in layers()]
     machine = f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python {platform.python_version()}"
     PAGE.write_text("\n".join([HEAD, f"Last run: {machine}.\n", *sections, WHY]), encoding="utf-8")
