@@ -227,6 +227,15 @@ def test_what_only_looks_like_a_repository_is_open(path: str) -> None:
     assert writable_roots(WorkspaceWrite(), Path("/w"), None).cover([Path("/w") / path])
 
 
+def test_a_link_in_a_temporary_directory_closes_nobody_elses_project(tmp_path: Path) -> None:
+    project, scratch = tmp_path / "project", tmp_path / "scratch"
+    project.mkdir()
+    scratch.mkdir()
+    (scratch / ".git").symlink_to(project)
+    roots = writable_roots(WorkspaceWrite(exclude_slash_tmp=True), project, scratch)
+    assert covered(roots, project / "f", scratch / "f", scratch / ".git/config") == [True, True, False]
+
+
 def test_roots_are_resolved_and_so_is_their_repository(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
