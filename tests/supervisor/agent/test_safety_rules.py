@@ -148,6 +148,8 @@ NOT_SAFE = [
     *("git --paginate log", "git status --help", "git diff --output=f", "git diff --output f", "git diff --outpu=f"),
     *("git log --output=f", "git show --ext-diff", "git show --ext", "git log -p --textconv", "git show --textc"),
     *("git log --show-signature", "git log --format=%G?", "git log --pretty %GG", "git show --he"),
+    *("git log --format=%+G?", "git log --format=%-GK", "git show --format=%h%+GG", "git log --pretty=tformat:%+GT"),
+    *("git branch --format=%(signature)", "git branch --list --sort signature", "git branch --sort=-signature:grade"),
     *("git branch new", "git branch -D x", "git branch -d x", "git branch --delete x", "git branch -m a b"),
     *("git branch -M a", "git branch -c a b", "git branch -f x y", "git branch --force x", "git branch -u o/x"),
     *("git branch --set-upstream-to=x", "git branch --unset-upstream", "git branch --edit-description"),
@@ -185,6 +187,10 @@ def test_what_runs_build_scripts_is_safe_only_in_a_sandbox(command: str) -> None
 @pytest.mark.parametrize("command", NOT_SAFE)
 def test_what_may_write_or_start_something_is_not_safe(command: str) -> None:
     assert trust(command.split(" ")) is Trust.NONE
+
+
+def test_a_format_with_a_blank_in_it_that_asks_for_a_signature_is_not_safe() -> None:
+    assert trust(["git", "log", "--format=% G?"]) is Trust.NONE
 
 
 # --- roots ---------------------------------------------------------------------------------------------------------
