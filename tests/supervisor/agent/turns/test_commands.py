@@ -88,9 +88,9 @@ def test_output_that_is_no_text_reaches_the_model_as_text(house: House, server: 
 
 
 def test_a_command_that_takes_too_long_is_ended_and_the_model_is_told(house: House, server: ModelServer) -> None:
-    house.talk().ask(f"{shell('sh', '-c', 'echo begun; sleep 60', timeout=200)}; then; say done")
+    house.talk().ask(f"{shell('sh', '-c', 'echo begun; sleep 60', timeout=1000)}; then; say done")
     told = result(*outputs(server))
-    assert told["output"] == "command timed out after 200 milliseconds\nbegun\n"
+    assert told["output"] == "command timed out after 1000 milliseconds\nbegun\n"
     assert told["metadata"]["exit_code"] == -1
 
 
