@@ -11,6 +11,8 @@ import structlog
 from actors.errors import GreenroomError
 from actors.messages import Address
 
+LONGEST_WAIT_S = 86_400.0  # then it looks again: the system refuses to wait for centuries, as an import may ask
+
 log = structlog.get_logger()
 
 
@@ -70,5 +72,5 @@ class ThreadClock:
                 delay = self._due[0][0] - time.monotonic() if self._due else None
                 if delay is not None and delay <= 0:
                     return heapq.heappop(self._due)
-                self._changed.wait(delay)
+                self._changed.wait(None if delay is None else min(delay, LONGEST_WAIT_S))
         return None

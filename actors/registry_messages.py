@@ -106,7 +106,10 @@ class Stayed:
 
 @dataclass(frozen=True, slots=True)
 class SessionFailed:
-    """A bug or a poison message ended a session. `leftovers` is what nobody has handled yet."""
+    """A bug or a poison message ended a session, or the disk did not give it what it was to wake with (`unread`).
+
+    `leftovers` is what nobody has handled yet.
+    """
 
     conversation: ConversationId
     generation: int
@@ -114,6 +117,7 @@ class SessionFailed:
     traceback: str
     survivors: Survivors
     leftovers: tuple[Input, ...]
+    unread: bool = False
 
 
 RegistryInput = (

@@ -37,7 +37,7 @@ from actors.effects import (
     Survivors,
     Unsubscribed,
 )
-from actors.errors import ActorGone
+from actors.errors import ActorGone, JournalError
 from actors.events import ApprovalRequest
 from actors.ids import ConversationId, SubscriptionId
 from actors.journal_messages import FetchPage, Load, Loaded, Store
@@ -262,6 +262,7 @@ class Session(Actor):
             failure.traceback,
             self._survivors(bad),
             self._owed(bad, failure.leftovers),
+            unread=self._state is None and isinstance(error, JournalError),
         )
         self._tell_registry(report)
 

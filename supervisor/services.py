@@ -212,10 +212,13 @@ class Services:
 
     async def _fork(self, request: ask.Fork, _: Client) -> ask.Stored:
         journal = self._engine.journal
+        # A long history takes seconds to read and replay: not on the writer's thread, where every commit would wait.
+        append = await asyncio.to_thread(
+            forked, journal, request.conversation, request.fork, request.at, request.name
+        )
 
         def work() -> object:
             check_name(journal, request.name)
-            append = forked(journal, request.conversation, request.fork, request.at, request.name)
             (error,) = journal.commit((append,))
             return error or request.fork
 

@@ -403,7 +403,7 @@ class Routing:
         revived = Revived(
             AbortReason.FAILED,
             failed.message,
-            failed.traceback if times == FAILURES_ALLOWED else None,
+            failed.traceback if times == FAILURES_ALLOWED and not failed.unread else None,
             failed.survivors,
         )
         started = self._start(conversation, entry, revived, tuple(entry.emptied()))
@@ -416,8 +416,11 @@ class Routing:
             del self._requests[caller]
 
     def _break(self, entry: Entry, failed: SessionFailed) -> list[RoutingEffect]:
+        """A disk that could not be read now may be read in a while: then the next message wakes it."""
         self._live -= 1
         entry.status = Status.BROKEN
+        if failed.unread:
+            entry.status, entry.failures, entry.failed = Status.PARKED, [], None
         error = TurnFailed(f"the conversation can't be brought back: {failed.message}")
         return self._turn_away(failed.survivors, entry.emptied(), error)
 

@@ -81,3 +81,14 @@ def test_a_stopped_clock_fires_nothing_and_leaves_no_thread() -> None:
     assert clock.stop(BOUND_S)
     assert listener.heard == []
     assert all(thread.name != "clock" for thread in threading.enumerate())
+
+
+@pytest.mark.parametrize("delay_s", [1e10, 1e300, float("inf")])
+def test_a_timer_beyond_all_time_stops_nobody_elses(clock: ThreadClock, delay_s: float) -> None:
+    """As an imported question may have it; a config may say ten years at most."""
+    listener = Listener()
+    clock.after(delay_s, listener, "never")
+    time.sleep(0.02)  # it waits for this one now
+    clock.after(0.001, listener, "heard")
+    assert listener.enough.wait(BOUND_S)
+    assert listener.heard == ["heard"]

@@ -3,6 +3,7 @@
 import gc
 import queue
 import threading
+import time
 import weakref
 from dataclasses import dataclass
 
@@ -26,6 +27,13 @@ class News:
 def put(mailbox: Mailbox, *messages: object) -> None:
     for message in messages:
         mailbox.put(Envelope(message))
+
+
+def wait_asleep(mailbox: Mailbox) -> None:
+    deadline = time.monotonic() + BOUND_S
+    while not mailbox._asleep:
+        assert time.monotonic() < deadline, "it does not go to sleep"
+        time.sleep(0.001)
 
 
 def drained(mailbox: Mailbox) -> list[object]:
@@ -136,7 +144,7 @@ def test_what_is_unhurried_wakes_only_who_sleeps_lightly_and_is_read_before_what
         while (message := mailbox.get().message) != News(9):
             got.put(message)
 
-    thread = threading.Thread(target=actor)
+    thread = threading.Thread(target=actor, daemon=True)  # a test that fails must not hold up the end of the run
     thread.start()
     unhurried = Ready(SubscriptionId("s"))
     put(mailbox, unhurried)
@@ -144,6 +152,7 @@ def test_what_is_unhurried_wakes_only_who_sleeps_lightly_and_is_read_before_what
     mailbox.sleeps_lightly = False
     put(mailbox, News(1))
     assert got.get(timeout=BOUND_S) == News(1)
+    wait_asleep(mailbox)  # who is still on its way there would find it without being woken
     put(mailbox, unhurried)
     with pytest.raises(queue.Empty):
         got.get(timeout=0.05)

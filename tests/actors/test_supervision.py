@@ -26,6 +26,7 @@ from actors.messages import (
     Send,
 )
 from actors.orders import AbandonAgent, AgentOutput, Completed, RunAgent
+from actors.records import Head
 from actors.registry_messages import (
     Left,
     ListApprovals,
@@ -356,6 +357,43 @@ def test_a_journal_that_can_not_be_read_breaks_nothing_silently(running: StagedD
     running.tell(B, Inspect(looked))
     running.run()
     assert isinstance(running.answer(looked), TurnFailed)
+
+
+def test_a_conversation_that_could_not_be_read_is_woken_when_it_can(running: StagedDaemon) -> None:
+    """As without a descriptor left, or on a disk that was away for a moment."""
+    running.say(B, Inspect)
+    running.time.advance(601)
+    running.run()
+    running.journal.unreadable = StorageFailed("no descriptor left")
+    for _ in range(3):
+        looked = running.caller()
+        running.tell(B, Inspect(looked))
+        running.run()
+        assert isinstance(running.answer(looked), TurnFailed)
+    running.journal.unreadable = None
+    running.time.advance(1)
+    assert isinstance(running.say(B, Inspect), Summary)
+    assert "conversation_failed" not in [record.type for record in running.journal.history(B)]
+
+
+def test_a_disk_that_reads_at_the_last_try_gives_nobody_up(running: StagedDaemon) -> None:
+    running.say(B, Inspect)
+    running.time.advance(601)
+    running.run()
+    tries = iter([StorageFailed("no descriptor left")] * 3)
+    head = running.journal.head
+
+    def reluctant(conversation: ConversationId) -> Head | None:
+        if error := next(tries, None):
+            raise error
+        return head(conversation)
+
+    running.journal.head = reluctant  # type: ignore[method-assign]  # the disk, for a moment
+    running.tell(B, Inspect(running.caller()))
+    running.run()
+    summary = running.say(B, Inspect)
+    assert isinstance(summary, Summary)
+    assert summary.failed is None
 
 
 def test_a_reader_whose_history_can_not_be_read_is_told(running: StagedDaemon) -> None:

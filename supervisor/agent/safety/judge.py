@@ -21,14 +21,12 @@ def judge_command(
     if approved:
         return Run()
     column = _column(sandbox_mode, available=sandbox_available)
-    match trust(argv):
-        case Trust.FULL:
-            return Run()
-        case Trust.IN_SANDBOX:
-            return Run(sandboxed=column is Sandboxing.AVAILABLE)
-        case Trust.NONE:
-            cell = (policy, column)
-            return rules.ESCALATED.get(cell, rules.COMMANDS[cell]) if escalated else rules.COMMANDS[cell]
+    if trust(argv) is not Trust.NONE:
+        # Safe is a name; what answers to it the search path decides, and the first place on it is often one that a
+        # sandboxed command may write, like the `bin` of an environment in the project.
+        return Run(sandboxed=column is Sandboxing.AVAILABLE)
+    cell = (policy, column)
+    return rules.ESCALATED.get(cell, rules.COMMANDS[cell]) if escalated else rules.COMMANDS[cell]
 
 
 def judge_patch(

@@ -77,12 +77,14 @@ def _git(arguments: Sequence[str]) -> Trust:
 def _acts_in_git(word: str) -> bool:
     option = _option(word)
     abbreviated = len(option) > len("--") and option.startswith("--")
-    return rules.GIT_SIGNATURE_FORMAT in word or (
+    return bool(rules.GIT_SIGNATURE_FORMAT.search(word)) or (
         abbreviated and any(full.startswith(option) for full in rules.GIT_WRITES_OR_STARTS)
     )
 
 
 def _lists_branches(arguments: Sequence[str]) -> bool:
+    if any(rules.GIT_BRANCH_SIGNATURE in word for word in arguments):
+        return False
     options = {_option(word) for word in arguments if word.startswith("-")}
     names = [word for word in arguments if not word.startswith("-")]
     surely = bool(options & rules.GIT_BRANCH_LISTS_SURELY)

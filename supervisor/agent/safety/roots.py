@@ -36,12 +36,16 @@ def writable_roots(policy: SandboxPolicy, cwd: Path, tmpdir: Path | None) -> Roo
         case ReadOnly():
             return Roots(())
         case WorkspaceWrite():
-            roots = (*projects(policy, cwd), *temporary(policy, tmpdir))
-            real = tuple(dict.fromkeys(Path(os.path.realpath(root)) for root in roots))
-            # A root's .git may itself be a link to somewhere in another root.
-            return Roots(real, closed=tuple(Path(os.path.realpath(root / REPOSITORY)) for root in real))
+            own, scratch = _real(projects(policy, cwd)), _real(temporary(policy, tmpdir))
+            # A root's .git may itself be a link to somewhere in another root. Not in a temporary directory: there
+            # any command can put a link that would close somebody else's project.
+            return Roots(_real((*own, *scratch)), closed=_real(root / REPOSITORY for root in own))
         case _:
             assert_never(policy)
+
+
+def _real(paths: Iterable[Path]) -> tuple[Path, ...]:
+    return tuple(dict.fromkeys(Path(os.path.realpath(path)) for path in paths))
 
 
 def _in_repository(below_root: Path) -> bool:

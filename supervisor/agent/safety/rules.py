@@ -3,6 +3,7 @@
 Data alone; `judge` and `known_safe` apply it.
 """
 
+import re
 from dataclasses import dataclass
 from enum import Enum
 
@@ -113,7 +114,8 @@ RG_SEARCH_ZIP_LETTER = "z"  # may hide in a cluster, as in -nz
 GIT_READS = _words("branch status log diff show")
 # Git takes any unambiguous beginning of a long option.
 GIT_WRITES_OR_STARTS = frozenset({"--output", "--ext-diff", "--textconv", "--show-signature", "--help"})
-GIT_SIGNATURE_FORMAT = "%G"  # runs gpg
+GIT_SIGNATURE_FORMAT = re.compile(r"%[-+ ]?G")  # runs gpg, or what the configuration has in its place
+GIT_BRANCH_SIGNATURE = "signature"  # a field to show or sort by, since git 2.42; runs it too
 GIT_BRANCH_LISTS = _words(
     "-a --all -r --remotes -v -vv --verbose -i --ignore-case --show-current --list --color --no-color --column "
     "--no-column --contains --no-contains --merged --no-merged --points-at --sort --format"

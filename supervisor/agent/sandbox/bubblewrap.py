@@ -75,9 +75,12 @@ class Bubblewrap:
         yield from ("--ro-bind", "/", "/")
         for path in roots.writable:
             yield from ("--bind", str(path), str(path))
+        for path in (*roots.read_only, *absent):
+            yield from ("--ro-bind", str(path), str(path))
         # A /proc of its own, without the host's processes; read-only, for root could write the host's /proc/sys.
+        # Behind what a repository names: a `.git` may be a link to anywhere, and would bring the host's own back.
         yield from ("--dev", "/dev", "--proc", "/proc", "--remount-ro", "/proc")
-        for path in (*roots.read_only, *absent, *_real(self._protected)):
+        for path in _real(self._protected):
             yield from ("--ro-bind", str(path), str(path))
         for path in _real(self._hidden):
             yield from ("--tmpfs", str(path), "--remount-ro", str(path))

@@ -5,7 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from actors.settings import ReadOnly, WorkspaceWrite
+from supervisor.agent.reading import read_ordinary
 from supervisor.agent.workspace import projects, temporary
+
+POINTER_BYTES = 8 * 1024  # a path has 4 KiB at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +31,9 @@ def roots_of(policy: ReadOnly | WorkspaceWrite, cwd: Path, tmpdir: Path | None) 
     roots, notices = _existing(projects(policy, cwd))
     scratch, _ = _existing(temporary(policy, tmpdir))
     writable = dict.fromkeys((*roots, *scratch))
-    closed = dict.fromkeys(path for root in writable for path in _repository(root))
+    own = (path for root in roots for path in _repository(root))
+    shared = (root / ".git" for root in scratch if _is_folder(root / ".git"))
+    closed = dict.fromkeys((*own, *shared))
     absent = dict.fromkeys(root / ".git" for root in roots if root.is_dir() and _empty(root / ".git"))
     return Roots(tuple(sorted(writable)), tuple(sorted(closed)), tuple(sorted(absent)), tuple(notices))
 
@@ -41,6 +46,13 @@ def _existing(wanted: Iterator[Path]) -> tuple[list[Path], list[str]]:
         else:
             notices.append(f"writable root left out, there is no such directory: {path}")
     return found, notices
+
+
+def _is_folder(git: Path) -> bool:
+    """In a temporary directory a link, or a file that points somewhere, is anybody's word, and closes nothing: any
+    command could close another project's directory with it, or the whole disk.
+    """
+    return git.is_dir() and not git.is_symlink()
 
 
 def _empty(git: Path) -> bool:
@@ -62,8 +74,8 @@ def _repository(root: Path) -> Iterator[Path]:
 
 def _points_to(file: Path, label: str) -> Path | None:
     try:
-        line = file.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError):
+        line = read_ordinary(file, POINTER_BYTES).decode("utf-8").strip()
+        target = file.parent / line.removeprefix(label).strip()
+        return target.resolve() if line.startswith(label) and target.exists() else None
+    except (OSError, ValueError):  # no path at all: what isn't text, or has a NUL in it
         return None
-    target = file.parent / line.removeprefix(label).strip()
-    return target.resolve() if line.startswith(label) and target.exists() else None

@@ -160,7 +160,7 @@ def test_nothing_is_lost_when_the_taker_is_slow_and_the_command_has_long_ended(t
 
 
 def test_a_character_written_in_two_halves_arrives_in_one_piece(tmp_path: Path) -> None:
-    script = r"printf 'a\342'; sleep 0.05; printf '\202\254b'; printf '\377'"
+    script = r"printf 'a\342'; sleep 0.5; printf '\202\254b'; printf '\377'"
     _, watched = ran(tmp_path, "sh", "-c", script)
     assert watched.of("stdout") == "a€b".encode() + b"\xff"
     assert watched.pieces[0] == ("stdout", b"a")
@@ -189,11 +189,11 @@ def test_a_taker_that_raises_ends_the_command_and_is_heard(tmp_path: Path) -> No
 def test_a_timeout_ends_the_tree_and_keeps_what_was_written(tmp_path: Path) -> None:
     token = new_token()
     began = time.monotonic()
-    result, watched = ran(tmp_path, "sh", "-c", f"echo before; sleep 300; echo {token}", timeout_s=0.1)
+    result, watched = ran(tmp_path, "sh", "-c", f"echo before; sleep 300; echo {token}", timeout_s=1)
     assert (finished(result).exit_code, finished(result).timed_out) == (-1, True)
     assert watched.output.stdout.text() == "before\n"
     assert not alive(token)
-    assert time.monotonic() - began < 0.1 + GRACE_S + 1
+    assert time.monotonic() - began < 1 + GRACE_S + 2
 
 
 def test_what_was_written_before_an_interrupt_is_still_there(tmp_path: Path) -> None:

@@ -62,14 +62,10 @@ def test_an_unknown_command_is_judged_by_policy_and_sandbox(policy: str, mode: s
 
 
 @pytest.mark.parametrize(("policy", "mode", "available"), CELLS)
-def test_a_known_safe_command_runs_without_sandbox(policy: str, mode: str, available: bool) -> None:
-    assert judged(["cat", "f"], policy, mode, available) == FREE
-    assert judged(["bash", "-lc", "cat f | wc"], policy, mode, available) == FREE
-
-
-@pytest.mark.parametrize(("policy", "mode", "available"), CELLS)
-def test_a_git_read_runs_in_the_sandbox_where_there_is_one(policy: str, mode: str, available: bool) -> None:
+def test_a_known_safe_command_runs_in_the_sandbox_where_there_is_one(policy: str, mode: str, available: bool) -> None:
     expected = BOXED if column(mode, available) == 1 else FREE
+    assert judged(["cat", "f"], policy, mode, available) == expected
+    assert judged(["bash", "-lc", "cat f | wc"], policy, mode, available) == expected
     assert judged(["git", "status"], policy, mode, available) == expected
     assert judged(["bash", "-lc", "cat f && git log"], policy, mode, available) == expected
 
@@ -148,6 +144,8 @@ NOT_SAFE = [
     *("git --paginate log", "git status --help", "git diff --output=f", "git diff --output f", "git diff --outpu=f"),
     *("git log --output=f", "git show --ext-diff", "git show --ext", "git log -p --textconv", "git show --textc"),
     *("git log --show-signature", "git log --format=%G?", "git log --pretty %GG", "git show --he"),
+    *("git log --format=%+G?", "git log --format=%-GK", "git show --format=%h%+GG", "git log --pretty=tformat:%+GT"),
+    *("git branch --format=%(signature)", "git branch --list --sort signature", "git branch --sort=-signature:grade"),
     *("git branch new", "git branch -D x", "git branch -d x", "git branch --delete x", "git branch -m a b"),
     *("git branch -M a", "git branch -c a b", "git branch -f x y", "git branch --force x", "git branch -u o/x"),
     *("git branch --set-upstream-to=x", "git branch --unset-upstream", "git branch --edit-description"),
@@ -185,6 +183,10 @@ def test_what_runs_build_scripts_is_safe_only_in_a_sandbox(command: str) -> None
 @pytest.mark.parametrize("command", NOT_SAFE)
 def test_what_may_write_or_start_something_is_not_safe(command: str) -> None:
     assert trust(command.split(" ")) is Trust.NONE
+
+
+def test_a_format_with_a_blank_in_it_that_asks_for_a_signature_is_not_safe() -> None:
+    assert trust(["git", "log", "--format=% G?"]) is Trust.NONE
 
 
 # --- roots ---------------------------------------------------------------------------------------------------------
@@ -225,6 +227,15 @@ def test_repositories_below_a_root_are_closed(path: str) -> None:
 @pytest.mark.parametrize("path", [".gitignore", ".github/f", "a.git/f"])
 def test_what_only_looks_like_a_repository_is_open(path: str) -> None:
     assert writable_roots(WorkspaceWrite(), Path("/w"), None).cover([Path("/w") / path])
+
+
+def test_a_link_in_a_temporary_directory_closes_nobody_elses_project(tmp_path: Path) -> None:
+    project, scratch = tmp_path / "project", tmp_path / "scratch"
+    project.mkdir()
+    scratch.mkdir()
+    (scratch / ".git").symlink_to(project)
+    roots = writable_roots(WorkspaceWrite(exclude_slash_tmp=True), project, scratch)
+    assert covered(roots, project / "f", scratch / "f", scratch / ".git/config") == [True, True, False]
 
 
 def test_roots_are_resolved_and_so_is_their_repository(tmp_path: Path) -> None:

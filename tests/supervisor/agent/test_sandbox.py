@@ -216,6 +216,56 @@ def test_what_somebody_outside_makes_of_the_place_meanwhile_is_kept(place: Place
     assert (place.workspace / ".git/config").exists()
 
 
+OPEN_TMPDIR = CLOSED.model_copy(update={"exclude_tmpdir_env_var": False})
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        "ln -s / .git",
+        "ln -s '{workspace}' .git",
+        "echo 'gitdir: {workspace}' > .git",
+        "mkdir x && mkfifo x/commondir && echo 'gitdir: x' > .git",
+        "truncate -s 8T .git",
+    ],
+)
+def test_what_a_command_leaves_in_a_temporary_directory_closes_nothing_for_the_next(
+    place: Place, planted: str
+) -> None:
+    shared = place.outside / "shared"
+    shared.mkdir()
+    script = f"cd $TMPDIR && {planted}".format(workspace=place.workspace)
+    assert place.run("sh", "-c", script, policy=OPEN_TMPDIR, TMPDIR=str(shared)).exit_code == 0
+    did = place.run("sh", "-c", "touch x && ls -d /proc/[0-9]*", policy=OPEN_TMPDIR, TMPDIR=str(shared))
+    assert did.exit_code == 0
+    assert f"/proc/{os.getpid()}" not in did.stdout.split()
+
+
+def test_a_repository_of_a_temporary_directory_is_closed(place: Place) -> None:
+    shared = place.outside / "shared"
+    shared.mkdir()
+    git(shared, "init")
+    script = "touch $TMPDIR/.git/x || touch $TMPDIR/y"
+    assert place.run("sh", "-c", script, policy=OPEN_TMPDIR, TMPDIR=str(shared)).exit_code == 0
+    assert not (shared / ".git/x").exists()
+    assert (shared / "y").exists()
+
+
+def test_a_pointer_that_is_no_pointer_holds_nobody_up(place: Place) -> None:
+    own = place.outside / "own"
+    own.mkdir()
+    os.mkfifo(own / "commondir")
+    for pointer in (f"gitdir: {own}", "gitdir: \0", "gitdir: " + "x" * 300):
+        (place.workspace / ".git").write_text(pointer)
+        assert place.run("touch", "x").exit_code == 0
+
+
+def test_the_hosts_processes_stay_unseen_whatever_a_repository_is_a_link_to(place: Place) -> None:
+    (place.workspace / ".git").symlink_to("/")
+    did = place.run("sh", "-c", "ls -d /proc/[0-9]*")
+    assert f"/proc/{os.getpid()}" not in did.stdout.split()
+
+
 # --- network and neighbours ----------------------------------------------------------------------------------------
 
 CONNECT = """

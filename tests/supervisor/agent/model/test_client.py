@@ -185,7 +185,7 @@ def test_usage_that_was_asked_for_is_waited_for(monkeypatch: pytest.MonkeyPatch)
 @both_wires
 def test_silence_within_a_stream_breaks_it_after_the_idle_timeout(wire: WireApi) -> None:
     with ModelServer() as server:
-        news, error = failure(server, wire, "words a b; stall forever", stream_idle_timeout_s=0.1)
+        news, error = failure(server, wire, "words a b; stall forever", stream_idle_timeout_s=0.5)
         server.wait_closed_early()
     assert error == StreamBroken("idle timeout waiting for SSE")
     assert not any(isinstance(one, Finished) for one in news)

@@ -246,7 +246,7 @@ def test_silence_ends_the_patience_of_each_read_and_steady_drops_do_not() -> Non
         writer.write(CHUNKED)
         for _ in range(10):
             writer.write(b"1\r\nx\r\n")
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(0.1)
         await asyncio.sleep(PATIENCE_S)
 
     async def scene() -> None:
@@ -254,7 +254,7 @@ def test_silence_ends_the_patience_of_each_read_and_steady_drops_do_not() -> Non
             with pytest.raises(httpx.ReadTimeout):
                 await place.get()
         got = b""
-        async with a_place(drops, timeout_s=0.15) as place, place.http.stream("POST", place.url) as answer:
+        async with a_place(drops, timeout_s=0.8) as place, place.http.stream("POST", place.url) as answer:
             pieces = answer.aiter_bytes()
             while got != b"x" * 10:
                 got += await anext(pieces)

@@ -88,9 +88,9 @@ def test_output_that_is_no_text_reaches_the_model_as_text(house: House, server: 
 
 
 def test_a_command_that_takes_too_long_is_ended_and_the_model_is_told(house: House, server: ModelServer) -> None:
-    house.talk().ask(f"{shell('sh', '-c', 'echo begun; sleep 60', timeout=200)}; then; say done")
+    house.talk().ask(f"{shell('sh', '-c', 'echo begun; sleep 60', timeout=1000)}; then; say done")
     told = result(*outputs(server))
-    assert told["output"] == "command timed out after 200 milliseconds\nbegun\n"
+    assert told["output"] == "command timed out after 1000 milliseconds\nbegun\n"
     assert told["metadata"]["exit_code"] == -1
 
 
@@ -183,6 +183,21 @@ def test_commands_get_the_environment_of_their_client_by_policy(tmp_path: Path, 
 def test_a_sandboxed_command_knows_that_there_is_no_network(house: House, server: ModelServer) -> None:
     house.talk(sandbox=WorkspaceWrite()).ask(f"{shell('env')}; then; say done")
     assert "CODEX_SANDBOX_NETWORK_DISABLED=1" in result(*outputs(server))["output"]
+
+
+@confinable
+def test_a_program_that_a_sandboxed_command_has_put_in_the_way_stays_in_the_sandbox(
+    tmp_path: Path, server: ModelServer
+) -> None:
+    """An environment in the project is first on the search path of whoever has activated it."""
+    outside = tmp_path / "outside"
+    script = f"mkdir bin; echo 'touch {outside}; echo mine' > bin/ls; sed -i '1i #!/bin/sh' bin/ls; chmod +x bin/ls"
+    path = f"{tmp_path / 'workspace' / 'bin'}:/usr/bin:/bin"
+    closed = WorkspaceWrite(exclude_slash_tmp=True, exclude_tmpdir_env_var=True)
+    with house_at(tmp_path, server.base_url, PATH=path) as house:
+        house.talk(sandbox=closed).ask(f"{shell('sh', '-c', script)}; {shell('ls')}; then; say done")
+    assert "mine" in result(outputs(server)[-1])["output"]
+    assert not outside.exists()
 
 
 # --- approvals ------------------------------------------------------------------------------------------------------
