@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from actors.settings import ApprovalPolicy, SandboxMode
 from supervisor.agent.safety import rules
-from supervisor.agent.safety.known_safe import Trust, trust
+from supervisor.agent.safety.known_safe import known_safe
 from supervisor.agent.safety.rules import Reject, Run, Sandboxing, Verdict
 
 
@@ -21,9 +21,10 @@ def judge_command(
     if approved:
         return Run()
     column = _column(sandbox_mode, available=sandbox_available)
-    if trust(argv) is not Trust.NONE:
+    if known_safe(argv):
         # Safe is a name; what answers to it the search path decides, and the first place on it is often one that a
-        # sandboxed command may write, like the `bin` of an environment in the project.
+        # sandboxed command may write, like the `bin` of an environment in the project. And the project may tell what
+        # only reads to start programs, as it tells git by its configuration and cargo by build scripts.
         return Run(sandboxed=column is Sandboxing.AVAILABLE)
     cell = (policy, column)
     return rules.ESCALATED.get(cell, rules.COMMANDS[cell]) if escalated else rules.COMMANDS[cell]

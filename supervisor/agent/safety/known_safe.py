@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from enum import IntEnum
 
 from supervisor.agent.safety import rules
 from supervisor.agent.safety.shell import plain_commands
@@ -10,68 +9,57 @@ from supervisor.agent.safety.shell import plain_commands
 SED_PRINT = re.compile(r"[0-9]+(,[0-9]+)?p")
 
 
-class Trust(IntEnum):
-    """Ordered, so that a script is as safe as its least safe command."""
-
-    NONE = 0
-    IN_SANDBOX = 1  # only reads, but lets files of the project name programs to start
-    FULL = 2
-
-
-def trust(argv: Sequence[str]) -> Trust:
-    """Of a command as it would be executed, or of every command in a `bash -lc` script."""
+def known_safe(argv: Sequence[str]) -> bool:
+    """A command as it would be executed, or every command in a `bash -lc` script."""
     match argv:
         case ["bash", "-lc", script]:
-            commands = plain_commands(script)
-            return min(map(_trust, commands)) if commands else Trust.NONE
+            commands = plain_commands(script) or ()
+            return len(commands) > 0 and all(map(_only_reads, commands))
         case _:
-            return _trust(argv)
+            return _only_reads(argv)
 
 
-def _trust(argv: Sequence[str]) -> Trust:
+def _only_reads(argv: Sequence[str]) -> bool:
     if not argv or any("\0" in word for word in argv):
-        return Trust.NONE
+        return False
     program, arguments = argv[0], argv[1:]
     if program in rules.READERS:
-        return Trust.FULL
+        return True
     check = _CHECKS.get(program)
-    return check(arguments) if check else Trust.NONE
+    return check is not None and check(arguments)
 
 
-def _find(arguments: Sequence[str]) -> Trust:
-    return Trust.NONE if rules.FIND_ACTS & set(arguments) else Trust.FULL
+def _find(arguments: Sequence[str]) -> bool:
+    return not rules.FIND_ACTS & set(arguments)
 
 
-def _rg(arguments: Sequence[str]) -> Trust:
+def _rg(arguments: Sequence[str]) -> bool:
     for word in arguments:
         cluster = word.startswith("-") and not word.startswith("--")
         if _option(word) in rules.RG_STARTS_PROGRAMS or (cluster and rules.RG_SEARCH_ZIP_LETTER in word):
-            return Trust.NONE
-    return Trust.FULL
+            return False
+    return True
 
 
-def _sed(arguments: Sequence[str]) -> Trust:
+def _sed(arguments: Sequence[str]) -> bool:
     match arguments:
-        case ["-n", lines, file] if SED_PRINT.fullmatch(lines) and file and not file.startswith("-"):
-            return Trust.FULL
+        case ["-n", lines, file]:
+            return bool(SED_PRINT.fullmatch(lines)) and bool(file) and not file.startswith("-")
         case _:
-            return Trust.NONE
+            return False
 
 
-def _cargo(arguments: Sequence[str]) -> Trust:
+def _cargo(arguments: Sequence[str]) -> bool:
     if not arguments or arguments[0] != "check":
-        return Trust.NONE
+        return False
     options = [_option(word) for word in arguments[1:] if word.startswith("-")]
-    # It runs build scripts, which a patch may have written.
-    return Trust.IN_SANDBOX if rules.CARGO_CHECK_OPTIONS.issuperset(options) else Trust.NONE
+    return rules.CARGO_CHECK_OPTIONS.issuperset(options)
 
 
-def _git(arguments: Sequence[str]) -> Trust:
+def _git(arguments: Sequence[str]) -> bool:
     if not arguments or arguments[0] not in rules.GIT_READS or any(map(_acts_in_git, arguments[1:])):
-        return Trust.NONE
-    if arguments[0] == "branch" and not _lists_branches(arguments[1:]):
-        return Trust.NONE
-    return Trust.IN_SANDBOX
+        return False
+    return arguments[0] != "branch" or _lists_branches(arguments[1:])
 
 
 def _acts_in_git(word: str) -> bool:
@@ -95,7 +83,7 @@ def _option(word: str) -> str:
     return word.partition("=")[0] if word.startswith("--") else word
 
 
-_CHECKS: Mapping[str, Callable[[Sequence[str]], Trust]] = {
+_CHECKS: Mapping[str, Callable[[Sequence[str]], bool]] = {
     "find": _find,
     "rg": _rg,
     "sed": _sed,

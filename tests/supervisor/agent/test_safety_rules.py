@@ -6,7 +6,7 @@ import pytest
 
 from actors.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxMode, WorkspaceWrite
 from supervisor.agent.safety.judge import judge_command, judge_patch
-from supervisor.agent.safety.known_safe import Trust, trust
+from supervisor.agent.safety.known_safe import known_safe
 from supervisor.agent.safety.roots import Roots, writable_roots
 from supervisor.agent.safety.rules import Ask, Reject, Run, Verdict
 
@@ -165,28 +165,18 @@ NOT_SAFE = [
 ]
 
 
-@pytest.mark.parametrize("command", SAFE)
+@pytest.mark.parametrize("command", [*SAFE, *GIT_SAFE, *CARGO_SAFE])
 def test_what_only_reads_is_safe(command: str) -> None:
-    assert trust(command.split(" ")) is Trust.FULL
-
-
-@pytest.mark.parametrize("command", GIT_SAFE)
-def test_what_only_reads_a_repository_is_safe_in_a_sandbox(command: str) -> None:
-    assert trust(command.split(" ")) is Trust.IN_SANDBOX
-
-
-@pytest.mark.parametrize("command", CARGO_SAFE)
-def test_what_runs_build_scripts_is_safe_only_in_a_sandbox(command: str) -> None:
-    assert trust(command.split(" ")) is Trust.IN_SANDBOX
+    assert known_safe(command.split(" "))
 
 
 @pytest.mark.parametrize("command", NOT_SAFE)
 def test_what_may_write_or_start_something_is_not_safe(command: str) -> None:
-    assert trust(command.split(" ")) is Trust.NONE
+    assert not known_safe(command.split(" "))
 
 
 def test_a_format_with_a_blank_in_it_that_asks_for_a_signature_is_not_safe() -> None:
-    assert trust(["git", "log", "--format=% G?"]) is Trust.NONE
+    assert not known_safe(["git", "log", "--format=% G?"])
 
 
 # --- roots ---------------------------------------------------------------------------------------------------------
