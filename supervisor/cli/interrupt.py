@@ -7,7 +7,7 @@ from supervisor.cli import exits, ids
 from supervisor.cli.arguments import seconds
 from supervisor.cli.client import Control, Json
 from supervisor.cli.problems import Problem, report
-from supervisor.cli.words import many
+from supervisor.cli.words import many, one_line
 
 BUSY = ("starting", "running", "waiting", "interrupting")
 
@@ -43,7 +43,7 @@ def _told(names: list[str], results: list[Json | Problem], wait_s: float, *, as_
         elif as_json:
             print(json.dumps({"conversation": name, **result}))
         else:
-            print(f"{name}: {_words(result)}")
+            print(f"{one_line(name)}: {_words(result)}")
     if not names and not as_json:
         print("nothing is running")
     if not failures:

@@ -46,6 +46,7 @@ def colour(row: Row) -> tuple[str, ...]:
 def home(path: str) -> str:
     """With ~ for the home directory."""
     own = os.environ.get("HOME", "").rstrip("/")
+    path = one_line(path)
     return f"~{path[len(own) :]}" if own and (path == own or path.startswith(f"{own}/")) else path
 
 

@@ -9,6 +9,7 @@ from supervisor.cli.arguments import seconds
 from supervisor.cli.client import Control, Json
 from supervisor.cli.ending import Ending
 from supervisor.cli.problems import Problem
+from supervisor.cli.words import one_line
 
 LOOK_BACK = 200  # events, for how the last turn ended
 
@@ -25,7 +26,7 @@ def run(chosen: Namespace) -> int:
                 for target in targets:
                     target.take(message)
     for target in targets:
-        print(json.dumps(target.told()) if chosen.json else f"{target.name}: {target.words()}")
+        print(json.dumps(target.told()) if chosen.json else f"{one_line(target.name)}: {target.words()}")
     return _code([target.exit for target in targets])
 
 

@@ -68,6 +68,19 @@ def test_text_of_others_loses_what_a_terminal_would_obey() -> None:
     assert words.one_line(" a\n  b\x1b ") == "a b"
 
 
+def test_text_of_others_loses_what_would_make_it_look_like_another() -> None:
+    assert words.clean("rm \u202emr\u202c a\u200bb\u2066c\u2069\U000e0041") == "rm mr abc"
+    assert words.clean("one\u2028two") == "one\ntwo"
+    assert (
+        words.clean("\u0645\u06cc\u200c\u062e") == "\u0645\u06cc\u200c\u062e"
+    )  # what joins letters is part of how they are written
+
+
+def test_what_takes_no_cell_is_not_counted() -> None:
+    assert words.width("e\u0301") == 1
+    assert words.width("\u0645\u06cc\u200c\u062e") == 3
+
+
 def test_text_is_cut_by_cells_and_not_by_characters() -> None:
     assert words.cut("abcdef", 4) == "abc…"
     assert words.cut("日本語日本語", 6) == "日本…"
