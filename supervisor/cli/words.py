@@ -87,3 +87,14 @@ def cut(text: str, cells: int) -> str:
     while text and width(text) > cells - 1:
         text = text[:-1]
     return f"{text}…" if cells > 0 else ""
+
+
+def wrapped(text: str, cells: int) -> list[str]:
+    """All of it, in lines that are at most so wide."""
+    lines, line, room = [], "", max(2, cells)
+    for one in text:
+        if width(line) + width(one) > room:
+            lines.append(line)
+            line = ""
+        line += one
+    return [*lines, line]

@@ -81,6 +81,12 @@ def test_what_takes_no_cell_is_not_counted() -> None:
     assert words.width("\u0645\u06cc\u200c\u062e") == 3
 
 
+def test_a_long_text_is_wrapped_and_nothing_of_it_is_lost() -> None:
+    assert words.wrapped("abcdef", 4) == ["abcd", "ef"]
+    assert words.wrapped("日本語", 5) == ["日本", "語"]
+    assert words.wrapped("", 4) == [""]
+
+
 def test_text_is_cut_by_cells_and_not_by_characters() -> None:
     assert words.cut("abcdef", 4) == "abc…"
     assert words.cut("日本語日本語", 6) == "日本…"
