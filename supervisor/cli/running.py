@@ -56,7 +56,7 @@ def prompt_of(word: str) -> str:
 
 def creation(chosen: Namespace) -> Json:
     return {
-        "name": chosen.name,
+        "name": None if chosen.name is None else ids.proper(chosen.name),
         "cwd": chosen.cwd,
         "model": chosen.model,
         "profile": chosen.profile,

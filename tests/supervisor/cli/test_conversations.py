@@ -218,6 +218,25 @@ def test_rm_asks_on_a_terminal(place: Place) -> None:
     place.run("status", "doomed", code=5)
 
 
+def test_rm_shows_what_it_would_delete_and_deletes_that(place: Place) -> None:
+    first = place.new("say the older one")
+    place.at_rest(first)
+    second = place.new("say the newer one")
+    place.at_rest(second)
+    terminal = place.terminal("rm", "@last", "@here")
+    terminal.expect(f"{second[:8]}: say the newer one")
+    terminal.expect(f"Delete {second[:8]} for good? [y/N]")
+    place.run("send", first, "say used last", "--wait")
+    terminal.send("y\n")
+    assert terminal.end() == 0
+    place.run("status", second, code=5)
+    assert place.said("rm", "-f", "@last", "@here") == f"{first[:8]}: deleted"
+
+
+def test_an_empty_reference_names_nothing(place: Place) -> None:
+    assert "no conversation is named" in place.run("send", "", "say x", code=2).stderr
+
+
 def test_approve_by_prefix_by_conversation_and_for_the_conversation(place: Place) -> None:
     conversation = place.asking()
     (question,) = place.json("approvals", conversation, "--json")

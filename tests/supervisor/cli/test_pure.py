@@ -9,6 +9,7 @@ from supervisor.cli import words
 from supervisor.cli.arguments import pairs, parse, seconds
 from supervisor.cli.ending import Ending
 from supervisor.cli.exits import of_turn
+from supervisor.cli.ids import proper
 from supervisor.cli.listing import Listing, filled, present
 from supervisor.cli.problems import Problem
 from supervisor.cli.show.keys import CTRL_C, CTRL_D, ENTER, _keys
@@ -85,6 +86,13 @@ def test_a_long_text_is_wrapped_and_nothing_of_it_is_lost() -> None:
     assert words.wrapped("abcdef", 4) == ["abcd", "ef"]
     assert words.wrapped("日本語", 5) == ["日本", "語"]
     assert words.wrapped("", 4) == [""]
+
+
+@pytest.mark.parametrize("name", ["", " ", "a\nb", "\x1b[31m", "@last", "-x", "a ", "\u202eb"])
+def test_a_name_is_one_that_can_be_seen_and_typed(name: str) -> None:
+    with pytest.raises(Problem, match="is no name"):
+        proper(name)
+    assert proper("two words, 日本語") == "two words, 日本語"
 
 
 def test_text_is_cut_by_cells_and_not_by_characters() -> None:
