@@ -233,6 +233,15 @@ def test_rm_shows_what_it_would_delete_and_deletes_that(place: Place) -> None:
     assert place.said("rm", "-f", "@last", "@here") == f"{first[:8]}: deleted"
 
 
+def test_a_first_prompt_that_is_refused_leaves_no_conversation(place: Place) -> None:
+    before = place.said("ls", "-q")
+    assert "too long" in place.run("run", "-d", "-", text="x" * (17 << 20), code=None).stderr
+    assert "too long" in place.run("run", "-", text="x" * (17 << 20), code=None).stderr
+    assert "is not UTF-8" in place.run("run", "say \udcff", code=2).stderr
+    assert "is no name" in place.run("run", "--name", "a\nb", "say x", code=2).stderr
+    assert place.said("ls", "-q") == before
+
+
 def test_an_empty_reference_names_nothing(place: Place) -> None:
     assert "no conversation is named" in place.run("send", "", "say x", code=2).stderr
 
