@@ -70,6 +70,11 @@ def test_logs_by_number_by_seq_by_time_raw_and_followed(place: Place) -> None:
     assert since[0] == 4
     assert len(place.said("logs", "told", "--json", "--since", "1h").splitlines()) == len(everything)
     assert place.said("logs", "told", "--json", "--since", "2099-01-01") == ""
+    newest = [
+        json.loads(line)["seq"]
+        for line in place.said("logs", "told", "--json", "--since", "1h", "-n", "2").splitlines()
+    ]
+    assert newest == last
     assert "… 10 more lines" in place.said("logs", "told")
     raw = place.said("logs", "told", "--raw")
     assert all(f"  {number}\n" in raw for number in range(1, 21))

@@ -95,6 +95,15 @@ def test_a_name_is_one_that_can_be_seen_and_typed(name: str) -> None:
     assert proper("two words, 日本語") == "two words, 日本語"
 
 
+def test_a_field_to_sort_by_may_begin_with_a_dash() -> None:
+    ls = find("ls")
+    assert ls is not None
+    assert parse(ls, ["--sort", "-tokens", "-q"]).sort == "-tokens"
+    assert parse(ls, ["--sort=-tokens"]).sort == "-tokens"
+    with pytest.raises(Problem, match="expected one argument"):
+        parse(ls, ["--sort", "--all"])
+
+
 def test_text_is_cut_by_cells_and_not_by_characters() -> None:
     assert words.cut("abcdef", 4) == "abc…"
     assert words.cut("日本語日本語", 6) == "日本…"
