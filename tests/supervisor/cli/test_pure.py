@@ -7,6 +7,7 @@ import pytest
 
 from supervisor.cli import words
 from supervisor.cli.arguments import pairs, parse, seconds
+from supervisor.cli.client import Refused
 from supervisor.cli.ending import Ending
 from supervisor.cli.exits import of_turn
 from supervisor.cli.ids import proper
@@ -307,3 +308,9 @@ def test_without_a_terminal_text_goes_out_as_it_is() -> None:
     screen.write("x" * 100 + " y")
     screen.close()
     assert stream.getvalue() == "x" * 100 + " y\n"
+
+
+def test_a_full_disk_is_not_said_to_pass_by_itself() -> None:
+    refused = Refused({"message": "disk is full", "data": {"code": "storage_full", "retryable": True}})
+    assert str(refused) == "disk is full; make room; `greenroom df` shows what takes it"
+    assert str(Refused({"message": "full", "data": {"retryable": True}})) == "full; try again in a moment"
