@@ -266,7 +266,8 @@ VERBS: tuple[Verb, ...] = (
         opts=(
             Opt(
                 ("--for",),
-                "idle: no turn runs. done: the same, and the exit code says how it ended. approval: it asks.",
+                "idle: no turn runs. done: the same, and the exit code says how it ended. approval: it asks; "
+                "1 if the turn ends without.",
                 "WHAT",
                 choices=("idle", "done", "approval"),
                 default="done",

@@ -168,6 +168,21 @@ def test_wait_for_idle_and_for_several(place: Place) -> None:
     assert place.run("wait", "w1", "w2", code=75).stdout == "w1: completed\nw2: interrupted\n"
 
 
+def test_wait_for_a_question_ends_with_a_turn_that_asks_none(place: Place) -> None:
+    conversation = place.new("count 60", "--name", "asks-none")
+    assert (
+        place.said("wait", conversation, "--for", "approval", code=1)
+        == f"{conversation}: completed, and asks nothing"
+    )
+    told = json.loads(place.said("wait", "asks-none", "--for", "approval", "--json", code=1))
+    assert told == {"conversation": conversation, "reached": "idle", "ending": "completed"}
+
+
+def test_interrupt_says_in_json_which_conversation_it_was(place: Place) -> None:
+    conversation = place.new("count 500", "--name", "by-name")
+    assert place.json("interrupt", "by-name", "--json")["conversation"] == conversation
+
+
 def test_fork_export_remove_import_rename(place: Place) -> None:
     original = place.new("say x", "--name", "kept")
     place.at_rest(original)
