@@ -55,7 +55,19 @@ def describe(verb: Verb) -> str:
 def parse(verb: Verb, words: Sequence[str]) -> argparse.Namespace:
     if verb.name == "__complete":  # its words are somebody else's options
         return argparse.Namespace(words=list(words))
-    return parser(verb).parse_args(list(words))
+    return parser(verb).parse_args(_joined(verb, words))
+
+
+def _joined(verb: Verb, words: Sequence[str]) -> list[str]:
+    """`--sort -updated` means `--sort=-updated`: argparse would take the second for an option of its own."""
+    signed = {flag for opt in verb.opts if opt.signed for flag in opt.flags}
+    made: list[str] = []
+    for word in words:
+        if made and made[-1] in signed and word.startswith("-") and not word.startswith("--"):
+            made[-1] += f"={word}"
+        else:
+            made.append(word)
+    return made
 
 
 def _add_argument(made: Parser, arg: Arg) -> None:

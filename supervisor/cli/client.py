@@ -22,7 +22,10 @@ CHUNK = 1 << 16
 TOGETHER = 32  # requests under way at once; the daemon takes 64 of one client
 
 Json = dict[str, Any]
-ADVICE = {"busy": "`greenroom wait` waits for its end"}
+ADVICE = {
+    "busy": "`greenroom wait` waits for its end",
+    "storage_full": "make room; `greenroom df` shows what takes it",
+}
 
 
 class Refused(Problem):
@@ -33,7 +36,8 @@ class Refused(Problem):
         code = self.data.get("code") or ("invalid_input" if error.get("code") == -32602 else "failed")
         message = str(error.get("message", "refused"))
         later = self.data.get("retryable") and "try again" not in message
-        super().__init__(message, "try again in a moment" if later else ADVICE.get(str(code), ""), code=str(code))
+        advice = ADVICE.get(str(code)) or ("try again in a moment" if later else "")
+        super().__init__(message, advice, code=str(code))
 
 
 class Down(Problem):

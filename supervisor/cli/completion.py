@@ -15,7 +15,8 @@ from supervisor.cli.words import cut, one_line
 WITHIN_S = 0.15  # the person is typing; with our own start it stays below 200 ms
 ROWS = 200
 
-# bash cuts words at a colon, and writes what we offer behind the last one.
+# bash cuts words at a colon, and writes what we offer behind the last one. Nothing of what we say may be expanded
+# (`compgen -W` would): a name may come from elsewhere, and hold a `$(…)`.
 BASH = """_greenroom() {
     local IFS=$'\\n' said=() end=-1 glue= word words
     for word in "${COMP_WORDS[@]:1:COMP_CWORD}"; do
@@ -26,7 +27,11 @@ BASH = """_greenroom() {
     if [[ $words == ":files" ]]; then
         compopt -o default; COMPREPLY=(); return
     fi
-    COMPREPLY=($(compgen -W "$(cut -f1 <<<"$words")" -- "${said[end]}"))
+    COMPREPLY=()
+    while read -r word; do
+        [[ $word == *[!A-Za-z0-9@_.:,/=+-]* ]] && printf -v word %q "$word"
+        [[ $word ]] && COMPREPLY+=("$word")
+    done <<<"$(cut -f1 <<<"$words")"
     word=${said[end]}
     [[ $COMP_WORDBREAKS == *:* ]] && COMPREPLY=("${COMPREPLY[@]#"${word%"${word##*:}"}"}")
 }
@@ -144,7 +149,7 @@ def _conversations() -> Iterator[Candidate]:
         return
     for row in found:
         meaning = f"{row['state']} {cut(one_line(row['preview'] or ''), 40)}"
-        yield from ((name, meaning) for name in (row["name"], row["conversation"][:8]) if name)
+        yield from ((name, meaning) for name in (row["name"], row["conversation"][:8]) if name and name.isprintable())
 
 
 def _approvals() -> Iterator[Candidate]:

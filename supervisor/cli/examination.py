@@ -15,6 +15,7 @@ from supervisor.agent.processes.platform import table_of_this_system
 from supervisor.agent.sandbox import Sandbox
 from supervisor.cli.words import many, size
 from supervisor.config import choose_provider, load
+from supervisor.journal.opening import size_on_disk
 from supervisor.paths import UnsafePath, locate, private_directory, socket_path
 from supervisor.single import held
 from supervisor.version import VERSION
@@ -134,7 +135,12 @@ def config(patient: "Patient") -> Found:
 def model(patient: "Patient") -> Found:
     """Whether its address can be reached and a key is there. The key is not sent anywhere."""
     try:
-        choice = choose_provider(load(environ=patient.environ).config, patient.environ)
+        loaded = load(environ=patient.environ)
+    except ConfigError:
+        yield "not known as long as the config is wrong", "see above", True
+        return
+    try:
+        choice = choose_provider(loaded.config, patient.environ)
     except ConfigError as error:
         yield error.message, "`greenroom config path` names the file to put right", True
         return
@@ -176,7 +182,7 @@ def disk(_: "Patient") -> Found:
 def journal(patient: "Patient") -> Found:
     if patient.control is None:
         found = Path(locate().journal_file)
-        yield f"{size(found.stat().st_size)}" if found.exists() else "none yet"
+        yield size(size_on_disk(found)) if found.exists() else "none yet"
         return
     told = patient.control.call("daemon/status")
     if told["journal_repaired"]:

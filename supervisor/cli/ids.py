@@ -14,8 +14,18 @@ def short(conversation: str) -> str:
     return conversation[:SHORT]
 
 
+def proper(name: str) -> str:
+    """A name that can be seen, and typed again to mean the same."""
+    if not name or not name.isprintable() or name != name.strip() or name.startswith(("@", "-")):
+        advice = "a name has no control characters, no blanks around it, and no @ or - at its beginning"
+        raise Problem(f"{name!r} is no name", advice, "usage")
+    return name
+
+
 def meant(control: Control, reference: str) -> str:
     """What the daemon can look up; the names with an @ are ours."""
+    if not reference:
+        raise Problem("no conversation is named", "write an id, a name, @last or @here", "usage")
     if not reference.startswith("@"):
         return reference
     if reference not in {"@last", "@here"}:

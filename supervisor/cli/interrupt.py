@@ -7,7 +7,7 @@ from supervisor.cli import exits, ids
 from supervisor.cli.arguments import seconds
 from supervisor.cli.client import Control, Json
 from supervisor.cli.problems import Problem, report
-from supervisor.cli.words import many
+from supervisor.cli.words import many, one_line
 
 BUSY = ("starting", "running", "waiting", "interrupting")
 
@@ -23,8 +23,12 @@ def run(chosen: Namespace) -> int:
         asked = [{"conversation": one, "kill": chosen.kill, "reason": chosen.reason or ""} for _, one in wanted]
         results = control.each("conversation/interrupt", asked, wait_s)
         explained = [
-            ids.explained(control, name, result) if isinstance(result, Problem) else result
-            for (name, _), result in zip(wanted, results, strict=True)
+            ids.explained(control, name, result)
+            if isinstance(result, Problem)
+            else {"conversation": ids.resolved(control, meant), **result}
+            if chosen.json
+            else result
+            for (name, meant), result in zip(wanted, results, strict=True)
         ]
     return _told([name for name, _ in wanted], explained, wait_s, as_json=chosen.json)
 
@@ -41,9 +45,9 @@ def _told(names: list[str], results: list[Json | Problem], wait_s: float, *, as_
             failures.append(_late(name, wait_s) if result.code == "timed_out" else result)
             report(failures[-1], as_json=as_json)
         elif as_json:
-            print(json.dumps({"conversation": name, **result}))
+            print(json.dumps(result))
         else:
-            print(f"{name}: {_words(result)}")
+            print(f"{one_line(name)}: {_words(result)}")
     if not names and not as_json:
         print("nothing is running")
     if not failures:

@@ -14,9 +14,10 @@ from supervisor.cli.client import Control
 from supervisor.cli.listing import filled
 from supervisor.cli.pager import paged
 from supervisor.cli.problems import Problem, report
-from supervisor.cli.words import many
+from supervisor.cli.words import cut, many, one_line
 
 LONG_S = 120.0  # for a history of a hundred thousand events
+ABOUT = 60  # cells, of what a conversation is about
 PIECE_CHARACTERS = 2 << 20  # six bytes each at the worst, and a message may have sixteen million
 
 
@@ -40,16 +41,18 @@ def restart(chosen: Namespace) -> int:
 
 
 def rename(chosen: Namespace) -> int:
+    name = ids.proper(chosen.name) if chosen.name else None
     with Control("rename") as control:
-        ids.call(control, "conversation/rename", chosen.conversation, name=chosen.name or None)
-    print(f"called {chosen.name}" if chosen.name else "without a name")
+        ids.call(control, "conversation/rename", chosen.conversation, name=name)
+    print(f"called {name}" if name else "without a name")
     return 0
 
 
 def fork(chosen: Namespace) -> int:
     at = number(chosen.at, "seq") if chosen.at else None
+    name = None if chosen.name is None else ids.proper(chosen.name)
     with Control("fork") as control:
-        made = ids.call(control, "conversation/fork", chosen.conversation, LONG_S, at=at, name=chosen.name)
+        made = ids.call(control, "conversation/fork", chosen.conversation, LONG_S, at=at, name=name)
     print(json.dumps(made) if chosen.json else made["conversation"])
     return 0
 
@@ -62,19 +65,22 @@ def archive(chosen: Namespace) -> int:
             ids.call(control, "conversation/archive", reference, archived=not chosen.undo)
             return word
 
-        return _each(chosen.conversation, one)
+        return _each(_settled(control, chosen.conversation), one)
 
 
 def remove(chosen: Namespace) -> int:
     with Control("rm") as control:
+        if not (chosen.force or sys.stdin.isatty()):
+            raise Problem("rm asks first, and there is nobody to ask", "say --force", "usage")
+        targets = _settled(control, chosen.conversation)
         if not chosen.force:
-            _confirm(chosen.conversation)
+            targets = _confirmed(control, targets)
 
         def one(reference: str) -> str:
             ids.call(control, "conversation/delete", reference, LONG_S)
             return "deleted"
 
-        return _each(chosen.conversation, one)
+        return _each(targets, one)
 
 
 def export(chosen: Namespace) -> int:
@@ -123,11 +129,20 @@ def _pieces(lines: list[str]) -> Iterator[list[str]]:
     yield piece
 
 
-def _each(references: list[str], act: Callable[[str], str]) -> int:
-    failures: list[Problem] = []
+def _settled(control: Control, references: list[str]) -> dict[str, str]:
+    """What is meant, by what it is called here. Before anything is done: @last is another one afterwards."""
+    found = {}
     for reference in references:
+        whole = ids.meant(control, reference)
+        found[whole] = ids.short(whole) if whole != reference else reference
+    return found
+
+
+def _each(targets: dict[str, str], act: Callable[[str], str]) -> int:
+    failures: list[Problem] = []
+    for reference, called in targets.items():
         try:
-            print(f"{reference}: {act(reference)}")
+            print(f"{one_line(called)}: {act(reference)}")
         except Problem as problem:
             if problem.exit == exits.DOWN:
                 raise
@@ -135,15 +150,28 @@ def _each(references: list[str], act: Callable[[str], str]) -> int:
             report(problem, as_json=False)
     if not failures:
         return exits.OK
-    return failures[0].exit if len(references) == 1 else exits.SOME_FAILED
+    return failures[0].exit if len(targets) == 1 else exits.SOME_FAILED
 
 
-def _confirm(references: list[str]) -> None:
-    if not sys.stdin.isatty():
-        raise Problem("rm asks first, and there is nobody to ask", "say --force", "usage")
-    print(f"Delete {', '.join(references)} for good? [y/N] ", end="", file=sys.stderr, flush=True)
-    if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
+def _confirmed(control: Control, targets: dict[str, str]) -> dict[str, str]:
+    """Shown with what they are about, and the very same are deleted afterwards, whatever is called so by then."""
+    found = {}
+    for reference, called in targets.items():
+        one = ids.call(control, "conversation/get", reference)
+        whole = one["conversation"]
+        found[whole] = called
+        name = f" ({one_line(one['name'])})" if one["name"] else ""
+        print(f"{ids.short(whole)}{name}: {cut(one_line(one['preview'] or ''), ABOUT)}", file=sys.stderr)
+    what = next(iter(targets.values())) if len(targets) == 1 else f"these {len(targets)}"
+    print(f"Delete {one_line(what)} for good? [y/N] ", end="", file=sys.stderr, flush=True)
+    try:
+        answer = sys.stdin.readline()
+    except KeyboardInterrupt:
+        print(file=sys.stderr)
+        raise
+    if answer.strip().lower() not in {"y", "yes"}:
         raise Problem("nothing was deleted")
+    return found
 
 
 def _put(path: str, lines: Iterable[str]) -> int:

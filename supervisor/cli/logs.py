@@ -15,16 +15,18 @@ from supervisor.cli.show.transcript import Transcript
 from supervisor.cli.show.watch import Manner, Watch, coming_back
 from supervisor.cli.words import when
 
+LINES = 100  # events, where nobody says how many or since when
+
 
 def run(chosen: Namespace) -> int:
-    count = number(chosen.lines, "number of events")
+    count = None if chosen.lines is None else number(chosen.lines, "number of events")
     with Control("logs") as control:
         conversation = ids.resolved(control, chosen.conversation)
         last = histories.last_seq(control, conversation)
         after = _after(control, conversation, chosen.since, last, count)
         if chosen.follow:
             return _followed(control, conversation, after, chosen)
-        found = histories.events(control, conversation, after, min(last, after + count) if chosen.since else last)
+        found = histories.events(control, conversation, after, last)
         if chosen.json:
             for envelope in found:
                 lines.write(envelope)
@@ -34,10 +36,11 @@ def run(chosen: Namespace) -> int:
     return 0
 
 
-def _after(control: Control, conversation: str, since: str | None, last: int, count: int) -> int:
+def _after(control: Control, conversation: str, since: str | None, last: int, count: int | None) -> int:
     if since is None:
-        return max(0, last - count)
-    return int(since) if since.isdigit() else histories.seq_before(control, conversation, when(since))
+        return max(0, last - (LINES if count is None else count))
+    began = int(since) if since.isdigit() else histories.seq_before(control, conversation, when(since))
+    return began if count is None else max(began, last - count)
 
 
 def _written(found: Iterable[Json], stream: TextIO, *, raw: bool) -> None:

@@ -28,4 +28,6 @@ def report(problem: Problem, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps({"error": {"code": problem.code, "message": str(problem)}}), file=sys.stderr)
     else:
-        print(f"greenroom: {problem}", file=sys.stderr)
+        from supervisor.cli.words import clean  # which knows us
+
+        print(f"greenroom: {clean(str(problem))}", file=sys.stderr)

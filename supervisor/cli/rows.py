@@ -44,14 +44,15 @@ def colour(row: Row) -> tuple[str, ...]:
 
 
 def home(path: str) -> str:
-    """With ~ for the home directory."""
+    """With ~ for the home directory; as it may be shown."""
     own = os.environ.get("HOME", "").rstrip("/")
+    path = one_line(path)
     return f"~{path[len(own) :]}" if own and (path == own or path.startswith(f"{own}/")) else path
 
 
 COLUMNS = (
     Column("ID", lambda row: short(row["id"]), style=lambda _: ("cyan",)),
-    Column("NAME", lambda row: one_line(row["name"] or "")),
+    Column("NAME", lambda row: one_line(row["name"] or ""), gives=True),
     Column("STATE", lambda row: row["state"], style=colour),
     Column("USED", lambda row: age(row["updated"]), right=True),
     Column("TOKENS", lambda row: str(row["tokens"]), right=True),

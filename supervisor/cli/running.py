@@ -6,7 +6,7 @@ from argparse import Namespace
 
 from supervisor.cli import exits, ids
 from supervisor.cli.arguments import pairs, seconds
-from supervisor.cli.client import Control, Json
+from supervisor.cli.client import Control, Json, Refused
 from supervisor.cli.problems import Problem
 from supervisor.cli.show.watch import Manner, Watch, coming_back
 from supervisor.cli.starting import ensure
@@ -19,14 +19,26 @@ def run(chosen: Namespace) -> int:
     with ensure("run", environment=True) as control:
         made = control.call("conversation/create", **creation(chosen))
         conversation = made["conversation"]
-        for line in (made["notice"], *made["warnings"]):
+        notice = made["notice"] if chosen.detach else None  # whoever watches sees it in the turn
+        for line in (notice, *made["warnings"]):
             if line:
                 print(f"greenroom: {line}", file=sys.stderr)
-        if chosen.detach:
+        try:
+            if not chosen.detach:
+                return _watched(control, conversation, 0, {"prompt": prompt}, as_json=chosen.json)
             control.call("conversation/send", conversation=conversation, prompt=prompt)
-            print(json.dumps({"conversation": conversation}) if chosen.json else conversation)
-            return 0
-        return _watched(control, conversation, 0, {"prompt": prompt}, as_json=chosen.json)
+        except Refused:
+            _without_an_empty_one(control, conversation)
+            raise
+    print(json.dumps({"conversation": conversation}) if chosen.json else conversation)
+    return 0
+
+
+def _without_an_empty_one(control: Control, conversation: str) -> None:
+    """What was to be said in it was refused. If nothing else was, nobody would know what it is for."""
+    found = control.call("conversation/get", conversation=conversation)
+    if found["turn"] is None and not (found["preview"] or found["queued"]):
+        control.call("conversation/delete", conversation=conversation)
 
 
 def send(chosen: Namespace) -> int:
@@ -51,12 +63,16 @@ def prompt_of(word: str) -> str:
         word = sys.stdin.read()
     if not word.strip():
         raise Problem("nothing to say", "give a prompt, or - and write it to standard input", "usage")
+    try:
+        word.encode()
+    except UnicodeEncodeError as error:
+        raise Problem("the prompt is not UTF-8", "Greenroom takes text only", "usage") from error
     return word
 
 
 def creation(chosen: Namespace) -> Json:
     return {
-        "name": chosen.name,
+        "name": None if chosen.name is None else ids.proper(chosen.name),
         "cwd": chosen.cwd,
         "model": chosen.model,
         "profile": chosen.profile,

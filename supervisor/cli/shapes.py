@@ -14,7 +14,10 @@ class Arg(NamedTuple):
 
 
 class Opt(NamedTuple):
-    """Without `metavar` it is a flag; with `bare` the value may be left out. `kind` is for completion."""
+    """Without `metavar` it is a flag; with `bare` the value may be left out. `kind` is for completion.
+
+    A `signed` one takes a value that begins with a dash.
+    """
 
     flags: tuple[str, ...]
     help: str
@@ -25,6 +28,7 @@ class Opt(NamedTuple):
     bare: str | None = None
     default: str | None = None
     dest: str = ""
+    signed: bool = False
 
     @property
     def name(self) -> str:

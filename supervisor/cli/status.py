@@ -75,11 +75,11 @@ def _detail(control: Control, row: Row) -> None:
     pending = len(found["pending"])
     facts = {
         "id": row["id"],
-        "name": found["name"] or "-",
+        "name": one_line(found["name"] or "-"),
         "state": paint(row["state"], *colour(row)) + (f", {many(pending, 'open question')}" if pending else ""),
         "failed": one_line(found["failed"] or ""),
         "directory": home(settings["cwd"]),
-        "model": f"{settings['model']} ({settings['provider'] or 'default provider'})",
+        "model": one_line(f"{settings['model']} ({settings['provider'] or 'default provider'})"),
         "policy": f"asks {settings['approval_policy']}, sandbox {settings['sandbox']['mode']}",
         "events": f"{found['seq']}, {many(found['tokens'], 'token')}, {many(found['queued'], 'waiting input')}",
         "created": f"{moment(found['created'])}, used {age(found['updated'])} ago",

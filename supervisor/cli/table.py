@@ -8,6 +8,7 @@ from supervisor.cli.words import cut, width
 
 GAP = "  "
 NARROWEST = 8  # what is left of a column that gives way
+LEAST = 4  # of the last one, where the terminal ends
 
 Row = dict[str, Any]
 
@@ -33,6 +34,7 @@ def drawn(columns: Sequence[Column], rows: Sequence[Row], room: int, paint: Pain
         max([width(column.title), *(width(line[place]) for line in cells)]) for place, column in enumerate(columns)
     ]
     _shrink(columns, widths, room)
+    columns = columns[: len(widths)]
     head = [_set(column, column.title, widths[place]) for place, column in enumerate(columns)]
     lines = [paint(GAP.join(head).rstrip(), "bold")]
     for row, line in zip(rows, cells, strict=True):
@@ -46,13 +48,22 @@ def drawn(columns: Sequence[Column], rows: Sequence[Row], room: int, paint: Pain
 
 
 def _shrink(columns: Sequence[Column], widths: list[int], room: int) -> None:
-    """The columns that give way do, the widest first, until it fits or they are at their narrowest."""
+    """The columns that give way do, the widest first, to their narrowest. Then the last are left out."""
     ways = [place for place, column in enumerate(columns) if column.gives]
-    while ways and sum(widths) + len(GAP) * (len(widths) - 1) > room:
+    while ways and _total(widths) > room:
         widest = max(ways, key=lambda place: widths[place])
         if widths[widest] <= NARROWEST:
-            return
+            break
         widths[widest] -= 1
+    while len(widths) > 1 and _total(widths) > room:
+        if _total(widths[:-1]) + len(GAP) + LEAST <= room:
+            widths[-1] = room - _total(widths[:-1]) - len(GAP)
+        else:
+            widths.pop()
+
+
+def _total(widths: Sequence[int]) -> int:
+    return sum(widths) + len(GAP) * (len(widths) - 1)
 
 
 def _set(column: Column, text: str, cells: int) -> str:

@@ -13,7 +13,7 @@ from supervisor.cli.memory import of_conversations, of_process
 from supervisor.cli.rows import COLUMNS, row_of
 from supervisor.cli.show import keys
 from supervisor.cli.table import Column, Row, drawn, plain
-from supervisor.cli.words import age, cut, many, one_line, size, span
+from supervisor.cli.words import age, cut, many, one_line, size, span, wrapped
 
 REFRESH_S = 1.0
 SCREEN_ON, SCREEN_OFF = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"
@@ -125,17 +125,27 @@ class Top:
     def _draw(self) -> None:
         columns, rows = terminal.size()
         paint = terminal.Paint()
-        room = max(1, rows - 4)
+        feet = self._feet(columns - 1, rows - 1)
+        room = max(1, rows - 3 - len(feet))
         at = self._place()
         first = max(0, min(at - room + 1, len(self._sample.rows) - room))
         shown = self._sample.rows[first : first + room]
         lines = drawn(TABLE, shown, columns - 3, paint) if shown else ["no conversations; `greenroom run` starts one"]
         marked = [f"{'>' if first + place == at + 1 else ' '} {line}" for place, line in enumerate(lines)]
-        foot = self._note or HELP
         screen = [cut(self._sample.head(), columns - 1), "", *marked, *[""] * (room + 1 - len(marked)), ""]
-        body = "\x1b[K\n".join(screen[: rows - 1])
-        sys.stdout.write(f"\x1b[H{body}\x1b[K\n{paint(cut(foot, columns - 1), 'bold')}\x1b[J")
+        screen = [*screen[: max(0, rows - len(feet))], *(paint(foot, "bold") for foot in feet)]
+        sys.stdout.write("\x1b[H" + "\x1b[K\n".join(screen) + "\x1b[J")
         sys.stdout.flush()
+
+    def _feet(self, columns: int, rows: int) -> list[str]:
+        """The lines at the bottom. What is asked is shown whole or is not answered here."""
+        if self._asking is None:
+            return [cut(self._note or HELP, columns)]
+        lines = wrapped(self._note, columns)
+        if len(lines) <= rows:
+            return lines
+        self._asking, self._note = None, "the question is too long for this window; enter shows it"
+        return self._feet(columns, rows)
 
     def _place(self) -> int:
         places = [place for place, row in enumerate(self._sample.rows) if row["id"] == self._selected]
@@ -184,7 +194,7 @@ class Top:
 
     def _answer(self, key: str) -> None:
         asked, self._asking, self._note = self._asking, None, ""
-        decision = {"y": "approved", "a": "approved_for_session", "n": "denied"}.get(key)
+        decision = {"y": "approved", "n": "denied"}.get(key)  # not a, which asked: it is easily pressed twice
         if decision is not None:
             self._control.send("approvals/answer", approval=asked, decision=decision)
             self._note = f"answered: {decision}"

@@ -186,7 +186,7 @@ VERBS: tuple[Verb, ...] = (
         opts=(
             Opt(("-a", "--all"), "Archived ones too."),
             Opt(("--filter",), "state=…, cwd=… or name=…; several must all hold.", "KEY=VALUE", many=True),
-            Opt(("--sort",), "By this field; -FIELD turns it round.", "FIELD", default="-updated"),
+            Opt(("--sort",), "By this field; -FIELD turns it round.", "FIELD", default="-updated", signed=True),
             *LISTING,
         ),
         aliases=("ps",),
@@ -200,7 +200,7 @@ VERBS: tuple[Verb, ...] = (
         args=(CONVERSATION,),
         opts=(
             Opt(("-f", "--follow"), "Go on with what comes."),
-            Opt(("-n", "--lines"), "At most so many events.", "N", default="100"),
+            Opt(("-n", "--lines"), "The last so many events; 100 if absent, with --since all.", "N"),
             Opt(("--since",), "After this seq, or since a time (10m, 2h, 2026-01-31T12:00).", "T"),
             Opt(("--raw",), "Nothing folded, nothing left out."),
             STREAM,
@@ -266,7 +266,8 @@ VERBS: tuple[Verb, ...] = (
         opts=(
             Opt(
                 ("--for",),
-                "idle: no turn runs. done: the same, and the exit code says how it ended. approval: it asks.",
+                "idle: no turn runs. done: the same, and the exit code says how it ended. approval: it asks; "
+                "1 if the turn ends without.",
                 "WHAT",
                 choices=("idle", "done", "approval"),
                 default="done",

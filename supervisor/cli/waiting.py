@@ -9,6 +9,7 @@ from supervisor.cli.arguments import seconds
 from supervisor.cli.client import Control, Json
 from supervisor.cli.ending import Ending
 from supervisor.cli.problems import Problem
+from supervisor.cli.words import one_line
 
 LOOK_BACK = 200  # events, for how the last turn ended
 
@@ -25,7 +26,7 @@ def run(chosen: Namespace) -> int:
                 for target in targets:
                     target.take(message)
     for target in targets:
-        print(json.dumps(target.told()) if chosen.json else f"{target.name}: {target.words()}")
+        print(json.dumps(target.told()) if chosen.json else f"{one_line(target.name)}: {target.words()}")
     return _code([target.exit for target in targets])
 
 
@@ -49,8 +50,7 @@ class _Target:
         self._asks = bool(summary["pending"])
         self.ending = Ending()
         self._ended = False
-        if until != "approval":
-            self._learn(control, summary)
+        self._learn(control, summary)
 
     def _learn(self, control: Control, summary: Json) -> None:
         """What the turn has been through so far, or how the last one ended."""
@@ -68,26 +68,32 @@ class _Target:
             raise Problem(f"{self.name}: {params.get('reason')}", "wait again", "actor_gone")
         for envelope in params.get("events", ()):
             body = envelope["event"]
-            if self.reached and self._until == "done":
-                return  # how this one ended is the answer, whatever comes next
+            if self.reached and self._until != "idle":
+                return  # how this one ended, or that it asks, is the answer, whatever comes next
             self.ending.take(body)
             self._asks = self._asks or body["type"].endswith("_approval_request")
-            self._ended = self._ended or (self._until == "done" and self.ending.how is not None)
+            self._ended = self._ended or (self._until != "idle" and self.ending.how is not None)
         self._ended = self._ended or (self._until == "idle" and not self.ending.open)
 
     @property
     def reached(self) -> bool:
-        return self._asks if self._until == "approval" else self._ended
+        return self._ended or (self._until == "approval" and self._asks)
 
     @property
     def exit(self) -> int:
+        if self._until == "approval":
+            return exits.OK if self._asks else exits.FAILED
         return self.ending.exit if self._until == "done" else exits.OK
 
     def words(self) -> str:
         if self._until == "approval":
-            return "it asks (`greenroom approvals`)"
+            return (
+                "it asks (`greenroom approvals`)" if self._asks else f"{self.ending.how or 'idle'}, and asks nothing"
+            )
         return (self.ending.how or "idle") if self._until == "done" else "idle"
 
     def told(self) -> Json:
-        ending = self.ending.how if self._until == "done" else None
-        return {"conversation": self.conversation, "reached": self._until, "ending": ending}
+        asked_nothing = self._until == "approval" and not self._asks
+        ending = self.ending.how if self._until == "done" or asked_nothing else None
+        reached = "idle" if asked_nothing else self._until
+        return {"conversation": self.conversation, "reached": reached, "ending": ending}

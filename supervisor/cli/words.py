@@ -6,8 +6,14 @@ from datetime import datetime
 
 from supervisor.cli.problems import Problem
 
-# What a model or a command wrote may hold anything; a terminal obeys some of it.
-_UNSAFE = {code: None for code in (*range(32), *range(127, 160)) if code not in (9, 10)}
+# What a model or a command wrote may hold anything. A terminal obeys some of it. Some of it makes a text look like
+# another: what turns the direction of writing round, and what isn't seen at all.
+_CONTROLS = (*range(32), *range(127, 160))
+_DECEIVING = (0xAD, 0x61C, 0x180E, 0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF)
+_TAGS = range(0xE0000, 0xE0080)
+_UNSAFE: dict[int, str | None] = {code: None for code in (*_CONTROLS, *_DECEIVING, *_TAGS) if code not in (9, 10)}
+_UNSAFE |= dict.fromkeys((0x2028, 0x2029), "\n")
+_NO_CELL = {"Mn", "Me", "Cf"}  # marks above and below, and what only joins
 _UNITS = (("d", 86400), ("h", 3600), ("m", 60), ("s", 1))
 
 
@@ -56,7 +62,7 @@ def when(text: str, now: float | None = None) -> float:
 
 
 def clean(text: str) -> str:
-    """Without control characters, which a terminal would obey."""
+    """Without what a terminal would obey, or show as something that it is not."""
     return text.replace("\r\n", "\n").replace("\r", "\n").translate(_UNSAFE).expandtabs(4)
 
 
@@ -69,7 +75,8 @@ def width(text: str) -> int:
     if text.isascii():
         return len(text)
     return sum(
-        0 if unicodedata.combining(one) else 2 if unicodedata.east_asian_width(one) in "WF" else 1 for one in text
+        0 if unicodedata.category(one) in _NO_CELL else 2 if unicodedata.east_asian_width(one) in "WF" else 1
+        for one in text
     )
 
 
@@ -80,3 +87,14 @@ def cut(text: str, cells: int) -> str:
     while text and width(text) > cells - 1:
         text = text[:-1]
     return f"{text}…" if cells > 0 else ""
+
+
+def wrapped(text: str, cells: int) -> list[str]:
+    """All of it, in lines that are at most so wide."""
+    lines, line, room = [], "", max(2, cells)
+    for one in text:
+        if width(line) + width(one) > room:
+            lines.append(line)
+            line = ""
+        line += one
+    return [*lines, line]

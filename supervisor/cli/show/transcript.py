@@ -96,7 +96,7 @@ class Transcript:
         self._end(word, envelope)
 
     def _on_turn_aborted(self, body: Json, envelope: Json) -> None:
-        by = f" by {', '.join(body['by'])}" if body["by"] else ""
+        by = f" by {one_line(', '.join(body['by']))}" if body["by"] else ""
         why = f": {one_line(body['message'])}" if body["message"] else ""
         self.ended = body["reason"]
         self._end(f"{ABORTED.get(body['reason'], body['reason'])}{by}{why}", envelope)
@@ -257,7 +257,7 @@ class Transcript:
 
     def _on_approval_resolved(self, body: Json, _: Json) -> None:
         self.questions.pop(body["approval_id"], None)
-        by = f" by {body['by']}" if body["by"] else ""
+        by = f" by {one_line(body['by'])}" if body["by"] else ""
         why = f": {one_line(body['reason'])}" if body["reason"] and body["decision"] != "withdrawn" else ""
         style = "green" if body["decision"].startswith("approved") else "yellow"
         self._note(f"  {ANSWERS.get(body['decision'], body['decision'])}{by}{why}", style)
@@ -281,7 +281,7 @@ class Transcript:
             self._note(clean(body["traceback"]))
 
     def _on_conversation_restarted(self, body: Json, _: Json) -> None:
-        self._note(f"a new life{', by ' + body['by'] if body['by'] else ''}")
+        self._note(f"a new life{', by ' + one_line(body['by']) if body['by'] else ''}")
 
     def _on_conversation_renamed(self, body: Json, _: Json) -> None:
         self._note(f"called {one_line(body['name'])} now" if body["name"] else "without a name now")
@@ -292,5 +292,5 @@ class Transcript:
     def _on_session_configured(self, body: Json, envelope: Json) -> None:
         settings: dict[str, Any] = body.get("settings") or {}
         self.base = settings.get("cwd", self.base)
-        where = f" in {settings['cwd']}" if settings else ""
-        self._note(f"conversation {short(envelope['conversation'])}, {body['model']}{where}")
+        where = f" in {one_line(settings['cwd'])}" if settings else ""
+        self._note(f"conversation {short(envelope['conversation'])}, {one_line(body['model'])}{where}")

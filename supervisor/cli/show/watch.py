@@ -144,8 +144,8 @@ class Watch:
             self._events(params)
         elif method == "ended" and params.get("subscription") == self._subscription:
             self._ended(str(params.get("reason")))
-        elif "method" not in message and message.get("id") == self._awaited:
-            self.result = result_of(message)
+        elif "method" not in message and message.get("id") in {None, self._awaited}:
+            self.result = result_of(message)  # without an id it is an error: what we said was not even read
         elif "method" not in message and message.get("id") in self._asides:
             self._aside(self._asides.pop(message["id"]), message)
 

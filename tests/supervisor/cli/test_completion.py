@@ -164,6 +164,20 @@ def test_a_name_with_a_colon_is_completed_where_the_shell_cuts_words_at_it(typin
     assert in_bash(typing, "attach", "fix:the:r") == ["roof"]
 
 
+def test_a_name_is_never_carried_out_by_the_shell_that_offers_it(typing: Place) -> None:
+    bad = "$(touch${IFS}" + str(typing.base / "obeyed") + ")"
+    typing.at_rest(typing.new("say x", "--name", bad))
+    typing.at_rest(typing.new("say x", "--name", "with a blank"))
+    until(lambda: bad in offered(typing, "attach", ""))
+    assert {"\\$\\(touch\\$\\{IFS\\}" + str(typing.base / "obeyed") + "\\)", "with\\ a\\ blank"} <= set(
+        in_bash(typing, "attach", "")
+    )
+    bash, loading = ["bash", "--norc", "--noprofile", "-i"], f"source {script(typing, 'bash')}"
+    assert typed(typing, bash, loading, "attach", "with") == ["blank"]
+    assert typed(typing, bash, loading, "attach", r"\$") != [""]
+    assert not (typing.base / "obeyed").exists()
+
+
 @pytest.mark.parametrize(("shell", "ask"), [("bash", in_bash), ("fish", in_fish)])
 def test_a_shell_offers_everything_after_a_blank(typing: Place, shell: str, ask: Callable[..., list[str]]) -> None:
     if shutil.which(shell) is None:

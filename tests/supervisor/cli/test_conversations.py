@@ -70,6 +70,11 @@ def test_logs_by_number_by_seq_by_time_raw_and_followed(place: Place) -> None:
     assert since[0] == 4
     assert len(place.said("logs", "told", "--json", "--since", "1h").splitlines()) == len(everything)
     assert place.said("logs", "told", "--json", "--since", "2099-01-01") == ""
+    newest = [
+        json.loads(line)["seq"]
+        for line in place.said("logs", "told", "--json", "--since", "1h", "-n", "2").splitlines()
+    ]
+    assert newest == last
     assert "… 10 more lines" in place.said("logs", "told")
     raw = place.said("logs", "told", "--raw")
     assert all(f"  {number}\n" in raw for number in range(1, 21))
@@ -163,6 +168,21 @@ def test_wait_for_idle_and_for_several(place: Place) -> None:
     assert place.run("wait", "w1", "w2", code=75).stdout == "w1: completed\nw2: interrupted\n"
 
 
+def test_wait_for_a_question_ends_with_a_turn_that_asks_none(place: Place) -> None:
+    conversation = place.new("count 60", "--name", "asks-none")
+    assert (
+        place.said("wait", conversation, "--for", "approval", code=1)
+        == f"{conversation}: completed, and asks nothing"
+    )
+    told = json.loads(place.said("wait", "asks-none", "--for", "approval", "--json", code=1))
+    assert told == {"conversation": conversation, "reached": "idle", "ending": "completed"}
+
+
+def test_interrupt_says_in_json_which_conversation_it_was(place: Place) -> None:
+    conversation = place.new("count 500", "--name", "by-name")
+    assert place.json("interrupt", "by-name", "--json")["conversation"] == conversation
+
+
 def test_fork_export_remove_import_rename(place: Place) -> None:
     original = place.new("say x", "--name", "kept")
     place.at_rest(original)
@@ -216,6 +236,34 @@ def test_rm_asks_on_a_terminal(place: Place) -> None:
     terminal.send("y\n")
     assert terminal.end() == 0
     place.run("status", "doomed", code=5)
+
+
+def test_rm_shows_what_it_would_delete_and_deletes_that(place: Place) -> None:
+    first = place.new("say the older one")
+    place.at_rest(first)
+    second = place.new("say the newer one")
+    place.at_rest(second)
+    terminal = place.terminal("rm", "@last", "@here")
+    terminal.expect(f"{second[:8]}: say the newer one")
+    terminal.expect(f"Delete {second[:8]} for good? [y/N]")
+    place.run("send", first, "say used last", "--wait")
+    terminal.send("y\n")
+    assert terminal.end() == 0
+    place.run("status", second, code=5)
+    assert place.said("rm", "-f", "@last", "@here") == f"{first[:8]}: deleted"
+
+
+def test_a_first_prompt_that_is_refused_leaves_no_conversation(place: Place) -> None:
+    before = place.said("ls", "-q")
+    assert "too long" in place.run("run", "-d", "-", text="x" * (17 << 20), code=None).stderr
+    assert "too long" in place.run("run", "-", text="x" * (17 << 20), code=None).stderr
+    assert "is not UTF-8" in place.run("run", "say \udcff", code=2).stderr
+    assert "is no name" in place.run("run", "--name", "a\nb", "say x", code=2).stderr
+    assert place.said("ls", "-q") == before
+
+
+def test_an_empty_reference_names_nothing(place: Place) -> None:
+    assert "no conversation is named" in place.run("send", "", "say x", code=2).stderr
 
 
 def test_approve_by_prefix_by_conversation_and_for_the_conversation(place: Place) -> None:

@@ -7,8 +7,10 @@ import pytest
 
 from supervisor.cli import words
 from supervisor.cli.arguments import pairs, parse, seconds
+from supervisor.cli.client import Refused
 from supervisor.cli.ending import Ending
 from supervisor.cli.exits import of_turn
+from supervisor.cli.ids import proper
 from supervisor.cli.listing import Listing, filled, present
 from supervisor.cli.problems import Problem
 from supervisor.cli.show.keys import CTRL_C, CTRL_D, ENTER, _keys
@@ -66,6 +68,41 @@ def test_no_two_verbs_share_a_name() -> None:
 def test_text_of_others_loses_what_a_terminal_would_obey() -> None:
     assert words.clean("a\x1b[31mb\x07\x9bc\td\r\n") == "a[31mbc d\n"
     assert words.one_line(" a\n  b\x1b ") == "a b"
+
+
+def test_text_of_others_loses_what_would_make_it_look_like_another() -> None:
+    assert words.clean("rm \u202emr\u202c a\u200bb\u2066c\u2069\U000e0041") == "rm mr abc"
+    assert words.clean("one\u2028two") == "one\ntwo"
+    assert (
+        words.clean("\u0645\u06cc\u200c\u062e") == "\u0645\u06cc\u200c\u062e"
+    )  # what joins letters is part of how they are written
+
+
+def test_what_takes_no_cell_is_not_counted() -> None:
+    assert words.width("e\u0301") == 1
+    assert words.width("\u0645\u06cc\u200c\u062e") == 3
+
+
+def test_a_long_text_is_wrapped_and_nothing_of_it_is_lost() -> None:
+    assert words.wrapped("abcdef", 4) == ["abcd", "ef"]
+    assert words.wrapped("日本語", 5) == ["日本", "語"]
+    assert words.wrapped("", 4) == [""]
+
+
+@pytest.mark.parametrize("name", ["", " ", "a\nb", "\x1b[31m", "@last", "-x", "a ", "\u202eb"])
+def test_a_name_is_one_that_can_be_seen_and_typed(name: str) -> None:
+    with pytest.raises(Problem, match="is no name"):
+        proper(name)
+    assert proper("two words, 日本語") == "two words, 日本語"
+
+
+def test_a_field_to_sort_by_may_begin_with_a_dash() -> None:
+    ls = find("ls")
+    assert ls is not None
+    assert parse(ls, ["--sort", "-tokens", "-q"]).sort == "-tokens"
+    assert parse(ls, ["--sort=-tokens"]).sort == "-tokens"
+    with pytest.raises(Problem, match="expected one argument"):
+        parse(ls, ["--sort", "--all"])
 
 
 def test_text_is_cut_by_cells_and_not_by_characters() -> None:
@@ -271,3 +308,9 @@ def test_without_a_terminal_text_goes_out_as_it_is() -> None:
     screen.write("x" * 100 + " y")
     screen.close()
     assert stream.getvalue() == "x" * 100 + " y\n"
+
+
+def test_a_full_disk_is_not_said_to_pass_by_itself() -> None:
+    refused = Refused({"message": "disk is full", "data": {"code": "storage_full", "retryable": True}})
+    assert str(refused) == "disk is full; make room; `greenroom df` shows what takes it"
+    assert str(Refused({"message": "full", "data": {"retryable": True}})) == "full; try again in a moment"

@@ -42,6 +42,36 @@ def test_its_keys_approve_interrupt_and_attach(place: Place) -> None:
     assert terminal.end() == 0
 
 
+def test_the_key_that_asks_does_not_answer_and_what_is_asked_is_shown_whole(place: Place) -> None:
+    asking = place.new(f"ask echo {'x' * 120}; rm -rf nothing", "--name", "twice")
+    place.run("wait", asking, "--for", "approval", "-t", "15")
+    terminal = place.terminal("top", columns=70, rows=12)
+    terminal.expect(HELP)
+    terminal.send("a")
+    terminal.expect("rm -rf nothing")
+    terminal.send("a")
+    terminal.expect(HELP)
+    terminal.resize(70, 3)
+    terminal.send("a")
+    terminal.expect("too long for this window")
+    terminal.send("q")
+    assert terminal.end() == 0
+    assert place.said("inspect", asking, "--format", "{state}") == "waiting"
+    place.run("interrupt", asking)
+
+
+def test_no_line_of_it_is_longer_than_the_window(place: Place) -> None:
+    conversation = place.asking("--name", "a-name-that-is-long-enough-for-two")
+    terminal = place.terminal("top", columns=40)
+    terminal.expect("i interrupt")
+    assert f"> {conversation[:8]}  a-name-…  waiting" in terminal.screen
+    assert "\x1b[H" in terminal.written
+    terminal.send("q")
+    assert terminal.end() == 0
+    assert max(len(line) for line in terminal.screen.splitlines()) <= 40
+    place.run("interrupt", conversation)
+
+
 def test_in_a_pipe_it_is_printed_once(place: Place) -> None:
     place.new("say x")
     lines = place.run("top").stdout.splitlines()
