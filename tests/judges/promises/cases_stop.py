@@ -79,7 +79,7 @@ def the_next_reply(trial: Trial) -> None:
 @promise("After Stop the model's next request has each user message once, and one output for each call")
 def the_next_request(trial: Trial) -> None:
     client = trial.server()
-    first, second = f"{runs('true')}; {asleep()}; then; say never", "say after"
+    first, second = f"{runs('true')}; then; {asleep()}; then; say never", "say after"
     call = client.codex(trial.settings(), first)
     trial.wait_for("sleep 4711")
     client.stopped(call)

@@ -1,10 +1,11 @@
 """The client's side of a trial: turns, replies, stops, and what was told of them. It reads the wire and nothing else.
 
-The session id comes from `session_configured`, as the oldest clients take it; under which name `codex-reply` wants it,
-the list of tools says.
+The session id comes from `session_configured`, as the oldest clients take it; under which name `codex-reply` wants
+it, the list of tools says. A line that is no valid MCP is noted, and used as it is.
 """
 
 import contextlib
+import json
 import os
 import threading
 from collections.abc import Callable
@@ -130,7 +131,19 @@ class Client(McpClient):
 
     def _take(self, line: bytes) -> None:
         self.reading.wait()
-        super()._take(line)
+        try:
+            message = json.loads(line)
+            assert isinstance(message, dict), "no object"
+        except (ValueError, AssertionError) as error:
+            self.faults.append(f"{error} in {line[:200]!r}")
+            return
+        try:
+            self._judge(message)
+        except (AssertionError, KeyError) as error:
+            self.faults.append(f"{error!r} in {line[:200]!r}")
+        with self._changed:
+            self.lines.append(message)
+            self._changed.notify_all()
 
 
 def belongs(line: Json, call: int | str) -> bool:
