@@ -1,7 +1,5 @@
 """Questions: how they are put, the three ways to answer, and what a stop makes of them."""
 
-from typing import Any
-
 from tests.judges.promises.client import Client, is_error, said
 from tests.judges.promises.history import texts, unpaired
 from tests.judges.promises.promise import promise
@@ -53,7 +51,7 @@ def accepted(trial: Trial) -> None:
 @promise("`denied` and `action: decline` deny: the model is told, and the turn goes on")
 def denied(trial: Trial) -> None:
     client = trial.server()
-    answers: tuple[dict[str, Any], ...] = ({"decision": "denied"}, {"action": "decline"})
+    answers: tuple[Json, ...] = ({"decision": "denied"}, {"action": "decline"})
     for number, answer in enumerate(answers):
         asking = Asking(trial, client, f"made{number}")
         asking.answer(answer)
@@ -71,24 +69,17 @@ def answered_with_an_error(trial: Trial) -> None:
     asking.went_on(made=False)
 
 
-@promise("`abort` ends the turn: it is told, the call is answered as an error, and the session goes on")
-def aborted_by_decision(trial: Trial) -> None:
-    _aborted(trial, {"decision": "abort"})
-
-
-@promise("`action: cancel` does the same as `abort`")
-def aborted_by_action(trial: Trial) -> None:
-    _aborted(trial, {"action": "cancel"})
-
-
-def _aborted(trial: Trial, answer: Json) -> None:
+@promise("`abort` and `action: cancel` end the turn: the call is answered as an error, and the session goes on")
+def aborted(trial: Trial) -> None:
     client = trial.server()
-    asking = Asking(trial, client)
-    asking.answer(answer)
-    client.event_of(asking.call, "turn_aborted")
-    assert is_error(client.answer(asking.call)), "the call went well"
-    assert not asking.path.exists(), "it was run"
-    assert client.replied(client.session(asking.call), "say own") == "own", "another text"
+    answers: tuple[Json, ...] = ({"decision": "abort"}, {"action": "cancel"})
+    for number, answer in enumerate(answers):
+        asking = Asking(trial, client, f"made{number}")
+        asking.answer(answer)
+        client.event_of(asking.call, "turn_aborted")
+        assert is_error(client.answer(asking.call)), "the call went well"
+        assert not asking.path.exists(), "it was run"
+        assert client.replied(client.session(asking.call), "say own") == "own", "another text"
 
 
 @promise("Stop takes an open question back, by its id, and ends the turn")
@@ -140,12 +131,3 @@ def two_questions_of_one_turn(trial: Trial) -> None:
     assert said(client.answer(call)) == "went on", "another text"
     assert (trial.work / "one").exists(), "the first was not run"
     assert not (trial.work / "two").exists(), "the second was run"
-
-
-@promise("While one session asks, others go on")
-def others_go_on(trial: Trial) -> None:
-    client = trial.server()
-    asking = Asking(trial, client)
-    assert client.opened(trial.settings(), "say meanwhile"), "no session"
-    asking.answer({"decision": "denied"})
-    asking.went_on(made=False)

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 from tests.judges.promises.client import Client, is_error, said
-from tests.judges.promises.history import texts
+from tests.judges.promises.history import texts, unpaired
 from tests.judges.promises.promise import BesideThePoint, promise
 from tests.judges.promises.trial import Trial, asleep, runs, shell
 
@@ -51,19 +51,8 @@ def kill_leaves_no_command(trial: Trial) -> None:
     trial.wait_without("sleep 471", ENDED_S)
 
 
-@promise("A server that was killed and started anew knows the old session, with its history")
+@promise("A server that was killed in a turn and started anew knows the session, and goes on with its history")
 def the_next_life(trial: Trial) -> None:
-    client = trial.server()
-    session = client.opened(trial.settings(), "say before")
-    trial.kill(lambda: list(trial.processes()))
-    after = trial.server()
-    assert after.replied(session, "say after") == "after", "another text"
-    users = texts(trial.model.requests[-1].body, "user")
-    assert users == ["say before", "say after"], f"of the user: {users}"
-
-
-@promise("A server that was killed in a turn and started anew goes on with the session")
-def killed_in_a_turn(trial: Trial) -> None:
     client = trial.server()
     session = client.opened(trial.settings(), "say before")
     running = client.reply(session, asleep())
@@ -71,7 +60,9 @@ def killed_in_a_turn(trial: Trial) -> None:
     trial.kill(lambda: list(trial.processes()))
     after = trial.server()
     assert after.replied(session, "say after") == "after", "another text"
-    assert not trial.processes("sleep 4711"), "the old command runs"
+    body = trial.model.requests[-1].body
+    assert texts(body, "user") == ["say before", asleep(), "say after"], f"of the user: {texts(body, 'user')}"
+    assert not unpaired(body), unpaired(body)
 
 
 @promise("When only what is behind the client's own server dies, open calls are errors and the next one works")

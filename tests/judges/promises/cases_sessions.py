@@ -5,7 +5,7 @@ import time
 from tests.judges.promises.client import said
 from tests.judges.promises.history import texts
 from tests.judges.promises.promise import promise
-from tests.judges.promises.trial import Trial, asleep
+from tests.judges.promises.trial import Trial, asleep, runs
 
 SOON_S = 3.0  # for a turn of one word, on a machine that is busy
 
@@ -25,12 +25,14 @@ def two_calls_on_one_session(trial: Trial) -> None:
     assert users == ["say begun", "say held; hold gate; finish", "say second"], f"of the users: {users}"
 
 
-@promise("Sessions don't delay each other: one runs a command, one waits for its model, a third is answered")
+@promise("Sessions don't delay each other: one runs a command, one waits for its model, one asks, one is answered")
 def sessions_are_independent(trial: Trial) -> None:
     client = trial.server()
     runs_on, waits = client.codex(trial.settings(), asleep()), client.codex(trial.settings(), "stall forever")
+    client.codex(trial.settings("untrusted"), runs("touch", "made"))
     client.event_of(runs_on, "exec_command_begin")
     client.event_of(waits, "task_started")
+    client.asked()
     began = time.monotonic()
     session = client.opened(trial.settings())
     assert client.replied(session, "say quick") == "quick", "another text"

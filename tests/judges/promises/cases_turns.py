@@ -107,12 +107,12 @@ def an_empty_prompt(trial: Trial) -> None:
     assert client.replied(session, "say heard") == "heard", "another text"
 
 
-@promise("A call that can't begin is an error: no such session, no session id, no prompt, no such provider")
+@promise("A call that can't begin is an error: no such tool, session or provider, no session id, no prompt")
 def calls_that_cannot_begin(trial: Trial) -> None:
     client = trial.server()
     for session in ("00000000-0000-4000-8000-000000000000", "nonsense"):
         assert is_error(client.answer(client.reply(session, "say x"))), f"session {session} was taken"
-    for name in ("codex", "codex-reply"):
+    for name in ("codex", "codex-reply", "no_such_tool"):
         answer = client.ask("tools/call", {"name": name, "arguments": {}})
         assert is_error(answer), f"{name} without arguments was taken"
     unknown = trial.settings() | {"config": {"model_provider": "nobody"}}

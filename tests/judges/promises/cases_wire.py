@@ -1,6 +1,6 @@
 """The wire itself: the handshake, JSON-RPC's errors, ids, notifications, and a client that is slow."""
 
-from tests.judges.promises.client import is_error, said
+from tests.judges.promises.client import said
 from tests.judges.promises.promise import promise
 from tests.judges.promises.trial import Trial, asleep
 from tests.support.mcp_client import Json
@@ -42,45 +42,30 @@ def every_line_is_valid(trial: Trial) -> None:
     assert not client.faults, client.faults[0]
 
 
-@promise("A line that isn't JSON gets -32700, and the connection goes on")
-def not_json(trial: Trial) -> None:
-    client = trial.server()
-    client.raw(b'{"jsonrpc":"2.0","id":1,')
-    assert client.error_of(None) == -32700, "another code"
-    client.ping()
-
-
-@promise("What is no request gets -32600, and the connection goes on")
+@promise("A line that isn't JSON gets -32700, what is no request -32600, and the connection goes on")
 def not_a_request(trial: Trial) -> None:
     client = trial.server()
-    for line in (b"42", b'{"jsonrpc":"2.0","id":9,"method":5}'):
+    lines = {b'{"jsonrpc":"2.0","id":9,': -32700, b"42": -32600, b'{"jsonrpc":"2.0","id":9,"method":5}': -32600}
+    for line, wanted in lines.items():
         mark = client.mark()
         client.raw(line)
-        assert client.error_of(9, after=mark) == -32600, f"another code for {line.decode()}"
+        code = client.error_of(9, after=mark)
+        assert code == wanted, f"it got {code} for {line.decode()}"
         client.ping()
 
 
-@promise("An unknown method gets -32601, and the connection goes on")
-def unknown_method(trial: Trial) -> None:
+@promise("An unknown method gets -32601, one without the params that it needs -32602, and the connection goes on")
+def not_possible(trial: Trial) -> None:
     client = trial.server()
-    code = client.ask("no/such/method", {}).get("error", {}).get("code")
-    assert code == -32601, f"it got {code}"
-    client.ping()
-
-
-@promise("A method without the params that it needs gets -32602, and the connection goes on")
-def wrong_params(trial: Trial) -> None:
-    client = trial.server()
-    for params in ({}, {"name": 5}):
-        code = client.ask("tools/call", params).get("error", {}).get("code")
-        assert code == -32602, f"it got {code} for {params}"
-    client.ping()
-
-
-@promise("An unknown tool is an error")
-def unknown_tool(trial: Trial) -> None:
-    client = trial.server()
-    assert is_error(client.ask("tools/call", {"name": "no_such_tool", "arguments": {}})), "it was taken"
+    requests: tuple[tuple[str, Json, int], ...] = (
+        ("no/such/method", {}, -32601),
+        ("tools/call", {}, -32602),
+        ("tools/call", {"name": 5}, -32602),
+    )
+    for method, params, wanted in requests:
+        code = client.ask(method, params).get("error", {}).get("code")
+        assert code == wanted, f"it got {code} for {method} with {params}"
+        client.ping()
 
 
 @promise("A notification is never answered, also one that nobody knows")
