@@ -4,11 +4,13 @@ import sys
 
 import pytest
 
+from tests.docs.pages import DOCS
 from tests.faults.house import everything
 from tests.judges.promises.cases import ALL
 from tests.judges.promises.report import Verdict, judge, judged, told
 from tests.judges.promises.trial import Trial, asleep
 
+PAGE = DOCS / "how-to" / "migrating-from-codex-mcp-server.md"
 COMMAND = (sys.executable, "-P", "-m", "supervisor.cli.main", "mcp")
 SIDE_BY_SIDE = 6  # most of a trial is a server's start; the rest is waiting
 
@@ -34,5 +36,6 @@ def test_nothing_that_a_trial_has_started_is_left() -> None:
     assert not trial.home.exists()
 
 
-def test_the_sentences_are_different_ones() -> None:
-    assert len({one.words for one in ALL}) == len(ALL)
+def test_the_page_on_migrating_has_every_promise_once_and_says_that_it_is_kept() -> None:
+    rows = [line.split(" | ")[:2] for line in PAGE.read_text(encoding="utf-8").splitlines() if " | kept | " in line]
+    assert rows == [[f"| {one.words}", "kept"] for one in ALL]
