@@ -48,6 +48,33 @@ def accepted(trial: Trial) -> None:
     asking.went_on(made=True)
 
 
+@promise("`approved_for_session` approves the same command again, and no other")
+def approved_for_session(trial: Trial) -> None:
+    client = trial.server()
+    asking = Asking(trial, client)
+    asking.answer({"decision": "approved_for_session"})
+    asking.went_on(made=True)
+    asking.path.unlink()
+    session, mark = client.session(asking.call), client.mark()
+    assert client.replied(session, f"{runs('touch', 'made')}; then; say not asked") == "not asked", "another text"
+    assert asking.path.exists(), "it was not run again"
+    other = client.reply(session, f"{runs('touch', 'other')}; then; say asked")
+    question = client.asked(after=mark)
+    assert "other" in question["params"]["message"], f"it asked {question['params']['message']!r}"
+    client.respond(question["id"], {"decision": "denied"})
+    assert said(client.answer(other)) == "asked", "another text"
+
+
+@promise("A command that only reads is run without a question")
+def only_reads(trial: Trial) -> None:
+    client = trial.server()
+    (trial.work / "there").touch()
+    client.opened(trial.settings("untrusted"), f"{runs('ls')}; then; say done")
+    (output,) = texts(trial.model.requests[-1].body, "output")
+    assert "there" in output, f"the output is {output[:80]!r}"
+    assert not client.told("elicitation/create"), "it was asked for"
+
+
 @promise("`denied` and `action: decline` deny: the model is told, and the turn goes on")
 def denied(trial: Trial) -> None:
     client = trial.server()

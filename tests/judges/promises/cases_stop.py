@@ -9,20 +9,21 @@ CROSSINGS = 12  # of a stop and the end of its turn
 QUIET_S = 1.0  # what was not prevented has begun by then
 
 
-@promise("Stop ends the command and what it started, before the end of the turn is told")
+@promise("Stop ends the command and what it started, deaf to TERM or not, before the end of the turn is told")
 def stop_ends_what_runs(trial: Trial) -> None:
     client = trial.server()
-    call = client.codex(trial.settings(), shell("sleep 4711 & (sleep 4712; true) & wait"))
+    call = client.codex(trial.settings(), shell("sleep 4711 & trap '' TERM; (sleep 4712; true) & wait"))
     trial.wait_for("sleep 4711")
+    trial.wait_for("sleep 4712")
     client.stopped(call)
     left = trial.processes("sleep 4711", "sleep 4712")
     assert not left, f"it runs on: {', '.join(left.values())}"
 
 
-@promise("Stop is told once: the command's end, then turn_aborted, and nothing of the turn after it")
+@promise("Stop of a command that floods is told once: its end, then turn_aborted, and nothing of the turn after it")
 def stop_is_told_once(trial: Trial) -> None:
     client = trial.server()
-    call = client.codex(trial.settings(), shell("while sleep 0.01; do echo more; done"))
+    call = client.codex(trial.settings(), runs("yes"))
     client.event_of(call, "exec_command_output_delta")
     client.cancel(call)
     client.cancel(call)
