@@ -43,7 +43,7 @@ def _leaves(client: Client) -> None:
 def kill_leaves_no_command(trial: Trial) -> None:
     client = trial.server()
     client.opened(trial.settings())
-    server = list(trial.processes())
+    server = list(trial.processes())  # what runs before there has been any command
     client.codex(trial.settings(), shell("sleep 4711 & sleep 4712"))
     trial.wait_for("sleep 4712")
     for pid in server:
@@ -57,7 +57,7 @@ def the_next_life(trial: Trial) -> None:
     session = client.opened(trial.settings(), "say before")
     running = client.reply(session, asleep())
     client.event_of(running, "exec_command_begin")
-    trial.kill(lambda: list(trial.processes()))
+    trial.kill_all()
     after = trial.server()
     assert after.replied(session, "say after") == "after", "another text"
     body = trial.model.requests[-1].body

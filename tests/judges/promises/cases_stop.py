@@ -45,7 +45,7 @@ def stop_closes_the_stream(trial: Trial) -> None:
     trial.model.wait_closed_early()
 
 
-@promise("Stop works while the model is silent")
+@promise("Stop works while the model is silent, and closes its stream")
 def stop_in_silence(trial: Trial) -> None:
     client = trial.server()
     call = client.codex(trial.settings(), "stall forever")

@@ -41,7 +41,7 @@ class Trial:
     def __exit__(self, *_: object) -> None:
         for client in self._clients:
             client.process.kill()
-        self.kill(lambda: list(self.processes()))
+        self.kill_all()
         for client in self._clients:
             client.let_go()
         self.model.__exit__(Exception, None, None)  # what it complains of is the server's affair
@@ -91,7 +91,12 @@ class Trial:
         return {pid: line for pid, line in found.items() if not words or any(word in line for word in words)}
 
     def wait_for(self, word: str) -> None:
-        until(lambda: self.processes(word), f"no {word} was started", WAIT_S)
+        """For the command itself, not for a shell that has its name among its words."""
+
+        def is_there() -> bool:
+            return any(line.startswith(word) for line in self.processes(word).values())
+
+        until(is_there, f"no {word} was started", WAIT_S)
 
     def wait_without(self, word: str, limit_s: float) -> None:
         until(lambda: not self.processes(word), f"{word} runs on for {limit_s:g} s", limit_s)
@@ -104,10 +109,10 @@ class Trial:
             assert not found, f"it runs: {', '.join(found.values())}"
             time.sleep(0.05)
 
-    def kill(self, pids: Any) -> None:
-        """Everything that is listed, again and again, until nothing is."""
+    def kill_all(self) -> None:
+        """Servers and commands, again and again, until nothing of this trial is left."""
         deadline = time.monotonic() + END_S
-        while (found := pids()) and time.monotonic() < deadline:
+        while (found := self.processes()) and time.monotonic() < deadline:
             for pid in found:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
