@@ -231,7 +231,7 @@ class Engine:
         if swept.ended:
             log.warning("processes.swept", ended=swept.ended)
         grace_s = self.config.greenroom.interrupt_grace_ms / 1000
-        self.processes = await Processes(ledger, instance, grace_s).__aenter__()
+        self.processes = await Processes(ledger, instance, grace_s, guarded=True).__aenter__()
         self._client = ModelClient()
         _ = self.sandbox.availability  # found out by trying, now rather than in the first turn
         self.histories = Histories(self.journal)

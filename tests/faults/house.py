@@ -169,7 +169,7 @@ class House:
         """
         wanted = [os.fsencode(mark) for mark in marks or (f"{self.home}/",)]
         me = {os.getpid(), self.pid if self.alive else 0}
-        return {pid: text for pid, text in _everything(wanted) if pid not in me}
+        return {pid: text for pid, text in everything(wanted) if pid not in me}
 
     def rss(self) -> int:
         return int(self._status("VmRSS").split()[0]) * 1024
@@ -199,7 +199,7 @@ class House:
         return [one for one in self.log() if one.get("level") in {"error", "critical"}]
 
 
-def _everything(marks: Sequence[bytes]) -> Iterator[tuple[int, str]]:
+def everything(marks: Sequence[bytes]) -> Iterator[tuple[int, str]]:
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue

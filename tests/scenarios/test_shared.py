@@ -36,8 +36,9 @@ def test_two_bridges_see_the_same_and_the_approval_is_answered_by_one_and_taken_
         assert other.told("notifications/cancelled") == []
         one.respond(first["id"], {"decision": "abort"})
         one.settle()
+        mark = one.mark()
         send(one, conversation, "say still here")
-        assert one.notified("task_complete", after=one.mark())["msg"]["last_agent_message"] == "still here"
+        assert one.notified("task_complete", after=mark)["msg"]["last_agent_message"] == "still here"
 
 
 def test_a_call_that_another_client_interrupts_ends_as_one_that_its_own_interrupts(stage: Stage) -> None:

@@ -18,6 +18,7 @@ from actors.ids import TurnId
 from supervisor.agent.processes.command import COMMAND, CONVERSATION, INSTANCE, TURN, Command, Finished, NotStarted
 from supervisor.agent.processes.ending import end
 from supervisor.agent.processes.exits import settle
+from supervisor.agent.processes.guard import Guard
 from supervisor.agent.processes.ledger import Entry, Ledger
 from supervisor.agent.processes.output import Output
 from supervisor.agent.processes.pipes import Pipe, Pump
@@ -43,7 +44,8 @@ class _Turn:
 
 
 class Processes:
-    def __init__(self, ledger_path: Path, instance: str, grace_s: float = GRACE_S) -> None:
+    def __init__(self, ledger_path: Path, instance: str, grace_s: float = GRACE_S, *, guarded: bool = False) -> None:
+        """`guarded`: should this process be killed, its commands are ended at once, not at the start of the next."""
         self._ledger = Ledger(ledger_path)
         self._instance = instance
         self._grace_s = grace_s
@@ -52,6 +54,7 @@ class Processes:
         self._turns: dict[TurnId, _Turn] = {}
         self._runs = itertools.count(1)
         self._life = f"{os.getpid()}-{self._table.now()}"
+        self._guard = Guard(f"{COMMAND}={self._life}-", grace_s) if guarded else None
         self._reaping: asyncio.TimerHandle | None = None
         self._survivors = 0
 
@@ -61,6 +64,8 @@ class Processes:
 
     async def __aexit__(self, *_: object) -> None:
         await asyncio.gather(*(self.end_turn(turn) for turn in list(self._turns)))
+        if self._guard is not None:
+            self._guard.close()
         gather_orphans(on=False)
 
     def __repr__(self) -> str:
@@ -81,6 +86,8 @@ class Processes:
         """
         turn = self._open(command.turn)
         run = f"{self._life}-{next(self._runs)}"
+        if self._guard is not None:
+            self._guard.watch()
         try:
             child = spawn(command, run, self._marks(command, run))
         except (OSError, ValueError) as error:

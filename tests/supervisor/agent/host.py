@@ -1,4 +1,4 @@
-"""A daemon to be killed: `python host.py LEDGER TOKEN INSTANCE` runs stubborn commands until it is no more."""
+"""A daemon to be killed: `python host.py LEDGER TOKEN INSTANCE [guarded]` runs stubborn commands until then."""
 
 import asyncio
 import sys
@@ -11,8 +11,8 @@ from tests.support.stubborn import kinds
 SPARED = {"runs_away", "daemon_without_marks"}  # no marks, or never the same: found only while we are their parent
 
 
-async def main(ledger: Path, token: str, instance: str) -> None:
-    async with Processes(ledger, instance) as processes:
+async def main(ledger: Path, token: str, instance: str, *, guarded: bool) -> None:
+    async with Processes(ledger, instance, 0.2, guarded=guarded) as processes:
         outputs, runs = [], []
         for kind in kinds():
             if kind.name not in SPARED and kind.says_ready:
@@ -27,4 +27,4 @@ async def main(ledger: Path, token: str, instance: str) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(Path(sys.argv[1]), sys.argv[2], sys.argv[3]))
+    asyncio.run(main(Path(sys.argv[1]), sys.argv[2], sys.argv[3], guarded="guarded" in sys.argv[4:]))

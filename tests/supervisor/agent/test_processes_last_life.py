@@ -7,15 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.agent.processes import Swept, sweep_last_life
+from supervisor.agent.processes import Processes, Swept, sweep_last_life
 from supervisor.agent.processes.command import INSTANCE as INSTANCE_MARK
 from supervisor.agent.processes.command import TURN as TURN_MARK
 from supervisor.agent.processes.ledger import Entry, Ledger
 from supervisor.agent.processes.platform import table_of_this_system
+from tests.faults.house import until
 from tests.supervisor.agent import host
-from tests.supervisor.agent.commands import INSTANCE, ON_LINUX, TURN, alive, limited, new_token
+from tests.supervisor.agent.commands import INSTANCE, ON_LINUX, TURN, Watched, alive, command, limited, new_token
 
 ROOT = Path(__file__).resolve().parents[3]
+GUARD_S = 10.0  # its grace, and the kills, on a busy machine
 TABLE = table_of_this_system()
 pytestmark = ON_LINUX
 
@@ -38,10 +40,10 @@ def entry_of(pid: int, *, later: int = 0) -> Entry:
     return Entry(TABLE.boot, pid, process.start + later)
 
 
-def test_nothing_of_a_killed_daemon_survives_the_start_of_the_next(tmp_path: Path) -> None:
-    token = new_token()
+def kill_a_daemon(ledger: Path, token: str, *more: str) -> None:
+    """In the middle of many commands."""
     daemon = subprocess.Popen(
-        [sys.executable, "-m", host.__name__, str(tmp_path / "ledger"), token, INSTANCE],
+        [sys.executable, "-m", host.__name__, str(ledger), token, INSTANCE, *more],
         cwd=ROOT,
         stdout=subprocess.PIPE,
     )
@@ -49,6 +51,32 @@ def test_nothing_of_a_killed_daemon_survives_the_start_of_the_next(tmp_path: Pat
         assert daemon.stdout is not None
         assert daemon.stdout.readline() == b"ready\n"
         daemon.kill()
+
+
+def test_what_a_killed_daemon_ran_is_ended_though_no_other_starts(tmp_path: Path) -> None:
+    token = new_token()
+    kill_a_daemon(tmp_path / "ledger", token, "guarded")
+    until(lambda: not alive(token), "its commands run on", GUARD_S)
+
+
+def test_a_daemon_that_ends_in_order_takes_its_guard_along(tmp_path: Path) -> None:
+    async def one_life() -> subprocess.Popen[bytes]:
+        async with Processes(tmp_path / "ledger", INSTANCE, 0.2, guarded=True) as processes:
+            await processes.run(command("true"), Watched().output)
+            await processes.end_turn(TURN)
+            await processes.run(command("true"), Watched().output)
+            assert processes._guard is not None
+            guard = processes._guard._process
+            assert guard is not None
+            assert guard.poll() is None
+            return guard
+
+    assert limited(one_life()).returncode == 0
+
+
+def test_nothing_of_a_killed_daemon_survives_the_start_of_the_next(tmp_path: Path) -> None:
+    token = new_token()
+    kill_a_daemon(tmp_path / "ledger", token)
     assert alive(token)
     entries = len(Ledger(tmp_path / "ledger").entries())
     swept = sweep(tmp_path / "ledger")

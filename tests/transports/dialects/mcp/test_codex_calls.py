@@ -84,6 +84,7 @@ UNKNOWN_VARIANT = (
     "Failed to parse configuration for Codex tool: unknown variant `none`, expected one of "
     "`read-only`, `workspace-write` or `danger-full-access`"
 )
+NO_WORDS = "Failed to parse configuration for Codex tool: `prompt` must not be empty"
 NO_UUID = (
     "Failed to parse session_id: invalid character: expected an optional prefix of `urn:uuid:` followed by "
     "[0-9a-fA-F-], found `n` at 1"
@@ -104,6 +105,9 @@ NO_UUID = (
         ),
         ("codex", None, "Missing arguments for codex tool-call; the `prompt` field is required."),
         ("codex", {}, "Failed to parse configuration for Codex tool: missing field `prompt`"),
+        ("codex", {"prompt": ""}, NO_WORDS),
+        ("codex", {"prompt": " \n"}, NO_WORDS),
+        ("codex-reply", {"prompt": "", "sessionId": "67e55044-10b1-426f-9247-bb680e5fe0c8"}, NO_WORDS),
         (
             "codex",
             {"prompt": "x", "sandbox": "none"},

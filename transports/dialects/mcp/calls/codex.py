@@ -22,6 +22,7 @@ from transports.dialects.mcp.running import TurnCall
 
 INTERRUPTED = "Turn interrupted"
 DIED = "Codex runtime error: internal error; agent loop died unexpectedly"
+NO_WORDS = "Failed to parse configuration for Codex tool: `prompt` must not be empty"
 STOPPED = frozenset({Ending.INTERRUPTED, Ending.REPLACED})
 
 
@@ -32,6 +33,8 @@ def codex(call: Call, given: Any) -> Iterable[Action]:
         wanted = decoded(arguments.Codex, given)
     except Undecodable as error:
         return call.tool_error(f"Failed to parse configuration for Codex tool: {error}")
+    if _says_nothing(wanted.prompt):
+        return call.tool_error(NO_WORDS)
     return _begin(call, wanted)
 
 
@@ -44,11 +47,18 @@ def codex_reply(call: Call, given: Any) -> Iterable[Action]:
         wanted = decoded(arguments.CodexReply, given)
     except Undecodable as error:
         return call.tool_error(f"Failed to parse configuration for Codex tool: {error}")
+    if _says_nothing(wanted.prompt):
+        return call.tool_error(NO_WORDS)
     try:
         conversation = conversation_id(wanted.session_id)
     except ValueError as error:
         return call.tool_error(f"Failed to parse session_id: {error}")
     return _continue(call, conversation, wanted)
+
+
+def _says_nothing(prompt: str) -> bool:
+    """Some model APIs refuse an empty message, and would refuse every later request that has it in its history."""
+    return not prompt.strip()
 
 
 def _begin(call: Call, wanted: arguments.Codex) -> Iterable[Action]:

@@ -1,0 +1,61 @@
+"""The daemon's end of the pipe on which `after_death` waits, which is started with the first command.
+
+It stays in our session, as what other code of the daemon spawns, so that nobody takes it for a command's orphan.
+"""
+
+import contextlib
+import os
+import subprocess
+import sys
+
+import structlog
+
+from supervisor.agent.processes import after_death
+from supervisor.agent.processes.platform import LINUX
+
+LEAVES_S = 1.0  # it has nothing to do but to hear of it
+ALL_IS_WELL = b"."
+
+log = structlog.get_logger()
+
+
+class Guard:
+    """Loop thread only. Without one a killed daemon's commands run until the next daemon starts."""
+
+    def __init__(self, mark: str, grace_s: float) -> None:
+        self._mark = mark
+        self._grace_s = grace_s
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def watch(self) -> None:
+        """From now on, if not before."""
+        if not LINUX or (self._process is not None and self._process.poll() is None):
+            return
+        self.close()
+        argv = [sys.executable, "-I", "-S", after_death.__file__, self._mark, str(self._grace_s)]
+        try:
+            self._process = subprocess.Popen(  # noqa: S603  # a program of ours
+                argv,
+                bufsize=0,
+                cwd="/",
+                env={},  # nobody's mark, and nothing of anybody's home
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+        except OSError as error:  # no process left: the next command tries again
+            log.warning("guard.failed", error=str(error))
+
+    def close(self) -> None:
+        """Nothing is left to be ended."""
+        process, self._process = self._process, None
+        if process is None or process.stdin is None:
+            return
+        with contextlib.suppress(OSError):
+            os.write(process.stdin.fileno(), ALL_IS_WELL)
+        process.stdin.close()
+        try:
+            process.wait(LEAVES_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()

@@ -1,0 +1,28 @@
+"""All promises, in the order in which a person would ask."""
+
+from tests.judges.promises import (
+    cases_approvals,
+    cases_faults,
+    cases_life,
+    cases_patches,
+    cases_sessions,
+    cases_stop,
+    cases_turns,
+    cases_wire,
+)
+from tests.judges.promises.promise import Promise, promises_of
+
+ALL: tuple[Promise, ...] = tuple(
+    promise
+    for module in (
+        cases_turns,
+        cases_wire,
+        cases_stop,
+        cases_faults,
+        cases_sessions,
+        cases_approvals,
+        cases_patches,
+        cases_life,
+    )
+    for promise in promises_of(module)
+)

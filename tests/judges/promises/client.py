@@ -1,0 +1,168 @@
+"""The client's side of a trial: turns, replies, stops, and what was told of them. It reads the wire and nothing else.
+
+The session id comes from `session_configured`, as the oldest clients take it; under which name `codex-reply` wants
+it, the list of tools says. A line that is no valid MCP is noted, and used as it is.
+"""
+
+import contextlib
+import json
+import os
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from tests.support.mcp_client import Json, McpClient
+
+WAIT_S = 10.0  # for anything; what takes milliseconds and has not come by then does not come
+TERMINAL = {"task_complete", "turn_aborted"}
+SESSION_NAMES = ("sessionId", "threadId", "conversationId")
+
+
+class Client(McpClient):
+    """`reading`: cleared, it leaves everything in the pipe, as a client that is busy."""
+
+    def __init__(self, *arguments: Any, **more: Any) -> None:
+        self.reading = threading.Event()
+        self.reading.set()
+        super().__init__(*arguments, **more)
+        self._session_name = ""
+
+    def let_go(self) -> None:
+        """Its server has been ended."""
+        self.reading.set()
+        self.hang_up()
+        self.process.wait(WAIT_S)
+        self._reader.join(WAIT_S)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+
+    def hang_up(self) -> None:
+        assert self.process.stdin is not None
+        with contextlib.suppress(OSError):
+            self.process.stdin.close()
+
+    def wait(self, wanted: Callable[[Json], bool], what: str, *, after: int = 0, limit_s: float = WAIT_S) -> Json:
+        return super().wait(wanted, what, after=after, limit_s=limit_s)
+
+    def raw(self, line: bytes) -> None:
+        assert self.process.stdin is not None
+        os.write(self.process.stdin.fileno(), line + b"\n")
+
+    def ping(self) -> None:
+        """Everything that was said before has been read, and the server is well."""
+        assert self.ask("ping").get("result") == {}, "ping was not answered with {}"
+
+    def error_of(self, request: int | str | None, *, after: int = 0) -> int:
+        """The code of the JSON-RPC error for it; with None, of one that could not say for what it is."""
+
+        def is_it(line: Json) -> bool:
+            return "error" in line and "method" not in line and line.get("id") in {request, None}
+
+        error = self.wait(is_it, f"an error for {request!r}", after=after)["error"]
+        return int(error["code"])
+
+    # --- turns ----------------------------------------------------------------------------------------------------
+
+    def codex(self, settings: Json, prompt: str, request: int | str | None = None, **more: Any) -> int | str:
+        params = {"name": "codex", "arguments": {**settings, "prompt": prompt}}
+        return self.begin("tools/call", params, request, **more)
+
+    def reply(self, session: str, prompt: str, request: int | str | None = None, **more: Any) -> int | str:
+        arguments = {self.session_name(): session, "prompt": prompt}
+        return self.begin("tools/call", {"name": "codex-reply", "arguments": arguments}, request, **more)
+
+    def session_name(self) -> str:
+        if not self._session_name:
+            (tool,) = [one for one in self.ask("tools/list", {})["result"]["tools"] if one["name"] == "codex-reply"]
+            known = tool["inputSchema"]["properties"]
+            self._session_name = next(name for name in SESSION_NAMES if name in known)
+        return self._session_name
+
+    def opened(self, settings: Json, prompt: str = "say begun") -> str:
+        """A session whose first turn is over."""
+        call = self.codex(settings, prompt)
+        said(self.answer(call))
+        return self.session(call)
+
+    def session(self, call: int | str) -> str:
+        return str(self.event_of(call, "session_configured")["session_id"])
+
+    def replied(self, session: str, prompt: str) -> str:
+        return said(self.answer(self.reply(session, prompt)))
+
+    def stopped(self, call: int | str) -> None:
+        """Stops it and waits until that is told."""
+        self.cancel(call)
+        self.event_of(call, "turn_aborted")
+
+    # --- events ---------------------------------------------------------------------------------------------------
+
+    def event_of(self, call: int | str, kind: str, *, after: int = 0) -> Json:
+        """Its `msg`."""
+
+        def is_it(line: Json) -> bool:
+            return belongs(line, call) and bool(line["params"]["msg"]["type"] == kind)
+
+        told: Json = self.wait(is_it, f"the event {kind}", after=after)["params"]["msg"]
+        return told
+
+    def events_of(self, call: int | str, after: int = 0) -> list[Json]:
+        with self._changed:
+            return [line["params"]["msg"] for line in self.lines[after:] if belongs(line, call)]
+
+    def kinds_of(self, call: int | str, after: int = 0) -> list[str]:
+        return [str(one["type"]) for one in self.events_of(call, after)]
+
+    def terminals_of(self, call: int | str, after: int = 0) -> list[str]:
+        return [kind for kind in self.kinds_of(call, after) if kind in TERMINAL]
+
+    def number_of_end(self, call: int | str) -> int:
+        """Of the line that told the end of its turn."""
+        with self._changed:
+            ends = [
+                number
+                for number, line in enumerate(self.lines)
+                if belongs(line, call) and line["params"]["msg"]["type"] in TERMINAL
+            ]
+        assert len(ends) == 1, f"{len(ends)} terminal events"
+        return ends[0]
+
+    # --- the reader's thread --------------------------------------------------------------------------------------
+
+    def _take(self, line: bytes) -> None:
+        self.reading.wait()
+        try:
+            message = json.loads(line)
+            assert isinstance(message, dict), "no object"
+        except (ValueError, AssertionError) as error:
+            self.faults.append(f"{error} in {line[:200]!r}")
+            return
+        try:
+            self._judge(message)
+        except (AssertionError, KeyError) as error:
+            self.faults.append(f"{error!r} in {line[:200]!r}")
+        with self._changed:
+            self.lines.append(message)
+            self._changed.notify_all()
+
+
+def belongs(line: Json, call: int | str) -> bool:
+    """An event of this call: `1` and `"1"` are two."""
+    if line.get("method") != "codex/event":
+        return False
+    owner = line["params"].get("_meta", {}).get("requestId")
+    return bool(owner == call and type(owner) is type(call))
+
+
+def said(answer: Json) -> str:
+    """The text of a call that went well."""
+    assert "result" in answer, f"answered with an error: {answer.get('error')}"
+    result = answer["result"]
+    assert not result.get("isError"), f"answered with an error: {result}"
+    assert "content" in result, f"the result has no content: {result}"
+    return "".join(str(one["text"]) for one in result["content"])
+
+
+def is_error(answer: Json) -> bool:
+    """As MCP knows errors: of the protocol, or of the tool."""
+    return "error" in answer or answer["result"].get("isError") is True

@@ -1,0 +1,41 @@
+"""Our own server before the judge that knows nothing of us: every promise is kept."""
+
+import sys
+
+import pytest
+
+from tests.docs.pages import DOCS
+from tests.faults.house import everything
+from tests.judges.promises.cases import ALL
+from tests.judges.promises.report import Verdict, judge, judged, told
+from tests.judges.promises.trial import Trial, asleep
+
+PAGE = DOCS / "how-to" / "migrating-from-codex-mcp-server.md"
+COMMAND = (sys.executable, "-P", "-m", "supervisor.cli.main", "mcp")
+SIDE_BY_SIDE = 6  # most of a trial is a server's start; the rest is waiting
+
+
+@pytest.mark.timeout(180)  # seventy servers start, on a machine that may be busy
+def test_greenroom_keeps_every_promise(capsys: pytest.CaptureFixture[str]) -> None:
+    heard = told(judge(COMMAND, ALL, SIDE_BY_SIDE), print, whole=True)
+    broken = [one.line(whole=True) for one in heard if one.verdict is not Verdict.KEPT]
+    assert not broken, "\n".join(broken)
+    assert f"{len(ALL)} of {len(ALL)} promises kept" in capsys.readouterr().out
+
+
+def test_a_server_that_leaves_at_once_keeps_nothing() -> None:
+    assert {judged(["true"], one).verdict for one in ALL[:3]} == {Verdict.BROKEN}
+
+
+def test_nothing_that_a_trial_has_started_is_left() -> None:
+    with Trial(COMMAND) as trial:
+        client = trial.server()
+        client.event_of(client.codex(trial.settings(), asleep()), "exec_command_begin")
+        assert len(trial.processes()) > 2
+    assert not dict(everything([str(trial.home).encode()]))
+    assert not trial.home.exists()
+
+
+def test_the_page_on_migrating_has_every_promise_once_and_says_that_it_is_kept() -> None:
+    rows = [line.split(" | ")[:2] for line in PAGE.read_text(encoding="utf-8").splitlines() if " | kept | " in line]
+    assert rows == [[f"| {one.words}", "kept"] for one in ALL]
