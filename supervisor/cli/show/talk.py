@@ -8,6 +8,7 @@ from supervisor.cli.terminal import Paint
 from supervisor.cli.words import took
 
 ANSWERS = {"y": "approved", "n": "denied", "a": "approved_for_session", "q": "abort"}
+LOOK_S = 0.5  # nobody has read a question sooner; such a key was meant for the line that was being typed
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 
@@ -32,6 +33,7 @@ class Scene:
 
     running: bool = False
     question: str | None = None
+    asked: float = 0.0
     began: float = 0.0
 
 
@@ -42,11 +44,12 @@ class Talk:
         self._paint = paint
         self._read_only = read_only
         self._typed = ""
+        self._typed_at = 0.0
         self._asking = False
         self._interrupting = False
         self._turns = 0
 
-    def press(self, key: str, scene: Scene) -> Wanted | None:
+    def press(self, key: str, scene: Scene, now: float) -> Wanted | None:
         if key in {keys.CTRL_BACKSLASH, keys.CTRL_D}:
             return Wanted(Wish.LEAVE)
         if key == keys.CTRL_Z:
@@ -58,9 +61,16 @@ class Talk:
         if self._asking:
             self._asking = False
             return self._interrupt(scene) if key in {"y", "Y"} else None
-        if scene.question is not None and not self._typed and key.lower() in ANSWERS:
+        if key.lower() in ANSWERS and self._may_answer(scene, now):
             return Wanted(Wish.ANSWER, ANSWERS[key.lower()])
+        self._typed_at = now
         return self._type(key)
+
+    def _may_answer(self, scene: Scene, now: float) -> bool:
+        """A key is an answer when the foot line says so: not in a line that is typed, nor at its first word."""
+        if scene.question is None or self._typed or self._read_only:
+            return False
+        return now - max(scene.asked, self._typed_at) >= LOOK_S
 
     def _ctrl_c(self, scene: Scene) -> Wanted | None:
         if self._typed:
@@ -106,7 +116,7 @@ class Talk:
         leave = self._paint("Ctrl-D leaves", "dim")
         if self._interrupting:
             return f"{self._paint('interrupting', 'yellow')}  {self._paint('Ctrl-C again: kill at once', 'dim')}"
-        if scene.question is not None and not self._read_only:
+        if self._may_answer(scene, now):
             return self._paint(
                 "[y]es  [n]o  [a]lways in this conversation  [q] no, and end the turn", "yellow", "bold"
             )

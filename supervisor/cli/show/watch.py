@@ -110,7 +110,7 @@ class Watch:
             self.screen.resized()
         if self._keyboard is not None and self._keyboard.fd in ready:
             for key in self._keyboard.read():
-                self._want(self._talk.press(key, self._scene))
+                self._want(self._talk.press(key, self._scene, time.time()))
 
     def _foot(self) -> None:
         if self._keyboard is not None or self._scene.running:
@@ -159,7 +159,12 @@ class Watch:
             self._follow(envelope)
         for request in params.get("pending") or ():
             self.transcript.questions.setdefault(request["approval_id"], request)
-        self._scene.question = next(iter(self.transcript.questions), None)
+        self._next_question()
+
+    def _next_question(self) -> None:
+        question = next(iter(self.transcript.questions), None)
+        if question != self._scene.question:
+            self._scene.question, self._scene.asked = question, time.time()
 
     def _follow(self, envelope: Json) -> None:
         self.ending.take(envelope["event"])
@@ -208,7 +213,7 @@ class Watch:
         question = self._scene.question
         if question is not None:
             self.transcript.questions.pop(question, None)
-            self._scene.question = next(iter(self.transcript.questions), None)
+            self._next_question()
             self._ask("answer", "approvals/answer", approval=question, decision=decision)
 
     def _ask(self, what: str, method: str, **params: object) -> None:

@@ -157,16 +157,15 @@ def test_an_ending_is_of_the_last_turn_alone() -> None:
 # --- keys -----------------------------------------------------------------------------------------------------------
 
 
-def pressed(talk: Talk, keys: str, scene: Scene) -> list[Wanted]:
-    return [wanted for key in keys if (wanted := talk.press(key, scene)) is not None]
+def pressed(talk: Talk, keys: str, scene: Scene, now: float = 100.0) -> list[Wanted]:
+    return [wanted for key in keys if (wanted := talk.press(key, scene, now)) is not None]
 
 
 def test_ctrl_c_asks_then_interrupts_then_kills() -> None:
     talk = Talk(Paint(io.StringIO()))
-    assert talk.press(CTRL_C, BUSY) is None
+    assert pressed(talk, CTRL_C, BUSY) == []
     assert "Interrupt the turn?" in talk.foot(BUSY, 0, 80)
-    assert talk.press(CTRL_C, BUSY) == Wanted(Wish.INTERRUPT)
-    assert talk.press(CTRL_C, BUSY) == Wanted(Wish.KILL)
+    assert pressed(talk, CTRL_C * 2, BUSY) == [Wanted(Wish.INTERRUPT), Wanted(Wish.KILL)]
 
 
 def test_any_other_key_takes_the_interrupt_back_and_is_not_typed() -> None:
@@ -187,6 +186,18 @@ def test_an_answer_is_one_key_unless_a_message_is_being_typed() -> None:
     assert pressed(talk, "y", BUSY) == []
 
 
+def test_a_question_that_comes_while_somebody_types_is_not_answered_by_the_next_letter() -> None:
+    asked = Scene(running=True, question="q", asked=100.0)
+    talk = Talk(Paint(io.StringIO()))
+    assert "[y]es" not in talk.foot(asked, 100.3, 80)
+    assert pressed(talk, "also", asked, 100.3) == []
+    assert talk.foot(asked, 102.0, 80) == "> also_"
+    assert pressed(talk, ENTER, asked, 102.0) == [Wanted(Wish.SAY, "also")]
+    assert pressed(talk, f"no{CTRL_C}", asked, 102.2) == []
+    assert "[y]es" in talk.foot(asked, 103.0, 80)
+    assert pressed(talk, "a", asked, 103.0) == [Wanted(Wish.ANSWER, "approved_for_session")]
+
+
 def test_who_only_watches_can_only_leave() -> None:
     talk = Talk(Paint(io.StringIO()), read_only=True)
     assert pressed(talk, f"yhello{ENTER}", ASKED) == []
@@ -197,7 +208,7 @@ def test_arrows_come_whole_and_are_not_typed() -> None:
     assert _keys("a\x1b[A\x1bOB\x1b[3~é") == ["a", "\x1b[A", "\x1b[B", "\x1b[3~", "é"]
     talk = Talk(Paint(io.StringIO()))
     assert pressed(talk, "".join(_keys("a")), BUSY) == []
-    assert talk.press("\x1b[A", BUSY) is None
+    assert talk.press("\x1b[A", BUSY, 100.0) is None
     assert talk.foot(BUSY, 0, 80) == "> a_"
 
 
