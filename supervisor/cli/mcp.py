@@ -163,7 +163,10 @@ class Log:
             with open(self._path, "a", encoding="utf-8", errors="replace") as log:
                 log.write(line)
         except OSError:
-            sys.stderr.write(f"greenroom mcp: {text}\n")
+            try:  # noqa: SIM105  # contextlib costs more than all of this
+                sys.stderr.write(f"greenroom mcp: {text}\n")
+            except (OSError, ValueError):  # nor does anybody read that: what it does goes on unsaid
+                pass
 
 
 # --- the hello ------------------------------------------------------------------------------------------------------
