@@ -2,7 +2,7 @@
 
 Pure; standard library only, and little of that: json is loaded with the first message. A line is entered when its
 first byte goes to a daemon, so what was never sent is not in here. Of the daemon's lines only those are parsed that
-may be an answer or a request.
+may be an answer, a request, or the withdrawal of one.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 NOTIFICATION = b'{"jsonrpc":"2.0","method":'  # how our own encoder begins what has no id, and nothing else
+WITHDRAWAL = NOTIFICATION + b'"notifications/cancelled"'
 GONE = -31302  # errors.ActorGone, which is too expensive to import here
 REPLAYED = "greenroom/replayed-"  # how ids of our own begin: the client may use its old ones again
 REPLAY = f"{REPLAYED}initialize"
@@ -72,6 +73,8 @@ class Ledger:
     def received(self, line: bytes) -> bool:
         """Whether the client is to see it: the answer to what we replayed is for us."""
         if line.startswith(NOTIFICATION):
+            if line.startswith(WITHDRAWAL):
+                self._taken_back(parsed(line).get("params"))
             return True
         message = parsed(line)
         number = message.get("id")
@@ -84,6 +87,11 @@ class Ledger:
         elif "id" in message:
             self._answered(_key(message), granted="result" in message)
         return True
+
+    def _taken_back(self, params: Any) -> None:
+        """A question that the daemon itself has withdrawn: clients don't answer those."""
+        if isinstance(params, dict):
+            self._asked.pop(_key({"id": params.get("requestId")}), None)
 
     def _answered(self, key: str, *, granted: bool) -> None:
         self._open.pop(key, None)

@@ -241,3 +241,20 @@ def test_only_requests_are_refused() -> None:
     (answer,) = told(refusals(lines, unreachable("nobody there")))
     assert answer["id"] == 1
     assert answer["error"] == unreachable("nobody there")
+
+
+def test_a_question_that_its_daemon_has_withdrawn_is_not_withdrawn_again() -> None:
+    ledger = greeted()
+    for number in (0, 1):
+        ledger.received(jsonrpc.request(number, "elicitation/create", {}))
+    assert ledger.received(jsonrpc.notification("notifications/cancelled", {"requestId": 0}))
+    (withdrawal,) = told(ledger.lost("gone"))
+    assert withdrawal["params"] == {"requestId": 1, "reason": "gone"}
+
+
+@pytest.mark.parametrize("params", [None, [0], {}, {"requestId": [0]}])
+def test_a_withdrawal_of_nothing_changes_nothing(params: dict[str, object] | list[object] | None) -> None:
+    ledger = greeted()
+    ledger.received(jsonrpc.request(0, "elicitation/create", {}))
+    assert ledger.received(jsonrpc.notification("notifications/cancelled", params))
+    assert len(ledger.lost("gone")) == 1
