@@ -10,7 +10,6 @@ import resource
 import secrets
 import signal
 import sys
-import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,7 +18,7 @@ import structlog
 from actors.errors import GreenroomError
 from actors.ids import ConnectionId
 from supervisor import logs, notify
-from supervisor.bell import Bell
+from supervisor.bell import Bell, Wish
 from supervisor.config import Loaded
 from supervisor.dialects import dialects, load_the_rest
 from supervisor.engine import Engine
@@ -52,8 +51,8 @@ class Daemon:
         self._reread = reread
         self._undo: list[tuple[str, Callable[[], object]]] = []
         self.bell = Bell()
-        self._wanted_down = threading.Event()
-        self._hurry = threading.Event()
+        self._wanted_down = Wish()
+        self._hurry = Wish()
         self.drain_s: float = loaded.config.greenroom.drain_seconds
         self.socket = socket_path(paths)
         self.identity = Identity(VERSION, secrets.token_hex(8))
@@ -122,7 +121,7 @@ class Daemon:
     # --- stopping -------------------------------------------------------------------------------------------------
 
     def ask_down(self, drain_s: float) -> None:
-        """From any thread. The first says how long turns may go on, the second that they may not."""
+        """From any thread or signal. The first says how long turns may go on, the second that they may not."""
         if self._wanted_down.is_set():
             self._hurry.set()
         self.drain_s = drain_s
