@@ -9,7 +9,7 @@ from typing import Protocol
 
 import structlog
 
-from actors.errors import DeadlineExceeded, GreenroomError
+from actors.errors import DeadlineExceeded, GreenroomError, Overloaded
 from actors.ids import ConnectionId
 from transports import hello, jsonrpc
 from transports.connection import Connection, Neighbours
@@ -73,6 +73,9 @@ class Greeting:
             connection = self._introduce(said)
         except GreenroomError as error:
             self._refuse(error)
+        except (OSError, ImportError) as error:  # a crowd left no descriptor to load the dialect with
+            log.warning("hello.unloaded", dialect=said.dialect, reason=str(error))
+            self._refuse(Overloaded("the daemon can't load what it needs for this now; try again"))
         except Exception:  # a dialect that can't be made must not end the listener
             log.exception("hello.failed", dialect=said.dialect)
             self._refuse(GreenroomError("the dialect could not be started"))

@@ -103,6 +103,14 @@ def test_a_dialect_that_can_not_be_made_is_an_answer_and_not_the_end_of_the_list
 # --- how many -----------------------------------------------------------------------------------------------------
 
 
+def test_a_dialect_that_can_not_be_loaded_for_want_of_descriptors_may_be_asked_for_again(opening: Opening) -> None:
+    place = opening()
+    peer, reads = place.dial()
+    peer.send(HELLO.replace(b"echo", b"unloaded"))
+    assert error_of(reads)["data"] == {"code": "overloaded", "retryable": True}
+    place.enter()
+
+
 def test_beyond_the_limit_clients_are_refused_as_retryable_until_one_leaves(opening: Opening) -> None:
     place = opening(Limits(clients=2))
     inside = [place.enter()[0] for _ in range(2)]
