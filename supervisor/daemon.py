@@ -85,6 +85,7 @@ class Daemon:
             self._engine.loop.loop,
             Limits(clients=limits.connections, line=limits.frame_bytes),
         )
+        self._undo.append(("clients", lambda: self._engine.loop.call(self._say_goodbye(), GOODBYE_S)))
         self._engine.loop.call(self._open(), GOODBYE_S)
         self._undo.append(("listener", lambda: self._engine.loop.call(self._close(), GOODBYE_S * 2)))
         write_pid(self._paths.pid_file)
@@ -98,6 +99,10 @@ class Daemon:
 
     async def _close(self) -> None:
         self._listener.close()
+
+    async def _say_goodbye(self) -> None:
+        """On the loop, so that whoever was let in last is there already; after it nobody comes in any more."""
+        self._switchboard.dismiss_all("the daemon is stopping")
 
     def well(self) -> bool:
         """Whether the loop still turns: nothing of ours works without it."""
@@ -139,7 +144,6 @@ class Daemon:
         """No new work, turns get the drain time, then are interrupted; then everything in the mirror of its start."""
         log.info("daemon.stopping", drain_s=self.drain_s)
         self._engine.wind_down(self.drain_s, self._hurry)
-        self._switchboard.dismiss_all("the daemon is stopping")
         self._unwind()
         log.info("daemon.stopped")
 

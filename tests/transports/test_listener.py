@@ -228,6 +228,18 @@ def test_a_socket_of_somebody_else_in_our_place_is_left_alone_and_said_once(open
     other.close()
 
 
+def test_who_has_not_said_hello_when_it_closes_is_sent_away_as_retryable(opening: Opening) -> None:
+    place = opening()
+    inside, reads = place.enter()
+    _, refusal = place.dial()
+    eventually(lambda: place.listener.clients == 2, "it was not let to the door")
+    place.loop.call(place.listener.close)
+    assert error_of(refusal)["data"] == {"code": "overloaded", "retryable": True}
+    inside.send(b"one\n")
+    assert reads.line() == b"one"
+    assert len(place.made) == 1
+
+
 def test_closing_unlinks_the_socket_and_gives_back_every_descriptor(loop: LoopThread, tmp_path: Path) -> None:
     before = descriptors()
     place = Place(loop, tmp_path / "run" / "g.sock", Limits())
