@@ -148,7 +148,7 @@ class Link:
                 self._until = self._wanted_since + PATIENCE_S
             else:
                 self._look_later(now)
-        except OSError as error:
+        except (OSError, ImportError) as error:  # an upgrade may just have taken away what starts one
             self._again(unreachable(f"the Greenroom daemon can't be reached: {error}"), now)
 
     def _hear_start(self, start: Start, now: float) -> None:
