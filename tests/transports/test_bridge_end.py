@@ -153,7 +153,7 @@ def test_a_file_as_output_gets_every_line(daemon: FakeDaemon, tmp_path: Path) ->
 
 def test_a_request_of_which_half_has_left_is_told_so_once(daemon: FakeDaemon, client: Client) -> None:
     talk = daemon.greet()
-    client.say(request(1, text="x" * 900_000))
+    client.say(request(1, text="x" * 4_000_000))
     assert select.select([talk.sock], [], [], 5)[0]  # and it reads no more of it
     assert client.process.stdin is not None
     client.process.stdin.close()
@@ -165,6 +165,7 @@ def test_it_goes_on_where_neither_its_log_nor_standard_error_can_be_written(
     daemon: FakeDaemon, client: Client, tmp_path: Path
 ) -> None:
     daemon.greet()
+    wait_until(lambda: client.log.endswith("instance fake\n"), "it did not say that it is connected")
     shutil.rmtree(tmp_path / "state")
     (tmp_path / "state").touch()
     assert client.process.stderr is not None
