@@ -8,6 +8,33 @@ import contextlib
 import os
 import select
 import signal
+import time
+
+
+class Wish:
+    """What a signal may ask for while the main thread does something else: a threading.Event without its lock.
+
+    A handler runs on the main thread, in the middle of whatever that does. If that is another handler, or a wait for
+    this very event, the lock of an Event is held by somebody who goes on only when the handler is done.
+    """
+
+    def __init__(self) -> None:
+        self._set = False
+
+    def set(self) -> None:
+        self._set = True
+
+    def clear(self) -> None:
+        self._set = False
+
+    def is_set(self) -> bool:
+        return self._set
+
+    def wait(self, timeout_s: float) -> bool:
+        """One look, then that much time, then another. For short times."""
+        if not self._set:
+            time.sleep(timeout_s)
+        return self._set
 
 
 class Bell:

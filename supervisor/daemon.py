@@ -10,7 +10,6 @@ import resource
 import secrets
 import signal
 import sys
-import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,7 +18,7 @@ import structlog
 from actors.errors import GreenroomError
 from actors.ids import ConnectionId
 from supervisor import logs, notify
-from supervisor.bell import Bell
+from supervisor.bell import Bell, Wish
 from supervisor.config import Loaded
 from supervisor.dialects import dialects, load_the_rest
 from supervisor.engine import Engine
@@ -52,8 +51,8 @@ class Daemon:
         self._reread = reread
         self._undo: list[tuple[str, Callable[[], object]]] = []
         self.bell = Bell()
-        self._wanted_down = threading.Event()
-        self._hurry = threading.Event()
+        self._wanted_down = Wish()
+        self._hurry = Wish()
         self.drain_s: float = loaded.config.greenroom.drain_seconds
         self.socket = socket_path(paths)
         self.identity = Identity(VERSION, secrets.token_hex(8))
@@ -86,6 +85,7 @@ class Daemon:
             self._engine.loop.loop,
             Limits(clients=limits.connections, line=limits.frame_bytes),
         )
+        self._undo.append(("clients", lambda: self._engine.loop.call(self._say_goodbye(), GOODBYE_S)))
         self._engine.loop.call(self._open(), GOODBYE_S)
         self._undo.append(("listener", lambda: self._engine.loop.call(self._close(), GOODBYE_S * 2)))
         write_pid(self._paths.pid_file)
@@ -99,6 +99,10 @@ class Daemon:
 
     async def _close(self) -> None:
         self._listener.close()
+
+    async def _say_goodbye(self) -> None:
+        """On the loop, so that whoever was let in last is there already; after it nobody comes in any more."""
+        self._switchboard.dismiss_all("the daemon is stopping")
 
     def well(self) -> bool:
         """Whether the loop still turns: nothing of ours works without it."""
@@ -122,7 +126,7 @@ class Daemon:
     # --- stopping -------------------------------------------------------------------------------------------------
 
     def ask_down(self, drain_s: float) -> None:
-        """From any thread. The first says how long turns may go on, the second that they may not."""
+        """From any thread or signal. The first says how long turns may go on, the second that they may not."""
         if self._wanted_down.is_set():
             self._hurry.set()
         self.drain_s = drain_s
@@ -140,7 +144,6 @@ class Daemon:
         """No new work, turns get the drain time, then are interrupted; then everything in the mirror of its start."""
         log.info("daemon.stopping", drain_s=self.drain_s)
         self._engine.wind_down(self.drain_s, self._hurry)
-        self._switchboard.dismiss_all("the daemon is stopping")
         self._unwind()
         log.info("daemon.stopped")
 

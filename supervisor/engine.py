@@ -5,7 +5,6 @@ The daemon puts a socket in front of it; `--embedded` and the demo put themselve
 
 import random
 import secrets
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -42,6 +41,7 @@ from supervisor.agent.sandbox import Sandbox
 from supervisor.agent.tools.patching import Patching
 from supervisor.agent.tools.shell import Shell, ShellLimits
 from supervisor.agent.tools.toolbox import Toolbox
+from supervisor.bell import Wish
 from supervisor.config import Config, Loaded
 from supervisor.feed import Feed, Overheard
 from supervisor.housekeeping import Housekeeping
@@ -145,9 +145,9 @@ class Engine:
                 if stopped is False:
                     log.error("engine.would_not_stop", part=name)
 
-    def wind_down(self, drain_s: float, hurry: threading.Event | None = None) -> None:
+    def wind_down(self, drain_s: float, hurry: Wish | None = None) -> None:
         """No new work; turns may go on for a while, or until somebody is in a hurry; then they are interrupted."""
-        hurry = hurry or threading.Event()
+        hurry = hurry or Wish()
         self.registry.tell(Quiesce())
         self._wait_for_turns(drain_s, hurry)
         self.registry.tell(Quiesce(interrupt=True))
@@ -156,14 +156,14 @@ class Engine:
             log.error("engine.turns_left", **self.runner.statistics())
         self._wait_for_answers(hurry)
 
-    def _wait_for_answers(self, hurry: threading.Event) -> None:
+    def _wait_for_answers(self, hurry: Wish) -> None:
         """A turn that has just ended is stored first, then its callers hear of it; then they may be hung up on."""
         deadline = time.monotonic() + SETTLE_S
         while self._registry.statistics()["requests"] and time.monotonic() < deadline:
             if hurry.wait(POLL_S):
                 return
 
-    def _wait_for_turns(self, limit_s: float, hurry: threading.Event) -> bool:
+    def _wait_for_turns(self, limit_s: float, hurry: Wish) -> bool:
         deadline = time.monotonic() + limit_s
         while self.runner.statistics()["turns"]:
             if time.monotonic() > deadline or hurry.wait(POLL_S):

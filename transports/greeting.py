@@ -9,7 +9,7 @@ from typing import Protocol
 
 import structlog
 
-from actors.errors import DeadlineExceeded, GreenroomError
+from actors.errors import DeadlineExceeded, GreenroomError, Overloaded
 from actors.ids import ConnectionId
 from transports import hello, jsonrpc
 from transports.connection import Connection, Neighbours
@@ -42,11 +42,17 @@ class Greeting:
     """An Address for the news of its wire."""
 
     def __init__(
-        self, wire: Wire, peer: Peer, house: House, later: Callable[[float, Callable[[], None]], Cancellable]
+        self,
+        wire: Wire,
+        peer: Peer,
+        house: House,
+        later: Callable[[float, Callable[[], None]], Cancellable],
+        on_over: Callable[["Greeting"], None] | None = None,
     ) -> None:
         self._wire = wire
         self._peer = peer
         self._house = house
+        self._on_over = on_over
         self._deadline = later(house.hello_s, self._too_late)
         self._over = False
         wire.open(self)
@@ -73,6 +79,9 @@ class Greeting:
             connection = self._introduce(said)
         except GreenroomError as error:
             self._refuse(error)
+        except (OSError, ImportError) as error:  # a crowd left no descriptor to load the dialect with
+            log.warning("hello.unloaded", dialect=said.dialect, reason=str(error))
+            self._refuse(Overloaded("the daemon can't load what it needs for this now; try again"))
         except Exception:  # a dialect that can't be made must not end the listener
             log.exception("hello.failed", dialect=said.dialect)
             self._refuse(GreenroomError("the dialect could not be started"))
@@ -103,8 +112,12 @@ class Greeting:
             self._wire.write([], take_more=True)
 
     def _too_late(self) -> None:
+        self.turn_away(DeadlineExceeded(f"no hello within {self._house.hello_s:g} s"))
+
+    def turn_away(self, why: GreenroomError) -> None:
+        """Whatever it says now comes too late."""
         if not self._over:
-            self._refuse(DeadlineExceeded(f"no hello within {self._house.hello_s:g} s"))
+            self._refuse(why)
 
     def _refuse(self, error: GreenroomError) -> None:
         self._end()
@@ -115,3 +128,5 @@ class Greeting:
     def _end(self) -> None:
         self._over = True
         self._deadline.cancel()
+        if self._on_over is not None:
+            self._on_over(self)

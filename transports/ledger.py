@@ -2,12 +2,13 @@
 
 Pure; standard library only, and little of that: json is loaded with the first message. A line is entered when its
 first byte goes to a daemon, so what was never sent is not in here. Of the daemon's lines only those are parsed that
-may be an answer or a request.
+may be an answer, a request, or the withdrawal of one.
 """
 
 from __future__ import annotations
 
 from transports.lasting import Lasting
+from transports.streams import Streams
 
 TYPE_CHECKING = False  # loading typing costs more than all of the bridge
 if TYPE_CHECKING:
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 NOTIFICATION = b'{"jsonrpc":"2.0","method":'  # how our own encoder begins what has no id, and nothing else
+WITHDRAWAL = NOTIFICATION + b'"notifications/cancelled"'
+DISCONNECTED = "notifications/stream_disconnected"
+STREAM_END = NOTIFICATION + f'"{DISCONNECTED}"'.encode()
 GONE = -31302  # errors.ActorGone, which is too expensive to import here
 REPLAYED = "greenroom/replayed-"  # how ids of our own begin: the client may use its old ones again
 REPLAY = f"{REPLAYED}initialize"
@@ -28,6 +32,7 @@ class Ledger:
         self._greeted = False  # the initialize was answered
         self._tries = 0
         self._lasting = Lasting()
+        self._streams = Streams()
         self._open: dict[str, Any] = {}  # requests of the client, by their id as JSON: 1 and "1" differ
         self._asked: dict[str, Any] = {}  # requests of the daemon
         self._withdrawn: set[str] = set()  # of an earlier daemon: an answer to these is for nobody
@@ -58,6 +63,9 @@ class Ledger:
         if is_request(message):
             self._open[_key(message)] = message["id"]
             self._lasting.asked(_key(message), message)
+            self._streams.asked(_key(message), message)
+        elif method == "notifications/cancelled":
+            self._streams.cancelled(_key_of(message.get("params"), "requestId"))
         elif method is None and "id" in message:
             self._asked.pop(_key(message), None)
 
@@ -72,6 +80,10 @@ class Ledger:
     def received(self, line: bytes) -> bool:
         """Whether the client is to see it: the answer to what we replayed is for us."""
         if line.startswith(NOTIFICATION):
+            if line.startswith(WITHDRAWAL):  # of a question, which its client does not answer then
+                self._asked.pop(_key_of(parsed(line).get("params"), "requestId"), None)
+            elif line.startswith(STREAM_END):
+                self._streams.ended(_member(_member(parsed(line).get("params"), "_meta"), "conversationId"))
             return True
         message = parsed(line)
         number = message.get("id")
@@ -82,12 +94,13 @@ class Ledger:
             if isinstance(number, int):
                 self._first_question = max(self._first_question, number + 1)
         elif "id" in message:
-            self._answered(_key(message), granted="result" in message)
+            self._answered(_key(message), message)
         return True
 
-    def _answered(self, key: str, *, granted: bool) -> None:
+    def _answered(self, key: str, message: dict[str, Any]) -> None:
         self._open.pop(key, None)
-        self._lasting.answered(key, granted=granted)
+        self._lasting.answered(key, granted="result" in message)
+        self._streams.answered(key, message)
         if self._initialize is not None and key == _key(self._initialize):
             self._greeted = True
 
@@ -115,6 +128,12 @@ class Ledger:
         told += [
             _line({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": n, "reason": why}})
             for n in self._asked.values()
+        ]
+        told += [
+            _line(
+                {"jsonrpc": "2.0", "method": DISCONNECTED, "params": {"_meta": {"conversationId": c}, "reason": why}}
+            )
+            for c in self._streams.lost()
         ]
         self._withdrawn.update(self._asked)
         self._open.clear()
@@ -181,9 +200,17 @@ def result(number: object, value: dict[str, Any]) -> bytes:
 
 
 def _key(message: dict[str, Any]) -> str:
+    return _key_of(message, "id")
+
+
+def _key_of(value: Any, name: str) -> str:
     import json
 
-    return json.dumps(message.get("id"))
+    return json.dumps(_member(value, name))
+
+
+def _member(value: Any, name: str) -> Any:
+    return value.get(name) if isinstance(value, dict) else None
 
 
 def _line(value: dict[str, Any]) -> bytes:

@@ -124,7 +124,9 @@ class Link:
             self._late(now)
 
     def close(self, why: str) -> None:
-        """The client goes. What it has not been answered, it is told."""
+        """The client goes. What it has not been answered, it is told, and once: half a line counts as sent."""
+        if self._left:
+            self._drop_first()
         self._outbox += b"".join(self._ledger.lost(why, "client_left"))
         if self._queue or self._ledger.handshaking:
             self._give_up(unreachable(why, "client_left"))
@@ -146,7 +148,7 @@ class Link:
                 self._until = self._wanted_since + PATIENCE_S
             else:
                 self._look_later(now)
-        except OSError as error:
+        except (OSError, ImportError) as error:  # an upgrade may just have taken away what starts one
             self._again(unreachable(f"the Greenroom daemon can't be reached: {error}"), now)
 
     def _hear_start(self, start: Start, now: float) -> None:

@@ -47,6 +47,7 @@ class Listener:
         self._limits = limits or Limits()
         self._uid = os.geteuid()
         self._wires: set[DescriptorWire] = set()
+        self._greetings: set[Greeting] = set()  # of those who have not said hello
         self._sock: socket.socket | None = None
         self._inode: directory.Inode | None = None
         self._reserve: int | None = None
@@ -69,11 +70,13 @@ class Listener:
         self._watch = self._loop.call_later(self._limits.watch_s, self._look)
 
     def close(self) -> None:
-        """No more come in. Those who are in stay until they are hung up on. Unlinks what is still ours."""
+        """No more come in, nor do those at the door. Who is in stays until it is hung up on. Unlinks what is ours."""
         for timer in (self._watch, self._pause):
             if timer is not None:
                 timer.cancel()
         self._unbind()
+        for greeting in tuple(self._greetings):
+            greeting.turn_away(Overloaded("the daemon is stopping; try again"))
         if self._inode is not None and directory.inode_of(self.path) == self._inode:
             with contextlib.suppress(FileNotFoundError):
                 self.path.unlink()
@@ -155,7 +158,7 @@ class Listener:
             return
         wire = DescriptorWire(SocketEnd(sock), self._loop, self._wires.discard, self._limits.line)
         self._wires.add(wire)
-        Greeting(wire, peer, self._house, self._loop.call_later)
+        self._greetings.add(Greeting(wire, peer, self._house, self._loop.call_later, self._greetings.discard))
 
     def _judge(self, peer: Peer) -> GreenroomError | None:
         if peer.uid != self._uid:

@@ -12,7 +12,15 @@ from actors.effects import Deliver, ReplyTo
 from actors.errors import GreenroomError
 from actors.ids import Caller, ConversationId, SubscriptionId, TurnId
 from actors.messages import Attach, Detach
-from actors.registry_messages import Create, ListApprovals, ListConversations, RegistryInput, Resolve, ToConversation
+from actors.registry_messages import (
+    Create,
+    ListApprovals,
+    ListConversations,
+    RegistryInput,
+    Remove,
+    Resolve,
+    ToConversation,
+)
 from actors.routing import caller_of
 
 TERMINAL = frozenset({"task_complete", "turn_aborted"})
@@ -156,7 +164,7 @@ def request_of(message: RegistryInput) -> Caller | None:
             return caller_of(command)
         case Create(begin=begin):
             return begin.caller
-        case ListConversations() | ListApprovals() | Resolve():
+        case ListConversations() | ListApprovals() | Remove() | Resolve():
             return message.caller
         case _:
             return None

@@ -198,16 +198,17 @@ def working_directory() -> str:
 
 def _connect(timeout_s: float) -> socket.socket:
     try:
-        paths = locate()
-        if not os.path.isdir(paths.run):  # noqa: PTH112  # as above
+        address = socket_path(locate())
+        directory = os.path.dirname(address)  # noqa: PTH120  # as above
+        if not os.path.isdir(directory):  # noqa: PTH112  # as above
             raise Down
-        private_directory(paths.run, create=False)
+        private_directory(directory, create=False)
     except UnsafePath as error:
         raise Problem(str(error), "`greenroom doctor` looks at the rest", "not_allowed") from error
     found = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     found.settimeout(timeout_s)
     try:
-        found.connect(socket_path(paths))
+        found.connect(address)
     except (FileNotFoundError, ConnectionRefusedError) as error:
         found.close()
         raise Down from error

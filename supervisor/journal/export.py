@@ -19,6 +19,7 @@ PAGE = 500  # events of one piece; the journal ends it earlier where they are la
 Model = TypeVar("Model", bound=BaseModel)
 Seq = Annotated[int, Field(ge=1, lt=1 << 62)]
 Count = Annotated[int, Field(ge=0, lt=1 << 62)]
+Moment = Annotated[FiniteFloat, Field(ge=0, lt=253_402_300_800)]  # until the year 9999: no calendar goes further
 
 
 class Line(BaseModel):
@@ -37,8 +38,8 @@ class ExportedHead(Line):
     settings: str
     checkpoint: str
     checkpoint_seq: Count
-    created: FiniteFloat
-    updated: FiniteFloat
+    created: Moment
+    updated: Moment
     last_seq: Count
     generation: Count
     archived: bool
@@ -53,7 +54,7 @@ class Header(Line):
 
 class ExportedEvent(Line):
     seq: Seq
-    ts: FiniteFloat
+    ts: Moment
     turn: str | None
     type: str
     body: dict[str, Any]

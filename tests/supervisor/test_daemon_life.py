@@ -1,6 +1,7 @@
 """The daemon as a process: one per home, how it starts, how it stops, and what it leaves."""
 
 import ctypes
+import json
 import os
 import resource
 import signal
@@ -18,7 +19,7 @@ import pytest
 from supervisor import launch
 from supervisor.daemon import DESCRIPTORS
 from tests.support.bridge import wait_until
-from tests.support.control_client import ControlClient, Gone, Refused
+from tests.support.control_client import PATIENCE_S, ControlClient, Gone, Refused
 from tests.support.home import Home
 
 TOGETHER = 20
@@ -200,6 +201,19 @@ def test_an_orderly_stop_leaves_nothing_behind(home: Home, how: str) -> None:
         bad = [line for line in home.log if line["level"] in {"warning", "error"}]
         assert bad == []
         assert home.log[-1]["event"] == "daemon.stopped"
+
+
+def test_who_says_hello_to_a_daemon_that_stops_is_not_let_in_and_keeps_it_no_longer(home: Home) -> None:
+    with home.daemon() as daemon, home.client() as slow, socket.socket(socket.AF_UNIX) as late:
+        late.settimeout(PATIENCE_S)
+        late.connect(home.socket)
+        for _ in range(40):
+            slow.send("schema")  # it reads none of it, and so keeps the stop waiting for a while
+        daemon.process.send_signal(signal.SIGTERM)
+        refusal = json.loads(late.recv(4096))["error"]
+        assert refusal["data"] == {"code": "overloaded", "retryable": True}
+        assert daemon.process.wait(10) == 0
+        assert home.logged("engine.actors_left") == []
 
 
 def test_a_stop_waits_for_turns_as_long_as_it_was_told_and_takes_no_new_ones(home: Home) -> None:

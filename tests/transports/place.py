@@ -1,5 +1,6 @@
 """A listener with everybody behind it, and clients that dial its real socket."""
 
+import errno
 import json
 import socket
 from pathlib import Path
@@ -34,7 +35,7 @@ class Place:
         around = Neighbours(self.registry, Probe(), self.switchboard, ManualClock())
         self.house = House(
             Identity("0.1", "i"),
-            {"echo": self._make, "broken": _break},
+            {"echo": self._make, "broken": _break, "unloaded": _find_no_descriptor},
             around,
             lambda: ConnectionId(f"c{next(self._ids)}"),
             hello_s,
@@ -87,3 +88,7 @@ def error_of(reads: Reading) -> dict[str, Any]:
 
 def _break(*_: object) -> Dialect:
     raise ZeroDivisionError
+
+
+def _find_no_descriptor(*_: object) -> Dialect:
+    raise OSError(errno.EMFILE, "Too many open files")

@@ -202,3 +202,19 @@ def test_it_starts_in_twice_the_time_of_an_interpreter_with_socket_and_json(tmp_
         bare = sorted(spent([sys.executable, "-c", "import socket, json"]) for _ in range(9))[4]
         own = sorted(spent([sys.executable, "-m", "supervisor.cli.mcp"]) for _ in range(9))[4]
     assert own <= 2 * bare + 0.01  # the clock of processor time ticks in hundredths
+
+
+# --- who listens ----------------------------------------------------------------------------------------------------
+
+NOBODY = 65_534
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a directory away")
+def test_what_listens_in_a_directory_of_another_user_is_told_nothing(tmp_path: Path) -> None:
+    """Who comes first may make a directory of that name in /tmp; the hello has the keys of our environment."""
+    with FakeDaemon(tmp_path) as theirs:
+        os.chown(Path(theirs.path).parent, NOBODY, NOBODY)
+        with Client(tmp_path, *REAL) as client:
+            error = client.ask(1, "initialize")["error"]
+        assert f"belongs to uid {NOBODY}" in error["message"]
+        assert theirs.nobody_comes(0.1)

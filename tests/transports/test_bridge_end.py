@@ -2,6 +2,8 @@
 
 import contextlib
 import os
+import select
+import shutil
 import socket
 import subprocess
 import sys
@@ -147,6 +149,31 @@ def test_a_file_as_output_gets_every_line(daemon: FakeDaemon, tmp_path: Path) ->
         talk.say(answer(1))
         wait_until(lambda: (tmp_path / "out").read_bytes() == encoded(answer(1)), "the answer is not in the file")
         client.leave()
+
+
+def test_a_request_of_which_half_has_left_is_told_so_once(daemon: FakeDaemon, client: Client) -> None:
+    talk = daemon.greet()
+    client.say(request(1, text="x" * 4_000_000))
+    assert select.select([talk.sock], [], [], 5)[0]  # and it reads no more of it
+    assert client.process.stdin is not None
+    client.process.stdin.close()
+    assert client.message()["error"]["data"]["code"] == "client_left"
+    assert client.line() == b""
+
+
+def test_it_goes_on_where_neither_its_log_nor_standard_error_can_be_written(
+    daemon: FakeDaemon, client: Client, tmp_path: Path
+) -> None:
+    daemon.greet()
+    wait_until(lambda: client.log.endswith("instance fake\n"), "it did not say that it is connected")
+    shutil.rmtree(tmp_path / "state")
+    (tmp_path / "state").touch()
+    assert client.process.stderr is not None
+    client.process.stderr.close()
+    with daemon.succeeded(tmp_path) as successor:
+        client.say(request(1))
+        talk = successor.greet()
+        assert talk.message() == request(1)
 
 
 def test_a_socket_pair_as_both_ends_is_served(daemon: FakeDaemon, tmp_path: Path) -> None:

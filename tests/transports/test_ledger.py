@@ -1,4 +1,5 @@
 import json
+from typing import Any
 
 import pytest
 
@@ -241,3 +242,72 @@ def test_only_requests_are_refused() -> None:
     (answer,) = told(refusals(lines, unreachable("nobody there")))
     assert answer["id"] == 1
     assert answer["error"] == unreachable("nobody there")
+
+
+def test_a_question_that_its_daemon_has_withdrawn_is_not_withdrawn_again() -> None:
+    ledger = greeted()
+    for number in (0, 1):
+        ledger.received(jsonrpc.request(number, "elicitation/create", {}))
+    assert ledger.received(jsonrpc.notification("notifications/cancelled", {"requestId": 0}))
+    (withdrawal,) = told(ledger.lost("gone"))
+    assert withdrawal["params"] == {"requestId": 1, "reason": "gone"}
+
+
+@pytest.mark.parametrize("params", [None, [0], {}, {"requestId": [0]}])
+def test_a_withdrawal_of_nothing_changes_nothing(params: dict[str, object] | list[object] | None) -> None:
+    ledger = greeted()
+    ledger.received(jsonrpc.request(0, "elicitation/create", {}))
+    assert ledger.received(jsonrpc.notification("notifications/cancelled", params))
+    assert len(ledger.lost("gone")) == 1
+
+
+# --- streams --------------------------------------------------------------------------------------------------------
+
+
+def streaming(
+    ledger: Ledger, number: int, conversation: str = "here", result: dict[str, object] | None = None
+) -> None:
+    params = {"name": "conversationStream", "arguments": {"conversation_id": conversation}}
+    ledger.sent(jsonrpc.request(number, "tools/call", params))
+    ledger.received(jsonrpc.result(number, {"content": [], "isError": False} if result is None else result))
+
+
+def ended(ledger: Ledger) -> list[object]:
+    said = told(ledger.lost("gone"))
+    assert all(one["method"] == "notifications/stream_disconnected" for one in said)
+    return [one["params"] for one in said]
+
+
+def test_a_stream_that_goes_with_its_daemon_is_said_to_be_over() -> None:
+    ledger = greeted()
+    streaming(ledger, 7)
+    assert ended(ledger) == [{"_meta": {"conversationId": "here"}, "reason": "gone"}]
+    assert ended(ledger) == []
+
+
+def test_a_stream_that_was_refused_taken_back_or_ended_before_is_not() -> None:
+    ledger = greeted()
+    streaming(ledger, 7, "refused", {"content": [], "isError": True})
+    streaming(ledger, 8, "cancelled")
+    ledger.sent(jsonrpc.notification("notifications/cancelled", {"requestId": 8}))
+    streaming(ledger, 9, "ended")
+    ledger.received(jsonrpc.notification("notifications/stream_disconnected", {"_meta": {"conversationId": "ended"}}))
+    assert ended(ledger) == []
+
+
+def test_taking_an_older_stream_back_leaves_the_one_that_took_over() -> None:
+    ledger = greeted()
+    streaming(ledger, 7)
+    streaming(ledger, 8)
+    ledger.sent(jsonrpc.notification("notifications/cancelled", {"requestId": 7}))
+    assert len(ended(ledger)) == 1
+
+
+@pytest.mark.parametrize("params", [None, [], {}, {"name": []}, {"name": "conversationStream", "arguments": []}])
+def test_a_stream_that_names_nothing_is_none(params: Any) -> None:
+    ledger = greeted()
+    ledger.sent(jsonrpc.request(7, "tools/call", params))
+    ledger.received(jsonrpc.result(7, {}))
+    ledger.sent(jsonrpc.notification("notifications/cancelled", params))
+    ledger.received(jsonrpc.notification("notifications/stream_disconnected", params))
+    assert ended(ledger) == []

@@ -103,6 +103,14 @@ def test_a_dialect_that_can_not_be_made_is_an_answer_and_not_the_end_of_the_list
 # --- how many -----------------------------------------------------------------------------------------------------
 
 
+def test_a_dialect_that_can_not_be_loaded_for_want_of_descriptors_may_be_asked_for_again(opening: Opening) -> None:
+    place = opening()
+    peer, reads = place.dial()
+    peer.send(HELLO.replace(b"echo", b"unloaded"))
+    assert error_of(reads)["data"] == {"code": "overloaded", "retryable": True}
+    place.enter()
+
+
 def test_beyond_the_limit_clients_are_refused_as_retryable_until_one_leaves(opening: Opening) -> None:
     place = opening(Limits(clients=2))
     inside = [place.enter()[0] for _ in range(2)]
@@ -195,9 +203,10 @@ def test_a_file_in_the_way_is_never_removed(loop: LoopThread, tmp_path: Path) ->
 def test_a_deleted_socket_is_made_again_and_who_is_in_stays_in(opening: Opening, with_directory: bool) -> None:
     place = opening()
     peer, reads = place.enter()
-    place.path.unlink()
-    if with_directory:
-        place.path.parent.rmdir()
+    if with_directory:  # in one step: between two it would be made again, and the directory not be empty
+        place.path.parent.rename(place.path.parent.with_name("away"))
+    else:
+        place.path.unlink()
     eventually(place.path.exists, "it was not made again")
     place.enter()
     assert stat.S_IMODE(place.path.stat().st_mode) == 0o600
@@ -218,6 +227,18 @@ def test_a_socket_of_somebody_else_in_our_place_is_left_alone_and_said_once(open
     assert directory.inode_of(place.path) == theirs
     assert [one["event"] for one in logs].count("listener.lost") == 1
     other.close()
+
+
+def test_who_has_not_said_hello_when_it_closes_is_sent_away_as_retryable(opening: Opening) -> None:
+    place = opening()
+    inside, reads = place.enter()
+    _, refusal = place.dial()
+    eventually(lambda: place.listener.clients == 2, "it was not let to the door")
+    place.loop.call(place.listener.close)
+    assert error_of(refusal)["data"] == {"code": "overloaded", "retryable": True}
+    inside.send(b"one\n")
+    assert reads.line() == b"one"
+    assert len(place.made) == 1
 
 
 def test_closing_unlinks_the_socket_and_gives_back_every_descriptor(loop: LoopThread, tmp_path: Path) -> None:

@@ -10,9 +10,16 @@ from actors.errors import InvalidInput
 from actors.ids import Caller, ConnectionId, ConversationId, InputId, SubscriptionId, TurnId
 from actors.messages import Attach, Detach, Interrupt, Send
 from actors.records import Record
-from actors.registry_messages import ListConversations, ToConversation
+from actors.registry_messages import (
+    ListApprovals,
+    ListConversations,
+    RegistryInput,
+    Remove,
+    Resolve,
+    ToConversation,
+)
 from actors.settings import Settings
-from transports.ordering import Ordering
+from transports.ordering import Ordering, request_of
 
 ME = ConnectionId("me")
 HERE = ConversationId("here")
@@ -194,4 +201,17 @@ def test_a_request_is_owed_until_it_is_answered() -> None:
     ordering.told(ListConversations(caller(1)))
     assert ordering.owes
     ordering.replied(ReplyTo(caller(1), InvalidInput("no")))
+    assert not ordering.owes
+
+
+@pytest.mark.parametrize(
+    "message",
+    [ListConversations(caller(1)), ListApprovals(caller(1)), Resolve(caller(1), "here"), Remove(HERE, caller(1))],
+)
+def test_what_the_registry_answers_itself_is_owed_until_it_comes(message: RegistryInput) -> None:
+    ordering = Ordering()
+    ordering.told(message)
+    assert request_of(message) == caller(1)
+    assert ordering.owes
+    assert ordering.replied(ReplyTo(caller(1), InvalidInput("no")))
     assert not ordering.owes

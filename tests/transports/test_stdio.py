@@ -60,8 +60,8 @@ def test_the_end_of_input_ends_it_within_a_second_though_an_answer_is_owed() -> 
         server.stdin.write(b"owe\nlast\n")
         server.stdin.flush()
         assert server.stdout.readline() == b"last\n"
-        server.stdin.close()
         closed = time.monotonic()
+        server.stdin.close()
         assert server.stdout.read() == b""
         took = time.monotonic() - closed
         assert server.wait(PATIENCE_S) == 0

@@ -1,0 +1,50 @@
+"""The streams that a client of the bridge believes to be on: after a daemon's end nothing comes from them any more.
+
+They are not taken up again for it: that would be a whole history anew, which only the client can say it wants. Pure;
+standard library only.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False  # loading typing costs more than all of the bridge
+if TYPE_CHECKING:
+    from typing import Any
+
+STREAM = "conversationStream"
+
+
+class Streams:
+    def __init__(self) -> None:
+        self._asked: dict[str, str] = {}  # conversations, by the request's key
+        self._on: dict[str, str] = {}  # the request's key, by conversation: a second one takes over
+
+    def asked(self, key: str, message: dict[str, Any]) -> None:
+        params = message.get("params")
+        if message["method"] == "tools/call" and isinstance(params, dict) and params.get("name") == STREAM:
+            arguments = params.get("arguments")
+            conversation = arguments.get("conversation_id") if isinstance(arguments, dict) else None
+            if isinstance(conversation, str):
+                self._asked[key] = conversation
+
+    def answered(self, key: str, message: dict[str, Any]) -> None:
+        conversation = self._asked.pop(key, None)
+        result = message.get("result")
+        if conversation is not None and isinstance(result, dict) and not result.get("isError"):
+            self._on[conversation] = key
+
+    def cancelled(self, key: str) -> None:
+        """By its client, before or after it was answered."""
+        self._asked.pop(key, None)
+        self._on = {conversation: one for conversation, one in self._on.items() if one != key}
+
+    def ended(self, conversation: object) -> None:
+        """The daemon has said so itself."""
+        if isinstance(conversation, str):
+            self._on.pop(conversation, None)
+
+    def lost(self) -> list[str]:
+        """All are over. Returns the conversations whose client is to be told."""
+        told = list(self._on)
+        self._asked.clear()
+        self._on.clear()
+        return told
