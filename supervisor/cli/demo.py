@@ -88,7 +88,8 @@ class Tour:
 
     def _question(self) -> None:
         asking = self._begin("send", "tour", "--wait", QUESTION)
-        self._do("wait", "tour", "--for", "approval", quietly=True)
+        while asking.poll() is None and not json.loads(self._asked("approvals", "tour", "--json") or "[]"):
+            time.sleep(POLL_S)  # it has yet to begin, somewhere else
         self._do("approve", "tour", second=True)
         self._end(asking)
 
@@ -111,21 +112,19 @@ class Tour:
         lines = textwrap.wrap(f"{mark} greenroom {shown}", 76, subsequent_indent="    ", break_on_hyphens=False)
         print(self._paint(" \\\n".join(lines), "cyan", "bold"), flush=True)
 
-    def _do(self, *words: str, second: bool = False, quietly: bool = False) -> None:
+    def _do(self, *words: str, second: bool = False) -> None:
         """A command to its end, whatever its exit code: some steps are about those."""
-        if not quietly:
-            self._show(words, second=second)
-        self._end(self._process(words, quietly=quietly))
+        self._show(words, second=second)
+        self._end(self._process(words))
 
     def _begin(self, *words: str) -> "subprocess.Popen[bytes]":
         self._show(words, second=False)
         return self._process(words)
 
-    def _process(self, words: tuple[str, ...], *, quietly: bool = False) -> "subprocess.Popen[bytes]":
+    def _process(self, words: tuple[str, ...]) -> "subprocess.Popen[bytes]":
         return subprocess.Popen(  # noqa: S603  # our own program
             [*PROGRAM, *words],
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL if quietly else None,
             stderr=None if sys.stdout.isatty() else subprocess.STDOUT,  # in a pipe, too, in its place
             env=self._environ,
             cwd=self._workspace,
