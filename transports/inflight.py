@@ -1,6 +1,7 @@
 """The requests a dialect has accepted and not answered: bounded, and each id once. Part of its connection."""
 
 from collections.abc import Iterator
+from itertools import chain
 
 from actors.errors import GreenroomError, InvalidInput, Overloaded
 from actors.ids import RequestId
@@ -9,27 +10,32 @@ REQUESTS_LIMIT = 64  # per connection; an editor has a handful
 
 
 class InFlight:
+    """What ends other requests is urgent and has room of its own: who has used up its share can still let go."""
+
     def __init__(self, limit: int = REQUESTS_LIMIT) -> None:
         self._limit = limit
-        self._open: set[RequestId] = set()
+        self._ordinary: set[RequestId] = set()
+        self._urgent: set[RequestId] = set()
 
-    def admit(self, request: RequestId) -> GreenroomError | None:
+    def admit(self, request: RequestId, *, urgent: bool = False) -> GreenroomError | None:
         """None if it may go on; otherwise what to answer. A refused one is not kept."""
-        if request in self._open:
+        if request in self:
             return InvalidInput(f"request {request!r} is not answered yet")
-        if len(self._open) >= self._limit:
+        share = self._urgent if urgent else self._ordinary
+        if len(share) >= self._limit:
             return Overloaded(f"{self._limit} requests are in flight; try again when one is answered")
-        self._open.add(request)
+        share.add(request)
         return None
 
     def done(self, request: RequestId) -> None:
-        self._open.discard(request)
+        self._ordinary.discard(request)
+        self._urgent.discard(request)
 
     def __contains__(self, request: object) -> bool:
-        return request in self._open
+        return request in self._ordinary or request in self._urgent
 
     def __iter__(self) -> Iterator[RequestId]:
-        return iter(self._open)
+        return chain(self._ordinary, self._urgent)
 
     def __len__(self) -> int:
-        return len(self._open)
+        return len(self._ordinary) + len(self._urgent)

@@ -25,3 +25,14 @@ def test_an_id_that_is_not_answered_yet_is_refused_and_stays_open() -> None:
     requests.done(1)
     assert len(requests) == 0
     assert requests.admit(1) is None
+
+
+def test_what_is_urgent_has_room_of_its_own_and_an_id_means_one_request_all_the_same() -> None:
+    requests = InFlight(limit=1)
+    assert requests.admit(1) is None
+    assert isinstance(requests.admit(1, urgent=True), InvalidInput)
+    assert requests.admit(2, urgent=True) is None
+    assert isinstance(requests.admit(3, urgent=True), Overloaded)
+    assert len(requests) == 2
+    requests.done(2)
+    assert set(requests) == {1}

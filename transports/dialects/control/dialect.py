@@ -7,7 +7,7 @@ from itertools import count
 from pydantic import ValidationError
 
 from actors.effects import Deliver, EndSubscription, ReplyTo
-from actors.errors import GreenroomError, InvalidInput
+from actors.errors import GreenroomError
 from actors.ids import Caller, ConversationId, RequestId, SubscriptionId
 from actors.messages import CancelRequest
 from transports import jsonrpc
@@ -32,7 +32,6 @@ class ControlDialect:
         self.uploads = Uploads()
         self._client = client
         self._open = InFlight(requests_in_flight)
-        self._urgent = InFlight(requests_in_flight)
         self._cancelled: set[RequestId] = set()
         self._numbers = count(1)
         self._expected: dict[Caller, Expected] = {}
@@ -65,17 +64,10 @@ class ControlDialect:
             given = method.params.model_validate({} if request.params is None else request.params)
         except ValidationError as error:
             return (Write(jsonrpc.error(request.id, jsonrpc.INVALID_PARAMS, _told(error))),)
-        refusal = unwritable(request.params) or self._admit(request.id, urgent=method.urgent)
+        refusal = unwritable(request.params) or self._open.admit(request.id, urgent=method.urgent)
         if refusal is not None:
             return (Write(jsonrpc.refused(request.id, refusal)),)
         return method.handler(Call(self, request.id, self._client), given)
-
-    def _admit(self, request: RequestId, *, urgent: bool) -> GreenroomError | None:
-        """What ends other requests has room of its own: a client that has used up its share can still let go."""
-        mine, other = (self._urgent, self._open) if urgent else (self._open, self._urgent)
-        if request in other:
-            return InvalidInput(f"request {request!r} is not answered yet")
-        return mine.admit(request)
 
     # --- for handlers ---------------------------------------------------------------------------------------------
 
@@ -92,7 +84,6 @@ class ControlDialect:
 
     def finish(self, request: RequestId, answer: object) -> Iterable[Action]:
         self._open.done(request)
-        self._urgent.done(request)
         self._cancelled.discard(request)
         match answer:
             case GreenroomError():

@@ -60,7 +60,7 @@ class McpDialect:
             params = decoded(method.params, {} if request.params is None else request.params)
         except Undecodable as error:
             return (Write(jsonrpc.error(request.id, jsonrpc.INVALID_PARAMS, f"Invalid params: {error}")),)
-        refusal = self._desk.open.admit(request.id)
+        refusal = self._desk.open.admit(request.id, urgent=method.urgent(params))
         if refusal is not None:
             return (Write(jsonrpc.refused(request.id, refusal)),)
         self._desk.sent.pop(request.id)  # the id is in use again and means this one now

@@ -18,3 +18,4 @@ Handler = Callable[["Call", Any], Iterable[Action]]
 class Method:
     params: type[BaseModel]
     handler: Handler
+    urgent: Callable[[Any], bool] = lambda _: False  # of its params: whether it is let in beside too many others

@@ -81,11 +81,14 @@ OWN: Mapping[str, Handler] = {
     "answer_approval": own.answer_approval,
 }
 
+URGENT = frozenset({"interrupt_conversation", "answer_approval"})  # tools that end what others wait for
+
+
 METHODS: Mapping[str, Method] = {
     "initialize": Method(Initialize, initialize),
-    "ping": Method(Anything, ping),
+    "ping": Method(Anything, ping, urgent=lambda _: True),
     "tools/list": Method(resources.Page, list_tools),
-    "tools/call": Method(CallTool, call_tool),
+    "tools/call": Method(CallTool, call_tool, urgent=lambda wanted: wanted.name in URGENT),
     "logging/setLevel": Method(SetLevel, set_level),
     "completion/complete": Method(completion.Complete, completion.complete),
     "resources/list": Method(resources.Page, resources.list_all),

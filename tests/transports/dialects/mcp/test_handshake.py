@@ -4,6 +4,7 @@ import pytest
 
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import McpClient
+from tests.transports.dialects.mcp.steps import began
 
 
 def test_the_result_of_initialize_is_the_reference_s_with_what_we_can_do_besides() -> None:
@@ -73,12 +74,23 @@ def test_too_many_open_requests_are_refused_alone() -> None:
     daemon = Daemon()
     client = McpClient(daemon, requests_in_flight=2)
     first = [client.tool("codex", {"prompt": "hi"}) for _ in range(2)]
-    assert client.ask("ping")["error"]["data"]["code"] == "overloaded"
+    assert client.ask("tools/list")["error"]["data"]["code"] == "overloaded"
     for conversation in daemon.conversations:
         daemon.finish(conversation, "done")
     daemon.settle()
     assert all("result" in client.answer(request) for request in first)
+    assert client.ask("tools/list")["result"]
+
+
+def test_who_has_too_many_open_requests_can_still_end_them() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon, requests_in_flight=1)
+    conversation = began(daemon, client, 1)
     assert client.ask("ping")["result"] == {}
+    ended = client.result("interrupt_conversation", {"threadId": conversation})
+    assert ended["structuredContent"]["interrupted"] is True
+    assert client.answer(1)["result"]["isError"]
+    assert client.ask("interruptConversation", {"conversationId": began(daemon, client, 2)})["result"]
 
 
 def test_an_id_that_is_still_open_is_not_taken_twice() -> None:
