@@ -17,7 +17,7 @@ from actors.errors import ActorGone, GreenroomError, MailboxFull, Overloaded
 from actors.ids import ConversationId, SubscriptionId
 from actors.messages import Address, ConnectionClosed, Ready
 from actors.registry_messages import RegistryInput, ToConversation
-from transports.dialect import Action, Ask, Client, Dialect, Hangup, Tell, Wake, Write
+from transports.dialect import Action, Ask, Client, Dialect, Hangup, Introduce, Tell, Wake, Write
 from transports.framing import TooLong
 from transports.messages import (
     Asked,
@@ -179,6 +179,9 @@ class Connection(Actor):
                     self._ask(request)
                 case Wake(name, delay_s):
                     self._around.clock.after(delay_s, self.address, Woken(name))
+                case Introduce(client):
+                    self._client = client
+                    self._around.switchboard.introduce(client)
                 case Hangup(reason):
                     self._leave(reason)
                 case _:

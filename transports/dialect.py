@@ -66,13 +66,20 @@ class Wake:
 
 
 @dataclass(frozen=True, slots=True)
+class Introduce:
+    """The client has said who it is, which its hello could not know: a bridge speaks for somebody else."""
+
+    client: Client
+
+
+@dataclass(frozen=True, slots=True)
 class Hangup:
     """Close the connection after everything written so far has left."""
 
     reason: str = ""
 
 
-Action = Write | Tell | Ask | Wake | Hangup
+Action = Write | Tell | Ask | Wake | Introduce | Hangup
 
 
 class Dialect(Protocol):

@@ -45,6 +45,12 @@ class Switchboard:
         with self._lock:
             self._lines[client.connection] = _Line(client, address)
 
+    def introduce(self, client: Client) -> None:
+        """It is known by another name now."""
+        with self._lock:
+            if client.connection in self._lines:
+                self._lines[client.connection].client = client
+
     def leave(self, connection: ConnectionId) -> None:
         """When this returns, nothing more will be told to it."""
         with self._lock:

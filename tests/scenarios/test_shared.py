@@ -41,6 +41,12 @@ def test_two_bridges_see_the_same_and_the_approval_is_answered_by_one_and_taken_
         assert one.notified("task_complete", after=mark)["msg"]["last_agent_message"] == "still here"
 
 
+def test_who_is_connected_is_listed_by_the_name_that_the_editor_gives_itself(stage: Stage) -> None:
+    with stage.bridge(*POLICY_A), stage.control() as terminal:
+        names = {one["name"] for one in terminal.ask("clients/list")["clients"]}
+        assert names == {"tester", "test"}
+
+
 def test_a_call_that_another_client_interrupts_ends_as_one_that_its_own_interrupts(stage: Stage) -> None:
     with stage.bridge(*POLICY_A) as one, stage.bridge(*POLICY_A) as other:
         one.tool("codex", {"prompt": 'call shell ["sleep","60"]'}, 1)

@@ -78,7 +78,7 @@ def interrupt_conversation(call: Call, wanted: p.Named) -> Iterable[Action]:
         reason = "replaced" if answer.ending is Ending.REPLACED else "interrupted"
         return call.finish({"abortReason": reason})
 
-    label = call.desk.label
+    label = call.desk.client.label
     return call.command(wanted.conversation, lambda caller: Interrupt(caller, label), stopped)
 
 
@@ -98,5 +98,5 @@ def _send(
 
     yield Ask(ask.RememberEnvironment(None, conversation))
     yield from call.command(
-        conversation, lambda caller: Send(caller, items, settings=settings, by=call.desk.label), accepted
+        conversation, lambda caller: Send(caller, items, settings=settings, by=call.desk.client.label), accepted
     )

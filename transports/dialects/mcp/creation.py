@@ -38,4 +38,4 @@ def notices(call: Call, made: SettingsMade) -> Iterable[Action]:
 
 
 def take_back(desk: "Desk", caller: Caller) -> Iterable[Action]:
-    yield Tell(CancelRequest(caller, desk.label))
+    yield Tell(CancelRequest(caller, desk.client.label))

@@ -4,7 +4,6 @@ Handlers find it through their call. It starts and ends nothing by itself.
 """
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from actors.ids import Caller, ConversationId, RequestId
 from transports.dialect import Action, Client
@@ -23,7 +22,7 @@ from transports.inflight import InFlight
 
 class Desk:
     def __init__(self, client: Client, options: McpOptions) -> None:
-        self.client = client
+        self.client = client  # the program behind the bridge, as soon as it has said its name
         self.options = options
         self.peer = Peer()
         self.initialized = False
@@ -31,7 +30,7 @@ class Desk:
         self.expected = Expected(client.connection)
         self.readers = Readers(client, self.expected)
         self.running = Running()
-        self.questions = Questions(client.connection, lambda: self.label, options.first_question)
+        self.questions = Questions(client.connection, lambda: self.client.label, options.first_question)
         self.loudness = Loudness()
         self.streams: dict[ConversationId, Reader] = {}
         self.listeners: dict[str, Reader] = {}
@@ -40,11 +39,6 @@ class Desk:
         self.created: Bounded[ConversationId, RequestId] = Bounded()  # by conversationCreate, and by which request
         self.unheard: Bounded[ConversationId, None] = Bounded()  # by newConversation, and nobody listened yet
         self.sent: Bounded[RequestId, Caller] = Bounded()  # messages that were taken, while they may be cancelled
-
-    @property
-    def label(self) -> str:
-        """Who did it, for histories: the program behind the bridge, as soon as it has said its name."""
-        return replace(self.client, name=self.peer.name or self.client.name).label
 
     def call_reader(self, conversation: ConversationId) -> Reader | None:
         readers = self.readers.of(conversation)

@@ -1,12 +1,13 @@
 """The table of MCP: each request's params and handler. The tools have a table of their own, by name."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from transports import jsonrpc
-from transports.dialect import Action
+from transports.dialect import Action, Introduce
 from transports.dialects.mcp import completion, resources, tools
 from transports.dialects.mcp.call import Call
 from transports.dialects.mcp.calls import codex, own, typed
@@ -36,7 +37,8 @@ def initialize(call: Call, said: Initialize) -> Iterable[Action]:
         return call.fail(jsonrpc.INVALID_REQUEST, "initialize called more than once")
     desk.initialized = True
     desk.peer = peer(said)
-    return call.finish(welcome(desk.peer.revision, desk.options.version))
+    desk.client = replace(desk.client, name=desk.peer.name or desk.client.name, version=desk.peer.version)
+    return (Introduce(desk.client), *call.finish(welcome(desk.peer.revision, desk.options.version)))
 
 
 def ping(call: Call, _: Anything) -> Iterable[Action]:

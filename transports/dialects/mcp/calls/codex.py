@@ -101,7 +101,7 @@ def _continue(call: Call, conversation: ConversationId, wanted: arguments.CodexR
 def _open(call: Call, *, first: bool) -> TurnCall:
     desk = call.desk
     number = desk.expected.number()
-    turn = TurnCall(call, number, f"{desk.label}#{number}", first)
+    turn = TurnCall(call, number, f"{desk.client.label}#{number}", first)
     desk.running.add(turn)
     return turn
 

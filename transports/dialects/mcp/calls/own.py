@@ -44,7 +44,7 @@ def interrupt_conversation(call: Call, given: Any) -> Iterable[Action]:
             hit = answer.turn is not None
             return call.tool_payload({"threadId": conversation, "interrupted": hit, "queued": answer.queued})
 
-        label = call.desk.label
+        label = call.desk.client.label
         return call.command(conversation, lambda caller: Interrupt(caller, label, message=wanted.reason), stopped)
 
     return with_conversation(call, wanted.thread_id, found, lambda why: call.tool_error(why.message))
@@ -86,7 +86,7 @@ def answer_approval(call: Call, given: Any) -> Iterable[Action]:
             return call.tool_error(answer.message)
         return call.tool_payload({"approvalId": answer.approval, "decision": answer.decision.value})
 
-    approval, label = ApprovalId(wanted.approval_id), call.desk.label
+    approval, label = ApprovalId(wanted.approval_id), call.desk.client.label
     return call.command(
         conversation,
         lambda caller: AnswerApproval(caller, approval, wanted.decision, label, wanted.reason),

@@ -74,7 +74,7 @@ def send_message(call: Call, given: Any) -> Iterable[Action]:
     caller = desk.expected.reply(accepted)
     desk.sent.keep(call.request, caller)
     yield Ask(ask.RememberEnvironment(None, conversation))
-    yield Tell(ToConversation(conversation, Send(caller, wanted.content, by=desk.label)))
+    yield Tell(ToConversation(conversation, Send(caller, wanted.content, by=desk.client.label)))
 
 
 def stream(call: Call, given: Any) -> Iterable[Action]:
