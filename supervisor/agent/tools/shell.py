@@ -163,6 +163,7 @@ class Shell:
         policy = work.settings.sandbox if sandboxed else DangerFullAccess()
         timeout_s = arguments.timeout / 1000 if arguments.timeout else self._limits.timeout_s
         try:
+            await asyncio.to_thread(_look_at, cwd)
             with self._sandbox.confine(policy, cwd, arguments.command, work.env) as confined:
                 for notice in confined.notices:
                     work.say(ev.BackgroundEvent(message=notice))
@@ -191,6 +192,11 @@ class Shell:
         told = shortened(output.translate(UNPRINTABLE), self._limits.model_bytes, self._limits.model_lines)
         metadata = {"exit_code": ran.exit_code, "duration_seconds": round(ran.duration_s, 1)}
         return json.dumps({"output": told, "metadata": metadata}, ensure_ascii=False)
+
+
+def _look_at(cwd: Path) -> None:
+    """On a disk that is away this hangs, and a worker with it: not the loop, which starts the command there."""
+    cwd.stat()
 
 
 def shortened(text: str, max_bytes: int, max_lines: int) -> str:

@@ -1,6 +1,7 @@
 """Commands of the model: what is asked, what runs, in which environment, and what the model gets to read."""
 
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from actors import events as ev
 from actors.answers import Ending
 from actors.settings import ApprovalPolicy, Decision, ReadOnly, WorkspaceWrite
+from supervisor.agent.tools import shell as shell_tool
 from tests.supervisor.agent.turns.requests import check_well_formed, lines, talk
 from tests.support.confinement import confinable
 from tests.support.house import House, Talk, house_at
@@ -345,3 +347,26 @@ def test_a_stream_that_breaks_after_a_finished_call_does_not_run_it_twice(
         assert "retrying 1/2" in conversation.wait(ev.StreamError).message
         assert result(*outputs(server))["metadata"]["exit_code"] == 0
         assert [line[0] for line in lines(server.requests[-1])].count("call") == 1
+
+
+def test_a_directory_on_a_disk_that_is_away_holds_up_its_own_command_alone(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    away, back, looked = house.workspace / "away", threading.Event(), threading.Event()
+    away.mkdir()
+
+    def hang(cwd: Path) -> None:
+        if cwd == away:
+            looked.set()
+            assert back.wait(30)
+
+    monkeypatch.setattr(shell_tool, "_look_at", hang)
+    stuck = house.talk()
+    begun = stuck.start(shell("true", workdir="away"))
+    try:
+        assert looked.wait(10)
+        assert house.talk().ask(f"{shell('true')}; then; say done").message == "done"
+        stuck.interrupted(stuck.interrupt())
+        assert stuck.result(begun).ending is Ending.INTERRUPTED
+    finally:
+        back.set()
