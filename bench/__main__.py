@@ -29,6 +29,7 @@ from bench.whole.rows import Row, markdown, p50, terminal  # noqa: E402
 from bench.whole.stage import Stage, scripted_model, stage  # noqa: E402
 from tests.faults.house import DEMO  # noqa: E402
 from tests.support.bridge import FakeDaemon  # noqa: E402
+from tests.support.command_line import NoProgram, words_of  # noqa: E402
 
 PAGE = ROOT / "docs" / "performance.md"
 LAYER_S = 600.0  # for one program of a layer; they take a minute at most on a quiet machine
@@ -204,7 +205,10 @@ def main() -> None:
     options.add_argument("--page", action="store_true", help="everything, and the page: what no option means")
     chosen = options.parse_args()
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed program has its modules compiled beside it
-    name = chosen.peer_name or (Path(chosen.peer.split(maxsplit=1)[0]).name if chosen.peer else "")
+    try:
+        name = chosen.peer_name or (Path(words_of(chosen.peer)[0]).name if chosen.peer else "")
+    except NoProgram as error:
+        options.error(str(error))
     if (chosen.part or chosen.peer) and not chosen.page:
         for part in chosen.part or ():
             measured(part)

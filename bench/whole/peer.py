@@ -8,7 +8,6 @@ import contextlib
 import json
 import os
 import queue
-import shlex
 import signal
 import subprocess
 import threading
@@ -20,6 +19,7 @@ from typing import Any, Self
 from bench.whole import floors
 from bench.whole.rows import Row, p50, p99
 from bench.whole.stage import cpu_s
+from tests.support.command_line import words_of
 
 WAIT_S = 30.0
 GONE_S = 2.0  # for what a cancelled command has left; a server that leaves it for longer leaves it for good
@@ -126,7 +126,7 @@ class Workload:
         self._bare = bare
         self._daemon_cpu_s = daemon
         self._commands = 0
-        self._command = shlex.split(command)
+        self._command = words_of(command)
         self._cwd = cwd
         self._environ = {**os.environ, "OPENAI_API_KEY": "none", "OPENAI_BASE_URL": base_url, **(environ or {})}
         self._arguments: Message = {
