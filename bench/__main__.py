@@ -16,6 +16,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -42,9 +43,10 @@ do the same costs here. Another server of the codex MCP shape is measured with `
 WHY = """## Where the time goes
 
 As profiles show it (cProfile of the loop, `perf` with its software clock for the whole process, timestamps at
-each step, `python -m bench --part anatomy` for the stages of a turn). A target is missed on a slow hour of such
-a machine and met on a quick one: the same turn has been seen to take 2.4 and 8 ms within one afternoon, with
-the floors beside it.
+each step, `python -m bench --part anatomy` for the stages of a turn). Machines of one kind, and hours of one
+machine, differ by more than a factor of two, and the floors with them: the same turn has been seen to take 1.7 ms
+and, where the bare HTTP read took 0.5 ms instead of 0.2, 4 ms. At such an hour the narrow targets are missed by up to
+a fifth or, for interrupts between busy streams, a half; the ratios stay.
 
 - **A turn** is two synced commits one after the other, the model, a look at the directory in a worker thread,
   and some 3,600 calls of functions on the loop's thread: two fifths of them are the agent's and its HTTP, two
@@ -174,7 +176,8 @@ def peer(command: str, name: str) -> list[Row]:
     with tempfile.TemporaryDirectory(prefix="greenroom-bench-") as directory, scripted_model() as (base_url, _):
         home = {"HOME": directory, "CODEX_HOME": directory}
         bare = floors.bare(base_url, TURNS, DELTAS)
-        rows = peer_rows(name, Workload(command, base_url, Path(directory), home, bare=bare))
+        found = peer_rows(name, Workload(command, base_url, Path(directory), home, bare=bare))
+    rows = [replace(row, target="") for row in found]  # the targets are our own
     print(f"\nPeer\n{terminal(rows)}", flush=True)
     return rows
 

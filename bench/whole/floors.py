@@ -33,9 +33,13 @@ def interpreter_ms(program: str = "pass") -> float:
 
 def interpreter_mib() -> float:
     """What one keeps that waits for a line and does nothing else."""
-    report = "import resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
-    told = subprocess.run([sys.executable, "-c", report], check=True, capture_output=True, text=True).stdout
-    return int(told) / 1024
+    waiting = [sys.executable, "-c", "print(flush=True); input()"]
+    with subprocess.Popen(waiting, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as one:
+        assert one.stdout is not None
+        one.stdout.readline()
+        pages = int(Path(f"/proc/{one.pid}/statm").read_text(encoding="ascii").split()[1])
+        one.communicate(b"\n")
+    return pages * os.sysconf("SC_PAGESIZE") / 2**20
 
 
 def echo_ms(rounds: int = 2000) -> list[float]:
