@@ -3,6 +3,7 @@
 import os
 import plistlib
 import shutil
+import signal
 import subprocess
 import sys
 from argparse import Namespace
@@ -15,6 +16,7 @@ from supervisor.cli import examination, mcp, service
 from supervisor.cli.main import main
 from supervisor.cli.man import pages
 from supervisor.cli.verbs import shown
+from tests.faults.house import everything
 from tests.supervisor.cli.place import PROGRAM, Place
 from tests.support.confinement import CONFINED
 
@@ -69,10 +71,17 @@ def test_two_different_run_directories_are_found(quiet: Place) -> None:
     assert "XDG_RUNTIME_DIR" in str(lock["advice"])
 
 
+def guard_of(daemon: int) -> int:
+    """It is told in its command line whose commands it is to end: those with the mark of this one life."""
+    (guard,) = (pid for pid, line in everything([f"={daemon}-".encode()]) if "after_death.py" in line)
+    return guard
+
+
 def test_processes_of_a_killed_daemon_are_found_and_the_next_one_ends_them(quiet: Place) -> None:
     quiet.run("up")
     conversation = quiet.new("run sleep 60", "--sandbox", "danger-full-access", "--approval", "never")
     quiet.run("events", conversation, "--since", "1h", "--filter", "type=exec_command_begin", "-n", "1", "-t", "10s")
+    os.kill(guard_of(quiet.pid()), signal.SIGKILL)  # or it would end them before anybody could find them
     quiet.kill()
     found = findings(quiet, 1)
     assert "left running" in str(found["processes"]["told"])
