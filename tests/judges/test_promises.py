@@ -12,7 +12,7 @@ from tests.judges.promises.trial import Trial, asleep
 
 PAGE = DOCS / "how-to" / "migrating-from-codex-mcp-server.md"
 COMMAND = (sys.executable, "-P", "-m", "supervisor.cli.main", "mcp")
-SIDE_BY_SIDE = 6  # most of a trial is a server's start; the rest is waiting
+SIDE_BY_SIDE = 3  # most of a trial is a server's start; the rest is waiting
 
 
 @pytest.mark.timeout(180)  # seventy servers start, on a machine that may be busy

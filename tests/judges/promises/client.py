@@ -13,7 +13,7 @@ from typing import Any
 
 from tests.support.mcp_client import Json, McpClient
 
-WAIT_S = 10.0  # for anything; what takes milliseconds and has not come by then does not come
+WAIT_S = 15.0  # for anything; what takes milliseconds and has not come by then does not come
 TERMINAL = {"task_complete", "turn_aborted"}
 SESSION_NAMES = ("sessionId", "threadId", "conversationId")
 
