@@ -26,7 +26,7 @@ from supervisor.config import Arguments, Loaded, choose_provider, differences, l
 from supervisor.config.complain import is_secret
 from supervisor.engine import Engine
 from supervisor.environment import command_environment
-from supervisor.journal.export import Place, import_, piece
+from supervisor.journal.export import Place, arriving, import_, piece
 from supervisor.journal.opening import size_on_disk
 from transports import requests as ask
 from transports.dialect import Client
@@ -203,10 +203,11 @@ class Services:
     async def _import(self, request: ask.Import, _: Client) -> ask.Stored:
         journal = self._engine.journal
         brought = await asyncio.to_thread(guest, request.lines, request.new_id)
+        one = await asyncio.to_thread(arriving, brought.lines, request.new_id)
 
         def work() -> object:
             check_name(journal, brought.name, brought.conversation)
-            return import_(journal, brought.lines, request.new_id)
+            return import_(journal, one)
 
         return await self._make_known(await self._write(work))
 

@@ -3,7 +3,7 @@
 import base64
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
@@ -104,17 +104,32 @@ def _beginning(journal: Journal, conversation: ConversationId) -> tuple[Place, s
     return Place(page.first_seq - 1, head.last_seq), header
 
 
-def import_(journal: SqliteJournal, lines: Iterable[str], new_id: ConversationId | None = None) -> ConversationId:
-    """All lines or nothing. An id that is here already is refused; `new_id` gives the conversation another one."""
+@dataclass(frozen=True, slots=True)
+class Arriving:
+    """A conversation that was read and can be stored."""
+
+    head: Head
+    first_seq: int
+    records: tuple[Record, ...]
+
+
+def arriving(lines: Iterable[str], new_id: ConversationId | None = None) -> Arriving:
+    """The slow half of an import, which needs no journal. `new_id` gives the conversation another id."""
     numbered = enumerate(lines, 1)
     header = _parsed(Header, *next(numbered, (1, "")))
     head = _head(header.head)
     if new_id is not None:
         head = replace(head, conversation=new_id)
-    if journal.head(head.conversation) is not None:
-        raise InvalidInput(f"conversation {head.conversation} is here already; import it under a new id")
-    journal.adopt(head, header.first_seq, (_record(number, line) for number, line in numbered))
-    return head.conversation
+    return Arriving(head, header.first_seq, tuple(_record(number, line) for number, line in numbered))
+
+
+def import_(journal: SqliteJournal, one: Arriving) -> ConversationId:
+    """All of it or nothing. An id that is here already is refused."""
+    conversation = one.head.conversation
+    if journal.head(conversation) is not None:
+        raise InvalidInput(f"conversation {conversation} is here already; import it under a new id")
+    journal.adopt(one.head, one.first_seq, one.records)
+    return conversation
 
 
 def _line(value: object) -> str:
@@ -126,8 +141,9 @@ def _parsed(model: type[Model], number: int, line: str) -> Model:
         return model.model_validate_json(line)
     except ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise InvalidInput(f"line {number}: {where}: {first['msg']}", line=number) from None
+        member = ".".join(str(part) for part in first["loc"])  # none where the line isn't even JSON
+        words = f"{member}: {first['msg']}" if member else first["msg"]
+        raise InvalidInput(f"line {number}: {words}", line=number) from None
 
 
 def _record(number: int, line: str) -> Record:

@@ -16,7 +16,7 @@ from actors.records import Append, Record
 from actors.settings import BusyPolicy, Settings
 from supervisor.branching import check_name, forked, guest
 from supervisor.journal import SqliteJournal
-from supervisor.journal.export import export, import_
+from supervisor.journal.export import arriving, export, import_
 
 ONE = ConversationId("11111111-1111-4111-8111-111111111111")
 TWO = ConversationId("22222222-2222-4222-8222-222222222222")
@@ -51,7 +51,7 @@ def types(append: Append) -> list[str]:
 
 
 def taken_in(journal: SqliteJournal, lines: tuple[str, ...], new_id: ConversationId | None = None) -> ConversationId:
-    return import_(journal, guest(lines, new_id).lines, new_id)
+    return import_(journal, arriving(guest(lines, new_id).lines, new_id))
 
 
 def agree(journal: SqliteJournal, conversation: ConversationId) -> None:
@@ -165,7 +165,7 @@ def test_a_history_whose_beginning_was_pruned_keeps_what_its_checkpoint_says(jou
     tree = json.loads(head)
     tree["first_seq"] = 3
     brought = guest((json.dumps(tree), *events[2:]), TWO)
-    assert import_(journal, brought.lines, TWO) == TWO
+    assert import_(journal, arriving(brought.lines, TWO)) == TWO
     found = journal.head(TWO)
     assert found is not None
     state = restore(TWO, found, ())

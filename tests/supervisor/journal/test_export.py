@@ -12,7 +12,7 @@ from actors.errors import InvalidInput, SequenceConflict, UnknownConversation
 from actors.ports import Journal
 from actors.records import Append
 from supervisor.journal import Retention, SqliteJournal
-from supervisor.journal.export import PAGE, export, import_, piece
+from supervisor.journal.export import PAGE, arriving, export, import_, piece
 from tests.fakes.journal import FakeJournal
 from tests.supervisor.journal.conftest import Open
 from tests.supervisor.journal.sample import A, B, C, begin, contents, follow, head, stored
@@ -31,7 +31,7 @@ def test_what_was_exported_is_imported_as_it_was(opened: Open, other: SqliteJour
     lines = list(export(journal, A))
     assert len(lines) == 2 * PAGE + 2
     assert all("\n" not in line for line in lines)
-    assert import_(other, lines) == A
+    assert import_(other, arriving(lines)) == A
     assert contents(other)[A] == contents(journal)[A]
 
 
@@ -44,7 +44,7 @@ def test_it_ends_where_the_conversation_ended_at_the_first_piece(opened: Open, o
     stored(journal, [follow(A, PAGE + 2, PAGE + 3)])
     rest, end = piece(journal, A, place)
     assert end is None
-    import_(other, [*lines, *rest])
+    import_(other, arriving([*lines, *rest]))
     assert contents(other)[A] == before
 
 
@@ -81,7 +81,7 @@ def test_a_pruned_conversation_is_imported_with_the_same_numbers(opened: Open, o
     stored(journal, [begin(A, 10, checkpoint_seq=10)])
     while journal.prune(0.0, Retention(max_events=3)):
         pass
-    import_(other, export(journal, A))
+    import_(other, arriving(export(journal, A)))
     assert contents(other)[A] == contents(journal)[A]
     stored(other, [follow(A, 11, 11)])
 
@@ -89,7 +89,7 @@ def test_a_pruned_conversation_is_imported_with_the_same_numbers(opened: Open, o
 def test_an_empty_conversation_is_imported_too(opened: Open, other: SqliteJournal) -> None:
     journal = opened()
     stored(journal, [Append(A, (), head(A, 0))])
-    import_(other, export(journal, A))
+    import_(other, arriving(export(journal, A)))
     assert contents(other)[A][0] == head(A, 0)
 
 
@@ -98,8 +98,8 @@ def test_an_id_that_is_here_is_refused_unless_it_gets_a_new_one(opened: Open) ->
     stored(journal, [begin(A, 3)])
     lines = list(export(journal, A))
     with pytest.raises(InvalidInput, match="is here already"):
-        import_(journal, lines)
-    assert import_(journal, lines, new_id=C) == C
+        import_(journal, arriving(lines))
+    assert import_(journal, arriving(lines, new_id=C)) == C
     found = contents(opened())
     assert found[C][1] == found[A][1]
     assert found[C][0] == replace(found[A][0], conversation=C)
@@ -135,7 +135,7 @@ WRONG: list[tuple[Change, str]] = [
     (lambda lines: lines.pop(), "the head says 3, the last event is 2"),
     (lambda lines: lines.append(lines[-1]), "4 is next, not 3"),
     (lambda lines: lines[0].update(first_seq=2), "2 is next, not 1"),
-    (lambda lines: lines[0].update(greenroom_export=2), "line 1: greenroom_export"),
+    (lambda lines: lines[0].update(greenroom_export=2), "line 1: greenroom_export: "),
     (lambda lines: lines[0]["head"].pop("cwd"), r"line 1: head\.cwd"),
     (lambda lines: lines[0]["head"].update(settings="ü"), r"line 1: head\.settings"),
     (lambda lines: lines[0]["head"].update(tokens=-1), r"line 1: head\.tokens"),
@@ -158,9 +158,9 @@ def test_a_line_that_is_wrong_imports_nothing(opened: Open, other: SqliteJournal
     lines = [json.loads(line) for line in export(journal, A)]
     change(lines)
     with pytest.raises((InvalidInput, SequenceConflict), match=told):
-        import_(other, [json.dumps(line) for line in lines])
+        import_(other, arriving([json.dumps(line) for line in lines]))
     assert contents(other) == {}
-    import_(other, export(journal, A))
+    import_(other, arriving(export(journal, A)))
 
 
 def test_a_line_that_is_not_json_is_named(opened: Open, other: SqliteJournal) -> None:
@@ -168,6 +168,6 @@ def test_a_line_that_is_not_json_is_named(opened: Open, other: SqliteJournal) ->
     stored(journal, [begin(A, 3)])
     lines = list(export(journal, A))
     lines[3] = lines[3][:-5]
-    with pytest.raises(InvalidInput, match="line 4"):
-        import_(other, lines)
+    with pytest.raises(InvalidInput, match="line 4: Invalid JSON"):
+        import_(other, arriving(lines))
     assert contents(other) == {}
