@@ -46,7 +46,7 @@ As profiles show it (cProfile of the loop, `perf` with its software clock for th
 each step, `python -m bench --part anatomy` for the stages of a turn). Machines of one kind, and hours of one
 machine, differ by more than a factor of two, and the floors with them: the same turn has been seen to take 1.7 ms
 and, where the bare HTTP read took 0.5 ms instead of 0.2, 4 ms. At such an hour the narrow targets are missed by up to
-a fifth or, for interrupts between busy streams, a half; the ratios stay.
+a fifth or, for interrupts between busy streams, a half; the ratios change much less.
 
 - **A turn** is two synced commits one after the other, the model, a look at the directory in a worker thread,
   and some 3,600 calls of functions on the loop's thread: two fifths of them are the agent's and its HTTP, two
