@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 LEVEL, SUBSCRIBE, UNSUBSCRIBE = "logging/setLevel", "resources/subscribe", "resources/unsubscribe"
+QUIET = ("error", "critical", "alert", "emergency")  # levels at which nobody wants to hear of a warning
 LASTING = (LEVEL, SUBSCRIBE, UNSUBSCRIBE)  # compared one by one: a client may say a list where a name belongs
 
 
@@ -31,6 +32,11 @@ class Lasting:
         self._holds.pop(about, None)
         if message["method"] != UNSUBSCRIBE:
             self._holds[about] = message
+
+    @property
+    def wants_warnings(self) -> bool:
+        params = self._holds.get(LEVEL, {}).get("params")
+        return not (isinstance(params, dict) and params.get("level") in QUIET)
 
     def lost(self) -> None:
         """What was not answered has failed, and its client is told so."""

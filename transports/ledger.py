@@ -8,7 +8,7 @@ may be an answer, a request, or the withdrawal of one.
 from __future__ import annotations
 
 from transports.lasting import Lasting
-from transports.streams import Streams
+from transports.streams import Listeners, Streams
 
 TYPE_CHECKING = False  # loading typing costs more than all of the bridge
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ class Ledger:
         self._tries = 0
         self._lasting = Lasting()
         self._streams = Streams()
+        self._listeners = Listeners()
         self._open: dict[str, Any] = {}  # requests of the client, by their id as JSON: 1 and "1" differ
         self._asked: dict[str, Any] = {}  # requests of the daemon
         self._withdrawn: set[str] = set()  # of an earlier daemon: an answer to these is for nobody
@@ -64,6 +65,7 @@ class Ledger:
             self._open[_key(message)] = message["id"]
             self._lasting.asked(_key(message), message)
             self._streams.asked(_key(message), message)
+            self._listeners.asked(_key(message), message)
         elif method == "notifications/cancelled":
             self._streams.cancelled(_key_of(message.get("params"), "requestId"))
         elif method is None and "id" in message:
@@ -101,6 +103,7 @@ class Ledger:
         self._open.pop(key, None)
         self._lasting.answered(key, granted="result" in message)
         self._streams.answered(key, message)
+        self._listeners.answered(key, message)
         if self._initialize is not None and key == _key(self._initialize):
             self._greeted = True
 
@@ -135,11 +138,17 @@ class Ledger:
             )
             for c in self._streams.lost()
         ]
+        told += [_warning(f"{c} can't be listened to any more: {why}") for c in self._unheard()]
         self._withdrawn.update(self._asked)
         self._open.clear()
         self._asked.clear()
         self._lasting.lost()
         return told
+
+    def _unheard(self) -> list[str]:
+        """The conversations of listeners, which have no way of their own to be told of an end."""
+        lost = self._listeners.lost()
+        return lost if self._lasting.wants_warnings else []
 
     def replay(self) -> list[bytes]:
         """What the next daemon has to hear first."""
@@ -211,6 +220,11 @@ def _key_of(value: Any, name: str) -> str:
 
 def _member(value: Any, name: str) -> Any:
     return value.get(name) if isinstance(value, dict) else None
+
+
+def _warning(text: str) -> bytes:
+    params = {"level": "warning", "logger": "greenroom", "data": text}  # as the daemon says it
+    return _line({"jsonrpc": "2.0", "method": "notifications/message", "params": params})
 
 
 def _line(value: dict[str, Any]) -> bytes:

@@ -42,6 +42,18 @@ def test_an_interrupt_is_answered_with_its_reason_however_often_it_is_asked_for(
         assert methods.index("codex/event/turn_aborted") < methods.index(first)
 
 
+def test_a_listener_is_told_that_its_daemon_was_killed_and_may_listen_again(stage: Stage) -> None:
+    with stage.bridge(*POLICY_A) as client:
+        conversation, _ = begin(client)
+        stage.kill_daemon()
+        told = client.notified("notifications/message")
+        assert told["level"] == "warning"
+        assert told["data"].startswith(f"{conversation} can't be listened to any more: ")
+        assert client.ask("addConversationListener", {"conversationId": conversation})["result"]["subscriptionId"]
+        assert client.ask("sendUserMessage", said(conversation, "say back"))["result"] == {}
+        assert client.notified("codex/event/task_complete")["msg"]["last_agent_message"] == "back"
+
+
 def test_a_known_safe_command_runs_without_a_question_and_a_listener_hears_its_end(stage: Stage, work: Path) -> None:
     with stage.bridge(*POLICY_B) as client:
         made = client.ask("newConversation", {"cwd": str(work)})["result"]

@@ -311,3 +311,62 @@ def test_a_stream_that_names_nothing_is_none(params: Any) -> None:
     ledger.sent(jsonrpc.notification("notifications/cancelled", params))
     ledger.received(jsonrpc.notification("notifications/stream_disconnected", params))
     assert ended(ledger) == []
+
+
+# --- listeners ------------------------------------------------------------------------------------------------------
+
+
+def listening(ledger: Ledger, number: int, conversation: str = "here", subscription: str = "s") -> None:
+    ledger.sent(jsonrpc.request(number, "addConversationListener", {"conversationId": conversation}))
+    ledger.received(jsonrpc.result(number, {"subscriptionId": subscription}))
+
+
+def leaving(ledger: Ledger, number: int, subscription: str) -> None:
+    ledger.sent(jsonrpc.request(number, "removeConversationListener", {"subscriptionId": subscription}))
+
+
+def warned(ledger: Ledger) -> list[str]:
+    said: list[Any] = told(ledger.lost("gone"))
+    assert all(one["method"] == "notifications/message" and one["params"]["level"] == "warning" for one in said)
+    return [one["params"]["data"] for one in said]
+
+
+def test_who_listened_to_a_daemon_that_is_gone_is_warned_once_for_each_conversation() -> None:
+    ledger = greeted()
+    listening(ledger, 7, "one", "a")
+    listening(ledger, 8, "one", "b")
+    listening(ledger, 9, "two", "c")
+    assert warned(ledger) == [f"{one} can't be listened to any more: gone" for one in ("one", "two")]
+    assert warned(ledger) == []
+
+
+def test_who_listens_no_more_was_refused_or_wants_no_warnings_is_not_warned() -> None:
+    ledger = greeted()
+    listening(ledger, 7, "left", "a")
+    leaving(ledger, 8, "a")
+    ledger.received(jsonrpc.result(8, {}))
+    ledger.sent(jsonrpc.request(9, "addConversationListener", {"conversationId": "refused"}))
+    ledger.received(jsonrpc.error(9, -32600, "no such conversation"))
+    assert warned(ledger) == []
+    ledger.sent(jsonrpc.request(10, "logging/setLevel", {"level": "error"}))
+    ledger.received(jsonrpc.result(10, {}))
+    listening(ledger, 11)
+    assert warned(ledger) == []
+
+
+def test_a_listener_that_could_not_be_removed_still_listens() -> None:
+    ledger = greeted()
+    listening(ledger, 7)
+    leaving(ledger, 8, "s")
+    ledger.received(jsonrpc.error(8, -32600, "subscription not found"))
+    assert len(warned(ledger)) == 1
+
+
+@pytest.mark.parametrize("params", [None, [], {}, {"conversationId": [], "subscriptionId": {}}])
+def test_a_listener_that_names_nothing_is_none(params: Any) -> None:
+    ledger = greeted()
+    ledger.sent(jsonrpc.request(7, "addConversationListener", params))
+    ledger.received(jsonrpc.result(7, {"subscriptionId": "s"}))
+    ledger.sent(jsonrpc.request(8, "removeConversationListener", params))
+    ledger.received(jsonrpc.result(8, {}))
+    assert warned(ledger) == []
