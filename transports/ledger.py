@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 NOTIFICATION = b'{"jsonrpc":"2.0","method":'  # how our own encoder begins what has no id, and nothing else
-WITHDRAWAL = NOTIFICATION + b'"notifications/cancelled"'
+CANCELLED = "notifications/cancelled"
+WITHDRAWAL = NOTIFICATION + f'"{CANCELLED}"'.encode()
 DISCONNECTED = "notifications/stream_disconnected"
 STREAM_END = NOTIFICATION + f'"{DISCONNECTED}"'.encode()
 GONE = -31302  # errors.ActorGone, which is too expensive to import here
@@ -66,7 +67,7 @@ class Ledger:
             self._lasting.asked(_key(message), message)
             self._streams.asked(_key(message), message)
             self._listeners.asked(_key(message), message)
-        elif method == "notifications/cancelled":
+        elif method == CANCELLED:
             self._streams.cancelled(_key_of(message.get("params"), "requestId"))
         elif method is None and "id" in message:
             self._asked.pop(_key(message), None)
@@ -128,15 +129,9 @@ class Ledger:
         told = [
             _line({"jsonrpc": "2.0", "id": number, "error": unreachable(why, code)}) for number in self._open.values()
         ]
+        told += [_notification(CANCELLED, {"requestId": n, "reason": why}) for n in self._asked.values()]
         told += [
-            _line({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": n, "reason": why}})
-            for n in self._asked.values()
-        ]
-        told += [
-            _line(
-                {"jsonrpc": "2.0", "method": DISCONNECTED, "params": {"_meta": {"conversationId": c}, "reason": why}}
-            )
-            for c in self._streams.lost()
+            _notification(DISCONNECTED, {"_meta": {"conversationId": c}, "reason": why}) for c in self._streams.lost()
         ]
         told += [_warning(f"{c} can't be listened to any more: {why}") for c in self._unheard()]
         self._withdrawn.update(self._asked)
@@ -223,8 +218,11 @@ def _member(value: Any, name: str) -> Any:
 
 
 def _warning(text: str) -> bytes:
-    params = {"level": "warning", "logger": "greenroom", "data": text}  # as the daemon says it
-    return _line({"jsonrpc": "2.0", "method": "notifications/message", "params": params})
+    return _notification("notifications/message", {"level": "warning", "logger": "greenroom", "data": text})
+
+
+def _notification(method: str, params: dict[str, Any]) -> bytes:
+    return _line({"jsonrpc": "2.0", "method": method, "params": params})
 
 
 def _line(value: dict[str, Any]) -> bytes:

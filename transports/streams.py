@@ -22,10 +22,7 @@ class Streams:
     def asked(self, key: str, message: dict[str, Any]) -> None:
         params = message.get("params")
         if message["method"] == "tools/call" and isinstance(params, dict) and params.get("name") == STREAM:
-            arguments = params.get("arguments")
-            conversation = arguments.get("conversation_id") if isinstance(arguments, dict) else None
-            if isinstance(conversation, str):
-                self._asked[key] = conversation
+            _note(self._asked, key, params.get("arguments"), "conversation_id")
 
     def answered(self, key: str, message: dict[str, Any]) -> None:
         conversation = self._asked.pop(key, None)

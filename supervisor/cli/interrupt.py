@@ -23,14 +23,17 @@ def run(chosen: Namespace) -> int:
         asked = [{"conversation": one, "kill": chosen.kill, "reason": chosen.reason or ""} for _, one in wanted]
         results = control.each("conversation/interrupt", asked, wait_s)
         explained = [
-            ids.explained(control, name, result)
-            if isinstance(result, Problem)
-            else {"conversation": ids.resolved(control, meant), **result}
-            if chosen.json
-            else result
-            for (name, meant), result in zip(wanted, results, strict=True)
+            _explained(control, name, one, result, as_json=chosen.json)
+            for (name, one), result in zip(wanted, results, strict=True)
         ]
     return _told([name for name, _ in wanted], explained, wait_s, as_json=chosen.json)
+
+
+def _explained(control: Control, name: str, one: str, result: Json | Problem, *, as_json: bool) -> Json | Problem:
+    """A program is told the whole id, whatever was typed."""
+    if isinstance(result, Problem):
+        return ids.explained(control, name, result)
+    return {"conversation": ids.resolved(control, one), **result} if as_json else result
 
 
 def _busy(control: Control) -> list[tuple[str, str]]:

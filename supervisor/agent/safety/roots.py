@@ -39,7 +39,7 @@ def writable_roots(policy: SandboxPolicy, cwd: Path, tmpdir: Path | None) -> Roo
             own, scratch = _real(projects(policy, cwd)), _real(temporary(policy, tmpdir))
             # A root's .git may itself be a link to somewhere in another root. Not in a temporary directory: there
             # any command can put a link that would close somebody else's project.
-            return Roots(_real((*own, *scratch)), closed=_real(root / REPOSITORY for root in own))
+            return Roots(tuple(dict.fromkeys((*own, *scratch))), closed=_real(root / REPOSITORY for root in own))
         case _:
             assert_never(policy)
 

@@ -47,7 +47,6 @@ class Talk:
         self._typed_at = 0.0
         self._asking = False
         self._interrupting = False
-        self._turns = 0
 
     def press(self, key: str, scene: Scene, now: float) -> Wanted | None:
         if key in {keys.CTRL_BACKSLASH, keys.CTRL_D}:

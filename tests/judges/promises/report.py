@@ -1,4 +1,4 @@
-"""Tries promises, some side by side, and says of each whether it was kept; a table for the docs, too."""
+"""Tries promises, some side by side, and says of each whether it was kept."""
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor

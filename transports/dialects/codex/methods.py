@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 
 from transports.dialects.codex import conversations, listeners, machine, params, stored
-from transports.dialects.mcp.method import Method
+from transports.dialects.mcp.method import Method, always
 
 METHODS: Mapping[str, Method] = {
     "newConversation": Method(params.NewConversation, conversations.new_conversation),
     "sendUserMessage": Method(params.SendUserMessage, conversations.send_user_message),
     "sendUserTurn": Method(params.SendUserTurn, conversations.send_user_turn),
-    "interruptConversation": Method(params.Named, conversations.interrupt_conversation, urgent=lambda _: True),
+    "interruptConversation": Method(params.Named, conversations.interrupt_conversation, urgent=always),
     "addConversationListener": Method(params.Named, listeners.add_listener),
-    "removeConversationListener": Method(params.RemoveListener, listeners.remove_listener, urgent=lambda _: True),
+    "removeConversationListener": Method(params.RemoveListener, listeners.remove_listener, urgent=always),
     "listConversations": Method(params.ListConversations, stored.list_conversations),
     "resumeConversation": Method(params.ResumeConversation, stored.resume),
     "archiveConversation": Method(params.ArchiveConversation, stored.archive),

@@ -14,8 +14,16 @@ if TYPE_CHECKING:
 Handler = Callable[["Call", Any], Iterable[Action]]
 
 
+def always(_: Any) -> bool:
+    return True
+
+
+def never(_: Any) -> bool:
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Method:
     params: type[BaseModel]
     handler: Handler
-    urgent: Callable[[Any], bool] = lambda _: False  # of its params: whether it is let in beside too many others
+    urgent: Callable[[Any], bool] = never  # of its params: whether it is let in beside too many others

@@ -12,7 +12,7 @@ from transports.dialects.mcp import completion, resources, tools
 from transports.dialects.mcp.call import Call
 from transports.dialects.mcp.calls import codex, own, typed
 from transports.dialects.mcp.decoding import Undecodable
-from transports.dialects.mcp.method import Handler, Method
+from transports.dialects.mcp.method import Handler, Method, always
 from transports.dialects.mcp.revisions import Initialize, peer, welcome
 
 
@@ -85,10 +85,9 @@ OWN: Mapping[str, Handler] = {
 
 URGENT = frozenset({"interrupt_conversation", "answer_approval"})  # tools that end what others wait for
 
-
 METHODS: Mapping[str, Method] = {
     "initialize": Method(Initialize, initialize),
-    "ping": Method(Anything, ping, urgent=lambda _: True),
+    "ping": Method(Anything, ping, urgent=always),
     "tools/list": Method(resources.Page, list_tools),
     "tools/call": Method(CallTool, call_tool, urgent=lambda wanted: wanted.name in URGENT),
     "logging/setLevel": Method(SetLevel, set_level),
