@@ -11,10 +11,11 @@ from pathlib import Path
 
 from actors.errors import GreenroomError, InvalidInput, NotAllowed
 from actors.ids import ConversationId, TurnId
-from actors.settings import ApprovalPolicy, DangerFullAccess, SandboxMode, SandboxPolicy
+from actors.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxMode, SandboxPolicy
 from supervisor.agent.processes import Command, Finished, NotStarted, Output, Processes, reason
 from supervisor.agent.processes.output import Stream
-from supervisor.agent.safety.judge import judge_command
+from supervisor.agent.safety.judge import confinement, judge_command
+from supervisor.agent.safety.names import plainly_named
 from supervisor.agent.safety.rules import Ask, Reject, Run
 from supervisor.agent.sandbox import Sandbox
 
@@ -23,7 +24,12 @@ OUTPUT_BYTES = 1 << 20
 DIFF_BYTES = 8 << 20  # fits a line that a client must be able to read; a longer diff is refused rather than cut
 GIT_S = 30.0  # a cold cache and a large repository; more means that it hangs
 UNTRACKED = 1000  # files; who has more has forgotten to ignore them
-SAFE_GIT = ("git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false")
+# Nothing is fetched, and nothing is started that the repository names; in the sandbox it could do no harm, either.
+SAFE_GIT = (
+    *("git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-c", "safe.bareRepository=explicit"),
+    *("-c", "protocol.allow=never"),
+)
+FILTERS = r"^filter\..*\.(clean|process)$"
 PLAIN_DIFF = ("diff", "--no-textconv", "--no-ext-diff", "--no-color")
 
 
@@ -50,12 +56,13 @@ class Machine:
     async def diff_to_remote(self) -> dict[str, object]:
         """Against the newest commit below HEAD that some remote has; files that git doesn't know are in it too."""
         sha = await self._closest_remote()
-        parts = [await self._git(*PLAIN_DIFF, sha)]
+        plain = (*await self._without_filters(), *PLAIN_DIFF)
+        parts = [await self._git(*plain, sha)]
         listed = await self._git("ls-files", "-z", "--others", "--exclude-standard")
         names = [name for name in listed.split("\0") if name]
         if len(names) > UNTRACKED:
             raise InvalidInput(f"{len(names)} files are not tracked")
-        new = (*PLAIN_DIFF, "--no-index", "--", "/dev/null")
+        new = (*plain, "--no-index", "--", "/dev/null")
         parts += [await self._git(*new, name, may_differ=True) for name in names]
         diff = "".join(parts)
         if len(diff) > DIFF_BYTES:
@@ -74,18 +81,26 @@ class Machine:
             raise InvalidInput("nothing of this history is on a remote")
         return shared[0]
 
+    async def _without_filters(self) -> tuple[str, ...]:
+        """Options that take the filters away, by which the work tree's files would go to be compared."""
+        named = await self._git("config", "-z", "--name-only", "--get-regexp", FILTERS, may_differ=True)
+        return tuple(word for name in named.split("\0") if name for word in ("-c", f"{name}="))
+
     async def _git(self, *arguments: str, may_differ: bool = False) -> str:
-        finished, output = await self._run((*SAFE_GIT, *arguments), DangerFullAccess(), GIT_S, DIFF_BYTES)
+        confined = ReadOnly() if self.sandbox.availability.ok else DangerFullAccess()
+        finished, output = await self._run((*SAFE_GIT, *arguments), confined, GIT_S, DIFF_BYTES)
         allowed = {0, 1} if may_differ else {0}
         if finished.exit_code not in allowed or output.stdout.cut:
-            raise InvalidInput(f"git {arguments[0]} failed: {output.stderr.text().strip()[:200]}")
+            verb = next(word for word in arguments if word != "-c" and "=" not in word)
+            raise InvalidInput(f"git {verb} failed: {output.stderr.text().strip()[:200]}")
         return output.stdout.text()
 
     def _judged(self, argv: tuple[str, ...], policy: ApprovalPolicy, sandbox: SandboxPolicy) -> SandboxPolicy:
         mode, available = SandboxMode(sandbox.mode), self.sandbox.availability.ok
-        match judge_command(argv, policy, mode, sandbox_available=available):
-            case Run(sandboxed=sandboxed):
-                return sandbox if sandboxed else DangerFullAccess()
+        plainly = not available and plainly_named(argv, self.env, sandbox, self.cwd)
+        match judge_command(argv, policy, mode, sandbox_available=available, plainly_named=plainly):
+            case Run() as run:
+                return confinement(run, sandbox)
             case Ask():
                 raise NotAllowed("it would need an approval, and nobody is asked for a command of its own")
             case Reject(text):

@@ -1,6 +1,7 @@
 """Commands of the model: what is asked, what runs, in which environment, and what the model gets to read."""
 
 import json
+import subprocess
 import threading
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from actors.answers import Ending
 from actors.settings import ApprovalPolicy, Decision, ReadOnly, WorkspaceWrite
 from supervisor.agent.tools import shell as shell_tool
 from tests.supervisor.agent.turns.requests import check_well_formed, lines, talk
-from tests.support.confinement import confinable
+from tests.support.confinement import CONFINED, confinable
 from tests.support.house import House, Talk, house_at
 from tests.support.model_server import ModelServer
 
@@ -266,6 +267,25 @@ def test_a_known_safe_command_is_not_asked_about(house: House) -> None:
     conversation = house.talk(approval_policy=ApprovalPolicy.UNTRUSTED)
     conversation.ask(f"{shell('ls')}; then; say done")
     assert conversation.wait(ev.ExecCommandEnd).exit_code == 0
+
+
+def test_what_a_repository_names_writes_nothing_when_git_is_run_without_a_question(
+    house: House, server: ModelServer
+) -> None:
+    """With a sandbox git runs in one that is read-only, without one it is asked about."""
+    subprocess.run(("git", "init", "-q"), cwd=house.workspace, check=True)
+    trap = house.workspace / "trap"
+    trap.write_text(f"#!/bin/sh\necho met >&2; touch {house.workspace}/PWNED\n")
+    trap.chmod(0o755)
+    subprocess.run(("git", "config", "core.fsmonitor", str(trap)), cwd=house.workspace, check=True)
+    conversation = house.talk(approval_policy=ApprovalPolicy.UNTRUSTED, sandbox=WorkspaceWrite())
+    told = f"{shell('git', 'status')}; then; say done"
+    if CONFINED.ok:
+        conversation.ask(told)
+        assert "met" in result(*outputs(server))["output"]
+    else:
+        answered(conversation, Decision.DENIED, told)
+    assert not (house.workspace / "PWNED").exists()
 
 
 def test_a_deadline_is_passed_on_and_answers_as_denied(tmp_path: Path, server: ModelServer) -> None:
