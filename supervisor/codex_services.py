@@ -5,13 +5,13 @@ started is gone when it is answered.
 """
 
 import secrets
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from actors.errors import GreenroomError, InvalidInput, NotAllowed
 from actors.ids import ConversationId, TurnId
 from actors.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxMode, SandboxPolicy
+from supervisor.agent.environments import Around
 from supervisor.agent.processes import Command, Finished, NotStarted, Output, Processes, reason
 from supervisor.agent.processes.output import Stream
 from supervisor.agent.safety.judge import confinement, judge_command
@@ -39,7 +39,7 @@ class Machine:
 
     processes: Processes
     sandbox: Sandbox
-    env: Mapping[str, str]
+    around: Around
     cwd: Path
 
     async def run_once(
@@ -97,7 +97,7 @@ class Machine:
 
     def _judged(self, argv: tuple[str, ...], policy: ApprovalPolicy, sandbox: SandboxPolicy) -> SandboxPolicy:
         mode, available = SandboxMode(sandbox.mode), self.sandbox.availability.ok
-        plainly = not available and plainly_named(argv, self.env, sandbox, self.cwd)
+        plainly = not available and plainly_named(argv, self.around.env, sandbox, self.cwd)
         match judge_command(argv, policy, mode, sandbox_available=available, plainly_named=plainly):
             case Run() as run:
                 return confinement(run, sandbox)
@@ -112,7 +112,7 @@ class Machine:
         output = Output(_not_shown, keep_bytes=keep_bytes)
         turn = TurnId(f"once-{secrets.token_hex(8)}")
         try:
-            with self.sandbox.confine(policy, self.cwd, argv, self.env) as confined:
+            with self.sandbox.confine(policy, self.cwd, argv, self.around.env) as confined:
                 command = Command(
                     confined.argv,
                     confined.cwd,
@@ -122,6 +122,7 @@ class Machine:
                     timeout_s,
                     keeper=confined.keeper,
                     pass_fds=confined.pass_fds,
+                    umask=self.around.umask,
                 )
                 result = await self.processes.run(command, output)
         except OSError as error:

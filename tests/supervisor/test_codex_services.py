@@ -11,6 +11,7 @@ import pytest
 
 from actors.errors import GreenroomError, InvalidInput, NotAllowed
 from actors.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxPolicy, WorkspaceWrite
+from supervisor.agent.environments import Around
 from supervisor.agent.processes import Processes
 from supervisor.agent.sandbox import Availability, Sandbox
 from supervisor.codex_services import Machine
@@ -26,7 +27,7 @@ SANDBOX = Sandbox()
 def on(tmp_path: Path, cwd: Path, work: Callable[[Machine], Awaitable[T]], sandbox: Sandbox = SANDBOX) -> T:
     async def go() -> T:
         async with Processes(tmp_path / "ledger", INSTANCE, 0.2) as processes:
-            return await work(Machine(processes, sandbox, QUIET, cwd))
+            return await work(Machine(processes, sandbox, Around(QUIET), cwd))
 
     return limited(go())
 

@@ -15,6 +15,7 @@ from supervisor.agent.patch.errors import PatchError, PatchFailed, PatchStale, o
 from supervisor.agent.patch.files import TEMPORARY_PREFIX, FileState, Unfit, look
 from supervisor.agent.patch.plan import PatchPlan
 from supervisor.agent.patch.transaction import Transaction, put
+from supervisor.umask import USUAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +39,9 @@ class _Step:
         return self.edit.place.real.name
 
 
-def apply_plan(plan: PatchPlan) -> str:
+def apply_plan(plan: PatchPlan, umask: int = USUAL) -> str:
     """The success text. After PatchStale or PatchFailed every file is as it was, or the text says which is not."""
-    transaction = Transaction()
+    transaction = Transaction(umask)
     try:
         with transaction:
             for step in [_prepared(transaction, edit) for edit in plan.edits]:

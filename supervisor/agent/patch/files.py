@@ -23,7 +23,7 @@ class Unfit(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """What a regular file holds. `mode` None: as the umask says, for a file that is still to be made."""
+    """What a regular file holds. `mode` None: as the client's umask says, for a file that is still to be made."""
 
     data: bytes
     mode: int | None
@@ -31,6 +31,15 @@ class FileState:
 
 def open_subfolder(parent: int, name: str) -> int:
     return os.open(name, _FOLDER, dir_fd=parent)
+
+
+def open_up(parent: int, name: str, mode: int) -> None:
+    """Give a new folder its rights; that its group is passed on, as its parent may want it, is left as it is."""
+    descriptor = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
+    try:
+        os.fchmod(descriptor, os.fstat(descriptor).st_mode & 0o7000 | mode)
+    finally:
+        os.close(descriptor)
 
 
 def open_root() -> int:

@@ -69,7 +69,9 @@ class Patching:
         )
         try:
             # A thread can't be cancelled half-way, so the turn's end waits for it: all of the patch, or nothing.
-            done = await asyncio.shield(applying := asyncio.ensure_future(asyncio.to_thread(apply_plan, plan)))
+            done = await asyncio.shield(
+                applying := asyncio.ensure_future(asyncio.to_thread(apply_plan, plan, work.around.umask))
+            )
         except asyncio.CancelledError:
             await asyncio.wait({applying})
             self._ended(work, call, plan, *_outcome(applying))

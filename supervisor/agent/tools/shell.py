@@ -178,6 +178,7 @@ class Shell:
                     timeout_s,
                     keeper=confined.keeper,
                     pass_fds=confined.pass_fds,
+                    umask=work.around.umask,
                 )
                 return await self._processes.run(command, output)
         except OSError as error:

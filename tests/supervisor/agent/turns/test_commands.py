@@ -1,6 +1,7 @@
 """Commands of the model: what is asked, what runs, in which environment, and what the model gets to read."""
 
 import json
+import os
 import subprocess
 import threading
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 
 from actors import events as ev
 from actors.answers import Ending
-from actors.settings import ApprovalPolicy, Decision, ReadOnly, WorkspaceWrite
+from actors.settings import ApprovalPolicy, DangerFullAccess, Decision, ReadOnly, WorkspaceWrite
 from supervisor.agent.tools import shell as shell_tool
 from tests.supervisor.agent.turns.requests import check_well_formed, lines, talk
 from tests.support.confinement import CONFINED, confinable
@@ -166,6 +167,33 @@ def test_what_a_command_leaves_in_the_background_ends_with_its_turn(house: House
 
 
 # --- the environment ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("umask", [0o022, 0o002, 0o077])
+@pytest.mark.parametrize("sandbox", [DangerFullAccess(), pytest.param(WorkspaceWrite(), marks=confinable)])
+def test_commands_and_patches_have_the_umask_of_their_client(
+    house: House, umask: int, sandbox: DangerFullAccess | WorkspaceWrite
+) -> None:
+    conversation = house.talk(sandbox=sandbox)
+    house.engine.environments.remember(conversation.conversation, {"PATH": house.environ["PATH"]}, umask)
+    patch = "*** Begin Patch\n*** Add File: p/f\n+x\n*** End Patch"
+    before = os.umask(0o077)  # as the detached daemon has it
+    try:
+        conversation.ask(
+            f"{shell('sh', '-c', 'mkdir d; echo x > d/f')}; {shell('apply_patch', patch)}; then; say done"
+        )
+    finally:
+        os.umask(before)
+    modes = [(house.workspace / name).stat().st_mode & 0o777 for name in ("d", "d/f", "p", "p/f")]
+    assert modes == [0o777 & ~umask, 0o666 & ~umask] * 2
+
+
+def test_what_an_override_names_as_a_key_is_in_no_command(house: House, server: ModelServer) -> None:
+    conversation = house.talk(overrides={"model_providers": {"x": {"name": "X", "env_key": "QUIET_NAME"}}})
+    env = {"PATH": house.environ["PATH"], "QUIET_NAME": "v"}
+    house.engine.environments.remember(conversation.conversation, env)
+    conversation.ask(f"{shell('env')}; then; say done")
+    assert "QUIET_NAME" not in result(outputs(server)[0])["output"]
 
 
 def test_commands_get_the_environment_of_their_client_by_policy(tmp_path: Path, server: ModelServer) -> None:
