@@ -102,8 +102,9 @@ class ModelClient:
                     body += chunk
                     if len(body) > REFUSAL_BYTES:
                         break
-        shown = without_secrets(endpoint, body[:REFUSAL_BYTES].decode("utf-8", "replace"))
-        return of_status(response.status_code, response.headers, shown.encode(), endpoint.wire, self._now())
+        told = body[:REFUSAL_BYTES]
+        refusal = of_status(response.status_code, response.headers, told, endpoint.wire, self._now())
+        return _cleaned(endpoint, refusal)
 
     def statistics(self) -> dict[str, int]:
         return {"attempts": self._attempts, "streaming": self._streaming}
@@ -181,8 +182,12 @@ async def _linger(
 
 
 def _cleaned(endpoint: Endpoint, failure: ModelError) -> ModelError:
-    """An error inside a stream has the server's words, which may quote our key."""
+    """What is shown of an error are the server's words, which may quote our key. After they are read: not before, as
+    there are many ways to write a key in JSON.
+    """
     failure.message = without_secrets(endpoint, failure.message)
+    if isinstance(failure, RequestFailed):
+        failure.exhausted = without_secrets(endpoint, failure.exhausted)
     failure.args = (failure.message,)
     return failure
 
