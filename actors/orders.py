@@ -68,6 +68,13 @@ class GiveInput:
 
 
 @dataclass(frozen=True, slots=True)
+class AllStored:
+    """What the turn has said until it asked, is on disk."""
+
+    turn: TurnId
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerAgent:
     turn: TurnId
     approval: ApprovalId
@@ -89,7 +96,9 @@ class AbandonAgent:
     conversation: ConversationId
 
 
-AgentOrder = RunAgent | StopAgent | SuspendAgent | InputWaits | GiveInput | AnswerAgent | TakeMore | AbandonAgent
+AgentOrder = (
+    RunAgent | StopAgent | SuspendAgent | InputWaits | GiveInput | AllStored | AnswerAgent | TakeMore | AbandonAgent
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +106,12 @@ class InputWanted:
     """The agent was told that input waits, and takes it before it asks the model again or is done."""
 
 
-AgentNews = DurableEvent | Delta | InputWanted
+@dataclass(frozen=True, slots=True)
+class StorageAwaited:
+    """The agent does nothing until all that it has said is on disk: it is about to do what can't be taken back."""
+
+
+AgentNews = DurableEvent | Delta | InputWanted | StorageAwaited
 
 
 @dataclass(frozen=True, slots=True)

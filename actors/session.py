@@ -45,6 +45,7 @@ from actors.lanes import COMMANDS
 from actors.messages import Address, AppendRefused, Committed, Input, PageRead, Ready, Revived, TimerFired
 from actors.orders import (
     AbandonAgent,
+    AllStored,
     AnswerAgent,
     GiveInput,
     InputWaits,
@@ -214,6 +215,7 @@ class Session(Actor):
                 | SuspendAgent()
                 | InputWaits()
                 | GiveInput()
+                | AllStored()
                 | AnswerAgent()
                 | TakeMore()
                 | AbandonAgent()

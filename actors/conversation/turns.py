@@ -13,12 +13,14 @@ from actors.ids import TurnId
 from actors.orders import (
     AgentNews,
     AgentOutput,
+    AllStored,
     AnswerAgent,
     GiveInput,
     InputWanted,
     RunAgent,
     StopAgent,
     Stopped,
+    StorageAwaited,
     Suspended,
     TakeMore,
     TurnEnded,
@@ -88,6 +90,8 @@ def _take(draft: Draft, news: AgentNews) -> None:
             draft.state.tails = grown(draft.state.tails, news, draft.facts.seq)
         case InputWanted():
             _give_input(draft, turn.id)
+        case StorageAwaited():
+            draft.when_stored(AllStored(turn.id))
         case ev.ExecApprovalRequest() | ev.ApplyPatchApprovalRequest():
             _ask(draft, turn.id, news)
         case ev.ExecCommandEnd() | ev.PatchApplyEnd() | ev.McpToolCallEnd():

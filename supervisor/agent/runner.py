@@ -16,6 +16,7 @@ from actors.orders import (
     AbandonAgent,
     AgentAbandoned,
     AgentOrder,
+    AllStored,
     AnswerAgent,
     Completed,
     Crashed,
@@ -39,7 +40,7 @@ from supervisor.journal.crashpoints import CrashPoint, reached
 
 log = structlog.get_logger()
 
-ToRunning = StopAgent | SuspendAgent | InputWaits | GiveInput | AnswerAgent
+ToRunning = StopAgent | SuspendAgent | InputWaits | GiveInput | AllStored | AnswerAgent
 LoopOrder = RunAgent | AbandonAgent | ToRunning
 
 BackendFor = Callable[[RunAgent], Backend]
@@ -91,7 +92,7 @@ class Runner:
                 chore = self._loop.create_task(self._abandon(order.conversation, session))
                 self._chores.add(chore)  # the loop itself only keeps a weak reference
                 chore.add_done_callback(self._chores.discard)
-            case StopAgent() | SuspendAgent() | InputWaits() | GiveInput() | AnswerAgent():
+            case StopAgent() | SuspendAgent() | InputWaits() | GiveInput() | AllStored() | AnswerAgent():
                 running = self._running.get(order.turn)
                 if running is not None:  # else it has said its last word, and the session is about to read it
                     self._tell(running, order)
@@ -118,6 +119,8 @@ class Runner:
                 turn.input_waits = True
             case GiveInput():
                 turn.given(order.inputs)
+            case AllStored():
+                turn.all_stored()
             case AnswerAgent():
                 reached(CrashPoint.ANSWER_ORDERED)
                 turn.answered(order.approval, Verdict(order.decision, order.reason))

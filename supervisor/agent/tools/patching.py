@@ -67,6 +67,7 @@ class Patching:
                 call_id=call.call, auto_approved=auto_approved, changes=plan.changes, item_id=call.item
             )
         )
+        await work.turn.stored()
         try:
             # A thread can't be cancelled half-way, so the turn's end waits for it: all of the patch, or nothing.
             done = await asyncio.shield(
