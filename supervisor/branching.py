@@ -16,6 +16,7 @@ from actors.errors import InvalidInput, NameTaken, UnknownConversation, WrongSta
 from actors.ids import ConversationId, TurnId
 from actors.ports import Journal
 from actors.records import Append, Head, Record
+from supervisor.agent.pins import pins_of
 from supervisor.journal.export import ExportedEvent, ExportedHead, Header
 
 PAGE = 1024
@@ -44,7 +45,7 @@ def forked(
     state = restore(fork, None, copied)
     if state.facts.turn is not None:
         raise WrongState(f"event {last} lies inside a turn; fork before or after it")
-    added = _continued(copied, _as_new(state, name))
+    added = _continued(copied, (*_as_new(state, name), *_looked_at_again(state)))
     return Append(fork, copied + added, head_of(restore(fork, None, copied + added)), durable=True)
 
 
@@ -59,6 +60,15 @@ def _as_new(state: State, name: str | None) -> Iterable[ev.DurableEvent]:
         yield ev.ConversationRenamed(name=name)
     if facts.archived:
         yield ev.ConversationArchived(archived=False)
+
+
+def _looked_at_again(state: State) -> Iterable[ev.DurableEvent]:
+    """A person makes a fork, and means the directories that are there now."""
+    settings = state.facts.settings
+    if settings.roots:
+        roots = pins_of(settings.sandbox, settings.cwd, None)
+        if roots != settings.roots:
+            yield ev.SettingsChanged(settings=settings.model_copy(update={"roots": roots}))
 
 
 def _continued(records: Sequence[Record], events: Iterable[ev.DurableEvent]) -> tuple[Record, ...]:
@@ -128,6 +138,8 @@ def _record(number: int, event: ExportedEvent, conversation: ConversationId) -> 
         place = ".".join(str(part) for part in first["loc"])
         raise InvalidInput(f"line {number}: body.{place}: {first['msg']}", line=number) from None
     body = event.body
+    if isinstance(body.get("settings"), dict):  # which directories they were on that machine says nothing of this one
+        body = {**body, "settings": {**body["settings"], "roots": None}}
     if isinstance(known, ev.SessionConfigured):
         body = {**body, "session_id": conversation}
     turn = None if event.turn is None else TurnId(event.turn)
@@ -146,7 +158,8 @@ def _replayed(header: Header, conversation: ConversationId, records: tuple[Recor
         state = restore(conversation, Head(**{**fields, **binary}), records)
     except ValueError as error:  # pydantic's is one too
         raise InvalidInput("line 1: head.checkpoint is none", line=1) from error
-    state.facts = replace(state.facts, conversation=conversation)
+    settings = state.facts.settings.model_copy(update={"roots": None})
+    state.facts = replace(state.facts, conversation=conversation, settings=settings)
     return state
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from actors.errors import GreenroomError, InvalidInput, NotAllowed
 from actors.ids import ConversationId, TurnId
-from actors.settings import ApprovalPolicy, DangerFullAccess, SandboxMode, SandboxPolicy
+from actors.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxMode, SandboxPolicy
+from supervisor.agent.entering import in_a_thread
 from supervisor.agent.processes import Command, Finished, NotStarted, Output, Processes, reason
 from supervisor.agent.processes.output import Stream
 from supervisor.agent.safety.judge import judge_command
@@ -75,7 +76,9 @@ class Machine:
         return shared[0]
 
     async def _git(self, *arguments: str, may_differ: bool = False) -> str:
-        finished, output = await self._run((*SAFE_GIT, *arguments), DangerFullAccess(), GIT_S, DIFF_BYTES)
+        """Confined where it can be: the search path is the client's, and so may be what `git` means on it."""
+        policy = ReadOnly() if self.sandbox.availability.ok else DangerFullAccess()
+        finished, output = await self._run((*SAFE_GIT, *arguments), policy, GIT_S, DIFF_BYTES)
         allowed = {0, 1} if may_differ else {0}
         if finished.exit_code not in allowed or output.stdout.cut:
             raise InvalidInput(f"git {arguments[0]} failed: {output.stderr.text().strip()[:200]}")
@@ -97,7 +100,7 @@ class Machine:
         output = Output(_not_shown, keep_bytes=keep_bytes)
         turn = TurnId(f"once-{secrets.token_hex(8)}")
         try:
-            with self.sandbox.confine(policy, self.cwd, argv, self.env) as confined:
+            async with in_a_thread(lambda: self.sandbox.confine(policy, self.cwd, argv, self.env)) as confined:
                 command = Command(
                     confined.argv,
                     confined.cwd,

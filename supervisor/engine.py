@@ -49,6 +49,7 @@ from supervisor.journal import SqliteJournal
 from supervisor.loop import LoopThread
 from supervisor.models import Models
 from supervisor.paths import Paths, private_directory
+from supervisor.protection import protection
 
 DEFAULTS: dict[str, Literal[Decision.DENIED, Decision.ABORT]] = {"denied": Decision.DENIED, "abort": Decision.ABORT}
 
@@ -72,9 +73,7 @@ class Engine:
         self.shared = SharedThread(self.loop.loop)  # for all who never wait: registry, sessions, connections
         self.clock = ThreadClock()
         self.environments = Environments(environ, loaded.config.shell_environment_policy)
-        self.sandbox = Sandbox(
-            protected=(Path(paths.state), Path(paths.config), Path(paths.run)), hidden=(Path(paths.run),)
-        )
+        self.sandbox = Sandbox(protection(loaded, paths, environ))
         self.feed = Feed()
         self._environ = environ
         self._outbox = outbox
@@ -177,6 +176,7 @@ class Engine:
     def reload(self, loaded: Loaded) -> None:
         """From the next turn on; what is set at the start (limits, paths) needs a new start."""
         self.loaded = loaded
+        self.sandbox.protection = protection(loaded, self.paths, self._environ)
 
     def statistics(self) -> dict[str, object]:
         return {

@@ -113,6 +113,12 @@ def config_files(environ: Mapping[str, str] | None = None) -> list[str]:
     return [here] if here == everyday else [here, everyday]
 
 
+def run_directories(environ: Mapping[str, str] | None = None, temp_root: str = TEMP_ROOT) -> list[str]:
+    """Everywhere that a socket of ours may lie, of this home or of another."""
+    environ = os.environ if environ is None else environ
+    return list(dict.fromkeys((locate(environ).run, _run_directory(environ, temp_root), _temporary(temp_root))))
+
+
 def private_directory(path: str, *, create: bool = True) -> str:
     """Make sure that `path` is a directory of ours which nobody else can enter; its missing parents are made too.
 

@@ -19,6 +19,7 @@ from actors.journal_messages import Chore, ChoreDone
 from actors.messages import Quiesce
 from actors.registry_messages import Known
 from actors.shared import soon
+from supervisor.agent.pins import missing
 from supervisor.asked import asked
 from supervisor.branching import check_name, forked, guest
 from supervisor.codex_services import Machine
@@ -131,7 +132,8 @@ class Services:
         notice = None if named or self._noticed else choose_provider(loaded.config, env, loaded.editable(env)).notice
         settings = settings.model_copy(update={"overrides": without_secrets(overrides)})
         self._noticed = self._noticed or notice is not None  # one person has one daemon, and hears it once
-        return ask.SettingsMade(settings, notice, loaded.warnings)
+        left_out = tuple(missing(settings.roots or (), settings.sandbox, settings.cwd))
+        return ask.SettingsMade(settings, notice, (*loaded.warnings, *left_out))
 
     async def _remember_environment(self, request: ask.RememberEnvironment, client: Client) -> None:
         if client.env:

@@ -83,8 +83,9 @@ def archive(draft: Draft, command: Archive) -> None:
 def change_settings(draft: Draft, command: ChangeSettings) -> None:
     if is_unborn(draft, command):
         return
-    if command.settings != draft.facts.settings:
-        draft.emit(ev.SettingsChanged(settings=command.settings))
+    settings = command.settings.keeping(draft.facts.settings)
+    if settings != draft.facts.settings:
+        draft.emit(ev.SettingsChanged(settings=settings))
     draft.reply(command.caller, Done())
 
 

@@ -18,7 +18,8 @@ BORN = 1  # the seq of a conversation's first event
 
 def start_turn(draft: Draft, inputs: tuple[PendingInput, ...]) -> None:
     """A turn begins with what was said. The agent is told when that is on disk."""
-    own = next((waiting.settings for waiting in inputs if waiting.settings), None)
+    named = next((waiting.settings for waiting in inputs if waiting.settings), None)
+    own = named and named.keeping(draft.facts.settings)
     turn = TurnId(draft.name())
     first = draft.facts.seq == BORN
     draft.emit(ev.TaskStarted(settings=own), turn)

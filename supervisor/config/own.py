@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from supervisor.config.table import (
+    AbsolutePath,
     Flag,
     Integer,
     Milliseconds,
@@ -119,6 +120,17 @@ class Mcp(Table):
     )
 
 
+class SandboxTable(Table):
+    """What is ours alone of the sandbox. The rest is in `sandbox_mode` and `[sandbox_workspace_write]`."""
+
+    unix_sockets: tuple[AbsolutePath, ...] = Field(
+        (),
+        description="Unix sockets that commands may connect to under `workspace-write`, by their real paths. None, "
+        "because whoever is reached by one runs outside: a session bus, Docker or tmux does what it is told there. "
+        "With the network on, abstract sockets can be reached too as soon as one is named here.",
+    )
+
+
 class Greenroom(Table):
     """The daemon's own behaviour."""
 
@@ -158,5 +170,6 @@ class Greenroom(Table):
     )
     log_backups: Integer = Field(3, ge=0, le=100, description="How many logs that were set aside are kept.")
     limits: Limits = Field(Limits(), description="Bounds.")
+    sandbox: SandboxTable = Field(SandboxTable(), description="What commands may reach.")
     retention: Retention = Field(Retention(), description="What the journal forgets.")
     mcp: Mcp = Field(Mcp(), description="How we look to MCP clients.")

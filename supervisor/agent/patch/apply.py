@@ -5,10 +5,11 @@ to, and a file is only replaced while its name still leads to that inode.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 from supervisor.agent.patch.edits import FileEdit
 from supervisor.agent.patch.errors import PatchError, PatchFailed, PatchStale, os_error_text
@@ -38,9 +39,12 @@ class _Step:
         return self.edit.place.real.name
 
 
-def apply_plan(plan: PatchPlan) -> str:
-    """The success text. After PatchStale or PatchFailed every file is as it was, or the text says which is not."""
-    transaction = Transaction()
+def apply_plan(plan: PatchPlan, pinned: Mapping[Path, tuple[int, int]] | None = None) -> str:
+    """`pinned`: folders that have to be these very inodes still.
+
+    The success text. After PatchStale or PatchFailed every file is as it was, or the text says which is not.
+    """
+    transaction = Transaction(pinned or {})
     try:
         with transaction:
             for step in [_prepared(transaction, edit) for edit in plan.edits]:

@@ -1,7 +1,4 @@
-"""Looking at files without following a link anywhere: folders are opened component by component, names below them.
-
-Callers hand in resolved folders, so a link met on the way was put there since, and the open fails.
-"""
+"""Looking at the files of a patch by folder and name, without following a link."""
 
 import os
 import secrets
@@ -9,11 +6,10 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
+from supervisor.agent.folders import open_folder
+
 FILE_LIMIT_BYTES = 16 * 1024 * 1024  # a plan holds every file twice in memory
 TEMPORARY_PREFIX = ".greenroom-patch-"
-# Passing through a folder must not need the right to list it.
-_PASS = getattr(os, "O_PATH", getattr(os, "O_SEARCH", os.O_RDONLY))
-_FOLDER = _PASS | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -27,26 +23,6 @@ class FileState:
 
     data: bytes
     mode: int | None
-
-
-def open_subfolder(parent: int, name: str) -> int:
-    return os.open(name, _FOLDER, dir_fd=parent)
-
-
-def open_root() -> int:
-    return os.open("/", _FOLDER)
-
-
-def open_folder(path: Path) -> int:
-    """A descriptor of a resolved folder; the caller closes it. Raises OSError."""
-    folder = open_root()
-    for name in path.parts[1:]:
-        try:
-            below = open_subfolder(folder, name)
-        finally:
-            os.close(folder)
-        folder = below
-    return folder
 
 
 def look(folder: int, name: str) -> FileState | None:

@@ -1,18 +1,19 @@
 """A patch from its text to the files: verified first, judged, asked about where policy says so, applied whole."""
 
 import asyncio
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from actors import events as ev
-from actors.settings import SandboxMode
+from actors.settings import DangerFullAccess, SandboxMode, SandboxPolicy
 from supervisor.agent.patch.apply import apply_plan
 from supervisor.agent.patch.errors import PatchError, PatchStale
 from supervisor.agent.patch.grammar import parse
 from supervisor.agent.patch.plan import PatchPlan, plan_patch
 from supervisor.agent.safety.judge import judge_patch
-from supervisor.agent.safety.roots import writable_roots
+from supervisor.agent.safety.roots import cover
 from supervisor.agent.safety.rules import Ask, Reject, Run, Verdict
-from supervisor.agent.sandbox import Sandbox
+from supervisor.agent.sandbox import Roots, Sandbox
 from supervisor.agent.tools.work import Work
 from supervisor.agent.transcript import OpenCall
 
@@ -41,14 +42,27 @@ class Patching:
 
     def _judge(self, work: Work, plan: PatchPlan) -> Verdict:
         settings = work.settings
-        tmpdir = Path(work.env["TMPDIR"]) if work.env.get("TMPDIR") else None
+        with self._roots(work) as roots:
+            inside = _may_write(settings.sandbox, roots, plan)
         return judge_patch(
-            inside_roots=writable_roots(settings.sandbox, settings.cwd, tmpdir).cover(plan.touched),
+            inside_roots=inside,
             empty=plan.empty,
             policy=settings.approval_policy,
             sandbox_mode=SandboxMode(settings.sandbox.mode),
             sandbox_available=self._sandbox.availability.ok,
         )
+
+    def _roots(self, work: Work) -> AbstractContextManager[Roots]:
+        settings = work.settings
+        pins = self._sandbox.pins(work.turn.order.conversation, settings, work.env)
+        return self._sandbox.roots(settings.sandbox, settings.cwd, pins)
+
+    def _apply(self, work: Work, plan: PatchPlan, *, auto_approved: bool) -> str:
+        """Under the roots as they are now: nobody has read where it goes if nobody was asked."""
+        with self._roots(work) as roots:
+            if auto_approved and not _may_write(work.settings.sandbox, roots, plan):
+                raise PatchStale("the directories that may be written have changed since the patch was verified")
+            return apply_plan(plan, {root.path: root.identity() for root in roots.writable})
 
     def _request(self, work: Work, call: OpenCall, plan: PatchPlan, verdict: Ask) -> ev.ApplyPatchApprovalRequest:
         return ev.ApplyPatchApprovalRequest(
@@ -69,7 +83,8 @@ class Patching:
         )
         try:
             # A thread can't be cancelled half-way, so the turn's end waits for it: all of the patch, or nothing.
-            done = await asyncio.shield(applying := asyncio.ensure_future(asyncio.to_thread(apply_plan, plan)))
+            thread = asyncio.to_thread(self._apply, work, plan, auto_approved=auto_approved)
+            done = await asyncio.shield(applying := asyncio.ensure_future(thread))
         except asyncio.CancelledError:
             await asyncio.wait({applying})
             self._ended(work, call, plan, *_outcome(applying))
@@ -91,6 +106,10 @@ class Patching:
 
 def _planned(text: str, cwd: Path) -> PatchPlan:
     return plan_patch(parse(text), cwd)
+
+
+def _may_write(policy: SandboxPolicy, roots: Roots, plan: PatchPlan) -> bool:
+    return isinstance(policy, DangerFullAccess) or cover(roots, plan.touched)
 
 
 def _outcome(applying: "asyncio.Future[str]") -> tuple[str, str]:

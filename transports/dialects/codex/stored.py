@@ -27,9 +27,9 @@ from transports.dialects.mcp.stream import History
 CURSOR_TIME = "%Y-%m-%dT%H-%M-%S"
 OVERRIDDEN = {
     "model": ("model", "provider"),
-    "cwd": ("cwd",),
+    "cwd": ("cwd", "roots"),
     "approval_policy": ("approval_policy",),
-    "sandbox": ("sandbox",),
+    "sandbox": ("sandbox", "roots"),
     "base_instructions": ("base_instructions",),
     "include_plan_tool": ("include_plan_tool",),
     "include_apply_patch_tool": ("include_apply_patch_tool",),
