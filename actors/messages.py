@@ -211,6 +211,11 @@ class PageRead:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadersWait:
+    """Some were not served in the step before, so that others had their turn."""
+
+
+@dataclass(frozen=True, slots=True)
 class TimerFired:
     name: str
 
@@ -237,6 +242,17 @@ class Revived:
     survivors: "Survivors | None" = None
 
 
-News = AgentOutput | TurnEnded | Committed | AppendRefused | PageRead | TimerFired | Park | Quiesce | Revived
+News = (
+    AgentOutput
+    | TurnEnded
+    | Committed
+    | AppendRefused
+    | PageRead
+    | ReadersWait
+    | TimerFired
+    | Park
+    | Quiesce
+    | Revived
+)
 
 Input = Command | News

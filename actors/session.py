@@ -26,6 +26,7 @@ from actors.effects import (
     Deliver,
     Effect,
     EndSubscription,
+    FeedOthers,
     Leave,
     OfferToPark,
     ReaderState,
@@ -42,7 +43,17 @@ from actors.events import ApprovalRequest
 from actors.ids import ConversationId, SubscriptionId
 from actors.journal_messages import FetchPage, Load, Loaded, Store
 from actors.lanes import COMMANDS
-from actors.messages import Address, AppendRefused, Committed, Input, PageRead, Ready, Revived, TimerFired
+from actors.messages import (
+    Address,
+    AppendRefused,
+    Committed,
+    Input,
+    PageRead,
+    ReadersWait,
+    Ready,
+    Revived,
+    TimerFired,
+)
 from actors.orders import (
     AbandonAgent,
     AnswerAgent,
@@ -230,6 +241,8 @@ class Session(Actor):
             case ReadPage():
                 self._reading.add(effect.subscription)
                 around.librarian.tell(FetchPage(self.conversation, effect, self.address))
+            case FeedOthers():
+                self.address.tell(ReadersWait())
             case SetTimer():
                 around.clock.after(effect.delay_s, self.address, TimerFired(effect.name))
             case OfferToPark():

@@ -83,7 +83,12 @@ class Daemon:
             Path(self.socket),
             house,
             self._engine.loop.loop,
-            Limits(clients=limits.connections, line=limits.frame_bytes),
+            Limits(
+                clients=limits.connections,
+                silent=limits.silent_connections,
+                line=limits.frame_bytes,
+                values=limits.message_values,
+            ),
         )
         self._undo.append(("clients", lambda: self._engine.loop.call(self._say_goodbye(), GOODBYE_S)))
         self._engine.loop.call(self._open(), GOODBYE_S)

@@ -91,8 +91,10 @@ class Embedded:
             ConnectionId(secrets.token_hex(8)), "mcp", VERSION, os.getpid(), cwd=str(Path.cwd()), env=dict(os.environ)
         )
         spoken = dialects(self._loaded.config)[dialect](client, options)
-        limit = self._loaded.config.greenroom.limits.frame_bytes
-        wire = DescriptorWire(StandardStreams(), engine.loop.loop, lambda _: self._end(), limit)
+        limits = self._loaded.config.greenroom.limits
+        wire = DescriptorWire(
+            StandardStreams(), engine.loop.loop, lambda _: self._end(), limits.frame_bytes, limits.message_values
+        )
         connection = Connection(client, spoken, wire, around).begin()
         wire.open(connection)
         engine.prepare()

@@ -89,8 +89,8 @@ class Dialect(Protocol):
         """One line from the client, without its newline. Never raises for what a client can send."""
         ...
 
-    def too_long(self, size: int) -> Iterable[Action]:
-        """A line over the limit was skipped."""
+    def skipped(self, reason: str) -> Iterable[Action]:
+        """A line over a limit was not kept."""
         ...
 
     def replied(self, reply: ReplyTo) -> Iterable[Action]: ...

@@ -55,6 +55,11 @@ class LingeredEnough:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadOn:
+    """There are lines that were not looked at: somebody else had a turn, or their client was to wait."""
+
+
+@dataclass(frozen=True, slots=True)
 class ReadyUnsaid:
     """Not even the registry could take it; say it again."""
 

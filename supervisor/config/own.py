@@ -37,13 +37,25 @@ class Limits(Table):
     """Bounds, so that no client and no command can take the daemon down."""
 
     frame_bytes: Integer = Field(
-        16 * MIB, ge=65_536, le=1 << 30, description="The longest message a client may send: room for a few images."
+        16 * MIB, ge=65_536, le=256 * MIB, description="The longest message a client may send: room for a few images."
+    )
+    message_values: Integer = Field(
+        50_000,
+        ge=1_000,
+        le=10_000_000,
+        description="Values in one message: numbers, texts, lists. Decoding so many takes 10 ms, in which nobody else "
+        "is served.",
     )
     requests_in_flight: Positive = Field(
         64,
         description="Unanswered requests of one connection; more get a retryable `overloaded`. Editors have a few.",
     )
     connections: Positive = Field(2_000, description="Clients at once: each has a file descriptor.")
+    silent_connections: Positive = Field(
+        256,
+        description="Connections that have not said hello. For one more, the one that has been silent for longest is "
+        "closed.",
+    )
     live_sessions: Positive = Field(
         2_000,
         description="Conversations awake at once, with their latest events in memory. Parked ones don't count.",

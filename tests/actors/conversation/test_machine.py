@@ -17,6 +17,7 @@ from actors.answers import Accepted, Answer, Attached, Ending, Interrupted, Turn
 from actors.effects import (
     Deliver,
     EndSubscription,
+    FeedOthers,
     Leave,
     OfferToPark,
     ReadPage,
@@ -179,7 +180,7 @@ class Conversation(RuleBasedStateMachine):
                     self.parking = True
                 case Leave():
                     self.leave()
-                case Stay() | ReadPage():
+                case Stay() | ReadPage() | FeedOthers():
                     pass
                 case _:
                     self.on_order(effect)

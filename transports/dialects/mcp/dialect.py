@@ -48,8 +48,8 @@ class McpDialect:
             case _:
                 assert_never(message)
 
-    def too_long(self, size: int) -> Iterable[Action]:
-        return (Write(jsonrpc.error(None, jsonrpc.INVALID_REQUEST, f"a message of {size} bytes is too long")),)
+    def skipped(self, reason: str) -> Iterable[Action]:
+        return (Write(jsonrpc.error(None, jsonrpc.INVALID_REQUEST, reason)),)
 
     def _request(self, request: jsonrpc.Request) -> Iterable[Action]:
         method = METHODS.get(request.method)
