@@ -7,6 +7,7 @@ import random
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Literal
 
@@ -31,6 +32,7 @@ from actors.settings import Decision
 from actors.shared import SharedThread
 from supervisor.agent.backends import Backend
 from supervisor.agent.backends.model import Manner, ModelBackend
+from supervisor.agent.bounds import Bounds
 from supervisor.agent.environments import Environments
 from supervisor.agent.history import Histories
 from supervisor.agent.model.client import ModelClient
@@ -232,9 +234,9 @@ class Engine:
             log.warning("processes.swept", ended=swept.ended)
         grace_s = self.config.greenroom.interrupt_grace_ms / 1000
         self.processes = await Processes(ledger, instance, grace_s, guarded=True).__aenter__()
-        self._client = ModelClient()
+        self._client = ModelClient(bounds=self._bounds)
         _ = self.sandbox.availability  # found out by trying, now rather than in the first turn
-        self.histories = Histories(self.journal)
+        self.histories = Histories(self.journal, self._bounds)
         self._models = Models(self._client, lambda: self.loaded, self.environments.of, self._environ)
         self._backend = self._model_backend()
         self._notifier = Notifier(lambda: self.config.notify, self.environments.of)
@@ -246,13 +248,18 @@ class Engine:
         await self.processes.__aexit__()
         await self._client.aclose()
 
+    @property
+    def _bounds(self) -> Bounds:
+        limits = self.config.greenroom.limits
+        return Bounds(**{bound.name: getattr(limits, bound.name) for bound in fields(Bounds)})
+
     def _backend_for(self, _: RunAgent) -> Backend:
         return self._backend
 
     def _model_backend(self) -> ModelBackend:
         config = self.config
         limits = config.greenroom.limits
-        patching = Patching(self.sandbox)
+        patching = Patching(self.sandbox, self._bounds)
         shell = Shell(
             self.processes,
             self.sandbox,
@@ -263,6 +270,7 @@ class Engine:
                 model_lines=limits.model_output_lines,
                 history_bytes=limits.command_output_bytes,
             ),
+            self._bounds,
         )
         manner = Manner(
             home=Path(self.paths.config),
@@ -274,5 +282,10 @@ class Engine:
             approval_default=DEFAULTS[config.greenroom.approval_default],
         )
         return ModelBackend(
-            self._models, self.histories, Toolbox(shell, patching), manner, self.environments.for_commands
+            self._models,
+            self.histories,
+            Toolbox(shell, patching, self._bounds),
+            manner,
+            self.environments.for_commands,
+            self._bounds,
         )

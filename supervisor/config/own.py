@@ -17,7 +17,7 @@ from supervisor.config.table import (
     Whole,
 )
 
-MIB = 1 << 20
+KIB, MIB = 1 << 10, 1 << 20
 
 McpTool = Literal[
     "codex",
@@ -73,6 +73,77 @@ class Limits(Table):
         10_240, description="What the model is given of a command's output: context is dear. Codex's value."
     )
     model_output_lines: Positive = Field(256, description="The same in lines. Codex's value.")
+    command_bytes: Positive = Field(
+        512 * KIB,
+        description="A command with its arguments, as a model writes it. Linux takes 128 KiB in one argument, and a "
+        "person has to read it.",
+    )
+    answer_bytes: Positive = Field(
+        8 * MIB,
+        description="All that a model says in one answer, words, reasoning and tool arguments together, as JSON. The "
+        "longest answers of today's models are a tenth of it.",
+    )
+    answer_tool_calls: Positive = Field(
+        128, description="Tool calls in one answer. Models make a handful; a thousand are a model that runs wild."
+    )
+    answer_items: Positive = Field(
+        1_024,
+        description="Messages, calls, reasoning items and parts of their summaries in one answer: each is an event.",
+    )
+    answer_event_bytes: Positive = Field(
+        16 * MIB, description="One event of an answer's stream. The last of a response says all of it once more."
+    )
+    answer_event_values: Positive = Field(
+        50_000,
+        description="Values in the JSON of one event, or of one tool call's arguments, that is longer than 64 KiB: "
+        "reading more would hold up other conversations.",
+    )
+    answer_silent_bytes: Positive = Field(
+        4 * MIB,
+        description="Bytes of a stream in which the model says nothing: comments, blank lines, events of no use. "
+        "Comments that only keep a connection alive are a kilobyte a minute.",
+    )
+    answer_head_bytes: Positive = Field(
+        256 * KIB,
+        description="The status line and headers of an answer, interim answers and trailers included. Ordinary ones "
+        "have 2 KiB.",
+    )
+    answer_headers: Positive = Field(500, description="Headers of one answer. Ordinary ones have 30.")
+    refusal_bytes: Positive = Field(
+        64 * KIB, description="What is read of the body when a model server refuses: enough for its reason."
+    )
+    refusal_seconds: PositiveSeconds = Field(10, description="How long that body is waited for.")
+    request_bytes: Positive = Field(
+        32 * MIB,
+        description="What a model is sent in one request: the conversation so far, with its pictures. More than any "
+        "provider takes.",
+    )
+    picture_bytes: Positive = Field(20 * MIB, description="A picture in a file. What the large providers take.")
+    transcripts: Positive = Field(
+        64, description="Conversations whose history is kept in memory between two turns; others read the journal."
+    )
+    transcripts_bytes: Positive = Field(32 * MIB, description="The same in bytes, together.")
+    patch_bytes: Positive = Field(
+        32 * MIB,
+        description="What one patch reads and writes, all its files together, by their size. A plan holds them in "
+        "memory, several times over.",
+    )
+    patch_files: Positive = Field(
+        500,
+        description="Files of one patch, and the directories they are in: each directory is a file descriptor while "
+        "it is applied, of 1,024 that a process usually has.",
+    )
+    patch_lines: Positive = Field(
+        500_000, description="Lines of a patch and of the files that it changes. A line costs 100 bytes of memory."
+    )
+    patch_compared_lines: Positive = Field(
+        20_000_000, description="Lines that are compared to find where a patch belongs: seconds of work."
+    )
+    patch_event_bytes: Positive = Field(
+        4 * MIB,
+        description="What an event shows of a patch; what is longer is named, and said not to be shown. A quarter of "
+        "the longest message.",
+    )
 
 
 class Retention(Table):

@@ -1,0 +1,55 @@
+"""Work in a worker thread that ends when its turn does: told to stop, it stops at its next step, and that is waited for.
+
+Without this an interrupt would leave it running, with the interpreter's lock, long after its turn was said to be over.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Concatenate, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+Result = TypeVar("Result")
+
+STEP_S = 0.002  # of work between two rests
+REST_S = 0.0005  # long enough for the loop to have the interpreter's lock
+END_S = 1.0  # for a chore that was told to stop; one that waits for a disk that is away burns nothing
+
+
+class Stopped(Exception):
+    """Nobody wants the result any more."""
+
+
+class Chore:
+    """The worker's side calls `go_on`, the loop's `stop`. One bool, written once: it needs no lock."""
+
+    def __init__(self) -> None:
+        self._stopped = False
+        self._rested = time.perf_counter()
+
+    def stop(self) -> None:
+        self._stopped = True
+
+    def go_on(self) -> None:
+        """Between two steps. Stopped if it was told to; now and then a rest, so that the loop is never held up."""
+        if self._stopped:
+            raise Stopped
+        if time.perf_counter() - self._rested > STEP_S:
+            time.sleep(REST_S)
+            self._rested = time.perf_counter()
+
+
+async def in_worker(
+    work: Callable[Concatenate[Chore, P], Result], /, *arguments: P.args, **named: P.kwargs
+) -> Result:
+    """As asyncio.to_thread; but when this is cancelled, the work ends too, before the cancellation goes on."""
+    chore = Chore()
+    doing = asyncio.ensure_future(asyncio.to_thread(work, chore, *arguments, **named))
+    try:
+        return await asyncio.shield(doing)
+    except asyncio.CancelledError:
+        chore.stop()
+        await asyncio.wait({doing}, timeout=END_S)
+        if doing.done() and not doing.cancelled():
+            doing.exception()  # fetched, so that nobody is told that it never was
+        raise
