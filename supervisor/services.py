@@ -150,7 +150,9 @@ class Services:
         tree: Any = without_secrets(self._engine.config.model_dump(mode="json"))
         for part in (request.key or "").split(".") if request.key else ():
             if not isinstance(tree, dict) or part not in tree:
-                raise ConfigError(f"no config key {request.key!r}", key=request.key)
+                raise ConfigError(
+                    f"no config key {request.key!r}; `greenroom config get` lists all keys", key=request.key
+                )
             tree = tree[part]
         return ask.Plain({"value": tree, "path": self._engine.loaded.file.path})
 

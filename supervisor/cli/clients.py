@@ -13,12 +13,12 @@ from supervisor.cli.words import one_line
 CLIENTS = Listing(
     {
         "id": "The connection.",
-        "name": "What it calls itself.",
+        "name": "Its name, as it says.",
         "version": "Its version.",
-        "pid": "Its process, as the kernel says.",
+        "pid": "Its process id, from the kernel.",
         "cwd": "Its working directory.",
-        "you": "Whether it is this very program.",
-        "attached": "What it reads: conversation, subscription, seq, behind, read_only.",
+        "you": "True for this command itself.",
+        "attached": "Its subscriptions: conversation, subscription, seq, behind, read_only.",
     },
     (
         Column("ID", lambda row: ids.short(row["id"]), style=lambda _: ("cyan",)),
@@ -55,5 +55,5 @@ def _kill(control: Control, reference: str) -> int:
         what = "no client" if not found else "several clients"
         raise Problem(f"{what} {reference!r}", "`greenroom clients` lists them", "unknown_conversation")
     control.call("clients/kill", connection=found[0])
-    print(f"{ids.short(found[0])}: disconnected; its turns go on")
+    print(f"{ids.short(found[0])}: disconnected; its turns continue")
     return 0

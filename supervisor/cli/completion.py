@@ -128,7 +128,10 @@ def _values(choices: tuple[str, ...], kind: str, last: str) -> Iterator[Candidat
     if kind in {"file", "directory"}:
         yield FILES, ""
     elif kind == "conversation":
-        yield from (("@last", "the one used last"), ("@here", "the one used last in this directory"))
+        yield from (
+            ("@last", "the conversation used last"),
+            ("@here", "the conversation used last in this directory"),
+        )
         yield from _conversations()
     elif kind == "approval":
         yield from _approvals()

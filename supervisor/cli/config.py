@@ -27,7 +27,7 @@ def reload(chosen: Namespace) -> int:
     for change in answer["changes"]:
         print(f"{change['key']}: {change['old']} → {change['new']}")
     if not answer["changes"]:
-        print("nothing has changed")
+        print("nothing changed")
     return 0
 
 
@@ -63,7 +63,10 @@ def _path(chosen: Namespace) -> int:
         print(json.dumps({"path": path, "shared": shared, "would_be": config_files()[0]}))
         return 0
     if path is None:
-        print(f"greenroom: there is no config file, which is fine; one could be {config_files()[0]}", file=sys.stderr)
+        print(
+            f"greenroom: no config file exists, so defaults apply; to set something, create {config_files()[0]}",
+            file=sys.stderr,
+        )
         return 1
     print(path)
     return 0
@@ -76,7 +79,7 @@ def _check(chosen: Namespace) -> int:
     try:
         loaded = load()
     except ConfigError as error:
-        raise Problem(error.message, "`greenroom help config` says what goes where", "config") from error
+        raise Problem(error.message, "`greenroom help config` explains where keys belong", "config") from error
     if chosen.json:
         print(json.dumps({"path": loaded.file.path, "warnings": list(loaded.warnings)}))
         return 0

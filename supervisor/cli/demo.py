@@ -136,7 +136,7 @@ class Tour:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-            raise Problem("a step of the tour did not end", "`greenroom doctor` looks why", "timed_out") from None
+            raise Problem("a step of the tour did not end", "`greenroom doctor` finds out why", "timed_out") from None
 
     def _can_confine(self) -> bool:
         findings = json.loads(self._asked("doctor", "--json"))

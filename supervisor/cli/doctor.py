@@ -55,9 +55,7 @@ def _findings() -> Iterator[Finding]:
         except Problem as problem:
             yield Finding(what, problem.message, problem.advice or "see the daemon's log", broken=True)
         except Exception as error:  # noqa: BLE001  # a doctor that dies of a finding helps nobody
-            yield Finding(
-                what, f"could not be looked at: {error}", "this is a fault of ours; please tell us", broken=True
-            )
+            yield Finding(what, f"the check failed: {error}", "please report this as a bug", broken=True)
     if control is not None:
         control.close()
 

@@ -18,7 +18,7 @@ FILES = Listing(
         Column("SIZE", lambda row: size(row["bytes"]), right=True),
         Column("WHERE", lambda row: row["path"], gives=True),
     ),
-    "nothing yet",
+    "no files yet",
     key="path",
 )
 
@@ -47,7 +47,7 @@ def version(chosen: Namespace) -> int:
         return 0
     print(f"greenroom {VERSION}")
     if theirs is not None and theirs != VERSION:
-        print(f"daemon    {theirs}  (`greenroom down && greenroom up` starts this one)")
+        print(f"daemon    {theirs}  (run `greenroom down && greenroom up` to start this version)")
     return 0
 
 

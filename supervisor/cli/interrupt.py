@@ -14,9 +14,9 @@ BUSY = ("starting", "running", "waiting", "interrupting")
 
 def run(chosen: Namespace) -> int:
     if chosen.conversation and chosen.all:
-        raise Problem("--all and names exclude each other", "leave one of them out", "usage")
+        raise Problem("--all and names can't be combined", "leave one of them out", "usage")
     if not (chosen.conversation or chosen.all):
-        raise Problem("no conversation is named", "name some, or say --all", "usage")
+        raise Problem("no conversation is named", "name a conversation, or use --all", "usage")
     wait_s = seconds(chosen.wait)
     with Control("interrupt") as control:
         wanted = _busy(control) if chosen.all else [(one, ids.meant(control, one)) for one in chosen.conversation]
@@ -63,13 +63,13 @@ def _words(result: Json) -> str:
         return "nothing was running"
     waiting = f"; {many(result['queued'], 'input')} left waiting for the next `send`" if result["queued"] else ""
     if result["ending"] == "completed":
-        return f"the turn was complete before{waiting}"
+        return f"the turn had already completed{waiting}"
     return f"interrupted{waiting}"
 
 
 def _late(name: str, wait_s: float) -> Problem:
     return Problem(
-        f"{name}: the turn has not ended within {wait_s:g} s",
-        "it will; the same again kills its commands at once",
+        f"{name}: the turn did not end within {wait_s:g} s",
+        "it still ends; run the same again to kill its commands at once",
         "timed_out",
     )

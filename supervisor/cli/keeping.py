@@ -36,7 +36,7 @@ def inspect(chosen: Namespace) -> int:
 def restart(chosen: Namespace) -> int:
     with Control("restart") as control:
         ids.call(control, "conversation/restart", chosen.conversation)
-    print("a new life")
+    print("restarted")
     return 0
 
 
@@ -44,12 +44,12 @@ def rename(chosen: Namespace) -> int:
     name = ids.proper(chosen.name) if chosen.name else None
     with Control("rename") as control:
         ids.call(control, "conversation/rename", chosen.conversation, name=name)
-    print(f"called {name}" if name else "without a name")
+    print(f"renamed to {name}" if name else "name removed")
     return 0
 
 
 def fork(chosen: Namespace) -> int:
-    at = number(chosen.at, "seq") if chosen.at else None
+    at = number(chosen.at, "seq") if chosen.at is not None else None
     name = None if chosen.name is None else ids.proper(chosen.name)
     with Control("fork") as control:
         made = ids.call(control, "conversation/fork", chosen.conversation, LONG_S, at=at, name=name)
@@ -59,7 +59,7 @@ def fork(chosen: Namespace) -> int:
 
 def archive(chosen: Namespace) -> int:
     with Control("archive") as control:
-        word = "taken out of the archive" if chosen.undo else "archived"
+        word = "unarchived" if chosen.undo else "archived"
 
         def one(reference: str) -> str:
             ids.call(control, "conversation/archive", reference, archived=not chosen.undo)
@@ -71,7 +71,7 @@ def archive(chosen: Namespace) -> int:
 def remove(chosen: Namespace) -> int:
     with Control("rm") as control:
         if not (chosen.force or sys.stdin.isatty()):
-            raise Problem("rm asks first, and there is nobody to ask", "say --force", "usage")
+            raise Problem("rm can't ask for confirmation without a terminal", "use --force", "usage")
         targets = _settled(control, chosen.conversation)
         if not chosen.force:
             targets = _confirmed(control, targets)
@@ -162,7 +162,7 @@ def _confirmed(control: Control, targets: dict[str, str]) -> dict[str, str]:
         found[whole] = called
         name = f" ({one_line(one['name'])})" if one["name"] else ""
         print(f"{ids.short(whole)}{name}: {cut(one_line(one['preview'] or ''), ABOUT)}", file=sys.stderr)
-    what = next(iter(targets.values())) if len(targets) == 1 else f"these {len(targets)}"
+    what = next(iter(targets.values())) if len(targets) == 1 else f"these {len(targets)} conversations"
     print(f"Delete {one_line(what)} for good? [y/N] ", end="", file=sys.stderr, flush=True)
     try:
         answer = sys.stdin.readline()
@@ -196,4 +196,4 @@ def _read(path: str) -> str:
     try:
         return sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise Problem(f"{path} can't be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}") from error
+        raise Problem(f"{path} can't be read: {getattr(error, 'strerror', None) or 'not UTF-8'}") from error

@@ -75,7 +75,7 @@ def check(listing: Listing, chosen: Namespace) -> None:
     named += [one.partition(".")[0] for one in _FIELD.findall(chosen.format or "")]
     for name in named:
         if name not in listing.fields:
-            raise Problem(f"no field {name!r}", f"there are {', '.join(listing.fields)}", "usage")
+            raise Problem(f"unknown field {name!r}", f"write one of {', '.join(listing.fields)}", "usage")
 
 
 def filled(fields: Mapping[str, str], row: Row, template: str) -> str:
@@ -87,7 +87,7 @@ def filled(fields: Mapping[str, str], row: Row, template: str) -> str:
         for part in found[1].split("."):
             if not isinstance(here, Mapping) or part not in here:
                 known = ", ".join(here) if isinstance(here, Mapping) else ", ".join(fields)
-                raise Problem(f"no field {found[1]!r}", f"there are {known}", "usage")
+                raise Problem(f"unknown field {found[1]!r}", f"write one of {known}", "usage")
             here = here[part]
         return "" if here is None else here if isinstance(here, str) else json.dumps(here)
 

@@ -56,7 +56,7 @@ def _unknown(word: str) -> Problem:
     names = [name for verb in VERBS if not verb.hidden for name in (verb.name, *verb.aliases)]
     near = difflib.get_close_matches(word, names, n=3)
     meant = f"did you mean {' or '.join(near)}? " if near else ""
-    return Problem(f"no verb {word!r}", f"{meant}`greenroom help` lists them", "usage")
+    return Problem(f"unknown verb {word!r}", f"{meant}`greenroom help` lists all verbs", "usage")
 
 
 def _end_like_others() -> NoReturn:

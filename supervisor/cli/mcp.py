@@ -33,13 +33,17 @@ SANDBOX = ("read-only", "workspace-write", "danger-full-access")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--embedded", action="store_true", help="no daemon: conversations end with this process")
+    parser.add_argument(
+        "--embedded", action="store_true", help="run without a daemon; conversations end with this process"
+    )
     parser.add_argument("-C", dest="cwd", metavar="DIR", help="working directory of new conversations")
-    parser.add_argument("-m", dest="model", metavar="MODEL", help="their model")
-    parser.add_argument("--profile", help="their profile in the config")
-    parser.add_argument("--sandbox", choices=SANDBOX, help="what their commands may touch")
-    parser.add_argument("--approval", choices=APPROVAL, help="when they ask")
-    parser.add_argument("-c", dest="config", metavar="KEY=VALUE", action="append", help="any other setting of theirs")
+    parser.add_argument("-m", dest="model", metavar="MODEL", help="model of new conversations")
+    parser.add_argument("--profile", help="profile of the config to use")
+    parser.add_argument("--sandbox", choices=SANDBOX, help="what commands may read and write")
+    parser.add_argument("--approval", choices=APPROVAL, help="when to ask for an approval")
+    parser.add_argument(
+        "-c", dest="config", metavar="KEY=VALUE", action="append", help="override a key of the config"
+    )
 
 
 class Unsaid:
@@ -60,9 +64,9 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
         """Wrong words are answered like those of other verbs."""
 
         def error(self, message: str) -> NoReturn:
-            self.exit(2, f"greenroom: {message}; `{self.prog} --help` shows what it takes\n")
+            self.exit(2, f"greenroom: {message}; `{self.prog} --help` lists its arguments\n")
 
-    parser = OneLine(prog="greenroom mcp", description="MCP over stdio: what an editor starts.")
+    parser = OneLine(prog="greenroom mcp", description="Serve MCP over stdio; editors start this.")
     add_options(parser)
     return parser.parse_args(arguments)
 
@@ -85,7 +89,7 @@ def run(chosen: argparse.Namespace | type[Unsaid]) -> int:
 def _bridge(paths: Paths, said: dict[str, object]) -> int:
     log = Log(os.path.join(paths.state, "bridge.log"))
     if not _have_standard_streams():
-        log.note("standard output is closed: nobody to talk to")
+        log.note("standard output is closed; an MCP server needs it, so start it from an MCP client")
         return 1
     client = StandardStreams()
     try:
@@ -212,7 +216,7 @@ def _setting(text: str) -> tuple[str, object]:
 
     key, equals, value = text.partition("=")
     if not (equals and key.strip()):
-        raise ValueError(f"-c takes KEY=VALUE, found {text!r}")
+        raise ValueError(f"{text!r} is not a setting; write -c KEY=VALUE")
     try:
         found = tomllib.loads(f"value = {value.strip()}")["value"]
         json.dumps(found)

@@ -14,10 +14,10 @@ FIELDS = {
     "state": "One of starting, idle, running, waiting, interrupting, parked, failed, archived.",
     "cwd": "Working directory.",
     "model": "The model.",
-    "preview": "What was said first.",
+    "preview": "The beginning of the first message.",
     "created": "Seconds since 1970.",
     "updated": "Seconds since 1970.",
-    "seq": "Its last event.",
+    "seq": "Number of its last event.",
     "tokens": "Tokens used so far.",
     "archived": "Whether it is archived.",
 }

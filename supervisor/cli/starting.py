@@ -27,7 +27,10 @@ def up(chosen: Namespace) -> int:
     if running is None:
         start(_arguments(chosen))
     elif _arguments(chosen):
-        print("greenroom: it keeps its settings; `greenroom down`, then `up` with new ones", file=sys.stderr)
+        print(
+            "greenroom: the daemon already runs and keeps its settings; run `greenroom down` first to change them",
+            file=sys.stderr,
+        )
     with Control("up") as control:
         daemon = control.call("daemon/status")
     if chosen.json:
@@ -52,7 +55,7 @@ def start(arguments: tuple[str, ...] = ()) -> None:
                 _wait_for_an_answer()
     except (StartFailed, UnsafePath) as error:
         text = str(error).removeprefix("greenroom: the daemon could not start: ")
-        raise Problem(f"the daemon could not start: {text}", "`greenroom doctor` looks further") from error
+        raise Problem(f"the daemon could not start: {text}", "`greenroom doctor` finds out more") from error
 
 
 def ensure(verb: str, *, environment: bool = False) -> Control:
@@ -94,14 +97,14 @@ def _whoever_runs() -> Control | None:
             ours = socket_path(locate())
             if holder.socket and holder.socket != ours:
                 raise Problem(
-                    f"the daemon (pid {holder.pid}) listens at {holder.socket}, this shell looks at {ours}",
-                    "give both the same XDG_RUNTIME_DIR, or set GREENROOM_HOME",
+                    f"the daemon (pid {holder.pid}) listens at {holder.socket}, this shell expects it at {ours}",
+                    "use the same XDG_RUNTIME_DIR for both, or set GREENROOM_HOME",
                     "runs_elsewhere",
                 ) from None
             if time.monotonic() > deadline:
                 raise Problem(
-                    f"a daemon (pid {holder.pid}) is there and does not answer",
-                    f"`greenroom doctor` looks why; `kill -9 {holder.pid}` loses nothing",
+                    f"the daemon (pid {holder.pid}) does not answer",
+                    f"`greenroom doctor` finds out why; `kill -9 {holder.pid}` ends it, stored events stay",
                     "timed_out",
                 ) from None
         time.sleep(POLL_S)
@@ -153,7 +156,7 @@ def _wait_for_an_answer() -> None:
     deadline = time.monotonic() + ANSWERS_S
     while _greeted() is None:
         if time.monotonic() > deadline:
-            raise Problem("the daemon does not answer", "`greenroom doctor` looks why", "timed_out")
+            raise Problem("the daemon does not answer", "`greenroom doctor` finds out why", "timed_out")
         time.sleep(POLL_S)
 
 
@@ -166,12 +169,17 @@ def _wait_for_the_end(control: Control, pid: int, drain_s: float) -> None:
             if time.monotonic() > hint:
                 hint = float("inf")
                 print(
-                    f"waiting up to {drain_s:g} s for running turns; `greenroom down --now` doesn't", file=sys.stderr
+                    f"waiting up to {drain_s:g} s for running turns; `greenroom down --now` interrupts them",
+                    file=sys.stderr,
                 )
     path = socket_path(locate())
     while os.path.exists(path) or alive(pid):  # noqa: PTH110  # as above
         if time.monotonic() > deadline:
-            raise Problem(f"the daemon (pid {pid}) has not ended", f"`kill -9 {pid}` loses nothing", "timed_out")
+            raise Problem(
+                f"the daemon (pid {pid}) has not ended",
+                f"`kill -9 {pid}` ends it, stored events stay",
+                "timed_out",
+            )
         time.sleep(POLL_S)
 
 

@@ -76,12 +76,12 @@ def _detail(control: Control, row: Row) -> None:
     facts = {
         "id": row["id"],
         "name": one_line(found["name"] or "-"),
-        "state": paint(row["state"], *colour(row)) + (f", {many(pending, 'open question')}" if pending else ""),
+        "state": paint(row["state"], *colour(row)) + (f", {many(pending, 'open approval')}" if pending else ""),
         "failed": one_line(found["failed"] or ""),
         "directory": home(settings["cwd"]),
         "model": one_line(f"{settings['model']} ({settings['provider'] or 'default provider'})"),
-        "policy": f"asks {settings['approval_policy']}, sandbox {settings['sandbox']['mode']}",
-        "events": f"{found['seq']}, {many(found['tokens'], 'token')}, {many(found['queued'], 'waiting input')}",
+        "policy": f"approvals {settings['approval_policy']}, sandbox {settings['sandbox']['mode']}",
+        "events": f"{found['seq']}, {many(found['tokens'], 'token')}, {many(found['queued'], 'queued message')}",
         "created": f"{moment(found['created'])}, used {age(found['updated'])} ago",
         "watched by": many(len(found["readers"]), "client"),
     }

@@ -58,7 +58,7 @@ def when(text: str, now: float | None = None) -> float:
     try:
         return datetime.fromisoformat(text).astimezone().timestamp()
     except ValueError:
-        raise Problem(f"{text!r} is no time", "write 10m, 2h or 2026-01-31T12:00", "usage") from None
+        raise Problem(f"{text!r} is not a time", "write 10m, 2h or 2026-01-31T12:00", "usage") from None
 
 
 def clean(text: str) -> str:

@@ -74,8 +74,8 @@ def dotted(path: KeyPath) -> str:
 
 
 def printable(name: str) -> str:
-    """JSON lets half a surrogate pair through, which no stream can write."""
-    return name.encode(errors="backslashreplace").decode()
+    """The name in one line: a client may send half a surrogate pair, a line break or what a terminal obeys."""
+    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in name)
 
 
 def shown(path: KeyPath, value: object) -> str:

@@ -85,7 +85,7 @@ def test_processes_of_a_killed_daemon_are_found_and_the_next_one_ends_them(quiet
     quiet.kill()
     found = findings(quiet, 1)
     assert "left running" in str(found["processes"]["told"])
-    assert "nobody answers" in str(found["socket"]["told"])
+    assert "no daemon answers" in str(found["socket"]["told"])
     quiet.run("up")
     assert not findings(quiet, 0)["processes"]["broken"]
 
@@ -98,13 +98,13 @@ def test_a_full_disk_a_missing_sandbox_and_a_repaired_journal_are_found(
     found = findings(quiet, 1)
     assert "only 5.0 MiB are free" in str(found["disk"]["told"])
     assert found["disk"]["broken"]
-    assert "commands can't be confined" in str(found["sandbox"]["told"])
+    assert "commands can't be sandboxed" in str(found["sandbox"]["told"])
     assert found["sandbox"]["advice"]
     assert not found["sandbox"]["broken"]  # one is asked then; see the table of policies
     status = {"journal_repaired": "kept 7 events", "log": "/log"}
     patient = SimpleNamespace(control=SimpleNamespace(call=lambda _: status))
     (repaired,) = examination.journal(cast("Any", patient))
-    assert repaired == ("it was repaired: kept 7 events", "look into the log: /log", False)
+    assert repaired == ("the journal was repaired: kept 7 events", "see the log: /log", False)
 
 
 # --- service --------------------------------------------------------------------------------------------------------
@@ -137,8 +137,8 @@ def test_install_and_uninstall_write_and_remove_it(at_home: Place) -> None:
     assert at_home.run("service", "status", code=3).stdout == "not installed\n"
     at_home.run("service", "install", "--no-start")
     assert file.read_text(encoding="utf-8") == at_home.run("service", "install", "--print").stdout
-    assert "systemctl is not there" in at_home.run("service", "status", code=3).stdout
-    assert "there is no systemctl here" in at_home.run("service", "install", code=1).stderr
+    assert "systemctl was not found" in at_home.run("service", "status", code=3).stdout
+    assert "systemctl was not found" in at_home.run("service", "install", code=1).stderr
     systemctl = at_home.base / "systemctl"
     systemctl.write_text(f'#!/bin/sh\necho "$@" >> {at_home.base}/told\n', encoding="utf-8")
     systemctl.chmod(0o755)
@@ -211,7 +211,7 @@ def test_wrong_words_for_mcp_are_one_line_like_elsewhere(place: Place) -> None:
         env=place.env, cwd=place.work, capture_output=True, text=True, check=False, timeout=20,
     )  # fmt: skip
     assert client.returncode == 2
-    expected = "greenroom: unrecognized arguments: --nonsense; `greenroom mcp --help` shows what it takes\n"
+    expected = "greenroom: unrecognized arguments: --nonsense; `greenroom mcp --help` lists its arguments\n"
     assert client.stderr == expected
 
 

@@ -39,8 +39,8 @@ def test_every_listing_verb_takes_the_same_options() -> None:
 def test_an_unknown_field_is_answered_with_the_known_ones(place: Place, verb: str) -> None:
     told = place.run(verb, "--json", "nonsense", code=2).stderr
     message = json.loads(told)["error"]["message"]
-    assert message.startswith("no field 'nonsense'; there are ")
-    known = message.partition("there are ")[2].split(", ")
+    assert message.startswith("unknown field 'nonsense'; write one of ")
+    known = message.partition("write one of ")[2].split(", ")
     rows = place.json(verb, "--json", ",".join(known[:2]))
     assert all(set(row) == set(known[:2]) for row in (rows["conversations"] if verb == "status" else rows))
 
