@@ -34,6 +34,7 @@ from actors.settings import BusyPolicy, Settings  # noqa: E402
 from bench.model import SHAPES, cpu, floor, server  # noqa: E402
 from supervisor.agent.backends.model import Manner, Model, ModelBackend  # noqa: E402
 from supervisor.agent.backends.openai import OpenAiModel  # noqa: E402
+from supervisor.agent.environments import Around  # noqa: E402
 from supervisor.agent.history import Histories  # noqa: E402
 from supervisor.agent.model.client import ModelClient, build_http  # noqa: E402
 from supervisor.agent.model.endpoint import Endpoint, WireApi  # noqa: E402
@@ -109,7 +110,7 @@ async def agent(home: Path, model: Model) -> AsyncIterator[tuple[Runner, Histori
         patching = Patching(sandbox)
         toolbox = Toolbox(Shell(processes, sandbox, patching, ShellLimits()), patching)
         histories = Histories(FakeJournal())
-        backend = ModelBackend(OneModel(model), histories, toolbox, Manner(home), lambda _: {})
+        backend = ModelBackend(OneModel(model), histories, toolbox, Manner(home), lambda _: Around({}))
         yield Runner(asyncio.get_running_loop(), processes, lambda _: backend), histories
 
 

@@ -25,6 +25,7 @@ from supervisor.engine import Engine
 from supervisor.paths import Paths, UnsafePath, locate, private_directory, socket_path
 from supervisor.services import Services
 from supervisor.single import AlreadyRunning, take_lock
+from supervisor.umask import own_umask
 from supervisor.version import VERSION
 from transports.connection import Connection, Neighbours
 from transports.descriptors import DescriptorWire
@@ -69,6 +70,7 @@ class Embedded:
         self._over = False
         self._bell = Bell()
         self._switchboard = Switchboard()
+        self._umask = own_umask()  # before there is anybody else to make a file
         self._engine = Engine(loaded, paths, dict(os.environ), self._switchboard)
 
     def run(self, dialect: str, options: Mapping[str, Any]) -> None:
@@ -88,7 +90,13 @@ class Embedded:
         services = Services(engine, self._switchboard, identity, lambda _: self._end())
         around = Neighbours(engine.registry, services, self._switchboard, engine.clock, engine.shared.start)
         client = Client(
-            ConnectionId(secrets.token_hex(8)), "mcp", VERSION, os.getpid(), cwd=str(Path.cwd()), env=dict(os.environ)
+            ConnectionId(secrets.token_hex(8)),
+            "mcp",
+            VERSION,
+            os.getpid(),
+            cwd=str(Path.cwd()),
+            env=dict(os.environ),
+            umask=self._umask,
         )
         spoken = dialects(self._loaded.config)[dialect](client, options)
         limits = self._loaded.config.greenroom.limits

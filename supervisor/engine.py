@@ -33,7 +33,7 @@ from actors.shared import SharedThread
 from supervisor.agent.backends import Backend
 from supervisor.agent.backends.model import Manner, ModelBackend
 from supervisor.agent.bounds import Bounds
-from supervisor.agent.environments import Environments
+from supervisor.agent.environments import Around, Environments
 from supervisor.agent.history import Histories
 from supervisor.agent.model.client import ModelClient
 from supervisor.agent.notify import Notifier
@@ -74,7 +74,7 @@ class Engine:
         self.loop = LoopThread()
         self.shared = SharedThread(self.loop.loop)  # for all who never wait: registry, sessions, connections
         self.clock = ThreadClock()
-        self.environments = Environments(environ, loaded.config.shell_environment_policy)
+        self.environments = Environments(environ)
         self.sandbox = Sandbox(protection(loaded, paths, environ))
         self.feed = Feed()
         self._environ = environ
@@ -239,7 +239,9 @@ class Engine:
         self.histories = Histories(self.journal, self._bounds)
         self._models = Models(self._client, lambda: self.loaded, self.environments.of, self._environ)
         self._backend = self._model_backend()
-        self._notifier = Notifier(lambda: self.config.notify, self.environments.of)
+        self._notifier = Notifier(
+            lambda: self.config.notify, lambda one: self.environments.for_notices(one, self.config)
+        )
         self.runner = Runner(self.loop.loop, self.processes, self._backend_for, self._notifier.completed)
 
     async def _stop_agents(self) -> None:
@@ -286,6 +288,11 @@ class Engine:
             self.histories,
             Toolbox(shell, patching, self._bounds),
             manner,
-            self.environments.for_commands,
+            self._around,
             self._bounds,
         )
+
+    def _around(self, order: RunAgent) -> Around:
+        """By the config as it is now, with the conversation's own overrides."""
+        config = self.loaded.relayered(order.settings.overrides).config
+        return self.environments.for_commands(order.conversation, config)

@@ -19,14 +19,14 @@ from actors.journal_messages import Chore, ChoreDone
 from actors.messages import Quiesce
 from actors.registry_messages import Known
 from actors.shared import soon
+from supervisor.agent.environments import Around
 from supervisor.agent.pins import missing
 from supervisor.asked import asked
 from supervisor.branching import check_name, forked, guest
 from supervisor.codex_services import Machine
 from supervisor.config import Arguments, Loaded, choose_provider, differences, load, overrides_from_json, settings_for
-from supervisor.config.complain import is_secret
+from supervisor.config.complain import HIDDEN, is_secret
 from supervisor.engine import Engine
-from supervisor.environment import command_environment
 from supervisor.journal.export import Place, arriving, import_, piece
 from supervisor.journal.opening import size_on_disk
 from transports import requests as ask
@@ -137,7 +137,7 @@ class Services:
 
     async def _remember_environment(self, request: ask.RememberEnvironment, client: Client) -> None:
         if client.env:
-            self._engine.environments.remember(request.conversation, client.env)
+            self._engine.environments.remember(request.conversation, client.env, client.umask)
 
     async def _reload(self, request: ask.Reload, _: Client) -> ask.Plain:  # noqa: ARG002  # it only says: now
         fresh = await asyncio.to_thread(self._reread)
@@ -174,9 +174,9 @@ class Services:
         return ask.Plain(await self._machine(client, Path(client.cwd) / request.cwd).diff_to_remote())
 
     def _machine(self, client: Client, cwd: Path) -> Machine:
-        env = command_environment(client.env or os.environ, self._engine.config.shell_environment_policy)
-        processes = self._engine.processes
-        return Machine(processes, self._engine.sandbox, env, cwd)
+        theirs = Around.of_client(client.env or os.environ, client.umask)
+        around = theirs.for_commands(self._engine.config, {**os.environ, **client.env})
+        return Machine(self._engine.processes, self._engine.sandbox, around, cwd)
 
     # --- histories ------------------------------------------------------------------------------------------------
 
@@ -315,7 +315,9 @@ def without_secrets(tree: Any, path: tuple[str, ...] = ()) -> Any:
     """For eyes and for disks."""
     if isinstance(tree, dict):
         return {
-            key: "[…]" if is_secret((*path, key)) and isinstance(value, str) else without_secrets(value, (*path, key))
+            key: HIDDEN
+            if is_secret((*path, key)) and isinstance(value, str)
+            else without_secrets(value, (*path, key))
             for key, value in tree.items()
         }
     return tree

@@ -25,6 +25,7 @@ class Client:
     uid: int | None = None
     cwd: str = "/"
     env: Mapping[str, str] = field(default_factory=dict)  # kept in memory only, never logged
+    umask: int | None = None
 
     @property
     def label(self) -> str:

@@ -91,7 +91,14 @@ class Greeting:
     def _introduce(self, said: hello.Hello) -> Connection:
         house = self._house
         client = Client(
-            house.fresh_id(), said.name, said.version, self._peer.pid, self._peer.uid, cwd=said.cwd, env=said.env
+            house.fresh_id(),
+            said.name,
+            said.version,
+            self._peer.pid,
+            self._peer.uid,
+            cwd=said.cwd,
+            env=said.env,
+            umask=said.umask,
         )
         dialect = house.dialects[said.dialect](client, said.options)
         return Connection(client, dialect, self._wire, house.around)

@@ -45,6 +45,7 @@ class Hello:
     version: str
     cwd: str
     env: Mapping[str, str]
+    umask: int | None  # older clients don't say it
     options: Options  # what else was said, for the dialect
 
 
@@ -99,6 +100,7 @@ def _hello(dialect: str, said: dict[str, Any]) -> Hello:
         _text(client, "version", ""),
         _text(client, "cwd", "/"),
         env,
+        _umask(client),
         {key: value for key, value in said.items() if key not in {"protocol", "dialect", "client"}},
     )
 
@@ -107,4 +109,11 @@ def _text(client: dict[str, Any], key: str, default: str) -> str:
     value = client.get(key, default)
     if not isinstance(value, str):
         raise TypeError(f"client.{key} is not a string")
+    return value
+
+
+def _umask(client: dict[str, Any]) -> int | None:
+    value = client.get("umask")
+    if value is not None and (type(value) is not int or not 0 <= value <= 0o777):
+        raise TypeError("client.umask is not a whole number from 0 to 511")
     return value

@@ -1,30 +1,54 @@
-"""The environment of each conversation's commands: its client's, by policy, in memory. Safe from any thread.
+"""What commands of each conversation start with: its client's environment and umask, in memory. Any thread.
 
-Nothing here is written to disk: after a restart a conversation has the daemon's own until a client attaches again.
+Nothing here is written to disk: after a restart a conversation has the daemon's own environment, and the usual umask,
+until a client attaches again.
 """
 
 import threading
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from actors.ids import ConversationId
-from supervisor.config.shared import ShellEnvironmentPolicy
-from supervisor.environment import command_environment
+from supervisor.config import Config
+from supervisor.config.complain import HIDDEN
+from supervisor.environment import Keys, command_environment
+from supervisor.umask import USUAL
 
 KEPT = 4096  # conversations; what is told for ids that never existed leaves again too
 
 
+@dataclass(frozen=True, slots=True)
+class Around:
+    """`env` has values that are nobody's business, so it is in no repr."""
+
+    env: Mapping[str, str] = field(repr=False)
+    umask: int = USUAL
+
+    @classmethod
+    def of_client(cls, env: Mapping[str, str], umask: int | None) -> "Around":
+        """Older clients don't say their umask."""
+        return cls(dict(env), USUAL if umask is None else umask)
+
+    def for_commands(self, config: Config, looked_up: Mapping[str, str]) -> "Around":
+        """By the config's policy, and without what it names as keys; `looked_up` is where their values are found."""
+        policy = config.shell_environment_policy
+        told = {name: value for name, value in policy.set.items() if value != HIDDEN}  # an override that was stored
+        env = command_environment(self.env, policy.model_copy(update={"set": told}), Keys.of(config, looked_up))
+        return Around(env, self.umask)
+
+
 class Environments:
-    def __init__(self, own: Mapping[str, str], policy: ShellEnvironmentPolicy) -> None:
-        self._own = dict(own)
-        self._policy = policy
-        self._of: dict[ConversationId, dict[str, str]] = {}
+    def __init__(self, own: Mapping[str, str]) -> None:
+        self._own = Around(dict(own))
+        self._of: dict[ConversationId, Around] = {}
         self._lock = threading.Lock()
 
-    def remember(self, conversation: ConversationId, env: Mapping[str, str]) -> None:
+    def remember(self, conversation: ConversationId, env: Mapping[str, str], umask: int | None = None) -> None:
         """The newest client wins, as tmux does it."""
+        around = Around.of_client(env, umask)
         with self._lock:
             self._of.pop(conversation, None)
-            self._of[conversation] = dict(env)
+            self._of[conversation] = around
             while len(self._of) > KEPT:
                 del self._of[next(iter(self._of))]
 
@@ -34,10 +58,17 @@ class Environments:
 
     def of(self, conversation: ConversationId) -> Mapping[str, str]:
         """Everything the client had. Keys of providers are looked up here, and in our own where it has none."""
-        with self._lock:
-            return {**self._own, **self._of.get(conversation, {})}
+        return {**self._own.env, **self._around(conversation).env}
 
-    def for_commands(self, conversation: ConversationId) -> Mapping[str, str]:
+    def for_commands(self, conversation: ConversationId, config: Config) -> Around:
+        """The client's, or ours where it has none."""
+        return self._around(conversation).for_commands(config, self.of(conversation))
+
+    def for_notices(self, conversation: ConversationId, config: Config) -> Around:
+        """For the person's own program: all but the keys."""
+        around, env = self._around(conversation), self.of(conversation)
+        return Around(Keys.of(config, env).left_out_of(env), around.umask)
+
+    def _around(self, conversation: ConversationId) -> Around:
         with self._lock:
-            env = self._of.get(conversation, self._own)
-        return command_environment(env, self._policy)
+            return self._of.get(conversation, self._own)

@@ -33,3 +33,12 @@ def open_below(folder: int, names: tuple[str, ...], flags: int = FOLDER) -> int:
             os.close(folder)
         folder = below
     return folder
+
+
+def open_up(parent: int, name: str, mode: int) -> None:
+    """Give a new folder its rights; that its group is passed on, as its parent may want it, is left as it is."""
+    descriptor = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
+    try:
+        os.fchmod(descriptor, os.fstat(descriptor).st_mode & 0o7000 | mode)
+    finally:
+        os.close(descriptor)

@@ -14,6 +14,7 @@ from typing import Any, Self
 
 from supervisor.cli.problems import Problem
 from supervisor.paths import UnsafePath, locate, private_directory, socket_path
+from supervisor.umask import own_umask
 from supervisor.version import VERSION
 
 ANSWER_S = 30.0  # the daemon never waits for itself; this is for a machine that swaps
@@ -60,7 +61,14 @@ class Control:
         self._arrived: deque[Json] = deque()
         self.socket = _connect(timeout_s)
         env = dict(os.environ) if environment else {}
-        client = {"name": f"greenroom {verb}".strip(), "version": VERSION, "cwd": working_directory(), "env": env}
+        client: Json = {
+            "name": f"greenroom {verb}".strip(),
+            "version": VERSION,
+            "cwd": working_directory(),
+            "env": env,
+        }
+        if environment:
+            client["umask"] = own_umask()
         try:
             self._write({"greenroom": {"protocol": 1, "dialect": "control", "client": client}})
             welcome = self._next(time.monotonic() + timeout_s)

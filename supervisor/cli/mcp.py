@@ -9,6 +9,7 @@ import sys
 import time
 
 from supervisor.paths import UnsafePath, locate, private_directory, socket_path
+from supervisor.umask import own_umask
 from supervisor.version import VERSION
 from transports.bridge import Bridge
 from transports.lean import AF_UNIX, SIGHUP, SIGINT, SIGTERM, SOCK_STREAM, quoted, set_wakeup_fd, signal, socket
@@ -179,6 +180,7 @@ class Log:
 def hello(said: dict[str, object]) -> bytes:
     """Who we are, and the environment that commands of new conversations run in; the daemon keeps it in memory."""
     client = {"name": "mcp", "version": VERSION, "pid": os.getpid(), "cwd": _here(), "env": dict(os.environ)}
+    client["umask"] = own_umask()
     body = {"protocol": PROTOCOL, "dialect": DIALECT, "client": client, "defaults": said}
     return written({"greenroom": body}).encode() + b"\n"
 

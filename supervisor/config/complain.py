@@ -18,6 +18,7 @@ from supervisor.redaction import names_a_secret, scrub
 BUILT_IN_PROVIDERS = ("openai", "oss", "demo")
 # Tables of free names, whose values are for somebody else's eyes.
 _VALUES_HIDDEN = frozenset({"http_headers", "query_params", "set", "env"})
+HIDDEN = "[…]"  # in place of a secret, where settings are stored
 _SHOWN_CHARACTERS = 60
 
 
@@ -91,6 +92,8 @@ def shown(path: KeyPath, value: object) -> str:
 
 def is_secret(path: KeyPath) -> bool:
     *above, last = path
+    if above and above[-1] == "env_http_headers":
+        return False  # a header like Authorization, and the name of the variable that has it
     return names_a_secret(str(last)) or (bool(above) and above[-1] in _VALUES_HIDDEN)
 
 

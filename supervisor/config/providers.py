@@ -3,7 +3,7 @@
 Reads the environment it is given, never the process's own. Pure; safe from any thread.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from actors.errors import ConfigError
@@ -87,6 +87,11 @@ def provider_named(name: str, config: Config, environ: Mapping[str, str]) -> Pro
     if definition is None:
         raise ConfigError(f"Model provider `{printable(name)}` not found", key="model_provider")
     return Provider(name, definition, definition.base_url or OPENAI_URL)
+
+
+def defined_providers(config: Config) -> Iterator[ModelProvider]:
+    """All that a conversation may use, the built-in ones too."""
+    yield from (_OPENAI, _OSS, *config.model_providers.values())
 
 
 def default_model(provider: str) -> str:

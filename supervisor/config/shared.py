@@ -108,7 +108,11 @@ class ShellEnvironmentPolicy(Table):
         "(HOME LOGNAME PATH SHELL USER USERNAME TMPDIR TEMP TMP), or none.",
     )
     ignore_default_excludes: Flag = Field(
-        False, description="Keep names with KEY, SECRET or TOKEN in them, which are dropped otherwise."
+        False,
+        description="Keep names by which secrets are called, which are dropped otherwise: with KEY, SECRET, TOKEN, "
+        "PASSWORD, PASSWD, PASSPHRASE or CREDENTIAL in them, or with one of the words PASS, PWD, PAT, AUTH, CREDS, "
+        "PRIVATE, COOKIE, JWT, BEARER, AUTHORIZATION between underscores (PWD, OLDPWD and SSH_AUTH_SOCK are kept). "
+        "What the providers' env_key and env_http_headers name is dropped in any case.",
     )
     exclude: tuple[str, ...] = Field((), description="Names to drop.")
     set: Mapping[str, str] = Field({}, repr=False, description="Variables to set, whatever was inherited.")

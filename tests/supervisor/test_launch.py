@@ -1,6 +1,7 @@
 """Starting a daemon from outside. Most tests start a small program in its place."""
 
 import fcntl
+import json
 import os
 import signal
 import subprocess
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from supervisor import launch
+from supervisor.cli.mcp import hello
 from supervisor.launch import READY, Launch, StartFailed
 from supervisor.single import STRANGE_S, DaemonLock
 from tests.support.bridge import wait_until
@@ -210,3 +212,13 @@ def test_what_was_loaded_is_no_rubbish_and_rubbish_is_collected_again_once_it_is
     )
     ended = subprocess.run([sys.executable, "-c", code], env=home.env, capture_output=True, check=True, timeout=30)
     assert ended.stdout == b"False True True\n"
+
+
+def test_the_bridge_says_its_umask_and_leaves_it_as_it_was() -> None:
+    before = os.umask(0o027)
+    try:
+        said = json.loads(hello({}))
+        assert os.umask(0o027) == 0o027
+    finally:
+        os.umask(before)
+    assert said["greenroom"]["client"]["umask"] == 0o027

@@ -4,7 +4,7 @@ Whatever the model is, the loop is the same; it can begin in the middle, because
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Protocol
@@ -13,6 +13,7 @@ from actors import events as ev
 from actors.ids import ConversationId
 from actors.orders import RunAgent
 from actors.settings import Decision, Settings
+from supervisor.agent.environments import Around
 from supervisor.agent.history import Histories, take_inputs
 from supervisor.agent.model.history import HistoryItem, Image, ModelRequest, Part, Said
 from supervisor.agent.model.news import News
@@ -68,21 +69,21 @@ class ModelBackend:
         histories: Histories,
         toolbox: Toolbox,
         manner: Manner,
-        environment_of: Callable[[ConversationId], Mapping[str, str]],
+        around: Callable[[RunAgent], Around],
     ) -> None:
         self._models = models
         self._histories = histories
         self._toolbox = toolbox
         self._manner = manner
-        self._environment_of = environment_of
+        self._around = around
 
     async def run(self, turn: Turn) -> str | None:
         order = turn.order
         model = self._models.of(order)
         looking = self._look_around(order.settings)
         transcript = await self._histories.open(order)
-        env = self._environment_of(order.conversation)
-        work = Work(turn, transcript, env, self._manner.approval_deadline_s, self._manner.approval_default)
+        around = self._around(order)
+        work = Work(turn, transcript, around, self._manner.approval_deadline_s, self._manner.approval_default)
         self._tell_surroundings(work, await looking)
         while True:
             await self._respond(model, work)

@@ -16,6 +16,7 @@ from supervisor.agent.patch.errors import PatchError, PatchFailed, PatchStale, o
 from supervisor.agent.patch.files import TEMPORARY_PREFIX, FileState, Unfit, look
 from supervisor.agent.patch.plan import PatchPlan
 from supervisor.agent.patch.transaction import Transaction, put
+from supervisor.umask import USUAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +40,12 @@ class _Step:
         return self.edit.place.real.name
 
 
-def apply_plan(plan: PatchPlan, pinned: Mapping[Path, tuple[int, int]] | None = None) -> str:
+def apply_plan(plan: PatchPlan, umask: int = USUAL, pinned: Mapping[Path, tuple[int, int]] | None = None) -> str:
     """`pinned`: folders that have to be these very inodes still.
 
     The success text. After PatchStale or PatchFailed every file is as it was, or the text says which is not.
     """
-    transaction = Transaction(pinned or {})
+    transaction = Transaction(umask, pinned or {})
     try:
         with transaction:
             for step in [_prepared(transaction, edit) for edit in plan.edits]:

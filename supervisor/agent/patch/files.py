@@ -19,7 +19,7 @@ class Unfit(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """What a regular file holds. `mode` None: as the umask says, for a file that is still to be made."""
+    """What a regular file holds. `mode` None: as the client's umask says, for a file that is still to be made."""
 
     data: bytes
     mode: int | None

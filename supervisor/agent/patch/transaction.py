@@ -12,14 +12,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from supervisor.agent.folders import open_root, open_subfolder
+from supervisor.agent.folders import open_root, open_subfolder, open_up
 from supervisor.agent.patch.files import temporary_name
 
 Undo = Callable[[], object]
 
 
 class Transaction:
-    def __init__(self, pinned: Mapping[Path, tuple[int, int]]) -> None:
+    def __init__(self, umask: int, pinned: Mapping[Path, tuple[int, int]]) -> None:
+        self._umask = umask  # of the conversation's client; that of this process is stricter
         self._pinned = pinned
         self.not_undone: list[str] = []
         self._stack = ExitStack()
@@ -53,16 +54,14 @@ class Transaction:
     def write_new(self, folder: int, data: bytes, mode: int | None) -> str:
         """A temporary file beside the one it will become; gone at the end, unless it was renamed."""
         name = temporary_name()
-        private = 0o600 if mode is not None else 0o666  # the umask is left to the kernel
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        descriptor = os.open(name, flags, private, dir_fd=folder)
+        descriptor = os.open(name, flags, 0o600, dir_fd=folder)
         self._stack.callback(self._discard, folder, name)
         try:
             rest = memoryview(data)
             while rest:
                 rest = rest[os.write(descriptor, rest) :]
-            if mode is not None:
-                os.fchmod(descriptor, mode)
+            os.fchmod(descriptor, 0o666 & ~self._umask if mode is None else mode)
         finally:
             os.close(descriptor)
         return name
@@ -83,8 +82,9 @@ class Transaction:
         try:
             return open_subfolder(parent, name)
         except FileNotFoundError:
-            os.mkdir(name, dir_fd=parent)
+            os.mkdir(name, 0o700, dir_fd=parent)
             self.on_failure(f"remove {name}", partial(os.rmdir, name, dir_fd=parent))
+            open_up(parent, name, 0o777 & ~self._umask)
             return open_subfolder(parent, name)
 
     def _require_pinned(self, path: Path, folder: int) -> None:

@@ -62,7 +62,8 @@ class Patching:
         with self._roots(work) as roots:
             if auto_approved and not _may_write(work.settings.sandbox, roots, plan):
                 raise PatchStale("the directories that may be written have changed since the patch was verified")
-            return apply_plan(plan, {root.path: root.identity() for root in roots.writable})
+            pinned = {root.path: root.identity() for root in roots.writable}
+            return apply_plan(plan, work.around.umask, pinned)
 
     def _request(self, work: Work, call: OpenCall, plan: PatchPlan, verdict: Ask) -> ev.ApplyPatchApprovalRequest:
         return ev.ApplyPatchApprovalRequest(

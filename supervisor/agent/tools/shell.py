@@ -15,7 +15,8 @@ from supervisor.agent.patch.recognise import patch_in
 from supervisor.agent.processes import Command, Finished, NotStarted, Output, Processes, reason
 from supervisor.agent.processes.output import Stream
 from supervisor.agent.safety.hints import parsed_command
-from supervisor.agent.safety.judge import judge_command
+from supervisor.agent.safety.judge import confinement, judge_command
+from supervisor.agent.safety.names import plainly_named
 from supervisor.agent.safety.rules import RETRY_REASON, Ask, Reject, Run
 from supervisor.agent.sandbox import Confined, Sandbox
 from supervisor.agent.tools.arguments import ShellArguments
@@ -74,12 +75,14 @@ class Shell:
         return await self._judged(work, call, arguments, cwd)
 
     async def _judged(self, work: Work, call: OpenCall, arguments: ShellArguments, cwd: Path) -> str:
-        settings = work.settings
+        settings, available = work.settings, self._sandbox.availability.ok
         verdict = judge_command(
             arguments.command,
             settings.approval_policy,
             SandboxMode(settings.sandbox.mode),
-            sandbox_available=self._sandbox.availability.ok,
+            sandbox_available=available,
+            plainly_named=not available
+            and plainly_named(arguments.command, work.env, settings.sandbox, settings.cwd),
             escalated=arguments.with_escalated_permissions,
         )
         match verdict:
@@ -91,17 +94,17 @@ class Shell:
                 )
                 if not answer.approved:
                     return _rejected(answer.reason)
-                return self._told(await self._execute(work, call, arguments, cwd, sandboxed=False), arguments)
-            case Run(sandboxed, retry):
-                return await self._run(work, call, arguments, cwd, sandboxed=sandboxed, retry=retry)
+                return self._told(await self._execute(work, call, arguments, cwd, DangerFullAccess()), arguments)
+            case Run():
+                return await self._run(work, call, arguments, cwd, verdict)
 
-    async def _run(
-        self, work: Work, call: OpenCall, arguments: ShellArguments, cwd: Path, *, sandboxed: bool, retry: bool
-    ) -> str:
+    async def _run(self, work: Work, call: OpenCall, arguments: ShellArguments, cwd: Path, verdict: Run) -> str:
+        retry = verdict.retry_unsandboxed_on_failure
         ran = _already(work, call) if retry else None
         if ran is None:
-            ran = await self._execute(work, call, arguments, cwd, sandboxed=sandboxed)
-            if not (retry and sandboxed and ran.failed):
+            policy = confinement(verdict, work.settings.sandbox)
+            ran = await self._execute(work, call, arguments, cwd, policy)
+            if not (retry and verdict.sandboxed and ran.failed):
                 return self._told(ran, arguments)
             work.say(ev.BackgroundEvent(message=f"Execution failed: exit code {ran.exit_code}"))
         request = self._request(work, call, arguments, cwd, RETRY_REASON, retry=True)
@@ -109,7 +112,7 @@ class Shell:
         if not answer.approved:
             return f"{_rejected(answer.reason)}\n{self._told(ran, arguments)}"
         work.say(ev.BackgroundEvent(message="retrying command without sandbox"))
-        return self._told(await self._execute(work, call, arguments, cwd, sandboxed=False), arguments)
+        return self._told(await self._execute(work, call, arguments, cwd, DangerFullAccess()), arguments)
 
     def _request(
         self,
@@ -134,7 +137,7 @@ class Shell:
         )
 
     async def _execute(
-        self, work: Work, call: OpenCall, arguments: ShellArguments, cwd: Path, *, sandboxed: bool
+        self, work: Work, call: OpenCall, arguments: ShellArguments, cwd: Path, policy: SandboxPolicy
     ) -> Ran:
         """Begin and end are said whatever happens in between."""
         work.say(
@@ -154,7 +157,7 @@ class Shell:
 
         output = Output(take, keep_bytes=self._limits.history_bytes)
         try:
-            result, notices = await self._start(work, arguments, cwd, output, sandboxed=sandboxed)
+            result, notices = await self._start(work, arguments, cwd, output, policy)
         except asyncio.CancelledError:
             _say_ended(work, call, Ran(-1, output.stdout.text(), output.stderr.text(), 0.0))
             raise
@@ -163,11 +166,10 @@ class Shell:
         return ran
 
     async def _start(
-        self, work: Work, arguments: ShellArguments, cwd: Path, output: Output, *, sandboxed: bool
+        self, work: Work, arguments: ShellArguments, cwd: Path, output: Output, policy: SandboxPolicy
     ) -> tuple[Finished | NotStarted, tuple[str, ...]]:
         """How it went, and what is to be said of its sandbox."""
         order = work.turn.order
-        policy = work.settings.sandbox if sandboxed else DangerFullAccess()
         timeout_s = arguments.timeout / 1000 if arguments.timeout else self._limits.timeout_s
         try:
             async with in_a_thread(lambda: self._confined(work, policy, arguments, cwd)) as confined:
@@ -182,6 +184,7 @@ class Shell:
                     timeout_s,
                     keeper=confined.keeper,
                     pass_fds=confined.pass_fds,
+                    umask=work.around.umask,
                 )
                 result = await self._processes.run(command, output)
         except OSError as error:

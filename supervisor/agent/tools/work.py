@@ -8,6 +8,7 @@ from typing import Literal
 from actors import events as ev
 from actors.ids import ApprovalId
 from actors.settings import Decision, Settings
+from supervisor.agent.environments import Around
 from supervisor.agent.patch.turn_diff import TurnChanges
 from supervisor.agent.transcript import Transcript
 from supervisor.agent.turn import Turn, Verdict
@@ -17,7 +18,7 @@ from supervisor.agent.turn import Turn, Verdict
 class Work:
     turn: Turn
     transcript: Transcript
-    env: Mapping[str, str]
+    around: Around
     deadline_s: float | None = None
     default: Literal[Decision.DENIED, Decision.ABORT] = Decision.DENIED  # when nobody answers until then
     _changes: TurnChanges | None = field(default=None, init=False)
@@ -28,6 +29,10 @@ class Work:
         if self._changes is None:
             self._changes = TurnChanges(self.settings.cwd)
         return self._changes
+
+    @property
+    def env(self) -> Mapping[str, str]:
+        return self.around.env
 
     @property
     def settings(self) -> Settings:

@@ -1,6 +1,7 @@
 """Naming, listing, reading and keeping conversations, and what is said where that can't be."""
 
 import json
+import os
 import threading
 
 from tests.supervisor.cli.place import Place, until
@@ -310,3 +311,14 @@ def test_inspect_and_logs_page_on_a_terminal(place: Place) -> None:
     finally:
         del place.env["PAGER"]
     assert "paged:{" in terminal.screen
+
+
+def test_files_of_commands_have_the_umask_of_whoever_created_or_attached_last(place: Place) -> None:
+    """The daemon itself is detached, with a stricter one."""
+    before = os.umask(0o002)
+    try:
+        conversation = place.new("run mkdir shared", "--sandbox", "danger-full-access", "--approval", "never")
+    finally:
+        os.umask(before)
+    place.at_rest(conversation)
+    assert (place.work / "shared").stat().st_mode & 0o777 == 0o775

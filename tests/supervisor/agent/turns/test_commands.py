@@ -1,6 +1,8 @@
 """Commands of the model: what is asked, what runs, in which environment, and what the model gets to read."""
 
 import json
+import os
+import subprocess
 import threading
 from pathlib import Path
 from typing import Any
@@ -9,10 +11,10 @@ import pytest
 
 from actors import events as ev
 from actors.answers import Ending
-from actors.settings import ApprovalPolicy, Decision, ReadOnly, WorkspaceWrite
+from actors.settings import ApprovalPolicy, DangerFullAccess, Decision, ReadOnly, WorkspaceWrite
 from supervisor.agent.tools import shell as shell_tool
 from tests.supervisor.agent.turns.requests import check_well_formed, lines, talk
-from tests.support.confinement import confinable
+from tests.support.confinement import CONFINED, confinable
 from tests.support.house import House, Talk, house_at
 from tests.support.model_server import ModelServer
 
@@ -167,6 +169,33 @@ def test_what_a_command_leaves_in_the_background_ends_with_its_turn(house: House
 # --- the environment ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("umask", [0o022, 0o002, 0o077])
+@pytest.mark.parametrize("sandbox", [DangerFullAccess(), pytest.param(WorkspaceWrite(), marks=confinable)])
+def test_commands_and_patches_have_the_umask_of_their_client(
+    house: House, umask: int, sandbox: DangerFullAccess | WorkspaceWrite
+) -> None:
+    conversation = house.talk(sandbox=sandbox)
+    house.engine.environments.remember(conversation.conversation, {"PATH": house.environ["PATH"]}, umask)
+    patch = "*** Begin Patch\n*** Add File: p/f\n+x\n*** End Patch"
+    before = os.umask(0o077)  # as the detached daemon has it
+    try:
+        conversation.ask(
+            f"{shell('sh', '-c', 'mkdir d; echo x > d/f')}; {shell('apply_patch', patch)}; then; say done"
+        )
+    finally:
+        os.umask(before)
+    modes = [(house.workspace / name).stat().st_mode & 0o777 for name in ("d", "d/f", "p", "p/f")]
+    assert modes == [0o777 & ~umask, 0o666 & ~umask] * 2
+
+
+def test_what_an_override_names_as_a_key_is_in_no_command(house: House, server: ModelServer) -> None:
+    conversation = house.talk(overrides={"model_providers": {"x": {"name": "X", "env_key": "QUIET_NAME"}}})
+    env = {"PATH": house.environ["PATH"], "QUIET_NAME": "v"}
+    house.engine.environments.remember(conversation.conversation, env)
+    conversation.ask(f"{shell('env')}; then; say done")
+    assert "QUIET_NAME" not in result(outputs(server)[0])["output"]
+
+
 def test_commands_get_the_environment_of_their_client_by_policy(tmp_path: Path, server: ModelServer) -> None:
     config = '[shell_environment_policy]\nexclude = ["DROP*"]\nset = { ADDED = "1" }\n'
     mine = {"MINE": "yes", "MY_TOKEN": "secret", "DROPPED": "x"}
@@ -266,6 +295,25 @@ def test_a_known_safe_command_is_not_asked_about(house: House) -> None:
     conversation = house.talk(approval_policy=ApprovalPolicy.UNTRUSTED)
     conversation.ask(f"{shell('ls')}; then; say done")
     assert conversation.wait(ev.ExecCommandEnd).exit_code == 0
+
+
+def test_what_a_repository_names_writes_nothing_when_git_is_run_without_a_question(
+    house: House, server: ModelServer
+) -> None:
+    """With a sandbox git runs in one that is read-only, without one it is asked about."""
+    subprocess.run(("git", "init", "-q"), cwd=house.workspace, check=True)
+    trap = house.workspace / "trap"
+    trap.write_text(f"#!/bin/sh\necho met >&2; touch {house.workspace}/PWNED\n")
+    trap.chmod(0o755)
+    subprocess.run(("git", "config", "core.fsmonitor", str(trap)), cwd=house.workspace, check=True)
+    conversation = house.talk(approval_policy=ApprovalPolicy.UNTRUSTED, sandbox=WorkspaceWrite())
+    told = f"{shell('git', 'status')}; then; say done"
+    if CONFINED.ok:
+        conversation.ask(told)
+        assert "met" in result(*outputs(server))["output"]
+    else:
+        answered(conversation, Decision.DENIED, told)
+    assert not (house.workspace / "PWNED").exists()
 
 
 def test_a_deadline_is_passed_on_and_answers_as_denied(tmp_path: Path, server: ModelServer) -> None:
