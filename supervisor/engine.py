@@ -73,7 +73,7 @@ class Engine:
         self.clock = ThreadClock()
         self.environments = Environments(environ, loaded.config.shell_environment_policy)
         self.sandbox = Sandbox(
-            protected=(Path(paths.state), Path(paths.config), Path(paths.run)), hidden=(Path(paths.run),)
+            protected=tuple(Path(path) for path in paths.protected), hidden=tuple(Path(path) for path in paths.hidden)
         )
         self.feed = Feed()
         self._environ = environ

@@ -38,7 +38,7 @@ def directories(_: "Patient") -> Found:
     except UnsafePath as error:
         yield str(error), "only you may own and enter it", True
         return
-    yield f"state in {paths.state}, socket in {paths.run}"
+    yield f"state in {paths.state}, config in {paths.config}"
 
 
 def socket(patient: "Patient") -> Found:
@@ -57,14 +57,7 @@ def lock(patient: "Patient") -> Found:
     if holder is None:
         yield ("nobody holds it", "that should not be while a daemon runs", True) if patient.control else "free"
         return
-    ours = socket_path(locate())
-    if holder.socket and holder.socket != ours:
-        yield (
-            f"the daemon listens at {holder.socket}, this shell looks at {ours}",
-            "XDG_RUNTIME_DIR or GREENROOM_HOME differ between the two; make them alike, or stop that one",
-            True,
-        )
-    elif patient.control is None:
+    if patient.control is None:
         yield f"{holder.told or 'somebody'} holds it and does not answer", "wait a moment, or kill that process", True
     else:
         yield f"held by {holder.told.partition(',')[0]}"
