@@ -23,8 +23,9 @@ from supervisor.config import Loaded
 from supervisor.dialects import dialects, load_the_rest
 from supervisor.engine import Engine
 from supervisor.notify import Notifier
-from supervisor.paths import Paths, socket_path
+from supervisor.paths import Paths
 from supervisor.services import Services
+from supervisor.settling import left
 from supervisor.single import DaemonLock, remove_pid, write_pid
 from supervisor.version import VERSION
 from transports.connection import Neighbours
@@ -54,7 +55,7 @@ class Daemon:
         self._wanted_down = Wish()
         self._hurry = Wish()
         self.drain_s: float = loaded.config.greenroom.drain_seconds
-        self.socket = socket_path(paths)
+        self.socket = paths.socket
         self.identity = Identity(VERSION, secrets.token_hex(8))
 
     def start(self) -> None:
@@ -66,6 +67,7 @@ class Daemon:
 
     def _start(self) -> None:
         self._undo.append(("lock", self._lock.release))
+        self._undo.append(("place", lambda: left(self._paths)))
         raise_descriptor_limit()
         self._switchboard = Switchboard()
         self._engine = Engine(self._loaded, self._paths, dict(os.environ), self._switchboard)

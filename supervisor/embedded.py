@@ -22,7 +22,7 @@ from supervisor.bell import Bell
 from supervisor.config import Loaded, load
 from supervisor.dialects import dialects
 from supervisor.engine import Engine
-from supervisor.paths import Paths, UnsafePath, locate, private_directory, socket_path
+from supervisor.paths import Paths, UnsafePath, locate, private_directory
 from supervisor.services import Services
 from supervisor.single import AlreadyRunning, take_lock
 from supervisor.umask import own_umask
@@ -47,7 +47,7 @@ def serve(said: Mapping[str, Any], dialect: str = "mcp") -> int:
         private_directory(paths.state)
         private_directory(paths.run)
         loaded = load()
-        lock = take_lock(paths.lock_file, socket_path(paths), PATIENCE_S)
+        lock = take_lock(paths.lock_file, PATIENCE_S)
     except AlreadyRunning as error:
         sys.stderr.write(f"greenroom mcp --embedded: {error}; leave --embedded out, or set another GREENROOM_HOME\n")
         return 1

@@ -1,12 +1,11 @@
 """What commands and patches may not change wherever their roots lie: whatever Greenroom believes."""
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from supervisor.agent.sandbox import Protection
 from supervisor.config import Loaded
-from supervisor.paths import Paths, codex_config_file, config_files, run_directories, socket_path
+from supervisor.paths import Paths, codex_config_file, config_files
 
 
 def protection(loaded: Loaded, paths: Paths, environ: Mapping[str, str]) -> Protection:
@@ -19,12 +18,10 @@ def protection(loaded: Loaded, paths: Paths, environ: Mapping[str, str]) -> Prot
     programs = (part for part in config.notify or () if Path(part).is_absolute())
     read = (loaded.file.path, *config_files(environ), codex_config_file(environ))
     files = (Path(name) for name in (*read, *programs, *map(_expanded, filter(None, instructions))) if name)
-    sockets = (paths.run, os.path.dirname(socket_path(paths)), *run_directories(environ))  # noqa: PTH120 - they are texts there
-    own = (paths.state, paths.config, *sockets)
     return Protection(
-        closed=tuple(dict.fromkeys(map(Path, own))),
+        closed=tuple(dict.fromkeys(map(Path, paths.protected))),
         files=tuple(dict.fromkeys(files)),
-        hidden=tuple(dict.fromkeys(map(Path, sockets))),
+        hidden=tuple(dict.fromkeys(map(Path, paths.hidden))),
     )
 
 

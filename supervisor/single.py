@@ -1,7 +1,8 @@
 """One daemon per home: the lock that says so, and the files that say where it is. Little is imported: see __main__.
 
 The lock file's text is `pid N, socket PATH` while the holder can be reached, `pid N` while it comes up or goes, and
-`pid N, embedded` while a program without a socket serves the home.
+`pid N, embedded` while a program without a socket serves the home. A second block of it tells that process from any
+other that ever has the same pid.
 """
 
 # ruff: noqa: PTH105, PTH108 # pathlib is most of what this would import
@@ -13,10 +14,10 @@ import socket
 import time
 
 from actors.errors import GreenroomError
+from supervisor.paths import SOCKET, TOLD_BYTES
+from transports.address import reached
 
 LOOK_S = 0.02  # between looks at a lock that is taken
-TEXT_LIMIT = 4096
-SOCKET = ", socket "
 EMBEDDED = ", embedded"
 CONNECT_S = 1.0  # a daemon that lives has a place in its backlog
 STRANGE_S = 0.5  # a daemon says who it is in the same moment as it takes the lock; what it was killed over goes soon
@@ -34,12 +35,6 @@ class AlreadyRunning(GreenroomError):
         self.pid = int(named.removeprefix("pid ")) if named.removeprefix("pid ").isdecimal() else None
         doing = "is running already" if self.socket else "is coming up or going, and not done with it"
         super().__init__(f"a daemon {doing} ({told or 'no pid yet'})")
-
-
-class RunsElsewhere(GreenroomError):
-    """The home has its daemon, but at a socket that is not where this environment looks for it."""
-
-    code = "runs_elsewhere"
 
 
 class HeldByAnEmbedded(GreenroomError):
@@ -76,7 +71,7 @@ class DaemonLock:
         self._write(EMBEDDED)
 
     def _write(self, more: str) -> None:
-        os.pwrite(self._handle, f"pid {os.getpid()}{more}".encode().ljust(TEXT_LIMIT), 0)
+        os.pwrite(self._handle, f"pid {os.getpid()}{more}".encode().ljust(TOLD_BYTES), 0)
 
     def release(self) -> None:
         with contextlib.suppress(OSError):
@@ -99,8 +94,8 @@ def held(path: str) -> AlreadyRunning | None:
     return None
 
 
-def take_lock(path: str, address: str, patience_s: float) -> DaemonLock:
-    """Waits for a holder that comes up or goes. AlreadyRunning when it is up, at this address.
+def take_lock(path: str, patience_s: float) -> DaemonLock:
+    """Waits for a holder that comes up or goes. AlreadyRunning when it is up.
 
     What the file says is believed only of a daemon that answers: a text outlives whoever was killed.
     """
@@ -111,12 +106,7 @@ def take_lock(path: str, address: str, patience_s: float) -> DaemonLock:
             return DaemonLock(path)
         except AlreadyRunning as taken:
             if taken.socket and answers(taken.socket):
-                if taken.socket == address:
-                    raise
-                raise RunsElsewhere(
-                    f"the daemon of this home listens at {taken.socket}, and this environment looks at {address}; "
-                    "give both the same XDG_RUNTIME_DIR, or set GREENROOM_HOME"
-                ) from None
+                raise
             if taken.embedded and lives(taken.pid):
                 raise HeldByAnEmbedded(
                     f"pid {taken.pid} serves this home by itself (`greenroom mcp --embedded`); end it, "
@@ -132,7 +122,7 @@ def take_lock(path: str, address: str, patience_s: float) -> DaemonLock:
 
 
 def _text(handle: int) -> str:
-    return os.pread(handle, TEXT_LIMIT, 0).decode(errors="replace").strip()
+    return os.pread(handle, TOLD_BYTES, 0).decode(errors="replace").strip()
 
 
 def lives(pid: int | None) -> bool:
@@ -158,7 +148,7 @@ def answers(address: str) -> bool:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.settimeout(CONNECT_S)
         try:
-            probe.connect(address)
+            reached(address, probe.connect)
             listener = peer_of(probe).pid
         except OSError:
             return False

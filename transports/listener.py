@@ -43,7 +43,6 @@ class Listener:
     def __init__(
         self, path: Path, house: House, loop: asyncio.AbstractEventLoop, limits: Limits | None = None
     ) -> None:
-        directory.check_length(path)
         self.path = path
         self._house = house
         self._loop = loop
@@ -104,9 +103,17 @@ class Listener:
             self._sock = None
 
     def _look(self) -> None:
-        """Somebody may have deleted it: a cleaner of /tmp, a logout, a hand."""
+        """Somebody may have deleted it: a cleaner, a logout, a hand. A disk that is away must not stop the loop."""
+        looking = self._loop.run_in_executor(None, directory.inode_of, self.path)
+        looking.add_done_callback(self._looked)
+
+    def _looked(self, looking: asyncio.Future[directory.Inode | None]) -> None:
+        if self._sock is None:
+            return  # closed meanwhile
         self._watch = self._loop.call_later(self._limits.watch_s, self._look)
-        found = directory.inode_of(self.path)
+        if looking.cancelled() or looking.exception() is not None:
+            return  # a disk that can't be asked has not lost it
+        found = looking.result()
         if found is not None:
             if found != self._inode:
                 self._complain(ConfigError(f"{self.path} was replaced by something that is not ours"))

@@ -13,7 +13,8 @@ from collections.abc import Iterable
 from typing import Any, Self
 
 from supervisor.cli.problems import Problem
-from supervisor.paths import UnsafePath, locate, private_directory, socket_path
+from supervisor.dialling import dial
+from supervisor.paths import UnsafePath, locate
 from supervisor.umask import own_umask
 from supervisor.version import VERSION
 
@@ -209,24 +210,19 @@ def working_directory() -> str:
 
 
 def _connect(timeout_s: float) -> socket.socket:
+    def make() -> socket.socket:
+        fresh = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        fresh.settimeout(timeout_s)
+        return fresh
+
     try:
-        address = socket_path(locate())
-        directory = os.path.dirname(address)  # noqa: PTH120  # as above
-        if not os.path.isdir(directory):  # noqa: PTH112  # as above
-            raise Down
-        private_directory(directory, create=False)
+        found = dial(locate(), make)
     except UnsafePath as error:
         raise Problem(str(error), "`greenroom doctor` checks the rest", "not_allowed") from error
-    found = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    found.settimeout(timeout_s)
-    try:
-        found.connect(address)
-    except (FileNotFoundError, ConnectionRefusedError) as error:
-        found.close()
-        raise Down from error
     except OSError as error:
-        found.close()
         raise Problem(f"the daemon's socket can't be reached: {error}", "`greenroom doctor` finds out why") from error
+    if found is None:
+        raise Down
     return found
 
 

@@ -38,7 +38,7 @@ def directories(_: "Patient") -> Found:
     except UnsafePath as error:
         yield str(error), "make yourself its owner and set its mode to 700", True
         return
-    yield f"state in {paths.state}, socket in {paths.run}"
+    yield f"state in {paths.state}, config in {paths.config}"
 
 
 def socket(patient: "Patient") -> Found:
@@ -61,14 +61,7 @@ def lock(patient: "Patient") -> Found:
             else "free"
         )
         return
-    ours = socket_path(locate())
-    if holder.socket and holder.socket != ours:
-        yield (
-            f"the daemon listens at {holder.socket}, this shell expects it at {ours}",
-            "set XDG_RUNTIME_DIR and GREENROOM_HOME as the daemon has them, or stop that daemon",
-            True,
-        )
-    elif patient.control is None:
+    if patient.control is None:
         yield (
             f"held by {holder.told or 'an unknown process'}, which does not answer",
             "wait a moment, or kill that process",

@@ -1,6 +1,6 @@
 """`greenroom mcp`: MCP over stdio, for editors. Standard library only: it starts once per editor and per window."""
 
-# ruff: noqa: PTH105, PTH109, PTH110, PTH118, PTH120, PTH123, PTH202 # pathlib alone takes a third of the time that this may
+# ruff: noqa: PTH105, PTH109, PTH110, PTH118, PTH123, PTH202 # pathlib alone takes a third of the time that this may
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import os
 import sys
 import time
 
-from supervisor.paths import UnsafePath, locate, private_directory, socket_path
+from supervisor.dialling import dial
+from supervisor.paths import UnsafePath, locate, private_directory
 from supervisor.umask import own_umask
 from supervisor.version import VERSION
 from transports.bridge import Bridge
@@ -128,30 +129,24 @@ class Door:
     """The way to the daemon of this home."""
 
     def __init__(self, paths: Paths) -> None:
-        self._path = socket_path(paths)
+        self._paths = paths
 
     def dial(self) -> socket | None:
-        """Who listens in a place that is not ours alone is nobody: the hello has all of our environment."""
         try:
-            private_directory(os.path.dirname(self._path), create=False)
+            return dial(self._paths, _never_waiting)
         except UnsafePath:
             return None  # a start says what is wrong with it
-        found = socket(AF_UNIX, SOCK_STREAM)
-        found.setblocking(False)
-        try:
-            found.connect(self._path)
-        except (FileNotFoundError, ConnectionRefusedError):
-            found.close()
-            return None
-        except OSError:
-            found.close()
-            raise
-        return found
 
     def start(self) -> Launch:
         from supervisor.launch import Launch
 
         return Launch()
+
+
+def _never_waiting() -> socket:
+    fresh = socket(AF_UNIX, SOCK_STREAM)
+    fresh.setblocking(False)
+    return fresh
 
 
 class Log:

@@ -94,13 +94,6 @@ def _whoever_runs() -> Control | None:
             holder = held(locate().lock_file)
             if holder is None or holder.embedded or not lives(holder.pid):
                 return None
-            ours = socket_path(locate())
-            if holder.socket and holder.socket != ours:
-                raise Problem(
-                    f"the daemon (pid {holder.pid}) listens at {holder.socket}, this shell expects it at {ours}",
-                    "use the same XDG_RUNTIME_DIR for both, or set GREENROOM_HOME",
-                    "runs_elsewhere",
-                ) from None
             if time.monotonic() > deadline:
                 raise Problem(
                     f"the daemon (pid {holder.pid}) does not answer",

@@ -55,22 +55,6 @@ def test_a_missing_key_and_an_unreachable_endpoint_are_found(quiet: Place) -> No
     assert "127.0.0.1:1 can't be reached" in told
 
 
-def test_two_different_run_directories_are_found(quiet: Place) -> None:
-    """The same state with a socket elsewhere: the lock says where."""
-    del quiet.env["GREENROOM_HOME"]
-    for name in ("one", "two"):
-        (quiet.base / name).mkdir(mode=0o700)
-    quiet.env["XDG_RUNTIME_DIR"] = str(quiet.base / "one")
-    quiet.run("up")
-    quiet.env["XDG_RUNTIME_DIR"] = str(quiet.base / "two")
-    try:
-        lock = findings(quiet, 1)["lock"]
-    finally:
-        quiet.env["XDG_RUNTIME_DIR"] = str(quiet.base / "one")
-    assert "two/greenroom/greenroom.sock" in str(lock["told"])
-    assert "XDG_RUNTIME_DIR" in str(lock["advice"])
-
-
 def guard_of(daemon: int) -> int:
     """It is told in its command line whose commands it is to end: those with the mark of this one life."""
     (guard,) = (pid for pid, line in everything([f"={daemon}-".encode()]) if "after_death.py" in line)
