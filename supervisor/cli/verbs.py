@@ -330,7 +330,7 @@ VERBS: tuple[Verb, ...] = (
     Verb(
         "restart",
         "keeping:restart",
-        "a new life for a conversation that was given up as failed",
+        "go on with a conversation that was given up as failed, or whose pictures the model refuses",
         "greenroom restart @last",
         args=(CONVERSATION,),
         group="turns",

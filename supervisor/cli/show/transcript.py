@@ -97,7 +97,7 @@ class Transcript:
 
     def _on_turn_aborted(self, body: Json, envelope: Json) -> None:
         by = f" by {one_line(', '.join(body['by']))}" if body["by"] else ""
-        why = f": {one_line(body['message'])}" if body["message"] else ""
+        why = f": {one_line(body['message'])}" if body["message"] and self.ended != "error" else ""
         self.ended = body["reason"]
         self._end(f"{ABORTED.get(body['reason'], body['reason'])}{by}{why}", envelope)
 

@@ -173,13 +173,14 @@ def test_a_failing_model_is_an_error_and_the_event_comes_first() -> None:
     assert result["structuredContent"]["threadId"] == conversation
 
 
-def test_a_crash_of_the_agent_is_an_aborted_turn_in_words_that_clients_know() -> None:
+def test_a_crash_of_the_agent_is_a_failed_turn_in_words_that_clients_know() -> None:
     daemon = Daemon()
     client = McpClient(daemon)
     conversation = began(daemon, client, 1)
     daemon.end(conversation, Crashed("a bug"))
     daemon.settle()
-    assert client.events()[-1] == {"type": "turn_aborted", "reason": "interrupted"}
+    over = {"type": "task_complete", "last_agent_message": None}
+    assert client.events()[-2:] == [{"type": "error", "message": "a bug"}, over]
     assert text_of(client.answer(1)["result"]) == "a bug"
 
 
