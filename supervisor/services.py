@@ -7,7 +7,7 @@ writes the journal goes to the one thread that may.
 import asyncio
 import os
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -131,7 +131,7 @@ class Services:
         notice = None if named or self._noticed else choose_provider(loaded.config, env, loaded.editable(env)).notice
         settings = settings.model_copy(update={"overrides": without_secrets(overrides)})
         self._noticed = self._noticed or notice is not None  # one person has one daemon, and hears it once
-        return ask.SettingsMade(settings, notice, loaded.warnings)
+        return ask.SettingsMade(settings, notice, (*loaded.warnings, *_about(settings.cwd)))
 
     async def _remember_environment(self, request: ask.RememberEnvironment, client: Client) -> None:
         if client.env:
@@ -289,6 +289,11 @@ class Services:
         self._engine.registry.tell(Quiesce())  # whoever reads the answer finds that no new turn is begun
         asyncio.get_running_loop().call_soon(self._stop, drain_s)  # after the answer, which the stop would overtake
         return ask.Plain({"drain_s": drain_s})
+
+
+def _about(cwd: Path) -> Iterator[str]:
+    if not cwd.exists():
+        yield f"working directory {str(cwd)!a} does not exist; commands and patches fail there until it does"
 
 
 class Waiting:

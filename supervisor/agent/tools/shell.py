@@ -19,6 +19,7 @@ from supervisor.agent.tools.arguments import ShellArguments
 from supervisor.agent.tools.patching import Patching
 from supervisor.agent.tools.work import Work
 from supervisor.agent.transcript import OpenCall
+from supervisor.agent.workspace import missing
 
 UNPRINTABLE = {code: "\ufffd" for code in range(32) if chr(code) not in "\t\n\r\x1b"}  # six characters each in JSON
 NOT_FOUND = 127  # a missing program fails outside the sandbox too
@@ -196,7 +197,10 @@ class Shell:
 
 def _look_at(cwd: Path) -> None:
     """On a disk that is away this hangs, and a worker with it: not the loop, which starts the command there."""
-    cwd.stat()
+    try:
+        cwd.stat()
+    except FileNotFoundError:
+        raise OSError(missing(cwd)) from None
 
 
 def shortened(text: str, max_bytes: int, max_lines: int) -> str:

@@ -307,3 +307,12 @@ def test_inspect_and_logs_page_on_a_terminal(place: Place) -> None:
     finally:
         del place.env["PAGER"]
     assert "paged:{" in terminal.screen
+
+
+def test_a_directory_that_a_person_names_and_that_is_not_there_is_refused_before_anything_is_made(
+    place: Place,
+) -> None:
+    before = place.said("ls", "--all", "--json")
+    said = place.run("run", "-C", str(place.base / "nowhere"), "say x", code=2).stderr
+    assert said == f"greenroom: no directory {str(place.base / 'nowhere')!r}; -C takes one that exists\n"
+    assert place.said("ls", "--all", "--json") == before
