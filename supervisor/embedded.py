@@ -40,7 +40,7 @@ log = structlog.get_logger()
 
 
 def serve(said: Mapping[str, Any], dialect: str = "mcp") -> int:
-    """`said`: the defaults for new conversations, as the bridge passes them on in its hello."""
+    """`said`: what the bridge passes on in its hello, for the dialect."""
     try:
         paths = locate()
         private_directory(paths.state)
@@ -56,7 +56,7 @@ def serve(said: Mapping[str, Any], dialect: str = "mcp") -> int:
     lock.tell_embedded()
     sinks = logs.configure(Path(paths.log_file), loaded.config.greenroom.log_level)
     try:
-        Embedded(paths, loaded).run(dialect, {"defaults": said})
+        Embedded(paths, loaded).run(dialect, said)
     finally:
         sinks.close()
         lock.release()
@@ -90,7 +90,7 @@ class Embedded:
         client = Client(
             ConnectionId(secrets.token_hex(8)), "mcp", VERSION, os.getpid(), cwd=str(Path.cwd()), env=dict(os.environ)
         )
-        spoken = dialects(self._loaded.config)[dialect](client, options)
+        spoken = dialects(lambda: engine.config)[dialect](client, options)
         limit = self._loaded.config.greenroom.limits.frame_bytes
         wire = DescriptorWire(StandardStreams(), engine.loop.loop, lambda _: self._end(), limit)
         connection = Connection(client, spoken, wire, around).begin()

@@ -141,7 +141,8 @@ class Services:
         fresh = await asyncio.to_thread(self._reread)
         changes = differences(self._engine.config, fresh.config)
         self._engine.reload(fresh)
-        told = [{"key": one.key, "old": one.old, "new": one.new} for one in changes]
+        self._switchboard.reconfigured()
+        told = [{"key": one.key, "old": one.old, "new": one.new, "live": one.live} for one in changes]
         return ask.Plain({"changes": told, "warnings": list(fresh.warnings)})
 
     async def _read_config(self, request: ask.ReadConfig, _: Client) -> ask.Plain:

@@ -26,6 +26,7 @@ from transports.messages import (
     LingeredEnough,
     Posted,
     ReadyUnsaid,
+    Reconfigured,
     Reminder,
     Served,
     Woken,
@@ -41,7 +42,7 @@ GATHERED = 16  # parcels that go out together while more messages wait
 RETRY_READY_S = 0.1  # when not even the registry could take it
 
 
-Inbox = Arrived | NoMore | Gone | Posted | Dismissed | Served | Woken | Reminder
+Inbox = Arrived | NoMore | Gone | Posted | Dismissed | Reconfigured | Served | Woken | Reminder
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,9 @@ class Connection(Actor):
     def _owes(self) -> bool:
         return self._ordering.owes or self._unserved > 0
 
-    def _take(self, message: Arrived | NoMore | Posted | Dismissed | Served | Woken | Reminder) -> None:
+    def _take(
+        self, message: Arrived | NoMore | Posted | Dismissed | Reconfigured | Served | Woken | Reminder
+    ) -> None:
         match message:
             case Arrived(items):
                 self._read(items)
@@ -115,6 +118,8 @@ class Connection(Actor):
                     self._around.clock.after(linger_s, self.address, LingeredEnough())
             case Dismissed(reason):
                 self._leave(reason)
+            case Reconfigured():
+                self._do(self._dialect.reconfigured())
             case _:
                 self._remember(message)
 

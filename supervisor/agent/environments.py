@@ -20,6 +20,11 @@ class Environments:
         self._of: dict[ConversationId, dict[str, str]] = {}
         self._lock = threading.Lock()
 
+    def follow(self, policy: ShellEnvironmentPolicy) -> None:
+        """From the next command on."""
+        with self._lock:
+            self._policy = policy
+
     def remember(self, conversation: ConversationId, env: Mapping[str, str]) -> None:
         """The newest client wins, as tmux does it."""
         with self._lock:
@@ -39,5 +44,5 @@ class Environments:
 
     def for_commands(self, conversation: ConversationId) -> Mapping[str, str]:
         with self._lock:
-            env = self._of.get(conversation, self._own)
-        return command_environment(env, self._policy)
+            env, policy = self._of.get(conversation, self._own), self._policy
+        return command_environment(env, policy)

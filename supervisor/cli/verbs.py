@@ -330,9 +330,10 @@ VERBS: tuple[Verb, ...] = (
     Verb(
         "restart",
         "keeping:restart",
-        "go on with a conversation that was given up as failed, or whose pictures the model refuses",
+        "go on with a conversation that failed",
         "greenroom restart @last",
         args=(CONVERSATION,),
+        about="After a turn that ended in an error the model is not sent the pictures of before any more.",
         group="turns",
     ),
     # --- keeping
@@ -408,7 +409,9 @@ VERBS: tuple[Verb, ...] = (
         "MCP over stdio: what an editor starts",
         "greenroom mcp --sandbox workspace-write",
         opts=(*SETTINGS, Opt(("--embedded",), "Everything in this process, without a daemon.")),
-        about="Starts the daemon if none runs.",
+        aliases=("mcp-server",),
+        about="Starts the daemon if none runs. As with Codex, options may stand before the verb, "
+        "and -p, -s, -a are --profile, --sandbox, --approval.",
         group="around",
     ),
     Verb(
