@@ -72,6 +72,7 @@ class ConversationFailed(Event):
 class ConversationRestarted(Event):
     type: Literal["conversation_restarted"] = "conversation_restarted"
     by: str = Field("", description="Who cleared the failure.")
+    without_pictures: bool = Field(False, description="The model is not sent the pictures of before any more.")
 
 
 # --- input -----------------------------------------------------------------------------

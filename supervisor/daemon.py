@@ -78,7 +78,7 @@ class Daemon:
             self._engine.registry, self._services, self._switchboard, self._engine.clock, self._engine.shared.start
         )
         house = House(
-            self.identity, dialects(self._loaded.config), around, lambda: ConnectionId(secrets.token_hex(8))
+            self.identity, dialects(lambda: self._engine.config), around, lambda: ConnectionId(secrets.token_hex(8))
         )
         limits = self._loaded.config.greenroom.limits
         self._listener = Listener(
@@ -132,11 +132,11 @@ class Daemon:
 
     # --- stopping -------------------------------------------------------------------------------------------------
 
-    def ask_down(self, drain_s: float) -> None:
+    def ask_down(self, drain_s: float | None = None) -> None:
         """From any thread or signal. The first says how long turns may go on, the second that they may not."""
         if self._wanted_down.is_set():
             self._hurry.set()
-        self.drain_s = drain_s
+        self.drain_s = self._engine.config.greenroom.drain_seconds if drain_s is None else drain_s
         self._wanted_down.set()
         self.bell.ring()
 
@@ -220,7 +220,7 @@ def serve(
 def _listen_to_signals(daemon: Daemon) -> None:
     def down(signum: int, _: object) -> None:
         log.info("daemon.signal", signal=signal.Signals(signum).name)
-        daemon.ask_down(daemon.drain_s)
+        daemon.ask_down()
 
     for wanted in (signal.SIGTERM, signal.SIGINT):
         signal.signal(wanted, down)

@@ -41,7 +41,7 @@ log = structlog.get_logger()
 
 
 def serve(said: Mapping[str, Any], dialect: str = "mcp") -> int:
-    """`said`: the defaults for new conversations, as the bridge passes them on in its hello."""
+    """`said`: what the bridge passes on in its hello, for the dialect."""
     try:
         paths = locate()
         private_directory(paths.state)
@@ -57,7 +57,7 @@ def serve(said: Mapping[str, Any], dialect: str = "mcp") -> int:
     lock.tell_embedded()
     sinks = logs.configure(Path(paths.log_file), loaded.config.greenroom.log_level)
     try:
-        Embedded(paths, loaded).run(dialect, {"defaults": said})
+        Embedded(paths, loaded).run(dialect, said)
     finally:
         sinks.close()
         lock.release()
@@ -98,7 +98,7 @@ class Embedded:
             env=dict(os.environ),
             umask=self._umask,
         )
-        spoken = dialects(self._loaded.config)[dialect](client, options)
+        spoken = dialects(lambda: engine.config)[dialect](client, options)
         limits = self._loaded.config.greenroom.limits
         wire = DescriptorWire(
             StandardStreams(), engine.loop.loop, lambda _: self._end(), limits.frame_bytes, limits.message_values

@@ -176,9 +176,10 @@ class Engine:
         self.loop.loop.call_soon_threadsafe(self._models.prepare)
 
     def reload(self, loaded: Loaded) -> None:
-        """From the next turn on; what is set at the start (limits, paths) needs a new start."""
+        """From the next turn on; `config.changes` has the keys that need a new start."""
         self.loaded = loaded
         self.sandbox.protection = protection(loaded, self.paths, self._environ)
+        self._backend = self._model_backend()
 
     def statistics(self) -> dict[str, object]:
         return {

@@ -7,7 +7,7 @@ writes the journal goes to the one thread that may.
 import asyncio
 import os
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -133,7 +133,7 @@ class Services:
         settings = settings.model_copy(update={"overrides": without_secrets(overrides)})
         self._noticed = self._noticed or notice is not None  # one person has one daemon, and hears it once
         left_out = tuple(missing(settings.roots or (), settings.sandbox, settings.cwd))
-        return ask.SettingsMade(settings, notice, (*loaded.warnings, *left_out))
+        return ask.SettingsMade(settings, notice, (*loaded.warnings, *_about(settings.cwd), *left_out))
 
     async def _remember_environment(self, request: ask.RememberEnvironment, client: Client) -> None:
         if client.env:
@@ -143,7 +143,8 @@ class Services:
         fresh = await asyncio.to_thread(self._reread)
         changes = differences(self._engine.config, fresh.config)
         self._engine.reload(fresh)
-        told = [{"key": one.key, "old": one.old, "new": one.new} for one in changes]
+        self._switchboard.reconfigured()
+        told = [{"key": one.key, "old": one.old, "new": one.new, "live": one.live} for one in changes]
         return ask.Plain({"changes": told, "warnings": list(fresh.warnings)})
 
     async def _read_config(self, request: ask.ReadConfig, _: Client) -> ask.Plain:
@@ -293,6 +294,11 @@ class Services:
         self._engine.registry.tell(Quiesce())  # whoever reads the answer finds that no new turn is begun
         asyncio.get_running_loop().call_soon(self._stop, drain_s)  # after the answer, which the stop would overtake
         return ask.Plain({"drain_s": drain_s})
+
+
+def _about(cwd: Path) -> Iterator[str]:
+    if not cwd.exists():
+        yield f"working directory {str(cwd)!a} does not exist; commands and patches fail there until it does"
 
 
 class Waiting:

@@ -28,6 +28,7 @@ from transports.messages import (
     Posted,
     ReadOn,
     ReadyUnsaid,
+    Reconfigured,
     Reminder,
     Served,
     Woken,
@@ -45,7 +46,7 @@ SLICE_S = 0.0005  # of lines in a row; then the others are looked at
 RETRY_READY_S = 0.1  # when not even the registry could take it
 
 
-Inbox = Arrived | NoMore | Gone | Posted | Dismissed | Served | Woken | ReadOn | Reminder
+Inbox = Arrived | NoMore | Gone | Posted | Dismissed | Reconfigured | Served | Woken | ReadOn | Reminder
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,9 @@ class Connection(Actor):
     def _owes(self) -> bool:
         return self._ordering.owes or self._unserved > 0 or bool(self._unread)
 
-    def _take(self, message: Arrived | NoMore | Posted | Dismissed | Served | Woken | ReadOn | Reminder) -> None:
+    def _take(
+        self, message: Arrived | NoMore | Posted | Dismissed | Reconfigured | Served | Woken | ReadOn | Reminder
+    ) -> None:
         match message:
             case Arrived(items):
                 self._unread.extend(items)
@@ -126,6 +129,8 @@ class Connection(Actor):
                     self._around.clock.after(linger_s, self.address, LingeredEnough())
             case Dismissed(reason):
                 self._leave(reason)
+            case Reconfigured():
+                self._do(self._dialect.reconfigured())
             case _:
                 self._remember(message)
 

@@ -24,6 +24,11 @@ class Dismissed:
 
 
 @dataclass(frozen=True, slots=True)
+class Reconfigured:
+    """The config was read again."""
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
     """A dialect wants something of the supervisor, which answers with exactly one Served."""
 

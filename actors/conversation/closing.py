@@ -27,6 +27,11 @@ ABORTED_OUTPUT = {
     AbortReason.FAILED: "aborted: the supervisor failed",
     AbortReason.LOST: "aborted: the supervisor was stopped",
 }
+# Ends that nobody asked for are errors: clients that know only interrupts must not take them for one.
+NOBODY_ASKED = {
+    AbortReason.FAILED: "the turn failed",
+    AbortReason.LOST: "the turn was lost with the daemon",
+}
 
 
 def close_turn(draft: Draft, outcome: Outcome, stopping: Stopping | None) -> None:
@@ -39,6 +44,8 @@ def close_turn(draft: Draft, outcome: Outcome, stopping: Stopping | None) -> Non
     _balance(draft, turn, reason)
     if error is not None:
         draft.emit(ev.ErrorEvent(message=error))
+    elif isinstance(terminal, ev.TurnAborted) and terminal.reason in NOBODY_ASKED:
+        draft.emit(ev.ErrorEvent(message=terminal.message or NOBODY_ASKED[terminal.reason]))
     draft.emit(terminal, turn.id)
     draft.state.tails = ()
     ending = Ending.ERROR if error is not None else _ending(terminal)

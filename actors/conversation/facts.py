@@ -79,6 +79,7 @@ class Facts:
     keys: tuple[Key, ...] = ()
     preview: str = ""
     tokens: int = 0
+    stumbled: bool = False  # the last turn that ended said an error
 
     @property
     def steering(self) -> tuple[PendingInput, ...]:
@@ -120,11 +121,13 @@ def apply(facts: Facts, event: ev.DurableEvent, ts: float, turn: TurnId | None) 
         case ev.ConversationFailed():
             return replace(facts, failed=event.message)
         case ev.ConversationRestarted():
-            return replace(facts, failed=None)
+            return replace(facts, failed=None, stumbled=False)
         case ev.InputQueued() | ev.InputWithdrawn() | ev.QueuePaused() | ev.QueueResumed() | ev.UserMessage():
             return _apply_input(facts, event, ts, turn)
         case ev.TaskStarted() if turn is not None:
-            return replace(facts, turn=TurnFacts(turn, event.settings))
+            return replace(facts, turn=TurnFacts(turn, event.settings), stumbled=False)
+        case ev.ErrorEvent():
+            return replace(facts, stumbled=True)
         case ev.TaskComplete() | ev.TurnAborted():
             return replace(facts, turn=None, keys=_ended(facts))
         case ev.TokenCount():

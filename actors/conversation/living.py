@@ -90,10 +90,18 @@ def change_settings(draft: Draft, command: ChangeSettings) -> None:
 
 
 def restart(draft: Draft, command: Restart) -> None:
-    if draft.facts.failed is None:
-        draft.refuse(command.caller, WrongState("the conversation has not failed"))
+    """Of a conversation that was given up; of one whose last turn ended in an error, without its pictures.
+
+    A picture that a provider refuses is refused with every later request. Nothing else in a history can do that.
+    """
+    facts = draft.facts
+    if facts.turn is not None:
+        draft.refuse(command.caller, WrongState("a turn is open; interrupt it first"))
         return
-    draft.emit(ev.ConversationRestarted(by=command.by))
+    if facts.failed is None and not facts.stumbled:
+        draft.refuse(command.caller, WrongState("nothing to restart: the last turn did not end in an error"))
+        return
+    draft.emit(ev.ConversationRestarted(by=command.by, without_pictures=facts.failed is None))
     start_next(draft)
     draft.reply(command.caller, Done())
 

@@ -4,13 +4,24 @@ No I/O: pictures in files are named here and read where the request is built.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from actors import events as ev
 from actors.ids import ApprovalId, CallId, ItemId
 from actors.items import ImageItem, LocalImageItem, TextItem
 from actors.settings import Decision
-from supervisor.agent.model.history import Answered, Called, HistoryItem, Image, Part, Reasoned, Said, Text, said
+from supervisor.agent.model.history import (
+    Answered,
+    Called,
+    HistoryItem,
+    Image,
+    LocalImage,
+    Part,
+    Reasoned,
+    Said,
+    Text,
+    said,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +46,17 @@ class Decided:
 READ_BY_MODELS = frozenset(
     {"user_message", "agent_message", "model_reasoning", "tool_call", "tool_output"}
     | {"exec_approval_request", "apply_patch_approval_request", "approval_resolved", "exec_command_end"}
-    | {"task_started"}
+    | {"task_started", "conversation_restarted"}
 )  # events of other types need not even be parsed
+
+LEFT_OUT = "[a picture that was left out when the conversation was restarted]"
 
 
 Calls = list[Called | Answered]
 
 
 class Transcript:
-    """Calls that follow each other stand in one list with their outputs, so that an output finds its place at once."""
+    """Calls that follow each other share a list with their outputs, so that an output finds its place at once."""
 
     def __init__(self) -> None:
         self.size = 0  # of the items, in characters
@@ -52,6 +65,7 @@ class Transcript:
         self.last_context: dict[ev.MessageKind, str] = {}
         self.last_said: str | None = None
         self.heard: list[str] = []  # what the user said in this turn
+        self.left_out: set[str] = set()  # pictures of which a person was told that the model does not get them
         self._notices_end = 0  # where this turn's notices go
         self._open: dict[ItemId, OpenCall] = {}
         self._asked: dict[ApprovalId, ev.ApprovalRequest] = {}
@@ -78,6 +92,9 @@ class Transcript:
                 self._asked[event.approval_id] = event
             case ev.ApprovalResolved():
                 self._decide(event)
+            case ev.ConversationRestarted(without_pictures=True):
+                self._entries = [entry if isinstance(entry, list) else _in_words(entry) for entry in self._entries]
+                self.size = sum(weight(item) for item in self.items)
             case ev.ExecCommandEnd():
                 self._ended[event.item_id] = event
             case _:
@@ -180,17 +197,33 @@ def _parts(event: ev.UserMessage) -> Iterator[Part]:
             case ImageItem():
                 yield Image(item.image_url)
             case LocalImageItem():
-                yield Image(item.path.as_uri())
+                yield LocalImage(item.path)
+
+
+def _in_words(item: HistoryItem) -> HistoryItem:
+    if not isinstance(item, Said):
+        return item
+    return replace(item, parts=tuple(part if isinstance(part, Text) else Text(LEFT_OUT) for part in item.parts))
 
 
 def weight(item: HistoryItem) -> int:
     """Characters of it that a model is sent."""
     match item:
         case Said():
-            return sum(len(part.url if isinstance(part, Image) else part.text) for part in item.parts)
+            return sum(map(_length, item.parts))
         case Called():
             return len(item.name) + len(item.arguments)
         case Answered():
             return len(item.output)
         case Reasoned():
             return sum(map(len, item.summary)) + len(item.encrypted_content or "")
+
+
+def _length(part: Part) -> int:
+    match part:
+        case Text(text):
+            return len(text)
+        case Image(url):
+            return len(url)
+        case LocalImage(path):
+            return len(str(path))

@@ -25,7 +25,8 @@ def reload(chosen: Namespace) -> int:
     for warning in answer["warnings"]:
         print(f"greenroom: {warning}", file=sys.stderr)
     for change in answer["changes"]:
-        print(f"{change['key']}: {change['old']} → {change['new']}")
+        later = "" if change["live"] else " (from the next start of the daemon on)"
+        print(f"{change['key']}: {change['old']} → {change['new']}{later}")
     if not answer["changes"]:
         print("nothing changed")
     return 0

@@ -38,13 +38,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--embedded", action="store_true", help="run without a daemon; conversations end with this process"
     )
-    parser.add_argument("-C", dest="cwd", metavar="DIR", help="working directory of new conversations")
-    parser.add_argument("-m", dest="model", metavar="MODEL", help="model of new conversations")
-    parser.add_argument("--profile", help="profile of the config to use")
-    parser.add_argument("--sandbox", choices=SANDBOX, help="what commands may read and write")
-    parser.add_argument("--approval", choices=APPROVAL, help="when to ask for an approval")
+    parser.add_argument("-C", "--cd", dest="cwd", metavar="DIR", help="working directory of new conversations")
+    parser.add_argument("-m", "--model", dest="model", metavar="MODEL", help="model of new conversations")
+    parser.add_argument("-p", "--profile", help="profile of the config to use")
+    parser.add_argument("-s", "--sandbox", choices=SANDBOX, help="what commands may read and write")
     parser.add_argument(
-        "-c", dest="config", metavar="KEY=VALUE", action="append", help="override a key of the config"
+        "-a", "--approval", "--ask-for-approval", choices=APPROVAL, help="when to ask for an approval"
+    )
+    parser.add_argument(
+        "-c", "--config", dest="config", metavar="KEY=VALUE", action="append", help="override a key of the config"
     )
 
 
@@ -75,7 +77,7 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
 
 def run(chosen: argparse.Namespace | type[Unsaid]) -> int:
     try:
-        said = defaults(chosen)
+        said = spoken(chosen)
         paths = locate()
         private_directory(paths.state)
     except (UnsafePath, ValueError) as error:
@@ -176,7 +178,7 @@ def hello(said: dict[str, object]) -> bytes:
     """Who we are, and the environment that commands of new conversations run in; the daemon keeps it in memory."""
     client = {"name": "mcp", "version": VERSION, "pid": os.getpid(), "cwd": _here(), "env": dict(os.environ)}
     client["umask"] = own_umask()
-    body = {"protocol": PROTOCOL, "dialect": DIALECT, "client": client, "defaults": said}
+    body = {"protocol": PROTOCOL, "dialect": DIALECT, "client": client, **said}
     return written({"greenroom": body}).encode() + b"\n"
 
 
@@ -193,6 +195,29 @@ def written(value: object) -> str:
     return json.dumps(value)
 
 
+def spoken(chosen: argparse.Namespace | type[Unsaid]) -> dict[str, object]:
+    """What the command line says, for the dialect: of new conversations, and of this connection."""
+    return {"defaults": defaults(chosen), "settings": _settings(chosen.config or ())}
+
+
+def _settings(overrides: Sequence[str]) -> dict[str, object]:
+    """What is ours alone and nothing of a conversation. Judged here, where somebody reads what is wrong with it."""
+    if not any(_is_ours(one) for one in overrides):
+        return {}
+    from actors.errors import ConfigError
+    from supervisor.config.connection import connection_settings
+    from supervisor.config.overrides import parse_overrides
+
+    try:
+        return dict(connection_settings(parse_overrides(filter(_is_ours, overrides))))
+    except ConfigError as error:
+        raise ValueError(f"-c {error.message}") from error
+
+
+def _is_ours(override: str) -> bool:
+    return override.partition("=")[0].partition(".")[0].strip() == "greenroom"
+
+
 def defaults(chosen: argparse.Namespace | type[Unsaid]) -> dict[str, object]:
     """What new conversations get where a call says nothing."""
     said = {
@@ -201,7 +226,7 @@ def defaults(chosen: argparse.Namespace | type[Unsaid]) -> dict[str, object]:
         "cwd": None if chosen.cwd is None else os.path.join(_here(), chosen.cwd),
         "approval_policy": chosen.approval,
         "sandbox": chosen.sandbox,
-        "config": dict(_setting(one) for one in chosen.config or ()),
+        "config": dict(_setting(one) for one in chosen.config or () if not _is_ours(one)),
     }
     return {name: value for name, value in said.items() if value}
 

@@ -1,6 +1,7 @@
 """`greenroom run` and `send`: say something, and watch what becomes of it."""
 
 import json
+import os
 import sys
 from argparse import Namespace
 
@@ -72,6 +73,9 @@ def prompt_of(word: str) -> str:
 
 
 def creation(chosen: Namespace) -> Json:
+    """A directory that a person names and that is not there is a slip of the finger; other clients mean it."""
+    if chosen.cwd is not None and not os.path.isdir(chosen.cwd):  # noqa: PTH112  # pathlib is slow to import
+        raise Problem(f"no directory {chosen.cwd!r}", "-C takes one that exists", "usage")
     return {
         "name": None if chosen.name is None else ids.proper(chosen.name),
         "cwd": chosen.cwd,

@@ -348,9 +348,10 @@ VERBS: tuple[Verb, ...] = (
     Verb(
         "restart",
         "keeping:restart",
-        "restart a conversation that has failed",
+        "go on with a conversation that has failed",
         "greenroom restart @last",
         args=(CONVERSATION,),
+        about="After a turn that ended in an error the model is not sent the pictures of before any more.",
         group="turns",
     ),
     # --- keeping
@@ -426,7 +427,9 @@ VERBS: tuple[Verb, ...] = (
         "serve MCP over stdio; editors start this",
         "greenroom mcp --sandbox workspace-write",
         opts=(*SETTINGS, Opt(("--embedded",), "Run everything in this process, without a daemon.")),
-        about="Starts the daemon if none runs.",
+        aliases=("mcp-server",),
+        about="Starts the daemon if none runs. As with Codex, options may stand before the verb, "
+        "and -p, -s, -a are --profile, --sandbox, --approval.",
         group="around",
     ),
     Verb(

@@ -1,6 +1,7 @@
 """From the configuration and what one request asked for to the settings of a conversation.
 
-Looks at the file system: the working directory must exist, and an instructions file is read. Blocks for that long.
+Looks at the file system: what is named as the working directory must be none other, and an instructions file is read.
+Blocks for that long.
 """
 
 import stat
@@ -88,7 +89,10 @@ def sandbox_policy(mode: SandboxMode, config: Config) -> SandboxPolicy:
 
 
 def working_directory(cwd: str | None, base: Path) -> Path:
-    """Absolute; a symbolic link stays the name it was given, unless `..` has to be followed through it."""
+    """Absolute; a symbolic link stays the name it was given, unless `..` has to be followed through it.
+
+    One that does not exist is accepted: a conversation needs it when a command is to run there, and not before.
+    """
     path = base / (cwd or "")
     if not path.is_absolute():
         raise ConfigError(f"working directory {str(path)!a} is relative, and to no known directory", key="cwd")
@@ -96,7 +100,7 @@ def working_directory(cwd: str | None, base: Path) -> Path:
         path = path.resolve(strict=True) if ".." in path.parts else path
         found = path.stat()
     except FileNotFoundError:
-        raise ConfigError(f"working directory {str(path)!a} does not exist", key="cwd") from None
+        return path.resolve() if ".." in path.parts else path
     except (OSError, ValueError, RuntimeError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise ConfigError(f"working directory {str(path)!a} can't be used: {reason}", key="cwd") from error

@@ -1,9 +1,10 @@
 """The table `[greenroom]`: what is ours alone. Units are in the names, each default has its reason beside it."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
+from supervisor.config.shape import Expect
 from supervisor.config.table import (
     AbsolutePath,
     Flag,
@@ -31,6 +32,9 @@ McpTool = Literal[
     "read_conversation",
     "answer_approval",
 ]
+
+
+Twins = Annotated[Literal["auto", True, False], Expect('true, false or "auto"')]
 
 
 class Limits(Table):
@@ -175,10 +179,11 @@ class Mcp(Table):
         ),
         description="The tools that `tools/list` shows, in this order. All of them can be called all the same.",
     )
-    twin_notifications: Flag = Field(
-        False,
-        description="Send each event a second time under its own name, as Codex did until August 2025. "
-        "Off, because it doubles the traffic and later clients ignore it.",
+    twin_notifications: Twins = Field(
+        "auto",
+        description="Send each event of `codex` and `codex-reply` a second time under its own name, as Codex did "
+        "until August 2025. auto: for clients of revisions up to 2025-06-18, which may wait for them, and without "
+        "deltas, which would double the traffic. true: all events, for all clients.",
     )
     answer_cancelled: Flag = Field(
         True,

@@ -44,3 +44,6 @@ class EchoDialect:
 
     def woken(self, name: str) -> Iterable[Action]:
         return (Write(f"woken: {name}\n".encode()),)
+
+    def reconfigured(self) -> Iterable[Action]:
+        return (Write(b"reconfigured\n"),)

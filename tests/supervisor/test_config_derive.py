@@ -122,7 +122,6 @@ def test_a_directory_that_can_not_be_used_is_refused_with_its_name(tmp_path: Pat
     (tmp_path / "file").touch()
     (tmp_path / "loop").symlink_to("loop")
     for name, said in (
-        ("gone", "does not exist"),
         ("file", "is not a directory"),
         ("file/x", "can't be used: Not a directory"),
         ("loop", "can't be used"),
@@ -134,6 +133,13 @@ def test_a_directory_that_can_not_be_used_is_refused_with_its_name(tmp_path: Pat
         with pytest.raises(ConfigError, match=f"^working directory '.*' {said}") as caught:
             working_directory(name, tmp_path)
         assert caught.value.message.encode()
+
+
+def test_a_directory_that_does_not_exist_is_accepted_by_its_name(tmp_path: Path) -> None:
+    assert working_directory("gone", tmp_path) == tmp_path / "gone"
+    assert working_directory("/repo", tmp_path) == Path("/repo")
+    assert working_directory("gone/../there", tmp_path) == tmp_path.resolve() / "there"
+    assert settings_for(CONFIG, Arguments(cwd="gone"), tmp_path, {}).cwd == tmp_path / "gone"
 
 
 def test_a_relative_directory_of_nowhere_is_refused() -> None:

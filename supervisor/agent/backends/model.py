@@ -15,7 +15,7 @@ from actors.orders import RunAgent
 from actors.settings import Decision, Settings
 from supervisor.agent.environments import Around
 from supervisor.agent.history import Histories, take_inputs
-from supervisor.agent.model.history import HistoryItem, Image, ModelRequest, Part, Said
+from supervisor.agent.model.history import HistoryItem, ModelRequest, Part, Said, Text
 from supervisor.agent.model.news import News
 from supervisor.agent.model.retry import Pause
 from supervisor.agent.pictures import readable
@@ -144,7 +144,7 @@ class ModelBackend:
         return ModelRequest(
             model=settings.model,
             instructions=_instructions(settings),
-            items=await _with_pictures(work.transcript.items),
+            items=await _with_pictures(work),
             tools=tools_for(settings),
             effort=settings.effort,
             summary=settings.summary,
@@ -166,21 +166,24 @@ def _instructions(settings: Settings) -> str:
     return settings.base_instructions or BASE_INSTRUCTIONS
 
 
-async def _with_pictures(items: Sequence[HistoryItem]) -> tuple[HistoryItem, ...]:
-    if not any(isinstance(item, Said) and _has_files(item) for item in items):
+async def _with_pictures(work: Work) -> tuple[HistoryItem, ...]:
+    """What the model reads, its pictures read. A person is told once of each that it does not get."""
+    items = work.transcript.items
+    if not any(isinstance(item, Said) and _has_pictures(item) for item in items):
         return tuple(items)
-    return tuple([await _with_files_read(item) if isinstance(item, Said) else item for item in items])
+    return tuple([await _read_pictures(work, item) if isinstance(item, Said) else item for item in items])
 
 
-def _has_files(message: Said) -> bool:
-    return any(isinstance(part, Image) and part.url.startswith("file:") for part in message.parts)
+def _has_pictures(message: Said) -> bool:
+    return any(not isinstance(part, Text) for part in message.parts)
 
 
-async def _with_files_read(message: Said) -> Said:
+async def _read_pictures(work: Work, message: Said) -> Said:
     parts: list[Part] = []
     for part in message.parts:
-        if isinstance(part, Image) and part.url.startswith("file:"):
-            parts.append(await asyncio.to_thread(readable, part.url))
-        else:
-            parts.append(part)
+        read = part if isinstance(part, Text) else await asyncio.to_thread(readable, part, work.settings.cwd)
+        if isinstance(read, Text) and read is not part and read.text not in work.transcript.left_out:
+            work.transcript.left_out.add(read.text)
+            work.say(ev.BackgroundEvent(message=f"the model does not get a picture: {read.text.strip('[]')}"))
+        parts.append(read)
     return replace(message, parts=tuple(parts))

@@ -28,11 +28,13 @@ from supervisor.agent.model.history import (
     Called,
     HistoryItem,
     Image,
+    LocalImage,
     ModelRequest,
     Part,
     Reasoned,
     Said,
     Text,
+    unread,
 )
 from supervisor.agent.model.news import CallDone, Delta, RawReasoningDelta, ReasoningDone, TextDelta, TextDone, Usage
 from supervisor.agent.model.refusals import in_stream
@@ -73,7 +75,9 @@ def messages(items: tuple[HistoryItem, ...]) -> list[Object]:
 
 
 def _content(item: Said) -> str | list[Object]:
-    return [_part(part) for part in item.parts] if any(isinstance(part, Image) for part in item.parts) else item.text
+    return (
+        [_part(part) for part in item.parts] if any(not isinstance(part, Text) for part in item.parts) else item.text
+    )
 
 
 def _part(part: Part) -> Object:
@@ -82,6 +86,8 @@ def _part(part: Part) -> Object:
             return {"type": "text", "text": part.text}
         case Image():
             return {"type": "image_url", "image_url": {"url": part.url}}
+        case LocalImage():
+            return {"type": "text", "text": unread(part)}
 
 
 def _call(item: Called) -> Object:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from actors.ids import CallId
@@ -20,7 +21,14 @@ class Image:
     url: str
 
 
-Part = Text | Image
+@dataclass(frozen=True, slots=True)
+class LocalImage:
+    """A picture in a file, which is read when a request is made."""
+
+    path: Path
+
+
+Part = Text | Image | LocalImage
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +89,11 @@ class ModelRequest:
     summary: ReasoningSummary = ReasoningSummary.AUTO
     session_id: str = ""
     store: bool = True
+
+
+def unread(picture: LocalImage) -> str:
+    """The words for a picture that nobody has read: the wires are total."""
+    return f"[the picture {picture.path}]"
 
 
 def said(role: Literal["user", "assistant"], text: str) -> Said:

@@ -16,11 +16,13 @@ from supervisor.agent.model.history import (
     Called,
     HistoryItem,
     Image,
+    LocalImage,
     ModelRequest,
     Part,
     Reasoned,
     Said,
     Text,
+    unread,
 )
 from supervisor.agent.model.news import (
     CallDone,
@@ -86,6 +88,8 @@ def _part(part: Part, kind_of_text: str) -> Object:
             return {"type": kind_of_text, "text": part.text}
         case Image():
             return {"type": "input_image", "image_url": part.url}
+        case LocalImage():
+            return {"type": kind_of_text, "text": unread(part)}
 
 
 DELTAS: dict[str, type[Delta]] = {

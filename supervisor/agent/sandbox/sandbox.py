@@ -21,6 +21,7 @@ from supervisor.agent.sandbox.confined import Availability, Confined
 from supervisor.agent.sandbox.protection import Protection
 from supervisor.agent.sandbox.roots import Roots, opened
 from supervisor.agent.sandbox.seatbelt import Seatbelt
+from supervisor.agent.workspace import missing
 
 NO_NETWORK: Mapping[str, str] = {"CODEX_SANDBOX_NETWORK_DISABLED": "1"}  # test suites look at it
 
@@ -104,6 +105,8 @@ def temporary_of(env: Mapping[str, str]) -> Path | None:
 def _directory(start: Path) -> Path:
     try:
         real = start.resolve(strict=True)
+    except FileNotFoundError:
+        raise FileNotFoundError(missing(start)) from None
     except RuntimeError:
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(start)) from None
     if not real.is_dir():

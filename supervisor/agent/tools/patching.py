@@ -7,7 +7,7 @@ from pathlib import Path
 from actors import events as ev
 from actors.settings import DangerFullAccess, SandboxMode, SandboxPolicy
 from supervisor.agent.patch.apply import apply_plan
-from supervisor.agent.patch.errors import PatchError, PatchStale
+from supervisor.agent.patch.errors import PatchError, PatchMismatch, PatchStale
 from supervisor.agent.patch.grammar import parse
 from supervisor.agent.patch.plan import PatchPlan, plan_patch
 from supervisor.agent.safety.judge import judge_patch
@@ -16,6 +16,7 @@ from supervisor.agent.safety.rules import Ask, Reject, Run, Verdict
 from supervisor.agent.sandbox import Roots, Sandbox
 from supervisor.agent.tools.work import Work
 from supervisor.agent.transcript import OpenCall
+from supervisor.agent.workspace import missing
 
 
 class Patching:
@@ -106,6 +107,8 @@ class Patching:
 
 
 def _planned(text: str, cwd: Path) -> PatchPlan:
+    if not cwd.exists():
+        raise PatchMismatch(missing(cwd))
     return plan_patch(parse(text), cwd)
 
 

@@ -46,6 +46,7 @@ class Transcript:
         self.questions: dict[str, Json] = {}
         self.turn: str | None = None
         self.tokens = 0
+        self._error: str | None = None  # what is shown unless the next event says the same
         self.ended: str | None = None  # how the last turn ended, in the words of the API
         self._table: dict[str, Callable[[Json, Json], None]] = {
             name.removeprefix("_on_"): getattr(self, name) for name in dir(self) if name.startswith("_on_")
@@ -53,11 +54,18 @@ class Transcript:
 
     def take(self, envelope: Json) -> None:
         body = envelope["event"]
+        self._flush_error(body)
         show = self._table.get(body["type"])
         if show is not None:
             show(body, envelope)
         elif self._raw:
             self._anything(body)
+
+    def _flush_error(self, following: Json) -> None:
+        """A turn that was lost or failed says so twice, for clients that read only one of the two events."""
+        error, self._error = self._error, None
+        if error is not None and following.get("message") != error:
+            self._note(f"error: {clean(error)}", "red", "bold")
 
     def _anything(self, body: Json) -> None:
         self._note(f"{body['type']}: {one_line(str({k: v for k, v in body.items() if k != 'type'}))}")
@@ -112,8 +120,7 @@ class Transcript:
         self._note(f"-- {word}{length}{tokens}", *style)
 
     def _on_error(self, body: Json, _: Json) -> None:
-        self.ended = "error"
-        self._note(f"error: {clean(body['message'])}", "red", "bold")
+        self.ended, self._error = "error", body["message"]
 
     def _on_stream_error(self, body: Json, _: Json) -> None:
         self._note(one_line(body["message"]), "yellow")

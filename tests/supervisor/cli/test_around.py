@@ -13,6 +13,7 @@ from typing import Any, cast
 import pytest
 
 from supervisor.cli import examination, mcp, service
+from supervisor.cli.door import verb_first
 from supervisor.cli.main import main
 from supervisor.cli.man import pages
 from supervisor.cli.verbs import shown
@@ -224,3 +225,28 @@ def test_the_tour_shows_everything_and_leaves_nothing(quiet: Place) -> None:
         at = told.find(text, at)
         assert at >= 0, (text, told)
     assert set(quiet.base.iterdir()) == began
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["-m", "m", "mcp-server"], ["mcp-server", "-m", "m"]),
+        (["-c", "a=1", "--profile=p", "--oss", "mcp", "-x"], ["mcp", "-c", "a=1", "--profile=p", "--oss", "-x"]),
+        (["--json", "ls"], ["ls", "--json"]),
+        (["run", "-m", "x"], ["run", "-m", "x"]),
+        (["-V"], ["-V"]),
+        (["--help"], ["--help"]),
+        (["-m"], ["-m"]),
+        ([], []),
+    ],
+)
+def test_options_may_stand_before_the_verb(words: list[str], meant: list[str]) -> None:
+    assert verb_first(words) == meant
+
+
+def test_the_bridge_knows_the_options_by_the_names_that_codex_has_for_them() -> None:
+    words = ["--cd", "/w", "--model", "m", "-p", "p", "-s", "read-only", "-a", "never", "--config", "a=1"]
+    assert mcp.defaults(mcp.parsed(words)) == {
+        "cwd": "/w", "model": "m", "profile": "p", "sandbox": "read-only", "approval_policy": "never",
+        "config": {"a": 1},
+    }  # fmt: skip

@@ -322,3 +322,12 @@ def test_files_of_commands_have_the_umask_of_whoever_created_or_attached_last(pl
         os.umask(before)
     place.at_rest(conversation)
     assert (place.work / "shared").stat().st_mode & 0o777 == 0o775
+
+
+def test_a_directory_that_a_person_names_and_that_is_not_there_is_refused_before_anything_is_made(
+    place: Place,
+) -> None:
+    before = place.said("ls", "--all", "--json")
+    said = place.run("run", "-C", str(place.base / "nowhere"), "say x", code=2).stderr
+    assert said == f"greenroom: no directory {str(place.base / 'nowhere')!r}; -C takes one that exists\n"
+    assert place.said("ls", "--all", "--json") == before

@@ -197,6 +197,8 @@ def test_config_is_read_judged_and_reread(place: Place) -> None:
     before = file.read_text(encoding="utf-8")
     file.write_text(f"{before}[greenroom]\ndrain_seconds = 7\n", encoding="utf-8")
     assert place.said("reload") == "greenroom.drain_seconds: 30 → 7"
+    file.write_text(f"{before}[greenroom]\ndrain_seconds = 7\nlog_backups = 2\n", encoding="utf-8")
+    assert place.said("reload") == "greenroom.log_backups: 3 → 2 (from the next start of the daemon on)"
     file.write_text("[greenroom]\ndrain_seconds = 'soon'\n", encoding="utf-8")
     assert f"{file}:2" in place.run("config", "check", code=2).stderr
     assert f"{file}:2" in place.run("reload", code=2).stderr

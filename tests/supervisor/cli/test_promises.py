@@ -23,6 +23,7 @@ NAMES = {
     "pid", "socket", "version", "df", "config", "reload", "doctor", "mcp", "service", "completion", "help", "demo",
 }  # fmt: skip
 ALIASES = {"shutdown": "down", "ps": "ls", "fg": "attach", "tail": "logs", "stop": "interrupt"}
+ALIASES |= {"mcp-server": "mcp"}
 
 
 def test_every_verb_is_there_under_every_name_that_fingers_know() -> None:

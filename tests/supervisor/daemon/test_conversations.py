@@ -43,10 +43,16 @@ def test_a_conversation_is_made_in_the_clients_directory_and_found_by_id_prefix_
     assert (row["conversation"], row["cwd"], row["seq"]) == (one, str(daemon.home / "project"), 1)
 
 
+def test_a_directory_that_does_not_exist_is_accepted_with_a_warning(client: ControlPeer) -> None:
+    made = client.call("conversation/create", cwd="/does/not/exist")
+    assert made["settings"]["cwd"] == "/does/not/exist"
+    assert "working directory '/does/not/exist' does not exist" in str(made["warnings"])
+
+
 @pytest.mark.parametrize(
     ("params", "code", "says"),
     [
-        ({"cwd": "/does/not/exist"}, "config", "/does/not/exist"),
+        ({"cwd": "/dev/null"}, "config", "/dev/null"),
         ({"provider": "nobody"}, "config", "nobody"),
         ({"profile": "nobody"}, "config", "nobody"),
         ({"config": {"approval_policy": "shrug"}}, "config", "approval_policy"),

@@ -142,6 +142,10 @@ class ControlDialect:
     def woken(self, name: str) -> Iterable[Action]:  # noqa: ARG002  # it never asked to be
         return ()
 
+    def reconfigured(self) -> Iterable[Action]:
+        """What is set for it is set when its client comes."""
+        return ()
+
 
 def _told(error: ValidationError) -> str:
     places = (f"{'.'.join(str(part) for part in one['loc']) or 'params'}: {one['msg']}" for one in error.errors())

@@ -220,10 +220,11 @@ class Change(Shape):
     key: str = Field(description="Dotted.")
     old: str = Field(description="As a person reads it; secrets are masked.")
     new: str = Field(description="The same.")
+    live: bool = Field(description="Whether it counts already; if not, it does from the next start of the daemon on.")
 
 
 class Reloaded(Shape):
-    changes: tuple[Change, ...] = Field(description="What is different from now on.")
+    changes: tuple[Change, ...] = Field(description="What the config says differently.")
     warnings: tuple[str, ...] = Field(description="What the config says that is ignored.")
 
 

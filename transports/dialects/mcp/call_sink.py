@@ -52,7 +52,7 @@ class CallSink:
         meta = {"requestId": turn.request, "threadId": self.conversation}
         params = {"_meta": meta, "id": event_id}
         yield Write(event_notification("codex/event", params, one.msg))
-        if self.desk.options.twin_notifications:
+        if self.desk.has_twin(one.type):
             yield Write(event_notification(one.type, params, one.msg))
 
     def _ask(self, request: ApprovalRequest, of: TurnId | None) -> Iterable[Action]:

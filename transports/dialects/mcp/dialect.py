@@ -3,7 +3,7 @@
 Part of its connection. What is open lies on the desk; here it is only decided who gets what.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, assert_never
 
 from actors.effects import Deliver, EndSubscription, ReplyTo
@@ -24,8 +24,10 @@ METHODS = {**CODEX_METHODS, **MCP_METHODS}
 
 
 class McpDialect:
-    def __init__(self, client: Client, options: McpOptions | None = None) -> None:
-        self._desk = Desk(client, options if options is not None else McpOptions())
+    def __init__(self, client: Client, fresh: Callable[[], McpOptions] = McpOptions) -> None:
+        """`fresh` makes the options, now and when the config was read again."""
+        self._fresh = fresh
+        self._desk = Desk(client, fresh())
 
     # --- from the client ------------------------------------------------------------------------------------------
 
@@ -94,6 +96,12 @@ class McpDialect:
                 return resources.woken(desk, rest)
             case _:
                 raise ValueError(f"unknown timer {name}")
+
+    def reconfigured(self) -> Iterable[Action]:
+        desk, before = self._desk, self._desk.options
+        desk.options = self._fresh()
+        if desk.initialized and desk.options.tools != before.tools:
+            yield Write(jsonrpc.notification("notifications/tools/list_changed"))
 
     def statistics(self) -> dict[str, int]:
         """What there is of everything that could grow."""

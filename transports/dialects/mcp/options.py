@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 LISTED = (
     "codex",
@@ -12,6 +12,9 @@ LISTED = (
     "read_conversation",
     "answer_approval",
 )
+
+
+Twins = Literal["auto"] | bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,7 @@ class Defaults:
 class McpOptions:
     version: str = "0.0.0"  # the program's, for serverInfo
     tools: tuple[str, ...] = LISTED
-    twin_notifications: bool = False
+    twin_notifications: Twins = False
     answer_cancelled: bool = True
     stream_meta: bool = False
     progress_seconds: float = 10.0

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 REVISIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 NEWEST = REVISIONS[-1]
 TELLS_MORE = "2025-11-25"  # clients from here on match no texts exactly
+LAST_WITH_TWINS = "2025-06-18"  # of the revisions that clients of that summer spoke
 NAME = "codex-mcp-server"
 TITLE = "Greenroom"
 
@@ -36,6 +37,10 @@ class Peer:
     version: str = ""
     revision: str = NEWEST
     elicits: bool = False
+
+    @property
+    def may_wait_for_twins(self) -> bool:
+        return self.revision <= LAST_WITH_TWINS
 
     @property
     def wants_more_text(self) -> bool:

@@ -112,7 +112,7 @@ WRONG = [
     ("call shell []", "failed to parse function arguments: command: "),
     ('call shell {"command":["true"],"timeout":-1}', "failed to parse function arguments: timeout: "),
     ('call shell {"command":["no-such-program"]}', "execution error: No such file or directory: "),
-    ('call shell {"command":["true"],"workdir":"no/such"}', "execution error: No such file or directory"),
+    ('call shell {"command":["true"],"workdir":"no/such"}', "execution error: the directory "),
     ('call shell {"command":["a\\u0000b"]}', "execution error: "),
     ("call apply_patch {}", "failed to parse function arguments: input: Field required"),
     ("call update_plan {}", "failed to parse function arguments: plan: Field required"),
@@ -418,3 +418,16 @@ def test_a_directory_on_a_disk_that_is_away_holds_up_its_own_command_alone(
         assert stuck.result(begun).ending is Ending.INTERRUPTED
     finally:
         back.set()
+
+
+def test_a_command_in_a_directory_that_does_not_exist_fails_and_says_so(either: House, server: ModelServer) -> None:
+    gone = either.home / "gone"
+    conversation = either.talk(cwd=gone)
+    conversation.ask(f"{shell('ls')}; {shell('ls', workdir='below')}; then; say done")
+    said = "does not exist: name one that does as the working directory, or create it"
+    assert outputs(server) == [
+        f"execution error: the directory '{folder}' {said}" for folder in (gone, gone / "below")
+    ]
+    assert [one.exit_code for one in conversation.all(ev.ExecCommandEnd)] == [-1, -1]
+    conversation.ask(f"{shell('mkdir', '-p', str(gone), workdir='/')}; {shell('pwd')}; then; say done")
+    assert result(outputs(server)[-1])["output"] == f"{gone}\n"
