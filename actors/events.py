@@ -260,6 +260,9 @@ class ExecApprovalRequest(Event):
     approval_id: ApprovalId = Field(ApprovalId(""), description="Answer under this id.")
     item_id: ItemId = Field(ItemId(""), description="The command's item id.")
     retry: bool = Field(False, description="It ran in the sandbox and failed; may it run again without?")
+    outside_sandbox: bool | None = Field(
+        None, description="Whether it would run outside the sandbox; null in histories of before 0.2, where it did."
+    )
     deadline_s: float | None = Field(None, description="Seconds until it is answered by default.")
     default: Literal[Decision.DENIED, Decision.ABORT] = Field(Decision.DENIED, description="That answer.")
 
@@ -283,6 +286,9 @@ class ApplyPatchApprovalRequest(Event):
     changes: dict[str, FileChange] = Field(description="Absolute path → what would become of the file.")
     reason: str | None = Field(None, description="Why it is asked.")
     grant_root: Path | None = Field(None, description="A directory that would become writable.")
+    outside_sandbox: bool | None = Field(
+        None, description="Whether it writes what a command in the sandbox could not; null where nobody said."
+    )
     approval_id: ApprovalId = Field(ApprovalId(""), description="Answer under this id.")
     item_id: ItemId = Field(ItemId(""), description="The patch's item id.")
     deadline_s: float | None = Field(None, description="Seconds until it is answered by default.")

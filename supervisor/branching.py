@@ -14,8 +14,10 @@ from actors import events as ev
 from actors.conversation import State, head_of, restore
 from actors.errors import InvalidInput, NameTaken, UnknownConversation, WrongState
 from actors.ids import ConversationId, TurnId
+from actors.naming import refused_name
 from actors.ports import Journal
 from actors.records import Append, Head, Record
+from actors.visible import hidden_in
 from supervisor.agent.pins import pins_of
 from supervisor.journal.export import ExportedEvent, ExportedHead, Header
 
@@ -24,6 +26,8 @@ PAGE = 1024
 
 def check_name(journal: Journal, name: str | None, of: ConversationId | None = None) -> None:
     """On the journal's writing thread, where no other fork or import can take it meanwhile."""
+    if (refusal := refused_name(name)) is not None:
+        raise refusal
     if name is not None and any(head.name == name and head.conversation != of for head in journal.heads()):
         raise NameTaken(f"another conversation is called {name!r}")
 
@@ -118,6 +122,8 @@ def guest(lines: tuple[str, ...], new_id: ConversationId | None) -> Guest:
     if not events or last != header.head.last_seq:
         raise InvalidInput(f"the events end at {last}, the head says {header.head.last_seq}", last_seq=last)
     conversation = new_id or ConversationId(header.head.conversation)
+    if hidden := hidden_in(conversation):
+        raise InvalidInput(f"nobody can see the {hidden} in the conversation's id; import it under a new id")
     records = tuple(_record(number, event, conversation) for number, event in enumerate(events, 2))
     state = _replayed(header, conversation, records)
     if new_id is not None:

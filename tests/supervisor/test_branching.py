@@ -113,6 +113,19 @@ def test_a_fork_has_neither_its_sources_later_name_nor_its_place_in_the_archive(
     agree(journal, TWO)
 
 
+def test_a_name_that_nobody_can_read_is_given_to_no_copy(journal: SqliteJournal) -> None:
+    with pytest.raises(InvalidInput, match=r"a\\x1bb is not accepted"):
+        check_name(journal, "a\x1bb")
+
+
+def test_an_id_that_nobody_can_read_comes_in_under_another(journal: SqliteJournal) -> None:
+    keep(journal, BORN, *SPOKEN)
+    lines = tuple(line.replace(ONE, "evil\\u009bid") for line in export(journal, ONE))
+    with pytest.raises(InvalidInput, match=r"nobody can see the \\u009b"):
+        guest(lines, None)
+    assert guest(lines, TWO).conversation == TWO
+
+
 def test_a_name_is_taken_by_any_other_conversation(journal: SqliteJournal) -> None:
     keep(journal, BORN)
     check_name(journal, None)

@@ -71,6 +71,7 @@ class Patching:
             call_id=call.call,
             changes=plan.changes,
             reason=verdict.reason,
+            outside_sandbox=verdict.reason is not None,  # a patch inside the roots is asked about without a reason
             approval_id=work.new_approval(),
             item_id=call.item,
             deadline_s=work.deadline_s,
