@@ -13,6 +13,8 @@ import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+import structlog
+
 from supervisor.agent.folders import PASS, open_below, open_folder
 from supervisor.agent.processes.command import MARKS
 from supervisor.agent.repositories import HEAD, SET_ASIDE, is_repository
@@ -37,6 +39,9 @@ ISOLATED = (
     *("--die-with-parent", "--new-session", "--unshare-user-try", "--unshare-pid", "--unshare-ipc"),
     *("--cap-drop", "ALL"),  # a daemon of root's would otherwise hand over the right to undo the mounts
 )
+
+
+log = structlog.get_logger()
 
 
 class Bubblewrap:
@@ -104,6 +109,7 @@ class Bubblewrap:
             )
             said = _memory(b"".join(os.fsencode(part) + b"\0" for part in told), stack)
             by_descriptor = mounts.descriptors if self._by_descriptor else ()
+            stack.callback(lambda: aftermath.extend(_set_aside(roots.plain)))
             yield Confined(
                 argv=(self._program or "bwrap", "--args", str(said), "--", *argv),
                 cwd=Path("/"),
@@ -113,7 +119,6 @@ class Bubblewrap:
                 notices=roots.notices,
                 aftermath=aftermath,
             )
-            aftermath += _set_aside(roots.plain)
 
     def _seen(self, mounts: Mounts) -> Iterator[str]:
         """Later ones win: what is closed inside a writable root is closed, however the roots lie in each other."""
@@ -167,6 +172,7 @@ def _set_aside(plain: Sequence[Root]) -> Iterator[str]:
     for root in plain:
         if is_repository(root.path):
             os.rename(HEAD, SET_ASIDE, src_dir_fd=root.folder, dst_dir_fd=root.folder)
+            log.warning("sandbox.repository_set_aside", path=str(root.path))
             yield (
                 f"{root.path} was made a repository by what was in it after a command, and its configuration could "
                 f"run programs outside of the sandbox; its {HEAD} is now {SET_ASIDE}"

@@ -6,6 +6,7 @@ them. Decides from numbers alone; a filter sees no path.
 """
 
 import errno
+import functools
 import socket
 import struct
 from collections.abc import Iterator
@@ -70,6 +71,7 @@ CALLS = {
 }
 
 
+@functools.cache
 def program(machine: str, *, unix_sockets: bool = False) -> bytes | None:
     """None for a processor whose numbers we don't have. `unix_sockets`: some were opened by name."""
     calls = CALLS.get(machine)

@@ -8,61 +8,18 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
-from actors.settings import DangerFullAccess, ReadOnly, SandboxPolicy, WorkspaceWrite
+from actors.settings import DangerFullAccess, ReadOnly, WorkspaceWrite
 from supervisor.agent.pins import missing, pins_of
-from supervisor.agent.processes import Finished, Processes
+from supervisor.agent.processes import Processes
 from supervisor.agent.sandbox import Protection, Sandbox
-from tests.supervisor.agent.commands import INSTANCE, Watched, alive, command, confined, limited, new_token
+from tests.supervisor.agent.commands import Watched, alive, command, confined, limited, new_token
+from tests.supervisor.agent.place import CLOSED, SANDBOX, Place, git, on_linux
 
-SANDBOX = Sandbox()
-pytestmark = pytest.mark.skipif(
-    sys.platform != "linux" or not SANDBOX.availability.ok, reason=SANDBOX.availability.reason or "needs Linux"
-)
-CLOSED = WorkspaceWrite(exclude_slash_tmp=True, exclude_tmpdir_env_var=True)  # tests live in /tmp themselves
+pytestmark = on_linux
 NETWORK = CLOSED.model_copy(update={"network_access": True})
-
-
-@dataclass(frozen=True)
-class Did:
-    exit_code: int
-    stdout: str
-
-
-@dataclass
-class Place:
-    """A workspace, something beside it, and a way to run Python or a shell in the sandbox."""
-
-    workspace: Path
-    outside: Path
-    sandbox: Sandbox = SANDBOX
-
-    def run(self, *argv: str, policy: SandboxPolicy = CLOSED, cwd: Path | None = None, **env: str) -> Did:
-        async def work() -> Did:
-            watched, plain = Watched(), command(*argv, env=env)
-            async with Processes(self.outside / "ledger", INSTANCE, 0.2) as processes:
-                with self.sandbox.confine(policy, cwd or self.workspace, argv, plain.env) as inside:
-                    result = await processes.run(confined(plain, inside), watched.output)
-            assert isinstance(result, Finished)
-            return Did(result.exit_code, watched.output.stdout.text())
-
-        return limited(work())
-
-    def python(self, script: str, *args: str, policy: SandboxPolicy = CLOSED) -> Did:
-        return self.run(sys.executable, "-SE", "-c", script, *args, policy=policy)
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    workspace, outside = tmp_path / "work space", tmp_path / "outside"
-    workspace.mkdir()
-    outside.mkdir()
-    (outside / "secret").write_text("readable\n")
-    return Place(workspace, outside)
 
 
 # --- writing -------------------------------------------------------------------------------------------------------
@@ -159,12 +116,6 @@ def test_our_own_files_are_protected_or_hidden_even_inside_a_root(place: Place) 
 
 
 # --- .git ----------------------------------------------------------------------------------------------------------
-
-
-def git(directory: Path, *args: str) -> None:
-    identity = ["-c", "user.name=t", "-c", "user.email=t@localhost", "-c", "init.defaultBranch=main"]
-    env = {"PATH": os.environ["PATH"], "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null"}
-    subprocess.run(["git", *identity, *args], cwd=directory, env=env, check=True, capture_output=True)
 
 
 def test_hooks_and_configuration_of_the_repository_are_closed_and_git_still_reads(place: Place) -> None:

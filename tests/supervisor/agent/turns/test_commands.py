@@ -12,7 +12,7 @@ import pytest
 from actors import events as ev
 from actors.answers import Ending
 from actors.settings import ApprovalPolicy, DangerFullAccess, Decision, ReadOnly, WorkspaceWrite
-from supervisor.agent.tools import shell as shell_tool
+from supervisor.agent.sandbox import sandbox
 from tests.supervisor.agent.turns.requests import check_well_formed, lines, talk
 from tests.support.confinement import CONFINED, confinable
 from tests.support.house import House, Talk, house_at
@@ -403,12 +403,13 @@ def test_a_directory_on_a_disk_that_is_away_holds_up_its_own_command_alone(
     away, back, looked = house.workspace / "away", threading.Event(), threading.Event()
     away.mkdir()
 
-    def hang(cwd: Path) -> None:
-        if cwd == away:
+    def hang(start: Path) -> Path:
+        if start == away:
             looked.set()
             assert back.wait(30)
+        return start
 
-    monkeypatch.setattr(shell_tool, "_look_at", hang)
+    monkeypatch.setattr(sandbox, "_directory", hang)
     stuck = house.talk()
     begun = stuck.start(shell("true", workdir="away"))
     try:
