@@ -240,7 +240,9 @@ class Engine:
         self._models = Models(self._client, lambda: self.loaded, self.environments.of, self._environ)
         self._backend = self._model_backend()
         self._notifier = Notifier(lambda: self.config.notify, self.environments.of)
-        self.runner = Runner(self.loop.loop, self.processes, self._backend_for, self._notifier.completed)
+        self.runner = Runner(
+            self.loop.loop, self.processes, self._backend_for, self._notifier.completed, self.histories.forget
+        )
 
     async def _stop_agents(self) -> None:
         await self.runner.close()
@@ -259,7 +261,7 @@ class Engine:
     def _model_backend(self) -> ModelBackend:
         config = self.config
         limits = config.greenroom.limits
-        patching = Patching(self.sandbox, self._bounds)
+        patching = Patching(self.sandbox)
         shell = Shell(
             self.processes,
             self.sandbox,
@@ -270,7 +272,6 @@ class Engine:
                 model_lines=limits.model_output_lines,
                 history_bytes=limits.command_output_bytes,
             ),
-            self._bounds,
         )
         manner = Manner(
             home=Path(self.paths.config),
@@ -284,7 +285,7 @@ class Engine:
         return ModelBackend(
             self._models,
             self.histories,
-            Toolbox(shell, patching, self._bounds),
+            Toolbox(shell, patching),
             manner,
             self.environments.for_commands,
             self._bounds,

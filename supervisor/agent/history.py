@@ -1,6 +1,5 @@
 """A conversation's transcript, from memory or from the journal. Loop thread; reads in a worker thread."""
 
-import asyncio
 from collections import OrderedDict
 
 from actors.errors import UnknownConversation

@@ -43,7 +43,7 @@ Calls = list[Called | Answered]
 
 
 class Transcript:
-    """Calls that follow each other stand in one list with their outputs, so that an output finds its place at once."""
+    """Calls that follow each other share a list with their outputs, so that an output finds its place at once."""
 
     def __init__(self) -> None:
         self.size = 0  # of the items, in characters

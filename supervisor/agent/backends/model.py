@@ -13,7 +13,9 @@ from actors import events as ev
 from actors.ids import ConversationId
 from actors.orders import RunAgent
 from actors.settings import Decision, Settings
+from supervisor.agent.bounds import DEFAULTS, Bounds
 from supervisor.agent.history import Histories, take_inputs
+from supervisor.agent.model.errors import BeyondBound
 from supervisor.agent.model.history import HistoryItem, Image, ModelRequest, Part, Said
 from supervisor.agent.model.news import News
 from supervisor.agent.model.retry import Pause
@@ -23,7 +25,10 @@ from supervisor.agent.surroundings import BASE_INSTRUCTIONS, Notice, notices
 from supervisor.agent.tools.specs import tools_for
 from supervisor.agent.tools.toolbox import Toolbox
 from supervisor.agent.tools.work import Work
+from supervisor.agent.transcript import Transcript, weight
 from supervisor.agent.turn import Turn
+
+TOO_LONG = "the conversation is too long to be sent to a model; fork it at an earlier point, or begin another"
 
 Build = Callable[[], Awaitable[ModelRequest]]
 Deliver = Callable[[Sequence[News]], Awaitable[None]]
@@ -69,12 +74,14 @@ class ModelBackend:
         toolbox: Toolbox,
         manner: Manner,
         environment_of: Callable[[ConversationId], Mapping[str, str]],
+        bounds: Bounds = DEFAULTS,
     ) -> None:
         self._models = models
         self._histories = histories
         self._toolbox = toolbox
         self._manner = manner
         self._environment_of = environment_of
+        self._bounds = bounds
 
     async def run(self, turn: Turn) -> str | None:
         order = turn.order
@@ -82,7 +89,8 @@ class ModelBackend:
         looking = self._look_around(order.settings)
         transcript = await self._histories.open(order)
         env = self._environment_of(order.conversation)
-        work = Work(turn, transcript, env, self._manner.approval_deadline_s, self._manner.approval_default)
+        manner = self._manner
+        work = Work(turn, transcript, env, manner.approval_deadline_s, manner.approval_default, bounds=self._bounds)
         self._tell_surroundings(work, await looking)
         while True:
             await self._respond(model, work)
@@ -137,13 +145,15 @@ class ModelBackend:
         for call in work.transcript.open_calls:
             output = await self._toolbox.carry_out(work, call)
             work.say(ev.ToolOutput(call_id=call.call, item_id=call.item, output=output))
+            await work.turn.room()
+            await asyncio.sleep(0)  # a call that needs no waiting leaves others no turn
 
     async def _request(self, work: Work) -> ModelRequest:
         settings, order = work.settings, work.turn.order
         return ModelRequest(
             model=settings.model,
             instructions=_instructions(settings),
-            items=await _with_pictures(work.transcript.items),
+            items=await _with_pictures(work.transcript, self._bounds),
             tools=tools_for(settings),
             effort=settings.effort,
             summary=settings.summary,
@@ -165,21 +175,30 @@ def _instructions(settings: Settings) -> str:
     return settings.base_instructions or BASE_INSTRUCTIONS
 
 
-async def _with_pictures(items: Sequence[HistoryItem]) -> tuple[HistoryItem, ...]:
-    if not any(isinstance(item, Said) and _has_files(item) for item in items):
-        return tuple(items)
-    return tuple([await _with_files_read(item) if isinstance(item, Said) else item for item in items])
+async def _with_pictures(transcript: Transcript, bounds: Bounds) -> tuple[HistoryItem, ...]:
+    """The history as it is sent; nothing of it is read or copied beyond what one request may have."""
+    room = bounds.request_bytes - transcript.size
+    items: list[HistoryItem] = transcript.items
+    for place, item in enumerate(items):
+        if room < 0:
+            break
+        if isinstance(item, Said) and _has_files(item):
+            items[place] = whole = await _with_files_read(item, bounds)
+            room -= weight(whole)
+    if room < 0:
+        raise BeyondBound(bounds.beyond("request_bytes", TOO_LONG))
+    return tuple(items)
 
 
 def _has_files(message: Said) -> bool:
     return any(isinstance(part, Image) and part.url.startswith("file:") for part in message.parts)
 
 
-async def _with_files_read(message: Said) -> Said:
+async def _with_files_read(message: Said, bounds: Bounds) -> Said:
     parts: list[Part] = []
     for part in message.parts:
         if isinstance(part, Image) and part.url.startswith("file:"):
-            parts.append(await asyncio.to_thread(readable, part.url))
+            parts.append(await asyncio.to_thread(readable, part.url, bounds))
         else:
             parts.append(part)
     return replace(message, parts=tuple(parts))

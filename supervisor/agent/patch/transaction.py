@@ -38,11 +38,12 @@ class Transaction:
 
     def folder(self, path: Path) -> int:
         """A descriptor of this resolved folder, made with its parents if it is missing."""
-        if path not in self._folders:
-            above = path.parent
-            descriptor = open_root() if path == above else self._open_or_make(self.folder(above), path.name)
-            self._stack.callback(os.close, descriptor)
-            self._folders[path] = descriptor
+        for one in (*reversed(path.parents), path):
+            if one not in self._folders:
+                above = self._folders.get(one.parent)
+                descriptor = open_root() if above is None else self._open_or_make(above, one.name)
+                self._stack.callback(os.close, descriptor)
+                self._folders[one] = descriptor
         return self._folders[path]
 
     def write_new(self, folder: int, data: bytes, mode: int | None) -> str:
