@@ -59,10 +59,12 @@ from actors.orders import (
     AnswerAgent,
     GiveInput,
     InputWaits,
+    RestAgent,
     RunAgent,
     StopAgent,
     SuspendAgent,
     TakeMore,
+    WordsStored,
 )
 from actors.ports import AgentRunner, Outbox
 from actors.records import Append, Head
@@ -226,6 +228,8 @@ class Session(Actor):
                 | InputWaits()
                 | GiveInput()
                 | AnswerAgent()
+                | WordsStored()
+                | RestAgent()
                 | TakeMore()
                 | AbandonAgent()
             ):
@@ -255,6 +259,7 @@ class Session(Actor):
                 self._tell_registry(Stayed(self.conversation, self.generation))
             case Leave():
                 self._left = True
+                around.agents.order(RestAgent(self.conversation), self.address)
                 self.stop()
                 self._tell_registry(Left(self.conversation, self.generation))
             case _:

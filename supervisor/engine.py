@@ -243,7 +243,9 @@ class Engine:
         self._notifier = Notifier(
             lambda: self.config.notify, lambda one: self.environments.for_notices(one, self.config)
         )
-        self.runner = Runner(self.loop.loop, self.processes, self._backend_for, self._notifier.completed)
+        self.runner = Runner(
+            self.loop.loop, self.processes, self._backend_for, self._notifier.completed, self.histories.forget
+        )
 
     async def _stop_agents(self) -> None:
         await self.runner.close()
@@ -262,7 +264,7 @@ class Engine:
     def _model_backend(self) -> ModelBackend:
         config = self.config
         limits = config.greenroom.limits
-        patching = Patching(self.sandbox, self._bounds)
+        patching = Patching(self.sandbox)
         shell = Shell(
             self.processes,
             self.sandbox,
@@ -273,7 +275,6 @@ class Engine:
                 model_lines=limits.model_output_lines,
                 history_bytes=limits.command_output_bytes,
             ),
-            self._bounds,
         )
         manner = Manner(
             home=Path(self.paths.config),
@@ -287,7 +288,7 @@ class Engine:
         return ModelBackend(
             self._models,
             self.histories,
-            Toolbox(shell, patching, self._bounds),
+            Toolbox(shell, patching),
             manner,
             self._around,
             self._bounds,

@@ -23,6 +23,8 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 
 ItemKind = Literal["exec", "patch", "mcp"]
 
+MOST_TOKENS = 2**53 - 1  # of a conversation: what JSON readers hold exactly
+
 
 @dataclass(frozen=True, slots=True)
 class OpenItem:
@@ -131,11 +133,16 @@ def apply(facts: Facts, event: ev.DurableEvent, ts: float, turn: TurnId | None) 
         case ev.TaskComplete() | ev.TurnAborted():
             return replace(facts, turn=None, keys=_ended(facts))
         case ev.TokenCount():
-            return replace(facts, tokens=facts.tokens + event.total_tokens)
+            return replace(facts, tokens=_summed(facts.tokens, event.total_tokens))
         case _ if facts.turn is not None:
             return _apply_to_turn(facts, facts.turn, event)
         case _:
             return facts
+
+
+def _summed(tokens: int, more: int) -> int:
+    """What a server says may be anything; the sum stays a number of tokens, and one that every reader can hold."""
+    return max(0, min(tokens + max(0, more), MOST_TOKENS))
 
 
 def _apply_input(

@@ -19,9 +19,11 @@ from actors.orders import (
     RunAgent,
     StopAgent,
     Stopped,
+    StoringWanted,
     Suspended,
     TakeMore,
     TurnEnded,
+    WordsStored,
 )
 from actors.settings import Decision
 
@@ -88,6 +90,8 @@ def _take(draft: Draft, news: AgentNews) -> None:
             draft.state.tails = grown(draft.state.tails, news, draft.facts.seq)
         case InputWanted():
             _give_input(draft, turn.id)
+        case StoringWanted():
+            draft.when_stored(WordsStored(turn.id))
         case ev.ExecApprovalRequest() | ev.ApplyPatchApprovalRequest():
             _ask(draft, turn.id, news)
         case ev.ExecCommandEnd() | ev.PatchApplyEnd() | ev.McpToolCallEnd():

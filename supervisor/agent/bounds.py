@@ -5,6 +5,8 @@ A refusal names the key, so that a person can find and raise it.
 
 from dataclasses import dataclass
 
+from pydantic_core import PydanticSerializationError, to_json
+
 KIB, MIB = 1 << 10, 1 << 20
 
 
@@ -39,3 +41,11 @@ class Bounds:
 
 
 DEFAULTS = Bounds()
+
+
+def json_size(text: str) -> int:
+    """Bytes of a text as it stands in an event."""
+    try:
+        return len(to_json(text)) - 2
+    except PydanticSerializationError:  # halves of surrogate pairs, as in a file name that isn't UTF-8
+        return 6 * len(text)

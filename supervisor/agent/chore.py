@@ -1,6 +1,7 @@
-"""Work in a worker thread that ends when its turn does: told to stop, it stops at its next step, and that is waited for.
+"""Work in a worker thread that ends when its turn does: told to stop, it stops at its next step, which is waited for.
 
-Without this an interrupt would leave it running, with the interpreter's lock, long after its turn was said to be over.
+Without this an interrupt would leave it running, with the interpreter's lock, long after its turn was said to be
+over.
 """
 
 import asyncio
@@ -49,7 +50,12 @@ async def in_worker(
         return await asyncio.shield(doing)
     except asyncio.CancelledError:
         chore.stop()
+        doing.add_done_callback(_heard)
         await asyncio.wait({doing}, timeout=END_S)
-        if doing.done() and not doing.cancelled():
-            doing.exception()  # fetched, so that nobody is told that it never was
         raise
+
+
+def _heard(done: "asyncio.Future[Result]") -> None:
+    """Nobody waits for its outcome, so that nobody is told that it was never fetched."""
+    if not done.cancelled():
+        done.exception()

@@ -6,33 +6,33 @@ Blocking, for a worker thread. Nothing here raises: without a picture its conver
 import base64
 from pathlib import Path
 
+from supervisor.agent.bounds import DEFAULTS, Bounds
 from supervisor.agent.model.history import Image, LocalImage, Text
 from supervisor.agent.reading import NoOrdinaryFile, read_ordinary
 
-MAX_BYTES = 20 << 20  # what the large providers accept
 SHOWN = 80  # characters of an address in a message
 ADDRESSES = ("https://", "http://", "data:image/")
 
 
-def readable(picture: Image | LocalImage, cwd: Path) -> Image | Text:
+def readable(picture: Image | LocalImage, cwd: Path, bounds: Bounds = DEFAULTS) -> Image | Text:
     """A picture that a provider takes, or the words that stand in its place. A relative file is below `cwd`."""
     if isinstance(picture, LocalImage):
-        return _from_file(cwd / picture.path)
+        return _from_file(cwd / picture.path, bounds)
     if picture.url.lower().startswith(ADDRESSES):
         return picture
     shown = picture.url[:SHOWN] + "…" * (len(picture.url) > SHOWN)
     return Text(f"[the picture {shown!a} was left out: its address is neither https: nor data:image/]")
 
 
-def _from_file(path: Path) -> Image | Text:
+def _from_file(path: Path, bounds: Bounds) -> Image | Text:
     try:
-        data = read_ordinary(path, MAX_BYTES + 1)
+        data = read_ordinary(path, bounds.picture_bytes + 1)
     except NoOrdinaryFile as error:
         return Text(f"[the picture {path} {error.strerror}]")
     except (OSError, ValueError) as error:
         return Text(f"[the picture {path} could not be read: {getattr(error, 'strerror', error)}]")
-    if len(data) > MAX_BYTES:
-        return Text(f"[the picture {path} is larger than {MAX_BYTES >> 20} MiB]")
+    if len(data) > bounds.picture_bytes:
+        return Text(f"[{bounds.beyond('picture_bytes', f'the picture {path} is too large')}]")
     kind = kind_of(data)
     if kind is None:
         return Text(f"[the picture {path} is no PNG, JPEG, GIF or WebP]")

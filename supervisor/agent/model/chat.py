@@ -8,7 +8,7 @@ from typing import Any
 from pydantic_core import to_json
 
 from actors.ids import CallId
-from supervisor.agent.bounds import DEFAULTS, Bounds
+from supervisor.agent.bounds import DEFAULTS, Bounds, json_size
 from supervisor.agent.model.decoding import (
     LONGEST_NAME,
     Decoder,
@@ -20,7 +20,6 @@ from supervisor.agent.model.decoding import (
     a_text,
     an_object,
     mended,
-    size_of,
 )
 from supervisor.agent.model.errors import AnswerCut
 from supervisor.agent.model.history import (
@@ -137,7 +136,7 @@ class CallGatherer:
             self._calls.append(call)
             self._by_index[index] = call
         call.add(call_id, name, arguments)
-        return len(call_id) + len(name) + size_of(mended(arguments))
+        return len(call_id) + len(name) + json_size(mended(arguments))
 
     def calls(self, response_id: str) -> list[CallDone]:
         return [

@@ -85,7 +85,7 @@ class ModelClient:
         self._attempts += 1
         http = await self._ready()
         with _mapped(endpoint, RequestFailed):
-            response = await _send(http, endpoint, request)
+            response = await _send(http, endpoint, request, self._bounds)
         async with contextlib.aclosing(response):
             if not response.is_success:
                 raise await self._refusal(endpoint, response)
@@ -142,13 +142,15 @@ class ModelClient:
         return f"ModelClient({self._streaming} streaming, {self._attempts} attempts)"
 
 
-async def _send(http: httpx.AsyncClient, endpoint: Endpoint, request: ModelRequest) -> httpx.Response:
+async def _send(http: httpx.AsyncClient, endpoint: Endpoint, request: ModelRequest, bounds: Bounds) -> httpx.Response:
     """The client's own way leads past cookies, redirects and logins, and takes as long again as all the rest.
 
     It is for what goes through a proxy, and for a name and password in the address.
     """
     url, headers = _address(url_of(endpoint)), headers_of(endpoint, request.session_id)
     body, patience_s = wire.encoded(endpoint, request), endpoint.stream_idle_timeout_s
+    if len(body) > bounds.request_bytes:
+        raise BeyondBound(bounds.beyond("request_bytes", "the request to the model is too long"))
     timeouts = {"connect": CONNECT_TIMEOUT_S, "pool": POOL_TIMEOUT_S, "read": patience_s, "write": patience_s}
     transport = http._transport_for_url(url)  # noqa: SLF001  # see build_http
     if isinstance(transport, Direct) and not url.userinfo:

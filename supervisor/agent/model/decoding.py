@@ -10,9 +10,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Any
 
-from pydantic_core import from_json, to_json
+from pydantic_core import from_json
 
-from supervisor.agent.bounds import DEFAULTS, KIB, Bounds
+from supervisor.agent.bounds import DEFAULTS, KIB, Bounds, json_size
 from supervisor.agent.model.errors import BeyondBound, ModelError, StreamBroken
 from supervisor.agent.model.news import CallDone, Delta, Finished, News, ReasoningDone, SectionBreak, TextDone, Usage
 
@@ -139,7 +139,7 @@ class Decoder(ABC):
 
     def _count_item(self, *texts: str) -> None:
         self._items += 1
-        size = sum(map(size_of, texts))
+        size = sum(map(json_size, texts))
         self._repeated += size
         self.said = max(self.said, self._repeated)
 
@@ -176,7 +176,7 @@ class Decoder(ABC):
             text, self._half = text[:-1], text[-1]
         if text := mended(text):
             self._news.append(self._delta(text))
-            self._heard(size_of(text))
+            self._heard(json_size(text))
 
     def _taken(self) -> list[News]:
         self._flush()
@@ -213,11 +213,6 @@ def a_count(value: Any) -> int | None:
         value = int(value)
     number = a_number(value)
     return number if number is not None and 0 <= number <= MOST_TOKENS else None
-
-
-def size_of(text: str) -> int:
-    """Bytes of a text that was mended, as it will stand in an event."""
-    return len(to_json(text)) - 2
 
 
 def intricate(data: bytes, most_values: int) -> bool:

@@ -8,8 +8,8 @@ from typing import ClassVar
 
 from actors.ids import CallId
 from actors.settings import ReasoningEffort, ReasoningSummary
-from supervisor.agent.bounds import DEFAULTS, Bounds
-from supervisor.agent.model.decoding import LONGEST_NAME, Decoder, Object, a_count, a_list, a_text, an_object, size_of
+from supervisor.agent.bounds import DEFAULTS, Bounds, json_size
+from supervisor.agent.model.decoding import LONGEST_NAME, Decoder, Object, a_count, a_list, a_text, an_object
 from supervisor.agent.model.errors import AnswerCut, StreamBroken
 from supervisor.agent.model.history import (
     Answered,
@@ -128,7 +128,7 @@ class ResponsesDecoder(Decoder):
 
     def _arguments_delta(self, event: Object) -> None:
         """Not shown to anybody; the finished call says them again."""
-        self._heard(size_of(a_text(event.get("delta"))))
+        self._heard(json_size(a_text(event.get("delta"))))
 
     def _item_done(self, event: Object) -> None:
         item = an_object(event.get("item"))

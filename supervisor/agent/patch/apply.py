@@ -67,7 +67,7 @@ def _prepared(transaction: Transaction, edit: FileEdit) -> _Step:
         old = None
         if edit.before is not None:
             old = _secured(transaction, folder, edit, edit.before)
-        elif look(folder, real.name) is not None:
+        elif look(folder, real.name, most=0) is not None:
             raise _stale(edit)
         fresh = None
         if edit.after is not None:
@@ -80,7 +80,7 @@ def _secured(transaction: Transaction, folder: int, edit: FileEdit, expected: Fi
     name = edit.place.real.name
     backup = transaction.link_backup(folder, name)
     identity = _identity(folder, backup or name)
-    state = look(folder, backup or name)
+    state = look(folder, backup or name, most=len(expected.data))
     if state is None or state.data != expected.data:
         raise _stale(edit)
     return _Old(state, identity, backup or transaction.write_new(folder, state.data, state.mode))
@@ -103,7 +103,7 @@ def _commit(transaction: Transaction, step: _Step) -> None:
         undo = partial(put, folder, old.backup, name)
     transaction.on_failure(f"put back {name}", undo)
     # Somebody who had the old file open may have written to it after it was compared; the backup is that very file.
-    if look(folder, old.backup) != old.state:
+    if look(folder, old.backup, most=len(old.state.data)) != old.state:
         raise _stale(step.edit)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from supervisor.agent.patch.errors import PatchMismatch
 
-LONGEST_BYTES = 4096  # PATH_MAX of Linux; the system refuses longer ones one by one, after much work
+LONGEST_PATH = 4095  # the kernel's own bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +24,8 @@ def place(written: str, cwd: Path) -> Place:
         raise PatchMismatch(f"{written!r} is not a path") from None
     if "\0" in written or "\0" in str(cwd):
         raise PatchMismatch(f"{written!r} is not a path")
-    if len(os.fsencode(cwd / written)) >= LONGEST_BYTES:
-        raise PatchMismatch(
-            f"{written[:80]}… is no path: it has more than the {LONGEST_BYTES} bytes that one may have"
-        )
+    if len(os.fsencode(cwd / written)) > LONGEST_PATH:
+        raise PatchMismatch(f"{written[:100]}… is longer than a path can be ({LONGEST_PATH} bytes)")
     plain = Path(os.path.normpath(cwd / written))
     if not plain.name or written.endswith("/"):
         raise PatchMismatch(f"{written} is a directory, not a file")

@@ -1,6 +1,6 @@
 """A text file as lines that each keep their own ending. Pure; knows nothing of patches."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Self
 
@@ -37,9 +37,10 @@ class TextFile:
     lines: tuple[TextLine, ...]
 
     @classmethod
-    def of(cls, content: str) -> Self:
+    def of(cls, content: str, walk: Callable[[list[str]], Iterable[str]] = iter) -> Self:
+        """`walk` goes through the lines, and may look up between them."""
         mark = BYTE_ORDER_MARK if content.startswith(BYTE_ORDER_MARK) else ""
-        return cls(mark, tuple(_with_endings(split_lines(content.removeprefix(mark)))))
+        return cls(mark, tuple(_with_endings(walk(split_lines(content.removeprefix(mark))))))
 
     def ending_at(self, index: int) -> str:
         """How a new line at `index` ends: as the one it replaces or follows."""
@@ -59,7 +60,7 @@ class TextFile:
         return self.mark + "".join(line.text + line.ending for line in result)
 
 
-def _with_endings(lines: list[str]) -> Iterator[TextLine]:
+def _with_endings(lines: Iterable[str]) -> Iterator[TextLine]:
     ending = "\n"
     for line in lines:
         if line.endswith("\r\n"):

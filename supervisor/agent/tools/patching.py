@@ -6,10 +6,14 @@ from pathlib import Path
 
 from actors import events as ev
 from actors.settings import DangerFullAccess, SandboxMode, SandboxPolicy
+from supervisor.agent.bounds import Bounds
+from supervisor.agent.chore import Chore, in_worker
 from supervisor.agent.patch.apply import apply_plan
+from supervisor.agent.patch.effort import Effort
 from supervisor.agent.patch.errors import PatchError, PatchMismatch, PatchStale
 from supervisor.agent.patch.grammar import parse
 from supervisor.agent.patch.plan import PatchPlan, plan_patch
+from supervisor.agent.patch.turn_diff import TurnChanges
 from supervisor.agent.safety.judge import judge_patch
 from supervisor.agent.safety.roots import cover
 from supervisor.agent.safety.rules import Ask, Reject, Run, Verdict
@@ -26,7 +30,7 @@ class Patching:
     async def apply(self, work: Work, call: OpenCall, text: str, cwd: Path) -> str:
         """What the model gets to read."""
         try:
-            plan = await asyncio.to_thread(_planned, text, cwd)
+            plan = await in_worker(_planned, text, cwd, work.bounds)
         except PatchError as error:
             return f"error: {error.message}"
         verdict = await asyncio.to_thread(self._judge, work, plan)
@@ -84,6 +88,8 @@ class Patching:
                 call_id=call.call, auto_approved=auto_approved, changes=plan.changes, item_id=call.item
             )
         )
+        # What is done to the files must stand in the history, whatever becomes of the disk or of us.
+        await work.turn.stored()
         try:
             # A thread can't be cancelled half-way, so the turn's end waits for it: all of the patch, or nothing.
             thread = asyncio.to_thread(self._apply, work, plan, auto_approved=auto_approved)
@@ -96,7 +102,7 @@ class Patching:
             self._ended(work, call, plan, "", error.message)
             return f"error: {error.message}" if isinstance(error, PatchStale) else error.message
         self._ended(work, call, plan, done, "")
-        work.say(ev.TurnDiff(unified_diff=await asyncio.to_thread(work.changes.diff)))
+        work.say(ev.TurnDiff(unified_diff=await in_worker(_all_changes, work.changes)))
         return done
 
     def _ended(self, work: Work, call: OpenCall, plan: PatchPlan, stdout: str, stderr: str) -> None:
@@ -107,10 +113,16 @@ class Patching:
         )
 
 
-def _planned(text: str, cwd: Path) -> PatchPlan:
+def _planned(chore: Chore, text: str, cwd: Path, bounds: Bounds) -> PatchPlan:
     if not cwd.exists():
         raise PatchMismatch(missing(cwd))
-    return plan_patch(parse(text), cwd)
+    effort = Effort(bounds, chore.go_on)
+    effort.spend_lines(text.count("\n"))
+    return plan_patch(parse(text, chore.go_on), cwd, effort)
+
+
+def _all_changes(chore: Chore, changes: TurnChanges) -> str:
+    return changes.diff(chore.go_on)
 
 
 def _may_write(policy: SandboxPolicy, roots: Roots, plan: PatchPlan) -> bool:

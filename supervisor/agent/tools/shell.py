@@ -72,6 +72,11 @@ class Shell:
             return f"error: {error.message}"
         if patch is not None:
             return await self._patching.apply(work, call, patch.text, cwd / (patch.workdir or ""))
+        size = sum(map(len, (*arguments.command, arguments.workdir or "", arguments.justification or "")))
+        if size > work.bounds.command_bytes:
+            return "error: " + work.bounds.beyond(
+                "command_bytes", "the command is too long; write a file and run that"
+            )
         return await self._judged(work, call, arguments, cwd)
 
     async def _judged(self, work: Work, call: OpenCall, arguments: ShellArguments, cwd: Path) -> str:

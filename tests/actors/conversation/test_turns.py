@@ -7,7 +7,17 @@ from actors.answers import Ending, TurnResult
 from actors.errors import InvalidInput, UnknownConversation
 from actors.ids import ItemId
 from actors.messages import Rename
-from actors.orders import AgentNews, AgentOutput, Completed, Crashed, InputWanted, ModelFailed, Stopped, TakeMore
+from actors.orders import (
+    AgentNews,
+    AgentOutput,
+    Completed,
+    Crashed,
+    InputWanted,
+    ModelFailed,
+    Stopped,
+    StoringWanted,
+    TakeMore,
+)
 from actors.settings import AbortReason, Decision
 from tests.actors.conversation import words as w
 from tests.support.core_driver import Core, caller
@@ -43,7 +53,8 @@ def test_what_the_agent_says_is_stored_in_its_order_between_the_beginning_and_th
     for one in news:
         core.output(one)
     core.end()
-    middle = [one.type for one in news if not isinstance(one, InputWanted) and not one.type.endswith("delta")]
+    said = (one.type for one in news if not isinstance(one, InputWanted | StoringWanted))
+    middle = [kind for kind in said if not kind.endswith("delta")]
     assert core.types == ["task_started", "user_message", *middle, "task_complete"]
 
 

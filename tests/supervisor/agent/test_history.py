@@ -12,6 +12,7 @@ from actors.orders import RunAgent
 from actors.records import Append, Head, Record
 from actors.settings import Settings
 from supervisor.agent import history
+from supervisor.agent.bounds import Bounds
 from supervisor.agent.history import Histories
 from supervisor.agent.model.history import said
 from supervisor.agent.transcript import Transcript
@@ -112,9 +113,9 @@ def test_a_transcript_that_may_differ_from_the_journal_is_read_again(why: str) -
 
 def test_only_so_many_are_kept_and_the_oldest_goes_first() -> None:
     async def scene() -> None:
-        histories = Histories(journal_of(*STORED))
+        histories = Histories(journal_of(*STORED), Bounds(transcripts=3))
         histories.keep(CONVERSATION, Transcript())
-        for number in range(history.KEPT):
+        for number in range(3):
             histories.keep(ConversationId(f"other-{number}"), Transcript())
         assert len((await histories.open(order(len(STORED)))).items) == 3
 
