@@ -64,6 +64,9 @@ class Echo:
     def woken(self, _: str) -> Iterable[Action]:
         return ()
 
+    def announced(self, _: str) -> Iterable[Action]:
+        return ()
+
 
 class Nobody:
     def tell(self, _: object) -> None:

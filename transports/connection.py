@@ -20,6 +20,7 @@ from actors.registry_messages import RegistryInput, ToConversation
 from transports.dialect import Action, Ask, Client, Dialect, Hangup, Introduce, Tell, Wake, Write
 from transports.framing import TooLong
 from transports.messages import (
+    Announced,
     Asked,
     Dismissed,
     HeldTooLong,
@@ -41,7 +42,7 @@ GATHERED = 16  # parcels that go out together while more messages wait
 RETRY_READY_S = 0.1  # when not even the registry could take it
 
 
-Inbox = Arrived | NoMore | Gone | Posted | Dismissed | Served | Woken | Reminder
+Inbox = Arrived | NoMore | Gone | Posted | Dismissed | Announced | Served | Woken | Reminder
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,7 @@ class Connection(Actor):
     def _owes(self) -> bool:
         return self._ordering.owes or self._unserved > 0
 
-    def _take(self, message: Arrived | NoMore | Posted | Dismissed | Served | Woken | Reminder) -> None:
+    def _take(self, message: Arrived | NoMore | Posted | Dismissed | Announced | Served | Woken | Reminder) -> None:
         match message:
             case Arrived(items):
                 self._read(items)
@@ -115,6 +116,8 @@ class Connection(Actor):
                     self._around.clock.after(linger_s, self.address, LingeredEnough())
             case Dismissed(reason):
                 self._leave(reason)
+            case Announced(text):
+                self._do(self._dialect.announced(text))
             case _:
                 self._remember(message)
 

@@ -24,6 +24,13 @@ class Dismissed:
 
 
 @dataclass(frozen=True, slots=True)
+class Announced:
+    """Something that every client is to know."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
     """A dialect wants something of the supervisor, which answers with exactly one Served."""
 

@@ -8,7 +8,7 @@ from actors.errors import ActorGone
 from actors.ids import ConnectionId
 from actors.messages import Address
 from transports.dialect import Client
-from transports.messages import Dismissed, Posted
+from transports.messages import Announced, Dismissed, Posted
 
 
 class _Line:
@@ -22,7 +22,7 @@ class _Line:
         self._lock = threading.Lock()
         self._open = True
 
-    def tell(self, message: Posted | Dismissed) -> bool:
+    def tell(self, message: Posted | Dismissed | Announced) -> bool:
         with self._lock, contextlib.suppress(ActorGone):  # telling never waits, so neither does who wants the lock
             if self._open:
                 self._address.tell(message)
@@ -73,6 +73,10 @@ class Switchboard:
         for client in self.clients():
             self.dismiss(client.connection, reason)
 
-    def _tell(self, connection: ConnectionId, message: Posted | Dismissed) -> bool:
+    def announce(self, text: str) -> None:
+        for client in self.clients():
+            self._tell(client.connection, Announced(text))
+
+    def _tell(self, connection: ConnectionId, message: Posted | Dismissed | Announced) -> bool:
         line = self._lines.get(connection)  # one look into a dict needs no lock
         return line is not None and line.tell(message)

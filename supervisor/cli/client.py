@@ -22,10 +22,13 @@ CONNECT_S = 5.0
 CHUNK = 1 << 16
 TOGETHER = 32  # requests under way at once; the daemon takes 64 of one client
 
+HUNG = "try again if it may be busy; `greenroom up --force` ends it and starts another"
+
 Json = dict[str, Any]
 ADVICE = {
     "busy": "`greenroom wait` waits for its end",
     "storage_full": "make room; `greenroom df` shows what takes it",
+    "storage_lost": "`greenroom doctor` says what to do",
 }
 
 
@@ -145,7 +148,7 @@ class Control:
                 self._buffer = rest
                 return _parsed(line)
             if not self._readable(deadline):
-                raise Problem("the daemon did not answer in time", "`greenroom doctor` looks why", "timed_out")
+                raise Problem("the daemon is there and did not answer in time", HUNG, "timed_out")
             self._fill()
 
     def _receive(self) -> None:
@@ -177,7 +180,7 @@ class Control:
         try:
             self.socket.sendall(json.dumps(message).encode() + b"\n")
         except TimeoutError as error:
-            raise Problem("the daemon does not read", "`greenroom doctor` looks why", "timed_out") from error
+            raise Problem("the daemon is there and does not read", HUNG, "timed_out") from error
         except OSError as error:
             raise _lost() from error
 
@@ -207,6 +210,8 @@ def _connect(timeout_s: float) -> socket.socket:
         found = dial(locate(), make)
     except UnsafePath as error:
         raise Problem(str(error), "`greenroom doctor` looks at the rest", "not_allowed") from error
+    except (TimeoutError, BlockingIOError) as error:  # its backlog is full
+        raise Problem("the daemon is there and takes no more clients", HUNG, "timed_out") from error
     except OSError as error:
         raise Problem(f"the daemon's socket can't be reached: {error}", "`greenroom doctor` looks why") from error
     if found is None:

@@ -40,9 +40,11 @@ VERBS: tuple[Verb, ...] = (
             Opt(("--config",), "Config file instead of the one that would be found.", "FILE", kind="file"),
             Opt(("-c",), "Override a key of the config.", "KEY=VALUE", many=True, dest="overrides"),
             Opt(("--profile",), "A profile of the config.", "NAME"),
+            Opt(("--force",), "If the daemon is there and does not answer: end it, then start another."),
             JSON,
         ),
-        about="A daemon that runs already is success.",
+        about="A daemon that runs already is success. --force waits first, says what it will end and what that\n"
+        "costs, ends nothing but the process that holds this home, and leaves a daemon alone that answers.",
         group="daemon",
     ),
     Verb(
@@ -52,7 +54,7 @@ VERBS: tuple[Verb, ...] = (
         "greenroom down --drain 30s",
         opts=(
             Opt(("--drain",), "How long running turns may go on; from the config if absent.", "TIME"),
-            Opt(("--now",), "Interrupt what runs at once."),
+            Opt(("--now",), "Interrupt what runs at once; end a daemon that does not answer."),
         ),
         aliases=("shutdown",),
         about="Returns when its socket is gone. A daemon that does not run is success.",

@@ -44,3 +44,6 @@ class EchoDialect:
 
     def woken(self, name: str) -> Iterable[Action]:
         return (Write(f"woken: {name}\n".encode()),)
+
+    def announced(self, text: str) -> Iterable[Action]:
+        return (Write(f"announced: {text}\n".encode()),)

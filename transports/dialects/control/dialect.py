@@ -142,6 +142,9 @@ class ControlDialect:
     def woken(self, name: str) -> Iterable[Action]:  # noqa: ARG002  # it never asked to be
         return ()
 
+    def announced(self, text: str) -> Iterable[Action]:
+        return (Write(jsonrpc.notification("announcement", {"message": text})),)
+
 
 def _told(error: ValidationError) -> str:
     places = (f"{'.'.join(str(part) for part in one['loc']) or 'params'}: {one['msg']}" for one in error.errors())

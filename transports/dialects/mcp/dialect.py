@@ -95,6 +95,9 @@ class McpDialect:
             case _:
                 raise ValueError(f"unknown timer {name}")
 
+    def announced(self, text: str) -> Iterable[Action]:
+        return self._desk.loudness.say("error", text) if self._desk.initialized else ()
+
     def statistics(self) -> dict[str, int]:
         """What there is of everything that could grow."""
         desk = self._desk
