@@ -67,6 +67,9 @@ class Echo:
     def reconfigured(self) -> Iterable[Action]:
         return ()
 
+    def announced(self, _: str) -> Iterable[Action]:
+        return ()
+
 
 class Nobody:
     def tell(self, _: object) -> None:

@@ -70,7 +70,14 @@ class Daemon:
         self._undo.append(("place", lambda: left(self._paths)))
         raise_descriptor_limit()
         self._switchboard = Switchboard()
-        self._engine = Engine(self._loaded, self._paths, dict(os.environ), self._switchboard)
+        self._engine = Engine(
+            self._loaded,
+            self._paths,
+            dict(os.environ),
+            self._switchboard,
+            self._switchboard.announce,
+            (self._lock.look,),
+        )
         self._engine.start()
         self._undo.append(("engine", self._engine.stop))
         self._services = Services(self._engine, self._switchboard, self.identity, self.ask_down, self._reread)

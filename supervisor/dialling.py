@@ -7,8 +7,8 @@ from __future__ import annotations
 import os
 
 from supervisor.paths import UnsafePath, addresses, private_directory
-from transports.address import reached
 
+SHORT = 100  # bytes, which any system takes
 TYPE_CHECKING = False  # loading typing costs more than all of this
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,7 +42,7 @@ def dial(paths: Paths, make: Callable[[], S]) -> S | None:
             continue
         found = make()
         try:
-            reached(address, found.connect)
+            _connect(found, address)
         except (FileNotFoundError, ConnectionRefusedError):
             found.close()
         except OSError:
@@ -51,3 +51,12 @@ def dial(paths: Paths, make: Callable[[], S]) -> S | None:
         else:
             return found
     return None
+
+
+def _connect(found: Socket, address: str) -> None:
+    if len(os.fsencode(address)) < SHORT:
+        found.connect(address)
+        return
+    from transports.address import reached  # here, because almost no path is so long
+
+    reached(address, found.connect)

@@ -8,7 +8,7 @@ import os
 import secrets
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -27,6 +27,7 @@ from supervisor.services import Services
 from supervisor.single import AlreadyRunning, take_lock
 from supervisor.umask import own_umask
 from supervisor.version import VERSION
+from supervisor.watch import Look
 from transports.connection import Connection, Neighbours
 from transports.descriptors import DescriptorWire
 from transports.dialect import Client
@@ -57,7 +58,7 @@ def serve(said: Mapping[str, Any], dialect: str = "mcp") -> int:
     lock.tell_embedded()
     sinks = logs.configure(Path(paths.log_file), loaded.config.greenroom.log_level)
     try:
-        Embedded(paths, loaded).run(dialect, said)
+        Embedded(paths, loaded, (lock.look,)).run(dialect, said)
     finally:
         sinks.close()
         lock.release()
@@ -65,13 +66,13 @@ def serve(said: Mapping[str, Any], dialect: str = "mcp") -> int:
 
 
 class Embedded:
-    def __init__(self, paths: Paths, loaded: Loaded) -> None:
+    def __init__(self, paths: Paths, loaded: Loaded, looks: Sequence[Look] = ()) -> None:
         self._loaded = loaded
         self._over = False
         self._bell = Bell()
         self._switchboard = Switchboard()
         self._umask = own_umask()  # before there is anybody else to make a file
-        self._engine = Engine(loaded, paths, dict(os.environ), self._switchboard)
+        self._engine = Engine(loaded, paths, dict(os.environ), self._switchboard, self._switchboard.announce, looks)
 
     def run(self, dialect: str, options: Mapping[str, Any]) -> None:
         for wanted in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):

@@ -52,6 +52,7 @@ from supervisor.loop import LoopThread
 from supervisor.models import Models
 from supervisor.paths import Paths, private_directory
 from supervisor.protection import protection
+from supervisor.watch import Look, Watch
 
 DEFAULTS: dict[str, Literal[Decision.DENIED, Decision.ABORT]] = {"denied": Decision.DENIED, "abort": Decision.ABORT}
 
@@ -68,7 +69,16 @@ log = structlog.get_logger()
 class Engine:
     """Built on the main thread; each step of `start` has its undo in `stop`."""
 
-    def __init__(self, loaded: Loaded, paths: Paths, environ: Mapping[str, str], outbox: Outbox) -> None:
+    def __init__(
+        self,
+        loaded: Loaded,
+        paths: Paths,
+        environ: Mapping[str, str],
+        outbox: Outbox,
+        announce: Callable[[str], None] = lambda _: None,
+        looks: Sequence[Look] = (),
+    ) -> None:
+        """`announce` tells every client something; `looks` are at what else is to be watched beside the journal."""
         self.loaded = loaded
         self.paths = paths
         self.loop = LoopThread()
@@ -79,6 +89,8 @@ class Engine:
         self.feed = Feed()
         self._environ = environ
         self._outbox = outbox
+        self._announce = announce
+        self._looks = looks
         self._undo: list[tuple[str, Callable[[], bool | None]]] = []
         self._staff: list[Actor] = []  # whom everybody depends on
 
@@ -122,6 +134,9 @@ class Engine:
     def _keep_house(self) -> None:
         wanted = lambda: self.config.greenroom.retention  # noqa: E731  # as it is then: a reload may change it
         Housekeeping(self.journal.prune, self.journalist, self.registry, self.clock, wanted).begin()
+        looks = (self.journal.look, *self._looks)
+        self.watch = Watch(looks, self.journalist, self.clock, self._announce)
+        self.watch.begin()
 
     def _wait_for_the_lost(self, heads: Sequence[Head]) -> None:
         """Nobody is to see a turn of the last life that seems to run: first its end is written."""

@@ -21,6 +21,7 @@ from actors.registry_messages import RegistryInput, ToConversation
 from transports.dialect import Action, Ask, Client, Dialect, Hangup, Introduce, Tell, Wake, Write
 from transports.framing import Item
 from transports.messages import (
+    Announced,
     Asked,
     Dismissed,
     HeldTooLong,
@@ -46,7 +47,8 @@ SLICE_S = 0.0005  # of lines in a row; then the others are looked at
 RETRY_READY_S = 0.1  # when not even the registry could take it
 
 
-Inbox = Arrived | NoMore | Gone | Posted | Dismissed | Reconfigured | Served | Woken | ReadOn | Reminder
+Inbox = Arrived | NoMore | Gone | Posted | Dismissed | Reconfigured | Announced | Served | Woken | ReadOn | Reminder
+Taken = Arrived | NoMore | Posted | Dismissed | Reconfigured | Announced | Served | Woken | ReadOn | Reminder
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +107,7 @@ class Connection(Actor):
     def _owes(self) -> bool:
         return self._ordering.owes or self._unserved > 0 or bool(self._unread)
 
-    def _take(
-        self, message: Arrived | NoMore | Posted | Dismissed | Reconfigured | Served | Woken | ReadOn | Reminder
-    ) -> None:
+    def _take(self, message: Taken) -> None:
         match message:
             case Arrived(items):
                 self._unread.extend(items)
@@ -131,6 +131,8 @@ class Connection(Actor):
                 self._leave(reason)
             case Reconfigured():
                 self._do(self._dialect.reconfigured())
+            case Announced(text):
+                self._do(self._dialect.announced(text))
             case _:
                 self._remember(message)
 

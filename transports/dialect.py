@@ -112,3 +112,7 @@ class Dialect(Protocol):
     def reconfigured(self) -> Iterable[Action]:
         """The config was read again."""
         ...
+
+    def announced(self, text: str) -> Iterable[Action]:
+        """The daemon has something to say that concerns everybody."""
+        ...

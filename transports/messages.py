@@ -29,6 +29,13 @@ class Reconfigured:
 
 
 @dataclass(frozen=True, slots=True)
+class Announced:
+    """Something that every client is to know."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
     """A dialect wants something of the supervisor, which answers with exactly one Served."""
 

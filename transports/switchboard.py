@@ -8,7 +8,9 @@ from actors.errors import ActorGone
 from actors.ids import ConnectionId
 from actors.messages import Address
 from transports.dialect import Client
-from transports.messages import Dismissed, Posted, Reconfigured
+from transports.messages import Announced, Dismissed, Posted, Reconfigured
+
+News = Posted | Dismissed | Reconfigured | Announced
 
 
 class _Line:
@@ -22,7 +24,7 @@ class _Line:
         self._lock = threading.Lock()
         self._open = True
 
-    def tell(self, message: Posted | Dismissed | Reconfigured) -> bool:
+    def tell(self, message: News) -> bool:
         with self._lock, contextlib.suppress(ActorGone):  # telling never waits, so neither does who wants the lock
             if self._open:
                 self._address.tell(message)
@@ -77,6 +79,10 @@ class Switchboard:
         for client in self.clients():
             self._tell(client.connection, Reconfigured())
 
-    def _tell(self, connection: ConnectionId, message: Posted | Dismissed | Reconfigured) -> bool:
+    def announce(self, text: str) -> None:
+        for client in self.clients():
+            self._tell(client.connection, Announced(text))
+
+    def _tell(self, connection: ConnectionId, message: News) -> bool:
         line = self._lines.get(connection)  # one look into a dict needs no lock
         return line is not None and line.tell(message)

@@ -23,12 +23,15 @@ CONNECT_S = 5.0
 CHUNK = 1 << 16
 TOGETHER = 32  # requests under way at once; the daemon takes 64 of one client
 
+HUNG = "try again if it may be busy; `greenroom up --force` ends it and starts another"
+
 Json = dict[str, Any]
 ADVICE = {
     "busy": "`greenroom wait` waits until it has ended",
     "config": "`greenroom help config` explains the configuration",
     "invalid_input": "`greenroom help` describes each verb and its arguments",
     "storage_full": "free some disk space; `greenroom df` shows what Greenroom uses",
+    "storage_lost": "`greenroom doctor` says what to do",
 }
 
 
@@ -155,7 +158,7 @@ class Control:
                 self._buffer = rest
                 return _parsed(line)
             if not self._readable(deadline):
-                raise Problem("the daemon did not answer in time", "`greenroom doctor` finds out why", "timed_out")
+                raise Problem("the daemon did not answer in time", HUNG, "timed_out")
             self._fill()
 
     def _receive(self) -> None:
@@ -187,9 +190,7 @@ class Control:
         try:
             self.socket.sendall(json.dumps(message).encode() + b"\n")
         except TimeoutError as error:
-            raise Problem(
-                "the daemon does not read requests", "`greenroom doctor` finds out why", "timed_out"
-            ) from error
+            raise Problem("the daemon does not read requests", HUNG, "timed_out") from error
         except OSError as error:
             raise _lost() from error
 
@@ -219,6 +220,8 @@ def _connect(timeout_s: float) -> socket.socket:
         found = dial(locate(), make)
     except UnsafePath as error:
         raise Problem(str(error), "`greenroom doctor` checks the rest", "not_allowed") from error
+    except (TimeoutError, BlockingIOError) as error:  # its backlog is full
+        raise Problem("the daemon accepts no more clients", HUNG, "timed_out") from error
     except OSError as error:
         raise Problem(f"the daemon's socket can't be reached: {error}", "`greenroom doctor` finds out why") from error
     if found is None:

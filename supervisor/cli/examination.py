@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 Found = Iterator[tuple[str, str, bool] | str]
 CONNECT_S = 2.0
 ROOM_BYTES = 200 << 20  # below that a busy day fills the disk
+FORCE = "wait a moment; `greenroom up --force` ends it and starts another, and running turns are lost"
 LOG_ADVICE = "see the log: {}"
 
 
@@ -45,6 +46,8 @@ def socket(patient: "Patient") -> Found:
     path = socket_path(locate())
     if patient.control is not None:
         yield f"a daemon answers at {path}"
+    elif held(locate().lock_file) is not None:
+        yield f"a daemon holds this home and does not answer ({patient.silence})", FORCE, True
     elif Path(path).exists():
         yield f"{path} exists, but no daemon answers ({patient.silence})", "`greenroom up` replaces it", True
     else:
@@ -62,11 +65,7 @@ def lock(patient: "Patient") -> Found:
         )
         return
     if patient.control is None:
-        yield (
-            f"held by {holder.told or 'an unknown process'}, which does not answer",
-            "wait a moment, or kill that process",
-            True,
-        )
+        yield f"held by {holder.told or 'an unknown process'}, which does not answer", FORCE, True
     else:
         yield f"held by {holder.told.partition(',')[0]}"
 
@@ -190,7 +189,10 @@ def journal(patient: "Patient") -> Found:
         yield size(size_on_disk(found)) if found.exists() else "none yet"
         return
     told = patient.control.call("daemon/status")
-    if told["journal_repaired"]:
+    if told.get("trouble"):
+        what, _, advice = told["trouble"].partition("; nothing is stored any more; ")
+        yield what, advice or LOG_ADVICE.format(told["log"]), True
+    elif told["journal_repaired"]:
         yield f"the journal was repaired: {told['journal_repaired']}", LOG_ADVICE.format(told["log"]), False
     else:
         yield f"{size(told['journal_bytes'])}, no damage found"

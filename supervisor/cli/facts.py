@@ -6,6 +6,7 @@ from argparse import Namespace
 
 from supervisor.cli.client import Control, Down
 from supervisor.cli.listing import Listing, present
+from supervisor.cli.problems import Problem
 from supervisor.cli.table import Column, Row
 from supervisor.cli.words import size
 from supervisor.paths import locate, socket_path
@@ -40,13 +41,18 @@ def version(chosen: Namespace) -> int:
     try:
         with Control("version", timeout_s=1.0) as control:
             theirs = control.welcome["version"]
-    except Down:
+    except Problem as problem:
         theirs = None
+        silent = not isinstance(problem, Down)
+    else:
+        silent = False
     if chosen.json:
         print(json.dumps({"version": VERSION, "daemon": theirs}))
         return 0
     print(f"greenroom {VERSION}")
-    if theirs is not None and theirs != VERSION:
+    if silent:
+        print("daemon    does not answer")
+    elif theirs is not None and theirs != VERSION:
         print(f"daemon    {theirs}  (run `greenroom down && greenroom up` to start this version)")
     return 0
 

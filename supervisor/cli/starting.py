@@ -10,19 +10,24 @@ from contextlib import contextmanager, suppress
 from typing import NoReturn
 
 from supervisor.cli.arguments import seconds
-from supervisor.cli.client import Control, Down, Lost
+from supervisor.cli.client import HUNG, Control, Down, Lost
 from supervisor.cli.problems import Problem
 from supervisor.cli.words import many
 from supervisor.paths import UnsafePath, locate, private_directory, socket_path
 
 ANSWERS_S = 20.0  # from a start to an answer: a repair of the journal is the longest
 GONE_S = 20.0  # beyond the drain time: grace for commands, the last words
+PATIENCE_S = 10.0  # for an answer of a daemon that is well, however busy
 POLL_S = 0.02
 
 
 def up(chosen: Namespace) -> int:
     if chosen.foreground:
         _foreground(chosen)
+    if chosen.force:
+        from supervisor.cli.forcing import clear_the_way
+
+        clear_the_way()
     running = _greeted()
     if running is None:
         start(_arguments(chosen))
@@ -70,16 +75,28 @@ def ensure(verb: str, *, environment: bool = False) -> Control:
 
 def down(chosen: Namespace) -> int:
     drain_s = 0.0 if chosen.now else seconds(chosen.drain) if chosen.drain is not None else None
+    try:
+        running = _brought_down(drain_s)
+    except Problem as problem:
+        if not chosen.now or problem.code != "timed_out":
+            raise
+        from supervisor.cli.forcing import clear_the_way
+
+        running = clear_the_way()
+    print("down" if running else "already down")
+    return 0
+
+
+def _brought_down(drain_s: float | None) -> bool:
+    """False if there was nobody."""
     control = _whoever_runs()
     if control is None:
-        print("already down")
-        return 0
+        return False
     with control:
-        pid = control.call("daemon/status")["pid"]
-        told = control.call("daemon/down", drain_s=drain_s)["drain_s"]
+        pid = control.call("daemon/status", PATIENCE_S)["pid"]
+        told = control.call("daemon/down", PATIENCE_S, drain_s=drain_s)["drain_s"]
         _wait_for_the_end(control, pid, told)
-    print("down")
-    return 0
+    return True
 
 
 def _whoever_runs() -> Control | None:
@@ -97,7 +114,7 @@ def _whoever_runs() -> Control | None:
             if time.monotonic() > deadline:
                 raise Problem(
                     f"the daemon (pid {holder.pid}) does not answer",
-                    f"`greenroom doctor` finds out why; `kill -9 {holder.pid}` ends it, stored events stay",
+                    HUNG,
                     "timed_out",
                 ) from None
         time.sleep(POLL_S)
@@ -149,7 +166,7 @@ def _wait_for_an_answer() -> None:
     deadline = time.monotonic() + ANSWERS_S
     while _greeted() is None:
         if time.monotonic() > deadline:
-            raise Problem("the daemon does not answer", "`greenroom doctor` finds out why", "timed_out")
+            raise Problem("the daemon does not answer", HUNG, "timed_out")
         time.sleep(POLL_S)
 
 
@@ -168,11 +185,7 @@ def _wait_for_the_end(control: Control, pid: int, drain_s: float) -> None:
     path = socket_path(locate())
     while os.path.exists(path) or alive(pid):  # noqa: PTH110  # as above
         if time.monotonic() > deadline:
-            raise Problem(
-                f"the daemon (pid {pid}) has not ended",
-                f"`kill -9 {pid}` ends it, stored events stay",
-                "timed_out",
-            )
+            raise Problem(f"the daemon (pid {pid}) has not ended", "`greenroom down --now` ends it", "timed_out")
         time.sleep(POLL_S)
 
 

@@ -61,6 +61,8 @@ def _overview(control: Control, rows: list[Row], chosen: Namespace) -> None:
     print(f"journal {size(daemon['journal_bytes'])}, {many(clients, 'other client')}")
     for warning in daemon["warnings"]:
         print(paint(f"warning: {warning}", "yellow"))
+    if daemon.get("trouble"):
+        print(paint(f"not well: {daemon['trouble']}", "red"))
     if daemon.get("journal_repaired"):
         print(paint(f"the journal was repaired: {daemon['journal_repaired']}", "yellow"))
     if rows:

@@ -44,9 +44,11 @@ VERBS: tuple[Verb, ...] = (
             Opt(("--config",), "Config file to use instead of the default one.", "FILE", kind="file"),
             Opt(("-c",), "Override a key of the config.", "KEY=VALUE", many=True, dest="overrides"),
             Opt(("--profile",), "Profile of the config to use.", "NAME"),
+            Opt(("--force",), "If the running daemon does not answer, end it and start another."),
             JSON,
         ),
-        about="Succeeds if the daemon already runs.",
+        about="Succeeds if the daemon already runs. --force waits first, says what it will end and what that\n"
+        "costs, ends nothing but the process that holds this home, and leaves a daemon alone that answers.",
         group="daemon",
     ),
     Verb(
@@ -56,7 +58,7 @@ VERBS: tuple[Verb, ...] = (
         "greenroom down --drain 30s",
         opts=(
             Opt(("--drain",), "How long running turns may continue. Default: from the config.", "TIME"),
-            Opt(("--now",), "Interrupt running turns at once."),
+            Opt(("--now",), "Interrupt running turns at once; end a daemon that does not answer."),
         ),
         aliases=("shutdown",),
         about="Waits until its socket is gone. Succeeds if no daemon runs.",

@@ -47,8 +47,8 @@ class Limits(Table):
         50_000,
         ge=1_000,
         le=10_000_000,
-        description="Values in one message: numbers, texts, lists. Decoding so many takes 10 ms, in which nobody else "
-        "is served.",
+        description="Values in one message: numbers, texts, lists. Decoding so many takes 10 ms, in which no other "
+        "client is served.",
     )
     requests_in_flight: Positive = Field(
         64,

@@ -47,3 +47,6 @@ class EchoDialect:
 
     def reconfigured(self) -> Iterable[Action]:
         return (Write(b"reconfigured\n"),)
+
+    def announced(self, text: str) -> Iterable[Action]:
+        return (Write(f"announced: {text}\n".encode()),)

@@ -21,6 +21,7 @@ from supervisor.cli.show.screen import Screen
 from supervisor.cli.show.talk import Scene, Talk, Wanted, Wish
 from supervisor.cli.show.transcript import Transcript
 from supervisor.cli.terminal import Paint, is_terminal
+from supervisor.cli.words import clean
 
 TICK_S = 0.1  # of the spinner, where there is one
 
@@ -144,6 +145,8 @@ class Watch:
             self._events(params)
         elif method == "ended" and params.get("subscription") == self._subscription:
             self._ended(str(params.get("reason")))
+        elif method == "announcement":
+            self.screen.line(f"({clean(str(params.get('message')))})")
         elif "method" not in message and message.get("id") in {None, self._awaited}:
             self.result = result_of(message)  # without an id it is an error: what we said was not even read
         elif "method" not in message and message.get("id") in self._asides:

@@ -146,6 +146,9 @@ class ControlDialect:
         """What is set for it is set when its client comes."""
         return ()
 
+    def announced(self, text: str) -> Iterable[Action]:
+        return (Write(jsonrpc.notification("announcement", {"message": text})),)
+
 
 def _told(error: ValidationError) -> str:
     places = (f"{'.'.join(str(part) for part in one['loc']) or 'params'}: {one['msg']}" for one in error.errors())

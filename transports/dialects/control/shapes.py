@@ -211,6 +211,7 @@ class Status(BaseModel):
     journal: str = Field(description="The journal's file.")
     journal_bytes: int = Field(description="What it takes on the disk, its log of new commits included.")
     journal_repaired: Any = Field(description="What a repair at the start had to say; null if there was none.")
+    trouble: str | None = Field(None, description="What keeps the daemon from storing anything now, and what to do.")
     log: str = Field(description="The log's file.")
     sandbox: bool = Field(description="Whether commands can be confined here.")
     clients: int = Field(description="How many are connected.")
@@ -252,6 +253,10 @@ class EventsParams(Shape):
     pending: tuple[ExecQuestion | PatchQuestion, ...] | None = Field(
         None, description="On the first slice that is live, if any wait: the questions to be answered."
     )
+
+
+class AnnouncedParams(Shape):
+    message: str = Field(description="For people: what is wrong with the daemon as a whole, or well again.")
 
 
 class EndedParams(Shape):
@@ -314,4 +319,5 @@ RESULTS: dict[str, Any] = {
 NOTIFICATIONS: dict[str, tuple[str, type[BaseModel]]] = {
     "events": ("What a subscription has not seen: stored events, then the unfinished tail.", EventsParams),
     "ended": ("The conversation ended a subscription by itself; attach again by cursor.", EndedParams),
+    "announcement": ("The daemon has something to say that concerns every client, attached or not.", AnnouncedParams),
 }

@@ -103,6 +103,9 @@ class McpDialect:
         if desk.initialized and desk.options.tools != before.tools:
             yield Write(jsonrpc.notification("notifications/tools/list_changed"))
 
+    def announced(self, text: str) -> Iterable[Action]:
+        return self._desk.loudness.say("error", text) if self._desk.initialized else ()
+
     def statistics(self) -> dict[str, int]:
         """What there is of everything that could grow."""
         desk = self._desk
