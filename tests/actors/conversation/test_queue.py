@@ -181,7 +181,7 @@ def test_the_queue_of_an_archived_conversation_does_not_go_on() -> None:
     assert len(core.runs) == 1
 
 
-# --- interrupts of what was to come next ------------------------------------------------------------------------------
+# --- interrupts of what was to come next ----------------------------------------------------------------------------
 
 
 def test_an_interrupt_of_a_turn_that_is_being_replaced_holds_the_replacement_too() -> None:
