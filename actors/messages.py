@@ -49,10 +49,13 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Interrupt:
+    """`clear` also withdraws what waits for a turn of its own; otherwise it is paused."""
+
     caller: Caller | None
     by: str = ""
     kill: bool = False
     message: str = ""
+    clear: bool = False
 
 
 @dataclass(frozen=True, slots=True)

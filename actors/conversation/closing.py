@@ -16,6 +16,7 @@ from actors.orders import (
     Crashed,
     ModelFailed,
     Outcome,
+    PendingInput,
     Stopped,
     Suspended,
 )
@@ -145,9 +146,14 @@ def _settle_the_queue(draft: Draft, stopping: Stopping | None, turn: TurnId, end
             draft.emit(ev.InputWithdrawn(input_id=waiting.id, reason=f"turn {ending}"))
             settle_claims(draft, claims, result)
             draft.state.claims = tuple(claim for claim in draft.state.claims if claim.input != waiting.id)
-    kept = tuple(one for one in draft.facts.pending if one.policy is not BusyPolicy.INTERRUPT)
+    kept = _that_stays(draft)
     if kept and not draft.facts.paused:
         draft.emit(ev.QueuePaused(queued=len(kept)))
+
+
+def _that_stays(draft: Draft) -> tuple[PendingInput, ...]:
+    """Input that waits behind the turn, without what was said after its stop and starts the next one at once."""
+    return tuple(one for one in draft.facts.pending if one.policy is not BusyPolicy.INTERRUPT)
 
 
 def settle_claims(draft: Draft, claims: tuple[Claim, ...], answer: Answer) -> None:
@@ -163,7 +169,7 @@ def answer_waiters(draft: Draft, turn: TurnFacts, result: TurnResult) -> None:
     """Everybody whose input the turn took, and everybody who asked it to stop."""
     settle_claims(draft, tuple(claim for claim in draft.state.claims if claim.input in turn.inputs), result)
     for caller in draft.state.interrupts:
-        draft.reply(caller, Interrupted(turn.id, result.ending, len(draft.facts.pending)))
+        draft.reply(caller, Interrupted(turn.id, result.ending, len(_that_stays(draft))))
     claims = tuple(claim for claim in draft.state.claims if claim.input not in turn.inputs)
     draft.state.claims = claims
     draft.state.interrupts = ()

@@ -160,7 +160,7 @@ def _apply_input(
             keys = tuple(known for known in facts.keys if known.input != event.input_id)
             return replace(facts, pending=_without(facts.pending, event.input_id), keys=keys)
         case ev.QueuePaused():
-            return replace(facts, paused=True)
+            return replace(facts, paused=True, pending=_unhurried(facts))
         case ev.QueueResumed():
             return replace(facts, paused=False)
         case ev.UserMessage():
@@ -236,6 +236,16 @@ def _in_line(pending: tuple[PendingInput, ...], waiting: PendingInput) -> tuple[
         return (*pending, waiting)
     urgent = sum(1 for other in pending if other.policy is BusyPolicy.INTERRUPT)
     return (*pending[:urgent], waiting, *pending[urgent:])
+
+
+def _unhurried(facts: Facts) -> tuple[PendingInput, ...]:
+    """Paused while its turn is still open, what was to replace that turn hurries no more."""
+    if facts.turn is None:
+        return facts.pending
+    return tuple(
+        replace(one, policy=BusyPolicy.ENQUEUE) if one.policy is BusyPolicy.INTERRUPT else one
+        for one in facts.pending
+    )
 
 
 def _without(pending: tuple[PendingInput, ...], taken: InputId) -> tuple[PendingInput, ...]:

@@ -174,6 +174,12 @@ def withdraw_input(draft: Draft, command: WithdrawInput) -> None:
     draft.reply(command.caller, Done())
 
 
+def withdraw_all(draft: Draft, reason: str) -> None:
+    """Everything that no turn has taken yet. Its senders are told, if they wait."""
+    for waiting in draft.facts.pending:
+        _withdraw(draft, waiting.id, reason)
+
+
 def withdraw_what_is_awaited(draft: Draft, reason: str) -> None:
     """Nothing will be taken for a long time: who waits for an end is told, what only waits its turn is kept."""
     awaited = {claim.input for claim in draft.state.claims if claim.awaiting}

@@ -20,7 +20,8 @@ def run(chosen: Namespace) -> int:
     wait_s = seconds(chosen.wait)
     with Control("interrupt") as control:
         wanted = _busy(control) if chosen.all else [(one, ids.meant(control, one)) for one in chosen.conversation]
-        asked = [{"conversation": one, "kill": chosen.kill, "reason": chosen.reason or ""} for _, one in wanted]
+        how = {"kill": chosen.kill, "clear": chosen.clear, "reason": chosen.reason or ""}
+        asked = [{"conversation": one, **how} for _, one in wanted]
         results = control.each("conversation/interrupt", asked, wait_s)
         explained = [
             _explained(control, name, one, result, as_json=chosen.json)
@@ -50,7 +51,7 @@ def _told(names: list[str], results: list[Json | Problem], wait_s: float, *, as_
         elif as_json:
             print(json.dumps(result))
         else:
-            print(f"{one_line(name)}: {_words(result)}")
+            print(f"{one_line(name)}: {_words(result)}{_left(name, result)}")
     if not names and not as_json:
         print("nothing is running")
     if not failures:
@@ -61,10 +62,21 @@ def _told(names: list[str], results: list[Json | Problem], wait_s: float, *, as_
 def _words(result: Json) -> str:
     if result["turn"] is None:
         return "nothing was running"
-    waiting = f"; {many(result['queued'], 'input')} left waiting for the next `send`" if result["queued"] else ""
-    if result["ending"] == "completed":
-        return f"the turn had already completed{waiting}"
-    return f"interrupted{waiting}"
+    return "the turn had already completed" if result["ending"] == "completed" else "interrupted"
+
+
+def _left(name: str, result: Json) -> str:
+    """A person who stops a conversation wants to know what is going to run in it all the same, and when."""
+    if not result["queued"]:
+        return ""
+    waits = many(result["queued"], "queued message waits", "queued messages wait")
+    return (
+        f"; {waits} for the next `send`, `greenroom interrupt --clear {one_line(name)}` drops {_it(result['queued'])}"
+    )
+
+
+def _it(count: int) -> str:
+    return "it" if count == 1 else "them"
 
 
 def _late(name: str, wait_s: float) -> Problem:

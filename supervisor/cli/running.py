@@ -92,7 +92,8 @@ def _accepted(control: Control, conversation: str, accepted: Json, if_busy: str)
     if accepted["duplicate"]:
         return "already sent with this key"
     if accepted["turn"]:
-        return "sent"
+        after = many(accepted["queued"], "queued message runs", "queued messages run")
+        return f"sent; {after} after it" if accepted["queued"] else "sent"
     if if_busy == "enqueue":
         return f"queued; {many(accepted['queued'], 'message waits', 'messages wait')}"
     if if_busy == "interrupt":

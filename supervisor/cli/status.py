@@ -83,7 +83,8 @@ def _detail(control: Control, row: Row) -> None:
         "directory": home(settings["cwd"]),
         "model": one_line(f"{settings['model']} ({settings['provider'] or 'default provider'})"),
         "policy": f"approvals {settings['approval_policy']}, sandbox {settings['sandbox']['mode']}",
-        "events": f"{found['seq']}, {many(found['tokens'], 'token')}, {many(found['queued'], 'queued message')}",
+        "events": f"{found['seq']}, {many(found['tokens'], 'token')}",
+        "queue": many(found["queued"], "message") + (", paused until the next `send`" if found["paused"] else ""),
         "created": f"{moment(found['created'])}, used {age(found['updated'])} ago",
         "watched by": many(len(found["readers"]), "client"),
     }

@@ -265,10 +265,12 @@ VERBS: tuple[Verb, ...] = (
                 ("--wait",), "How long to wait for the turn to end; exit code 124 after that.", "TIME", default="30s"
             ),
             Opt(("--kill",), "Kill its commands at once."),
+            Opt(("--clear",), "Also drop the messages that wait for a turn."),
             REASON,
             JSON,
         ),
         aliases=("stop",),
+        about="Queued messages wait until the next message is sent. A second interrupt kills commands at once.",
         group="turns",
     ),
     Verb(

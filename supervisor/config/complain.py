@@ -54,8 +54,9 @@ def strangers(tree: Mapping[str, object]) -> list[Problem]:
     found = []
     for path, known in unknown_keys(Place.of(Config), tree):
         name = str(path[-1])
-        if name in WITHOUT_EFFECT and (len(path) == 1 or path[0] == "profiles"):
-            found.append(Problem(path, f"has no effect here: {WITHOUT_EFFECT[name]}"))
+        reason = WITHOUT_EFFECT.get(name if path[0] == "profiles" else ".".join(map(str, path)))
+        if reason is not None:
+            found.append(Problem(path, f"has no effect here: {reason}"))
             continue
         near = difflib.get_close_matches(name, known, n=1)
         found.append(Problem(path, f"unknown key, ignored{f'; did you mean `{near[0]}`?' if near else ''}"))

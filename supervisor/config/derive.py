@@ -66,9 +66,13 @@ def settings_for(config: Config, arguments: Arguments, base: Path, environ: Mapp
         effort=config.model_reasoning_effort,
         summary=config.model_reasoning_summary,
         base_instructions=_instructions(config, arguments, cwd),
-        include_plan_tool=bool(arguments.include_plan_tool),
-        include_apply_patch_tool=bool(arguments.include_apply_patch_tool),
+        include_plan_tool=_said(arguments.include_plan_tool, config.include_plan_tool),
+        include_apply_patch_tool=_said(arguments.include_apply_patch_tool, config.include_apply_patch_tool),
     )
+
+
+def _said(argument: bool | None, configured: bool) -> bool:  # two flags are all it is about
+    return configured if argument is None else argument
 
 
 def sandbox_policy(mode: SandboxMode, config: Config) -> SandboxPolicy:

@@ -209,8 +209,8 @@ class Core:
         by = who.connection if who else ""
         return self.say(Send(who, said(text) if text else (), policy, settings, key, await_end, by))
 
-    def interrupt(self, who: Caller | None = None, *, kill: bool = False) -> list[Effect]:
-        return self.say(Interrupt(who, who.connection if who else "", kill))
+    def interrupt(self, who: Caller | None = None, *, kill: bool = False, clear: bool = False) -> list[Effect]:
+        return self.say(Interrupt(who, who.connection if who else "", kill, clear=clear))
 
     def answer_with(self, decision: Decision, who: Caller | None = None, approval: str = "question") -> list[Effect]:
         return self.say(AnswerApproval(who, ApprovalId(approval), decision, who.connection if who else ""))

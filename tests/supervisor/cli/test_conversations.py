@@ -1,8 +1,10 @@
 """Naming, listing, reading and keeping conversations, and what is said where that can't be."""
 
+import contextlib
 import json
 import os
 import threading
+from pathlib import Path
 
 from tests.supervisor.cli.place import Place, until
 
@@ -128,12 +130,58 @@ def test_send_says_what_became_of_it(place: Place) -> None:
     queued = place.said("send", "talker", "say next", "--if-busy", "enqueue")
     assert queued == "queued; 1 message waits"
     assert place.said("send", "talker", "say too") == "joins the running turn"
-    assert "2 inputs left waiting" in place.said("interrupt", "talker")
-    place.run("send", "talker", "count 500")
+    told = place.said("interrupt", "talker")
+    drops = "`greenroom interrupt --clear talker` drops them"
+    assert told == f"talker: interrupted; 2 queued messages wait for the next `send`, {drops}"
+    assert place.said("send", "talker", "count 500") == "sent; 1 queued message runs after it"
     assert place.said("send", "talker", "count 500", "--if-busy", "interrupt") == "replaces the running turn"
     place.run("interrupt", "talker")
     assert place.run("send", "talker", "-", "--wait", text="say from a pipe").stdout == "from a pipe\n"
     place.run("wait", "talker", "--for", "idle")  # the one that waited has its turn now
+
+
+def test_nothing_starts_after_an_interrupt_until_somebody_sends_or_clears(place: Place) -> None:
+    place.new("count 500", "--name", "halted")
+    for word in ("say one", "say two"):
+        place.run("send", "halted", word, "--if-busy", "enqueue")
+    place.run("send", "halted", "count 400", "--if-busy", "interrupt")
+    place.run("interrupt", "halted")
+    before = place.json("inspect", "halted")
+    assert (before["state"], before["paused"]) == ("idle", True)
+    assert "messages, paused until the next `send`" in place.said("status", "halted")
+    assert "queued messages wait for the next `send`" in place.said("interrupt", "halted")
+    place.run("events", "halted", "-t", "1s", code=124)  # nothing of it comes by itself
+    assert place.json("inspect", "halted")["seq"] == before["seq"]
+    assert place.json("interrupt", "halted", "--clear", "--json")["queued"] == 0
+    place.run("send", "halted", "say alone", "--wait")
+    place.at_rest("halted")
+    said = [json.loads(line) for line in place.said("logs", "halted", "--json").splitlines()]
+    words = {one["message"] for one in said if one["type"] == "user_message"}
+    assert "say alone" in words
+    assert not words & {"say one", "say two"}
+
+
+def test_nothing_of_an_interrupted_turn_is_left_or_comes_back(place: Place) -> None:
+    """Neither what a command put into the background nor the model's next step."""
+    mark = "4217.5"  # seconds, that no other command of this machine sleeps
+    command = f"run (setsid sleep {mark} & ) ; sleep {mark} & wait ; then say not this"
+    conversation = place.new(command, "--sandbox", "danger-full-access", "--approval", "never")
+    until(lambda: bool(_sleeping(mark)))
+    place.run("interrupt", conversation)
+    assert not _sleeping(mark)
+    before = place.json("inspect", conversation)
+    place.run("events", conversation, "-t", "1s", code=124)
+    assert place.json("inspect", conversation) == before
+
+
+def _sleeping(mark: str) -> list[Path]:
+    """The processes that sleep for just so long."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if (process / "cmdline").read_bytes() == f"sleep\0{mark}\0".encode():
+                found.append(process)
+    return found
 
 
 def test_input_during_a_stop_is_not_said_to_join_what_is_being_stopped(place: Place) -> None:

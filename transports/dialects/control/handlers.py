@@ -156,7 +156,10 @@ def interrupt(call: Call, given: p.Interrupt) -> Iterable[Action]:
     return call.with_conversation(
         given.conversation,
         lambda one: call.command(
-            one, lambda caller: m.Interrupt(caller, call.client.label, kill=given.kill, message=given.reason)
+            one,
+            lambda caller: m.Interrupt(
+                caller, call.client.label, kill=given.kill, message=given.reason, clear=given.clear
+            ),
         ),
     )
 

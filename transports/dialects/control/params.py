@@ -66,8 +66,9 @@ class Send(BaseModel):
 class Interrupt(BaseModel):
     model_config = STRICT
     conversation: Conversation
-    kill: Flag = Field(False, description="No grace for its processes.")
-    reason: str = Field("", description="For the history.")
+    kill: Flag = Field(False, description="Kill its processes at once.")
+    clear: Flag = Field(False, description="Also withdraw the inputs that wait; otherwise they are paused.")
+    reason: str = Field("", description="Why; kept in the history.")
 
 
 class InterruptMany(BaseModel):

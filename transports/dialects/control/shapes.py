@@ -116,7 +116,7 @@ class TurnOver(Shape):
 class Stopped(Shape):
     turn: TurnId | None = Field(description="The turn that was stopped; null if nothing ran.")
     ending: Ending | None = Field(description="How it ended.")
-    queued: int = Field(description="How many inputs wait, now paused.")
+    queued: int = Field(description="How many inputs wait, paused until the next message.")
 
 
 class Why(Shape):
