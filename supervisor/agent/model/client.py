@@ -121,8 +121,8 @@ class ModelClient:
                         body += chunk
                         if len(body) > self._bounds.refusal_bytes:
                             break
-        shown = without_secrets(endpoint, bytes(body[: self._bounds.refusal_bytes]).decode("utf-8", "replace"))
-        return _cleaned(endpoint, of_status(response.status_code, response.headers, shown.encode(), self._now()))
+        told = bytes(body[: self._bounds.refusal_bytes])
+        return _cleaned(endpoint, of_status(response.status_code, response.headers, told, self._now()))
 
     def statistics(self) -> dict[str, int]:
         return {"attempts": self._attempts, "streaming": self._streaming}
@@ -254,7 +254,9 @@ def _slices(events: list[bytes]) -> Iterator[list[bytes]]:
 
 
 def _cleaned(endpoint: Endpoint, failure: ModelError) -> ModelError:
-    """An error inside a stream has the server's words, which may quote our key."""
+    """What is shown of an error are the server's words, which may quote our key. After they are read: not before, as
+    there are many ways to write a key in JSON.
+    """
     failure.message = without_secrets(endpoint, failure.message)
     if isinstance(failure, RequestFailed):
         failure.exhausted = without_secrets(endpoint, failure.exhausted)

@@ -3,8 +3,11 @@
 import asyncio
 import errno
 import threading
+from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Sequence
 from dataclasses import replace
+from html import unescape
+from urllib.parse import quote, unquote
 
 import httpx
 import pytest
@@ -306,6 +309,53 @@ def test_a_key_that_the_server_quotes_is_not_shown() -> None:
         _, error = failure(server, WireApi.CHAT, "", key="sk-secret")
         assert server.requests[0].headers["authorization"] == "Bearer sk-secret"
     assert error.message == "unexpected status 401 Unauthorized: Incorrect API key provided: […]"
+
+
+KEY = "sk-proj/Abc+123_xyz=789-end"
+SPELLINGS = {
+    "json escapes": "".join(f"\\u{ord(one):04x}" for one in KEY),
+    "one json escape": KEY.replace("A", "\\u0041"),
+    "an escaped slash": KEY.replace("/", "\\/"),
+    "json escapes within text": "".join(f"\\\\u{ord(one):04X}" for one in KEY),
+    "percent": quote(KEY, safe=""),
+    "all percent": "".join(f"%{ord(one):02x}" for one in KEY),
+    "html": "".join(f"&#{ord(one)};&#x{ord(one):X};"[: len(f"&#{ord(one)};")] for one in KEY),
+    "base64": b64encode(KEY.encode()).decode(),
+    "base64 of the header": b64encode(f"Bearer {KEY}".encode()).decode(),
+    "base64 of the headers": b64encode(f"x: Bearer {KEY}\r\ny: z".encode()).decode(),
+    "base64 for addresses": urlsafe_b64encode(f"user:{KEY}".encode()).decode(),
+    "hexadecimal": KEY.encode().hex(),
+    "the header": f"authorization: Bearer {KEY}",
+    "two fields": KEY[:14] + '", "and": "' + KEY[14:],
+}
+
+
+def fragments(text: str) -> list[str]:
+    return [KEY[at : at + 8] for at in range(len(KEY) - 7) if KEY[at : at + 8] in text]
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+@pytest.mark.parametrize("status", [401, 500])
+@pytest.mark.parametrize("body", ['{"error":{"message":"no: %s"}}', '{"said": "no: %s"}'])
+def test_a_key_is_not_shown_however_the_server_spells_it(body: str, status: int, spelling: str) -> None:
+    with ModelServer([canned((body % SPELLINGS[spelling]).encode(), status=status)] * 2) as server:
+        _, error = failure(server, WireApi.CHAT, "", key=KEY)
+    for shown in (error.message, str(error), getattr(error, "exhausted", "")):
+        decoded = unquote(unescape(shown.encode().decode("unicode_escape", "replace")))
+        assert not fragments(shown)
+        assert not fragments(decoded)
+        for text in (f"{KEY}", f"Bearer {KEY}", f"user:{KEY}"):
+            assert b64encode(text.encode()).decode()[12:24] not in shown
+            assert urlsafe_b64encode(text.encode()).decode()[12:24] not in shown
+        assert KEY.encode().hex() not in shown
+    assert "no: " in error.message
+
+
+def test_a_servers_other_words_are_shown_as_they_are() -> None:
+    body = b'{"error":{"message":"The project of the production key is paused: see https://x/%20y"}}'
+    with ModelServer([canned(body, status=401)]) as server:
+        _, error = failure(server, WireApi.CHAT, "", key=KEY, headers={"X-Stage": "production-of-here"})
+    assert error.message.endswith("The project of the production key is paused: see https://x/%20y")
 
 
 def test_a_key_that_the_server_quotes_inside_a_stream_is_not_shown() -> None:
