@@ -135,7 +135,7 @@ class Routing:
         if entry is None or entry.never_was:
             return self._refused(caller, UnknownConversation(f"no conversation {message.conversation}"))
         if isinstance(command, Rename) and not self._index.take(command, message.conversation):
-            return self._refused(caller, NameTaken(f"another conversation is called {command.name!r}"))
+            return self._refused(caller, NameTaken(f"another conversation is called {command.name!r}; choose another name"))
         if isinstance(command, Send) and caller is not None:
             self._requests[caller] = message.conversation
         return self._hand_over(message.conversation, entry, command)
@@ -206,7 +206,7 @@ class Routing:
         if message.conversation in self._index:
             return self._refused(caller, WrongState(f"conversation {message.conversation} exists"))
         if self._index.is_taken(name):
-            return self._refused(caller, NameTaken(f"another conversation is called {name!r}"))
+            return self._refused(caller, NameTaken(f"another conversation is called {name!r}; choose another name"))
         entry = Entry()
         effects = self._wake(message.conversation, entry, message.begin)
         if entry.status is Status.LIVE:
