@@ -138,7 +138,9 @@ class Routing:
         if isinstance(command, Rename) and (refusal := refused_name(command.name)) is not None:
             return self._refused(caller, refusal)
         if isinstance(command, Rename) and not self._index.take(command, message.conversation):
-            return self._refused(caller, NameTaken(f"another conversation is called {command.name!r}"))
+            return self._refused(
+                caller, NameTaken(f"another conversation is called {command.name!r}; choose another name")
+            )
         if isinstance(command, Send) and caller is not None:
             self._requests[caller] = message.conversation
         return self._hand_over(message.conversation, entry, command)
@@ -211,7 +213,7 @@ class Routing:
         if (refusal := refused_name(name)) is not None:
             return self._refused(caller, refusal)
         if self._index.is_taken(name):
-            return self._refused(caller, NameTaken(f"another conversation is called {name!r}"))
+            return self._refused(caller, NameTaken(f"another conversation is called {name!r}; choose another name"))
         entry = Entry()
         effects = self._wake(message.conversation, entry, message.begin)
         if entry.status is Status.LIVE:

@@ -2,6 +2,7 @@
 
 import os
 import plistlib
+import re
 import shutil
 import signal
 import subprocess
@@ -214,9 +215,15 @@ def test_the_tour_shows_everything_and_leaves_nothing(quiet: Place) -> None:
     )
     told = done.stdout
     question = ("? may it run", "second terminal", "approved by greenroom approve")
-    question_apart = ("it asks", "date > /dev/null", "second terminal", ": approved", "careful: completed")
+    question_apart = (
+        "waits for an approval",
+        "date > /dev/null",
+        "second terminal",
+        ": approved",
+        "careful: completed",
+    )
     shown_in_order = (
-        "up: pid", "[>] look", "+remember the milk", "  remember the milk",
+        "up: pid", "[>] write", "+buy milk", "  buy milk",
         *(question if CONFINED.ok else question_apart), "interrupted by greenroom interrupt", "kill -9",
         "the daemon is not running", " conversation", "lost: ", "Here we are again", "down",
     )  # fmt: skip
@@ -250,3 +257,20 @@ def test_the_bridge_knows_the_options_by_the_names_that_codex_has_for_them() -> 
         "cwd": "/w", "model": "m", "profile": "p", "sandbox": "read-only", "approval_policy": "never",
         "config": {"a": 1},
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("columns", [80, 60])
+def test_the_tour_stays_within_its_window(quiet: Place, columns: int) -> None:
+    """An error is one line, however long; whatever else is wider would be broken inside a word."""
+    quiet.env["TMPDIR"] = str(quiet.base)
+    tour = quiet.terminal("demo", columns=columns, rows=24)
+    assert tour.end() == 0
+    written = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", tour.written)
+    lines = [line.rpartition("\r")[2] for line in written.replace("\r\n", "\n").split("\n")]
+    wide = [line for line in lines if len(line) > columns and not line.startswith("greenroom: ")]
+    assert not wide, wide
+    titles = [line for line in lines if line.startswith("# ")]
+    assert len(titles) == 6
+    commands = [line for line in lines if line.startswith(("$ ", "second terminal $ "))]
+    assert len(commands) > len(titles), "a command begins a line of its own, also where one interrupts another"
+    assert any(line.startswith("second terminal $ greenroom interrupt") for line in commands)
