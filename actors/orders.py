@@ -76,7 +76,7 @@ class AnswerAgent:
 
 
 @dataclass(frozen=True, slots=True)
-class WordsStored:
+class AllStored:
     """All that the turn has said until it asked is on disk."""
 
     turn: TurnId
@@ -110,7 +110,7 @@ AgentOrder = (
     | InputWaits
     | GiveInput
     | AnswerAgent
-    | WordsStored
+    | AllStored
     | TakeMore
     | AbandonAgent
     | RestAgent
@@ -123,11 +123,11 @@ class InputWanted:
 
 
 @dataclass(frozen=True, slots=True)
-class StoringWanted:
-    """The agent is about to do what must not go unrecorded, and waits for WordsStored."""
+class StorageAwaited:
+    """The agent is about to do what must not go unrecorded, and waits for AllStored."""
 
 
-AgentNews = DurableEvent | Delta | InputWanted | StoringWanted
+AgentNews = DurableEvent | Delta | InputWanted | StorageAwaited
 
 
 @dataclass(frozen=True, slots=True)

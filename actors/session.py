@@ -56,6 +56,7 @@ from actors.messages import (
 )
 from actors.orders import (
     AbandonAgent,
+    AllStored,
     AnswerAgent,
     GiveInput,
     InputWaits,
@@ -64,7 +65,6 @@ from actors.orders import (
     StopAgent,
     SuspendAgent,
     TakeMore,
-    WordsStored,
 )
 from actors.ports import AgentRunner, Outbox
 from actors.records import Append, Head
@@ -227,8 +227,8 @@ class Session(Actor):
                 | SuspendAgent()
                 | InputWaits()
                 | GiveInput()
+                | AllStored()
                 | AnswerAgent()
-                | WordsStored()
                 | RestAgent()
                 | TakeMore()
                 | AbandonAgent()

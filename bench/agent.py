@@ -23,10 +23,12 @@ from actors.ids import ConversationId, InputId, TurnId  # noqa: E402
 from actors.items import TextItem  # noqa: E402
 from actors.orders import (  # noqa: E402
     AgentOutput,
+    AllStored,
     GiveInput,
     InputWanted,
     PendingInput,
     RunAgent,
+    StorageAwaited,
     TakeMore,
     TurnEnded,
 )
@@ -85,6 +87,8 @@ class Taker:
                 self._loop.call_soon(self._runner.order, TakeMore(turn), self)
                 if any(isinstance(one, InputWanted) for one in batch):
                     self._runner.order(GiveInput(turn, ()), self)
+                if any(isinstance(one, StorageAwaited) for one in batch):
+                    self._runner.order(AllStored(turn), self)
             case TurnEnded():
                 self.ended.set_result(message.outcome)
             case _:

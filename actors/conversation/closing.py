@@ -78,12 +78,30 @@ def _balance(draft: Draft, turn: TurnFacts, reason: AbortReason) -> None:
     for item, opened in turn.items:
         _end_item(draft, item, opened, tails)
     for call, item in turn.calls:  # before partial text: an output follows its call, whatever was said meanwhile
-        draft.emit(ev.ToolOutput(call_id=call, item_id=item, output=ABORTED_OUTPUT[reason]))
+        draft.emit(ev.ToolOutput(call_id=call, item_id=item, output=_aborted_output(turn, item, reason)))
     for asked in turn.approvals:
         resolved = ev.ApprovalResolved(approval_id=asked.approval_id, decision=Decision.WITHDRAWN, reason=reason)
         draft.emit(resolved)
     for tail in tails:
         _keep_partial(draft, tail)
+
+
+def _aborted_output(turn: TurnFacts, item: ItemId, reason: AbortReason) -> str:
+    """A turn that was lost with its agent tells what the journal knows of the call, and no more."""
+    if reason is not AbortReason.LOST:
+        return ABORTED_OUTPUT[reason]
+    if any(item == begun for begun, _ in turn.items):
+        return f"{ABORTED_OUTPUT[reason]} after this had begun; how far it came is not known"
+    if item in turn.granted:
+        return f"{ABORTED_OUTPUT[reason]} when this was approved; there is no record that it began"
+    return ABORTED_OUTPUT[reason]
+
+
+def what_is_known(turn: TurnFacts) -> str:
+    """Of a turn that nobody works on any more: for people, behind the reason."""
+    if turn.items:
+        return "; what had begun may have come to its end or not"
+    return "; what was approved has no record of a beginning" if turn.granted else ""
 
 
 def _keep_partial(draft: Draft, tail: Tail) -> None:

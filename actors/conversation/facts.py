@@ -45,6 +45,7 @@ class TurnFacts:
     items: tuple[tuple[ItemId, OpenItem], ...] = ()
     calls: tuple[tuple[CallId, ItemId], ...] = ()
     approvals: tuple[ev.ApprovalRequest, ...] = ()
+    granted: tuple[ItemId, ...] = ()  # approved, and not begun since
 
     @property
     def only_waits(self) -> bool:
@@ -186,7 +187,7 @@ def _apply_to_turn(facts: Facts, turn: TurnFacts, event: ev.DurableEvent) -> Fac
         case ev.ApprovalResolved():
             facts = _remember_answer(facts, event)
             rest = tuple(asked for asked in turn.approvals if asked.approval_id != event.approval_id)
-            turn = replace(turn, approvals=rest)
+            turn = replace(turn, approvals=rest, granted=(*turn.granted, *_granted(turn, event)))
         case ev.ExecCommandBegin():
             turn = _opened(turn, event.item_id, OpenItem("exec", event.call_id))
         case ev.PatchApplyBegin():
@@ -205,7 +206,14 @@ def _apply_to_turn(facts: Facts, turn: TurnFacts, event: ev.DurableEvent) -> Fac
 
 
 def _opened(turn: TurnFacts, item: ItemId, opened: OpenItem) -> TurnFacts:
-    return replace(turn, items=(*turn.items, (item, opened)))
+    granted = tuple(one for one in turn.granted if one != item)
+    return replace(turn, items=(*turn.items, (item, opened)), granted=granted)
+
+
+def _granted(turn: TurnFacts, event: ev.ApprovalResolved) -> tuple[ItemId, ...]:
+    if event.decision not in {Decision.APPROVED, Decision.APPROVED_FOR_SESSION}:
+        return ()
+    return tuple(asked.item_id for asked in turn.approvals if asked.approval_id == event.approval_id)
 
 
 def _remember_answer(facts: Facts, event: ev.ApprovalResolved) -> Facts:

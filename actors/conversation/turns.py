@@ -13,17 +13,17 @@ from actors.ids import TurnId
 from actors.orders import (
     AgentNews,
     AgentOutput,
+    AllStored,
     AnswerAgent,
     GiveInput,
     InputWanted,
     RunAgent,
     StopAgent,
     Stopped,
-    StoringWanted,
+    StorageAwaited,
     Suspended,
     TakeMore,
     TurnEnded,
-    WordsStored,
 )
 from actors.settings import BusyPolicy, Decision
 
@@ -90,8 +90,8 @@ def _take(draft: Draft, news: AgentNews) -> None:
             draft.state.tails = grown(draft.state.tails, news, draft.facts.seq)
         case InputWanted():
             _give_input(draft, turn.id)
-        case StoringWanted():
-            draft.when_stored(WordsStored(turn.id))
+        case StorageAwaited():
+            draft.when_stored(AllStored(turn.id))
         case ev.ExecApprovalRequest() | ev.ApplyPatchApprovalRequest():
             _ask(draft, turn.id, news)
         case ev.ExecCommandEnd() | ev.PatchApplyEnd() | ev.McpToolCallEnd():

@@ -16,6 +16,7 @@ from actors.orders import (
     AbandonAgent,
     AgentAbandoned,
     AgentOrder,
+    AllStored,
     AnswerAgent,
     Completed,
     Crashed,
@@ -30,7 +31,6 @@ from actors.orders import (
     SuspendAgent,
     Suspended,
     TakeMore,
-    WordsStored,
 )
 from actors.shared import soon
 from supervisor.agent.backends import Backend
@@ -41,7 +41,7 @@ from supervisor.journal.crashpoints import CrashPoint, reached
 
 log = structlog.get_logger()
 
-ToRunning = StopAgent | SuspendAgent | InputWaits | GiveInput | AnswerAgent | WordsStored
+ToRunning = StopAgent | SuspendAgent | InputWaits | GiveInput | AnswerAgent | AllStored
 LoopOrder = RunAgent | AbandonAgent | RestAgent | ToRunning
 
 BackendFor = Callable[[RunAgent], Backend]
@@ -98,7 +98,7 @@ class Runner:
                 chore.add_done_callback(self._chores.discard)
             case RestAgent():
                 self._rest(order.conversation)
-            case StopAgent() | SuspendAgent() | InputWaits() | GiveInput() | AnswerAgent() | WordsStored():
+            case StopAgent() | SuspendAgent() | InputWaits() | GiveInput() | AnswerAgent() | AllStored():
                 running = self._running.get(order.turn)
                 if running is not None:  # else it has said its last word, and the session is about to read it
                     self._tell(running, order)
@@ -125,11 +125,11 @@ class Runner:
                 turn.input_waits = True
             case GiveInput():
                 turn.given(order.inputs)
+            case AllStored():
+                turn.all_stored()
             case AnswerAgent():
                 reached(CrashPoint.ANSWER_ORDERED)
                 turn.answered(order.approval, Verdict(order.decision, order.reason))
-            case WordsStored():
-                turn.words_stored()
             case SuspendAgent():
                 if running.backend.resumable and turn.only_waits and not running.stopping:
                     reached(CrashPoint.SUSPENDING)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from actors.events import ApprovalRequest
 from actors.ids import ApprovalId, ItemId
 from actors.messages import Address
-from actors.orders import AgentNews, InputWanted, PendingInput, RunAgent, StoringWanted
+from actors.orders import AgentNews, InputWanted, PendingInput, RunAgent, StorageAwaited
 from actors.settings import Decision
 from supervisor.agent.outflow import Outflow
 
@@ -61,9 +61,9 @@ class Turn:
         return await self._input
 
     async def stored(self) -> None:
-        """Until everything that was said is on disk."""
+        """All that was said is on disk when this returns; so no crash takes back what happens next."""
         self._stored = asyncio.get_running_loop().create_future()
-        self.emit(StoringWanted())
+        self.emit(StorageAwaited())
         await self._stored
 
     # --- from the session, through the runner ---------------------------------------------------------------------
@@ -77,10 +77,10 @@ class Turn:
         if answer is not None and not answer.done():
             answer.set_result(verdict)
 
-    def words_stored(self) -> None:
-        if self._stored is not None and not self._stored.done():
-            self._stored.set_result(None)
-
     def given(self, inputs: tuple[PendingInput, ...]) -> None:
         if self._input is not None and not self._input.done():
             self._input.set_result(inputs)
+
+    def all_stored(self) -> None:
+        if self._stored is not None and not self._stored.done():
+            self._stored.set_result(None)

@@ -163,6 +163,7 @@ class Shell:
 
         output = Output(take, keep_bytes=self._limits.history_bytes)
         try:
+            await work.turn.stored()  # or a crash would leave a command that ran and was never said to
             result, notices = await self._start(work, arguments, cwd, output, policy)
         except asyncio.CancelledError:
             _say_ended(work, call, Ran(-1, output.stdout.text(), output.stderr.text(), 0.0))

@@ -57,6 +57,7 @@ from actors.messages import (
 from actors.orders import (
     AgentNews,
     AgentOutput,
+    AllStored,
     AnswerAgent,
     Completed,
     Crashed,
@@ -68,6 +69,7 @@ from actors.orders import (
     RunAgent,
     StopAgent,
     Stopped,
+    StorageAwaited,
     SuspendAgent,
     Suspended,
     TakeMore,
@@ -101,6 +103,7 @@ class Agent:
     stopping: bool = False
     suspending: bool = False
     wants_input: bool = False
+    unstored: list[str] = field(default_factory=list)  # commands that wait until their beginning is on disk
     asked: set[ApprovalId] = field(default_factory=set)
     commands: list[str] = field(default_factory=list)
     message: str | None = None
@@ -326,6 +329,12 @@ class Conversation(RuleBasedStateMachine):
                     self.saw("a standing answer was given")
             case TakeMore():
                 assert agent.turn == order.turn
+            case AllStored():
+                if agent.turn == order.turn and not agent.deaf:
+                    item = agent.unstored.pop(0)
+                    bodies = (one.body for one in self.core.disk.records if one.type == "exec_command_begin")
+                    assert any(f'"{item}"'.encode() in body for body in bodies)
+                    self.saw("a command's beginning was stored")
             case InputWaits():
                 assert agent.turn in {None, order.turn} or order.turn in self.old_turns, "at worst it is late"
             case _:
@@ -749,7 +758,8 @@ class Conversation(RuleBasedStateMachine):
             case 5:
                 item = self.name("item")
                 agent.commands.append(item)
-                return (w.call(item), w.begin(item))
+                agent.unstored.append(item)
+                return (w.call(item), w.begin(item), StorageAwaited())
             case 6 if agent.commands:
                 return (self.note(w.chunk(self.name("line").encode(), agent.commands[-1])),)
             case 7 if agent.commands:

@@ -76,6 +76,46 @@ def test_a_turn_that_ran_when_the_daemon_died_is_lost_and_balanced(news: tuple[A
     assert core.runs[-1].resume is False
 
 
+LOST = "aborted: the supervisor was stopped"
+KNOWN: dict[str, tuple[bool, tuple[AgentNews, ...], str, str]] = {
+    "called": (False, (), LOST, ""),
+    "begun": (
+        False,
+        (w.begin(),),
+        f"{LOST} after this had begun; how far it came is not known",
+        "; what had begun may have come to its end or not",
+    ),
+    "approved": (
+        True,
+        (),
+        f"{LOST} when this was approved; there is no record that it began",
+        "; what was approved has no record of a beginning",
+    ),
+    "approved and begun": (
+        True,
+        (w.begin(),),
+        f"{LOST} after this had begun; how far it came is not known",
+        "; what had begun may have come to its end or not",
+    ),
+    "approved and ended": (True, (w.begin(), w.end()), LOST, ""),
+}
+
+
+@pytest.mark.parametrize("known", KNOWN)
+def test_a_lost_turn_says_of_its_call_what_the_journal_knows(known: str) -> None:
+    approved, news, output, message = KNOWN[known]
+    core = Core()
+    core.send()
+    core.output(w.call())
+    if approved:
+        core.output(w.ask())
+        core.answer_with(Decision.APPROVED, ANN)
+    core.output(*news)
+    core.crash()
+    assert core.said_of(ev.ToolOutput)[-1].output == output
+    assert core.said_of(ev.TurnAborted)[0].message == f"it went away{message}"
+
+
 def test_a_turn_that_the_disk_had_and_the_agent_had_not_is_lost_too() -> None:
     core = Core(commits=False)
     core.send()

@@ -10,12 +10,13 @@ from actors.messages import Rename
 from actors.orders import (
     AgentNews,
     AgentOutput,
+    AllStored,
     Completed,
     Crashed,
     InputWanted,
     ModelFailed,
     Stopped,
-    StoringWanted,
+    StorageAwaited,
     TakeMore,
 )
 from actors.settings import AbortReason, Decision
@@ -53,8 +54,11 @@ def test_what_the_agent_says_is_stored_in_its_order_between_the_beginning_and_th
     for one in news:
         core.output(one)
     core.end()
-    said = (one.type for one in news if not isinstance(one, InputWanted | StoringWanted))
-    middle = [kind for kind in said if not kind.endswith("delta")]
+    middle = [
+        one.type
+        for one in news
+        if not isinstance(one, InputWanted | StorageAwaited) and not one.type.endswith("delta")
+    ]
     assert core.types == ["task_started", "user_message", *middle, "task_complete"]
 
 
@@ -245,7 +249,7 @@ def test_d38_a_finished_message_takes_the_place_of_its_deltas() -> None:
     ("reason", "text"),
     [
         (AbortReason.FAILED, "aborted: the supervisor failed"),
-        (AbortReason.LOST, "aborted: the supervisor was stopped"),
+        (AbortReason.LOST, "aborted: the supervisor was stopped after this had begun; how far it came is not known"),
     ],
 )
 def test_a_call_that_was_cut_has_one_output_that_says_why(reason: AbortReason, text: str) -> None:
@@ -345,3 +349,24 @@ def test_an_agent_that_was_not_told_yet_has_nothing_to_say() -> None:
     core.store()
     assert core.types == ["task_started", "user_message"]
     assert len(core.runs) == 1
+
+
+# --- the disk, before what can't be taken back ---------------------------------------------------------------------
+
+
+def test_an_agent_that_waits_for_the_disk_is_told_when_what_it_said_is_stored_and_not_before() -> None:
+    core = Core()
+    core.send()
+    core.commits = False
+    core.output(w.call(), w.begin(), StorageAwaited())
+    assert core.orders_of(AllStored) == []
+    core.store()
+    assert len(core.orders_of(AllStored)) == 1
+
+
+def test_an_agent_that_waits_for_the_disk_with_nothing_to_store_is_told_at_once() -> None:
+    core = Core()
+    core.send()
+    core.output(w.call(), w.begin())
+    core.output(StorageAwaited())
+    assert len(core.orders_of(AllStored)) == 1

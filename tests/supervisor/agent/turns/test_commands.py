@@ -1,9 +1,11 @@
 """Commands of the model: what is asked, what runs, in which environment, and what the model gets to read."""
 
+import asyncio
 import json
 import os
 import subprocess
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,8 @@ import pytest
 
 from actors import events as ev
 from actors.answers import Ending
+from actors.errors import JournalError
+from actors.records import Append
 from actors.settings import ApprovalPolicy, DangerFullAccess, Decision, ReadOnly, WorkspaceWrite
 from supervisor.agent.sandbox import sandbox
 from tests.supervisor.agent.turns.requests import check_well_formed, lines, talk
@@ -289,6 +293,33 @@ def test_approved_alone_is_asked_again(house: House) -> None:
     for _ in range(2):
         answered(conversation, Decision.APPROVED, f"{shell('touch', 'x')}; then; say done")
     assert len(conversation.all(ev.ExecApprovalRequest)) == 2
+
+
+def test_a_command_is_not_started_before_its_beginning_is_stored(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So no crash leaves one that ran and was never said to."""
+    journal, held, go = house.engine.journal, threading.Event(), threading.Event()
+    commit = journal.commit
+
+    def slow(appends: Sequence[Append]) -> list[JournalError | None]:
+        if any(one.type == "exec_command_begin" for append in appends for one in append.records):
+            held.set()
+            go.wait()
+        return commit(appends)
+
+    monkeypatch.setattr(journal, "commit", slow)
+    conversation = house.talk()
+    begun = conversation.start(f"{shell('touch', 'x')}; then; say done")
+    try:
+        assert held.wait(10)
+        house.engine.loop.call(asyncio.sleep(0.05), 10)  # in which it would have started, and ended
+        assert house.engine.processes.statistics()["turns"] == 0
+        assert not (house.workspace / "x").exists()
+    finally:
+        go.set()
+    assert conversation.result(begun).ending is Ending.COMPLETED
+    assert (house.workspace / "x").exists()
 
 
 def test_a_known_safe_command_is_not_asked_about(house: House) -> None:
