@@ -78,7 +78,7 @@ def test_a_directory_that_is_none_is_told_to_the_model_and_the_turn_goes_on(
     assert why in told
 
 
-@pytest.mark.parametrize("where", ["a/" * 5000 + "f", "a/" * 1900 + "f"])
+@pytest.mark.parametrize("where", ["a/" * 5000 + "f", "a/" * 1100 + "f"])
 def test_a_path_of_thousands_of_components_is_no_accident(house: House, server: ModelServer, where: str) -> None:
     told = output(house, server, add(where))
     subprocess.run(["rm", "-rf", house.workspace / "a"], check=True)  # Python's own way of removing it recurses
