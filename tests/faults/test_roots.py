@@ -26,7 +26,7 @@ from tests.faults.report import Row
 from tests.supervisor.agent.place import git, on_linux
 
 pytestmark = on_linux
-STEPS = {"quick": 60, "soak": 12_000}
+STEPS = {"quick": 60, "soak": 6_000}
 WORLD = 30  # steps before a new world: an old one has little left that can be moved
 OPERATIONS = 4  # of one command
 CLOSED = WorkspaceWrite(exclude_slash_tmp=True)
