@@ -144,7 +144,9 @@ def _record(number: int, event: ExportedEvent, conversation: ConversationId) -> 
         place = ".".join(str(part) for part in first["loc"])
         raise InvalidInput(f"line {number}: body.{place}: {first['msg']}", line=number) from None
     body = event.body
-    if isinstance(body.get("settings"), dict):  # which directories they were on that machine says nothing of this one
+    if isinstance(body.get("settings"), dict) and body["settings"].get(
+        "roots"
+    ):  # which directories they were on that machine says nothing of this one
         body = {**body, "settings": {**body["settings"], "roots": None}}
     if isinstance(known, ev.SessionConfigured):
         body = {**body, "session_id": conversation}

@@ -20,6 +20,7 @@ LETTERS = {
     "F": "Foreign and malformed input",
     "R": "Resources, clocks, disks",
     "M": "The whole daemon against a model",
+    "W": "Writable roots",
 }
 HEAD = """# Reliability
 

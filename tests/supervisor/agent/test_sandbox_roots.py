@@ -300,7 +300,7 @@ def test_nothing_of_the_clients_environment_is_the_sandboxs_own(place: Place) ->
         assert (dict(inside.env), inside.cwd) == ({"PATH": "/usr/bin:/bin"}, Path("/"))
         assert Path(inside.argv[0]).is_absolute()
         assert not any("b c" in part for part in inside.argv)
-    did = place.run(*argv, **env)
+    did = place.run(*argv, policy=CLOSED, cwd=None, start=None, pins=None, **env)
     assert did.stdout.startswith(f"b c {place.workspace}/evil.so\n")
 
 
