@@ -1,6 +1,5 @@
 """`greenroom pid`, `socket`, `version` and `df`: single facts, fit for scripts."""
 
-import json
 import os
 from argparse import Namespace
 
@@ -8,6 +7,7 @@ from supervisor.cli.client import Control, Down
 from supervisor.cli.listing import Listing, present
 from supervisor.cli.table import Column, Row
 from supervisor.cli.words import size
+from supervisor.cli.written import json_text
 from supervisor.paths import locate, socket_path
 from supervisor.version import VERSION
 
@@ -43,7 +43,7 @@ def version(chosen: Namespace) -> int:
     except Down:
         theirs = None
     if chosen.json:
-        print(json.dumps({"version": VERSION, "daemon": theirs}))
+        print(json_text({"version": VERSION, "daemon": theirs}))
         return 0
     print(f"greenroom {VERSION}")
     if theirs is not None and theirs != VERSION:

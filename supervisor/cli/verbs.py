@@ -234,7 +234,7 @@ VERBS: tuple[Verb, ...] = (
     Verb(
         "top",
         "top:run",
-        "a live view; i interrupt, a approve, enter attach, q quit",
+        "a live view; i interrupt, a answer, enter attach, q quit",
         "greenroom top",
         group="conversations",
     ),
@@ -266,7 +266,7 @@ VERBS: tuple[Verb, ...] = (
         opts=(
             Opt(
                 ("--for",),
-                "idle: no turn runs. done: the same, and the exit code says how it ended. approval: it asks; "
+                "idle: no turn runs. done: the same, and the exit code says how it ended. approval: one is awaited; "
                 "1 if the turn ends without.",
                 "WHAT",
                 choices=("idle", "done", "approval"),
@@ -283,7 +283,14 @@ VERBS: tuple[Verb, ...] = (
         "approvals:listing",
         "what waits for an answer, oldest first",
         "greenroom approvals --watch",
-        args=(MAYBE,),
+        args=(
+            Arg(
+                "question",
+                "A question's id or unique prefix, to see all of it; or a conversation; all of them if absent.",
+                "?",
+                "approval",
+            ),
+        ),
         opts=LISTING,
         group="turns",
     ),

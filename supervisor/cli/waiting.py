@@ -1,15 +1,15 @@
 """`greenroom wait`: until conversations have come to rest, or ask something."""
 
-import json
 import time
 from argparse import Namespace
 
+from actors.visible import visible
 from supervisor.cli import exits, histories, ids
 from supervisor.cli.arguments import seconds
 from supervisor.cli.client import Control, Json
 from supervisor.cli.ending import Ending
 from supervisor.cli.problems import Problem
-from supervisor.cli.words import one_line
+from supervisor.cli.written import json_text
 
 LOOK_BACK = 200  # events, for how the last turn ended
 
@@ -26,7 +26,7 @@ def run(chosen: Namespace) -> int:
                 for target in targets:
                     target.take(message)
     for target in targets:
-        print(json.dumps(target.told()) if chosen.json else f"{one_line(target.name)}: {target.words()}")
+        print(json_text(target.told()) if chosen.json else f"{visible(target.name)}: {target.words()}")
     return _code([target.exit for target in targets])
 
 
@@ -88,7 +88,9 @@ class _Target:
     def words(self) -> str:
         if self._until == "approval":
             return (
-                "it asks (`greenroom approvals`)" if self._asks else f"{self.ending.how or 'idle'}, and asks nothing"
+                "waiting for an approval (`greenroom approvals`)"
+                if self._asks
+                else f"{self.ending.how or 'idle'}, without asking for an approval"
             )
         return (self.ending.how or "idle") if self._until == "done" else "idle"
 
