@@ -64,7 +64,7 @@ class Tour:
         confined = self._can_confine()
         # Without a sandbox every step would be a question; the tour's directory is its own in any case.
         self._do("run", "--name", "tour", *(CONFINED if confined else UNCONFINED), WORK)
-        self._title("What policy does not allow, it asks. A second terminal answers.")
+        self._title("What policy does not allow waits for an approval. A second terminal answers.")
         if confined:
             self._question()
         else:

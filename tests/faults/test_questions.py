@@ -1,4 +1,4 @@
-"""F, at the eyes: a person is shown what bash reads back, whatever a command is made of, and nothing like our lines."""
+"""F, at the eyes: of whatever a command is made, a person is shown what bash reads back, and nothing like our own."""
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
