@@ -6,8 +6,7 @@ A command is written so that bash reads back exactly the words that will run. St
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from actors.visible import escape, misread, visible
 
@@ -18,6 +17,7 @@ TAIL = 3  # a third of what is shown of something too long is its end
 
 _BARE = re.compile(r"[A-Za-z0-9_@%+:,./-][A-Za-z0-9_@%+=:,./-]*")
 _RESERVED = re.compile("if|then|else|elif|fi|do|done|case|esac|while|until|for|in|function|time|coproc|select")
+_SHELLS = {"bash", "sh", "zsh"}  # found by name alone: a path may lead anywhere
 _NOT_IN_DOUBLE = frozenset('"$`\\!')
 _MARKS = {"delete": "delete", "add": "add", "update": "change"}
 
@@ -35,6 +35,13 @@ def command_line(argv: Sequence[str]) -> str:
 def command_text(argv: Sequence[str]) -> str:
     """All of it; a line that ends inside of a word ends here, too."""
     return " ".join(_word(word, first=at == 0, lines=True) for at, word in enumerate(argv))
+
+
+def typed(argv: Sequence[str]) -> str:
+    """What ran, for a history: a script alone where a well-known shell ran it and all of it can be seen."""
+    if len(argv) == 3 and argv[0] in _SHELLS and argv[1] in {"-c", "-lc"} and not misread(argv[2].replace("\n", "")):
+        return argv[2]
+    return command_text(argv)
 
 
 def place(path: str, home: str = "") -> str:
@@ -79,8 +86,7 @@ def _escaped(word: str, *, lines: bool) -> str:
 # --- questions ------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """Begins with a mark of ours, and where it is broken it goes on below its own text."""
 
     head: str
@@ -89,18 +95,17 @@ class Line:
     below: int = 4  # blanks before what did not fit
 
     def folded(self, columns: int) -> Iterator[str]:
-        head, text = self.head, self.text
+        head, at = self.head, 0
         while True:
-            end = _fitting(text, max(8, columns - len(head) - 4))
-            if end >= len(text):
-                yield f"{head}{text}" if text else head.rstrip()
+            end = _fitting(self.text, at, max(8, columns - len(head) - 4))
+            if end >= len(self.text):
+                yield f"{head}{self.text[at:]}" if self.text else head.rstrip()
                 return
-            yield f"{head}{text[:end]}{GOES_ON}"
-            head, text = " " * self.below, text[end:]
+            yield f"{head}{self.text[at:end]}{GOES_ON}"
+            head, at = " " * self.below, end
 
 
-@dataclass(frozen=True, slots=True)
-class Drawn:
+class Drawn(NamedTuple):
     """Lines with the name of their style; `whole` where none is left out."""
 
     lines: tuple[tuple[str, str], ...]
@@ -228,12 +233,12 @@ def _cut(
     return [*lines[:begin], *said, *lines[len(lines) - end :]], False
 
 
-def _fitting(text: str, room: int) -> int:
-    """How much of it fits. What is not ASCII counts as two cells, because terminals don't agree on it."""
+def _fitting(text: str, start: int, room: int) -> int:
+    """Where a line ends. What is not ASCII counts as two cells, because terminals don't agree on it."""
     used = 0
-    for at, one in enumerate(text):
-        used += 1 if one.isascii() else 2
+    for at in range(start, len(text)):
+        used += 1 if text[at].isascii() else 2
         if used > room:
-            blank = text.rfind(" ", at // 2, at + 1)  # it stays before the arrow, where one sees that it is there
-            return max(1, blank + 1 if blank >= 0 else at)
+            blank = text.rfind(" ", (start + at) // 2, at + 1)  # it stays before the arrow, where it can be seen
+            return blank + 1 if blank >= start else max(start + 1, at)
     return len(text)

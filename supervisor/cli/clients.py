@@ -2,13 +2,13 @@
 
 from argparse import Namespace
 
+from actors.visible import visible
 from supervisor.cli import ids
 from supervisor.cli.client import Control, Json
 from supervisor.cli.listing import Listing, present
 from supervisor.cli.problems import Problem
 from supervisor.cli.rows import home
 from supervisor.cli.table import Column, Row
-from supervisor.cli.words import one_line
 
 CLIENTS = Listing(
     {
@@ -22,7 +22,7 @@ CLIENTS = Listing(
     },
     (
         Column("ID", lambda row: ids.short(row["id"]), style=lambda _: ("cyan",)),
-        Column("NAME", lambda row: one_line(row["name"]) + (" (you)" if row["you"] else "")),
+        Column("NAME", lambda row: visible(row["name"]) + (" (you)" if row["you"] else "")),
         Column("PID", lambda row: str(row["pid"] or ""), right=True),
         Column("DIRECTORY", lambda row: home(row["cwd"]), gives=True),
         Column("ATTACHED TO", lambda row: ", ".join(_reads(one) for one in row["attached"]), gives=True),

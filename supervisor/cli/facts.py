@@ -1,6 +1,5 @@
 """`greenroom pid`, `socket`, `version` and `df`: single facts, fit for scripts."""
 
-import json
 import os
 from argparse import Namespace
 
@@ -9,6 +8,7 @@ from supervisor.cli.listing import Listing, present
 from supervisor.cli.problems import Problem
 from supervisor.cli.table import Column, Row
 from supervisor.cli.words import size
+from supervisor.cli.written import json_text
 from supervisor.paths import locate, socket_path
 from supervisor.version import VERSION
 
@@ -47,7 +47,7 @@ def version(chosen: Namespace) -> int:
     else:
         silent = False
     if chosen.json:
-        print(json.dumps({"version": VERSION, "daemon": theirs}))
+        print(json_text({"version": VERSION, "daemon": theirs}))
         return 0
     print(f"greenroom {VERSION}")
     if silent:

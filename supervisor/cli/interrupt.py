@@ -1,13 +1,14 @@
 """`greenroom interrupt`: stop turns, keep conversations. One of the fast verbs."""
 
-import json
 from argparse import Namespace
 
+from actors.visible import visible
 from supervisor.cli import exits, ids
 from supervisor.cli.arguments import seconds
 from supervisor.cli.client import Control, Json
 from supervisor.cli.problems import Problem, report
-from supervisor.cli.words import many, one_line
+from supervisor.cli.words import many
+from supervisor.cli.written import json_text
 
 BUSY = ("starting", "running", "waiting", "interrupting")
 
@@ -49,9 +50,9 @@ def _told(names: list[str], results: list[Json | Problem], wait_s: float, *, as_
             failures.append(_late(name, wait_s) if result.code == "timed_out" else result)
             report(failures[-1], as_json=as_json)
         elif as_json:
-            print(json.dumps(result))
+            print(json_text(result))
         else:
-            print(f"{one_line(name)}: {_words(result)}{_left(name, result)}")
+            print(f"{visible(name)}: {_words(result)}{_left(name, result)}")
     if not names and not as_json:
         print("nothing is running")
     if not failures:
@@ -71,7 +72,7 @@ def _left(name: str, result: Json) -> str:
         return ""
     waits = many(result["queued"], "queued message waits", "queued messages wait")
     return (
-        f"; {waits} for the next `send`, `greenroom interrupt --clear {one_line(name)}` drops {_it(result['queued'])}"
+        f"; {waits} for the next `send`, `greenroom interrupt --clear {visible(name)}` drops {_it(result['queued'])}"
     )
 
 

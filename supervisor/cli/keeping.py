@@ -1,6 +1,5 @@
 """`greenroom inspect, restart, rename, fork, archive, rm, export, import`: a conversation as a thing that is kept."""
 
-import json
 import os
 import sys
 import tempfile
@@ -8,6 +7,7 @@ from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from actors.visible import visible
 from supervisor.cli import exits, ids
 from supervisor.cli.arguments import number
 from supervisor.cli.client import Control
@@ -15,6 +15,7 @@ from supervisor.cli.listing import filled
 from supervisor.cli.pager import paged
 from supervisor.cli.problems import Problem, report
 from supervisor.cli.words import cut, many, one_line
+from supervisor.cli.written import json_text, seen
 
 LONG_S = 120.0  # for a history of a hundred thousand events
 ABOUT = 60  # cells, of what a conversation is about
@@ -29,7 +30,7 @@ def inspect(chosen: Namespace) -> int:
         print(filled(found, found, chosen.format))
         return 0
     with paged() as text:
-        print(json.dumps(found, indent=2, ensure_ascii=False), file=text or sys.stdout)
+        print(json_text(found, 2), file=text or sys.stdout)
     return 0
 
 
@@ -53,7 +54,7 @@ def fork(chosen: Namespace) -> int:
     name = None if chosen.name is None else ids.proper(chosen.name)
     with Control("fork") as control:
         made = ids.call(control, "conversation/fork", chosen.conversation, LONG_S, at=at, name=name)
-    print(json.dumps(made) if chosen.json else made["conversation"])
+    print(json_text(made) if chosen.json else made["conversation"])
     return 0
 
 
@@ -87,7 +88,7 @@ def export(chosen: Namespace) -> int:
     with Control("export") as control:
         if chosen.file in {None, "-"}:
             for line in _lines_of(control, chosen.conversation):
-                sys.stdout.write(f"{line}\n")
+                sys.stdout.write(f"{seen(line)}\n")
             return 0
         count = _put(chosen.file, _lines_of(control, chosen.conversation))
     print(f"{many(count, 'line')} in {chosen.file}", file=sys.stderr)
@@ -112,7 +113,7 @@ def import_(chosen: Namespace) -> int:
         for piece in pieces:
             control.call("conversation/import", LONG_S, lines=piece, upload="1", more=True)
         made = control.call("conversation/import", LONG_S, lines=last, upload="1", new_id=chosen.new_id)
-    print(json.dumps(made) if chosen.json else made["conversation"])
+    print(json_text(made) if chosen.json else made["conversation"])
     return 0
 
 
@@ -142,7 +143,7 @@ def _each(targets: dict[str, str], act: Callable[[str], str]) -> int:
     failures: list[Problem] = []
     for reference, called in targets.items():
         try:
-            print(f"{one_line(called)}: {act(reference)}")
+            print(f"{visible(called)}: {act(reference)}")
         except Problem as problem:
             if problem.exit == exits.DOWN:
                 raise
@@ -160,10 +161,10 @@ def _confirmed(control: Control, targets: dict[str, str]) -> dict[str, str]:
         one = ids.call(control, "conversation/get", reference)
         whole = one["conversation"]
         found[whole] = called
-        name = f" ({one_line(one['name'])})" if one["name"] else ""
+        name = f" ({visible(one['name'])})" if one["name"] else ""
         print(f"{ids.short(whole)}{name}: {cut(one_line(one['preview'] or ''), ABOUT)}", file=sys.stderr)
     what = next(iter(targets.values())) if len(targets) == 1 else f"these {len(targets)} conversations"
-    print(f"Delete {one_line(what)} for good? [y/N] ", end="", file=sys.stderr, flush=True)
+    print(f"Delete {visible(what)} for good? [y/N] ", end="", file=sys.stderr, flush=True)
     try:
         answer = sys.stdin.readline()
     except KeyboardInterrupt:

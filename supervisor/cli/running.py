@@ -1,6 +1,5 @@
 """`greenroom run` and `send`: say something, and watch what becomes of it."""
 
-import json
 import os
 import sys
 from argparse import Namespace
@@ -12,6 +11,7 @@ from supervisor.cli.problems import Problem
 from supervisor.cli.show.watch import Manner, Watch, coming_back
 from supervisor.cli.starting import ensure
 from supervisor.cli.words import many
+from supervisor.cli.written import json_text
 
 
 def run(chosen: Namespace) -> int:
@@ -30,7 +30,7 @@ def run(chosen: Namespace) -> int:
         except Refused:
             _without_an_empty_one(control, conversation)
             raise
-    print(json.dumps({"conversation": conversation}) if chosen.json else conversation)
+    print(json_text({"conversation": conversation}) if chosen.json else conversation)
     return 0
 
 
@@ -54,7 +54,7 @@ def send(chosen: Namespace) -> int:
         accepted = control.call("conversation/send", conversation=conversation, **said)
         told = _accepted(control, conversation, accepted, chosen.if_busy)
     if chosen.json:
-        print(json.dumps({"conversation": conversation, **accepted}))
+        print(json_text({"conversation": conversation, **accepted}))
     else:
         print(told)
     return 0

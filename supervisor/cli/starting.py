@@ -1,6 +1,5 @@
 """`greenroom up` and `down`: return when what they promise is true, and not before."""
 
-import json
 import os
 import sys
 import time
@@ -13,6 +12,7 @@ from supervisor.cli.arguments import seconds
 from supervisor.cli.client import HUNG, Control, Down, Lost
 from supervisor.cli.problems import Problem
 from supervisor.cli.words import many
+from supervisor.cli.written import json_text
 from supervisor.paths import UnsafePath, locate, private_directory, socket_path
 
 ANSWERS_S = 20.0  # from a start to an answer: a repair of the journal is the longest
@@ -39,7 +39,7 @@ def up(chosen: Namespace) -> int:
     with Control("up") as control:
         daemon = control.call("daemon/status")
     if chosen.json:
-        print(json.dumps({"pid": daemon["pid"], "socket": socket_path(locate()), "started": running is None}))
+        print(json_text({"pid": daemon["pid"], "socket": socket_path(locate()), "started": running is None}))
         return 0
     known = daemon["registry"]["conversations"]
     print(f"{'up' if running is None else 'already up'}: pid {daemon['pid']}, {many(known, 'conversation')}")

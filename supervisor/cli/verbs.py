@@ -249,7 +249,7 @@ VERBS: tuple[Verb, ...] = (
         "top:run",
         "watch all conversations live",
         "greenroom top",
-        about="Keys: i interrupt, a approve, enter attach, q quit.",
+        about="Keys: i interrupt, a answer an approval, enter attach, q quit.",
         group="conversations",
     ),
     # --- turns
@@ -299,7 +299,14 @@ VERBS: tuple[Verb, ...] = (
         "approvals:listing",
         "list open approvals, oldest first",
         "greenroom approvals --watch",
-        args=(MAYBE,),
+        args=(
+            Arg(
+                "question",
+                "An approval's id or unique prefix, to see all of it; or a conversation. Default: all.",
+                "?",
+                "approval",
+            ),
+        ),
         opts=LISTING,
         group="turns",
     ),

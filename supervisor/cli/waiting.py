@@ -1,15 +1,15 @@
 """`greenroom wait`: until the turns of conversations have ended, or ask for an approval."""
 
-import json
 import time
 from argparse import Namespace
 
+from actors.visible import visible
 from supervisor.cli import exits, histories, ids
 from supervisor.cli.arguments import seconds
 from supervisor.cli.client import Control, Json
 from supervisor.cli.ending import Ending
 from supervisor.cli.problems import Problem
-from supervisor.cli.words import one_line
+from supervisor.cli.written import json_text
 
 LOOK_BACK = 200  # events, for how the last turn ended
 WAITED = {"idle": "the turn to end", "done": "the turn to end", "approval": "an approval"}
@@ -27,7 +27,7 @@ def run(chosen: Namespace) -> int:
                 for target in targets:
                     target.take(message)
     for target in targets:
-        print(json.dumps(target.told()) if chosen.json else f"{one_line(target.name)}: {target.words()}")
+        print(json_text(target.told()) if chosen.json else f"{visible(target.name)}: {target.words()}")
     return _code([target.exit for target in targets])
 
 

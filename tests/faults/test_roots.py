@@ -127,7 +127,7 @@ class World:
             plan = plan_patch(parse(f"*** Begin Patch\n{text}\n*** End Patch"), talk.cwd)
             with self.sandbox.roots(talk.policy, talk.cwd, talk.pins) as roots:
                 if cover(roots, plan.touched):
-                    apply_plan(plan, {root.path: root.identity() for root in roots.writable})
+                    apply_plan(plan, pinned={root.path: root.identity() for root in roots.writable})
         return text
 
 

@@ -3,7 +3,7 @@
 import os
 import subprocess
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from hypothesis import strategies as st
 
@@ -97,15 +97,11 @@ def command_in(lines: Iterable[str]) -> str:
 
 def words_of(commands: Sequence[str]) -> list[list[str]]:
     """Each as bash reads it; a program of several words is started for none of them."""
-    script = "\n".join(f"printf '%s\\0' {command}\nprintf '\\n\\0'" for command in commands)
+    told = 'told() { printf \'%s\\0\' "$#" "$@"; }'
+    script = "\n".join([told, *(f"told {command}" for command in commands)])
     done = subprocess.run(
         ["bash", "--norc"], input=os.fsencode(script), capture_output=True, check=True, env={"LC_ALL": "C.UTF-8"}
     )
     assert not done.stderr, done.stderr
-    found: list[list[str]] = [[]]
-    for word in done.stdout.split(b"\0")[:-1]:
-        if word == b"\n" and len(found) <= len(commands):
-            found.append([])
-        else:
-            found[-1].append(os.fsdecode(word))
-    return found[:-1]
+    words = iter(map(os.fsdecode, done.stdout.split(b"\0")[:-1]))
+    return [list(islice(words, int(count))) for count in words]

@@ -32,6 +32,11 @@ class Screen:
     def columns(self) -> int:
         return self._columns
 
+    @property
+    def room(self) -> int | None:
+        """Cells of a line that is never broken; None where no window breaks any."""
+        return max(8, self._columns - 1) if self._live else None
+
     def write(self, text: str) -> None:
         """In the flow: words are kept whole where a line is full."""
         self._erase()

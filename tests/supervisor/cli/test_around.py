@@ -214,7 +214,7 @@ def test_the_tour_shows_everything_and_leaves_nothing(quiet: Place) -> None:
         stdin=subprocess.DEVNULL,
     )
     told = done.stdout
-    question = ("? may it run", "second terminal", "approved by greenroom approve")
+    question = (": may it run this command?", "second terminal", "approved by greenroom approve")
     question_apart = (
         "waits for an approval",
         "date > /dev/null",

@@ -5,7 +5,7 @@ import time
 from tests.supervisor.cli.place import Place, until
 
 WORK = "plan look, write; then write deep/a.txt: milk; then run seq 30; then say All done."
-YES_NO = "[y]es"
+YES_NO = "abort (ends the turn) + Enter"
 HINT = "> type a message"
 
 
@@ -13,27 +13,30 @@ def test_run_streams_folds_and_ends_with_tokens_and_time(place: Place) -> None:
     terminal = place.terminal("run", WORK, "--sandbox", "danger-full-access", "--approval", "on-failure")
     assert terminal.end() == 0
     screen = terminal.screen
-    assert "[>] look\n[ ] write\nadd deep/a.txt\n+milk\n$ seq 30\n  1\n" in screen
+    assert "[>] look\n[ ] write\n  add deep/a.txt\n    +milk\n$ seq 30\n  1\n" in screen
     assert "  8\n  … 20 more lines (`greenroom logs --raw` shows them)\n  29\n  30\nAll done.\n-- done, " in screen
     assert screen.endswith(" tokens")
-    assert "\x1b[32m+milk" in terminal.written  # green
+    assert "\x1b[32m    +milk" in terminal.written  # green
 
 
 def test_an_approval_is_answered_inline(place: Place) -> None:
     terminal = place.terminal("run", "ask touch inline; then say thanks")
     terminal.expect(YES_NO)
-    terminal.send("y")
+    terminal.send("yes\r")
     terminal.expect("thanks")
     assert terminal.end() == 0
-    assert "? may it run: touch inline" in terminal.screen
+    assert (
+        ": may it run this command?\n  $ bash -lc 'touch inline'\n  in ~/work\n  outside the sandbox\n"
+        in terminal.screen
+    )
     assert "approved by greenroom run[" in terminal.screen
     assert (place.work / "inline").exists()
 
 
-def test_q_denies_and_ends_the_turn(place: Place) -> None:
+def test_abort_denies_and_ends_the_turn(place: Place) -> None:
     terminal = place.terminal("run", "ask touch never; then say thanks")
     terminal.expect(YES_NO)
-    terminal.send("q")
+    terminal.send("abort\r")
     assert terminal.end() == 13
     assert not (place.work / "never").exists()
 
@@ -41,7 +44,7 @@ def test_q_denies_and_ends_the_turn(place: Place) -> None:
 def test_always_answers_the_same_command_from_then_on(place: Place) -> None:
     terminal = place.terminal("run", "ask touch always; then ask touch always; then say thanks")
     terminal.expect(YES_NO)
-    terminal.send("a")
+    terminal.send("always\r")
     terminal.expect("thanks")
     assert terminal.end() == 0
     assert terminal.screen.count("may it run") == 1
@@ -124,12 +127,11 @@ def test_what_policy_refuses_without_asking_is_shown_with_its_reason(place: Plac
     assert not (place.work / "refused.txt").exists()
 
 
-def test_a_question_about_a_patch_says_why_before_what(place: Place) -> None:
+def test_a_question_about_a_patch_shows_it_and_then_says_why(place: Place) -> None:
     conversation = place.new("write asked.txt: milk; then say end", "--sandbox", "read-only")
     place.run("wait", conversation, "--for", "approval", "-t", "15")
     told = place.run("logs", conversation).stdout
-    assert "? may it change 1 file (" in told
-    assert "):\nadd asked.txt\n+milk\n" in told
+    assert ": may it change 1 file?\n  add ~/work/asked.txt\n    +milk\n  outside the sandbox\n  because: " in told
     place.run("deny", conversation)
     place.at_rest(conversation)
     assert "rejected" not in place.run("logs", conversation).stdout  # who denied it is told already
@@ -148,7 +150,7 @@ def test_a_question_from_before_is_asked_of_who_comes_later(place: Place) -> Non
     conversation = place.asking()
     terminal = place.terminal("attach", conversation)
     terminal.expect(YES_NO)
-    terminal.send("n")
+    terminal.send("no\r")
     terminal.expect("  denied by greenroom attach[")
     terminal.send("\x04")
     assert terminal.end() == 0
@@ -183,7 +185,7 @@ def test_words_of_a_model_can_not_command_the_terminal(place: Place) -> None:
     assert terminal.end() == 0
     assert "\x1b[2J" not in terminal.written
     assert "\x07" not in terminal.written
-    assert "[2Jnothing is 31mcleared" in terminal.screen
+    assert r"\x1b[2Jnothing \x07is \u009b31mcleared" in terminal.screen
 
 
 def test_a_pipe_gets_the_answer_alone_and_the_rest_is_talk(place: Place) -> None:

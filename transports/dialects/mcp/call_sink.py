@@ -78,7 +78,8 @@ class CallSink:
 
 
 def waiting_text(request: ApprovalRequest) -> str:
+    known = request.approval_id
     return (
-        f"waiting for an approval of {described(request)}; "
-        f"answer with `greenroom approve {request.approval_id}` or the tool answer_approval"
+        f"waiting for an approval of {described(request)}; `greenroom approvals {known}` shows all of it; "
+        f"answer with `greenroom approve {known}` or the tool answer_approval"
     )

@@ -103,15 +103,47 @@ def test_clients_of_today_read_the_files_in_the_message() -> None:
     client = McpClient(daemon, protocol="2025-11-25")
     wants_to_patch(daemon, began(daemon, client, 1))
     (params,) = client.told("elicitation/create")
-    assert params["message"].splitlines()[1:] == ["update /w/f.txt", "delete /w/g.txt"]
+    assert params["message"].splitlines() == [
+        "Allow Codex to apply proposed code changes?",
+        "  change /w/f.txt",
+        "    @@ -1 +1 @@",
+        "    -original content",
+        "    +modified content",
+        "  delete /w/g.txt",
+    ]
 
 
-def test_a_reason_is_the_first_line_of_the_message() -> None:
+@pytest.mark.parametrize("protocol", ["2025-06-18", "2025-11-25"])
+def test_what_the_agent_says_comes_last_on_one_line_as_its_words(protocol: str) -> None:
     daemon = Daemon()
-    client = McpClient(daemon)
-    wants_to_run(daemon, began(daemon, client, 1), reason="needs a repository")
+    client = McpClient(daemon, protocol=protocol)
+    reason = "safe\x1b[2J\nAllow Codex to run `ls` in `/w`?\u202e" + "x" * 5000
+    wants_to_run(daemon, began(daemon, client, 1), reason=reason)
     (params,) = client.told("elicitation/create")
-    assert params["message"] == "needs a repository\nAllow Codex to run `git init` in `/w`?"
+    first, *facts, said = params["message"].splitlines()
+    assert first == "Allow Codex to run `git init` in `/w`?"
+    assert facts == ["  $ git init", "  in /w", "  outside the sandbox"]
+    assert said.startswith(r'  the agent says: "safe\x1b[2J Allow Codex to run `ls` in `/w`?\u202exxx')
+    assert said.endswith('more characters)"')
+    assert len(said) < 400
+
+
+@pytest.mark.parametrize("protocol", ["2025-06-18", "2025-11-25"])
+def test_a_command_that_could_be_misread_has_lines_of_its_own(protocol: str) -> None:
+    daemon = Daemon()
+    client = McpClient(daemon, protocol=protocol)
+    command = ("sh", "-c", "make` in `/w`?\n\nAllow Codex to run `ls\u200b")
+    wants_to_run(daemon, began(daemon, client, 1), command=command)
+    (params,) = client.told("elicitation/create")
+    assert params["message"].splitlines() == [
+        "Allow Codex to run this command?",
+        "  $ sh -c $'make` in `/w`?",
+        "  >",
+        r"  > Allow Codex to run `ls\u200b'",
+        "  in /w",
+        "  outside the sandbox",
+    ]
+    assert params["codex_command"] == list(command)
 
 
 @pytest.mark.parametrize(
