@@ -27,6 +27,7 @@ class TurnCall:
     cancelled: bool = False
     activity: str = "starting"
     reports: int = 0
+    notices: tuple[str, ...] = ()  # for the result, as many clients show no notifications
 
     @property
     def request(self) -> RequestId:

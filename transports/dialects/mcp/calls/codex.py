@@ -35,7 +35,7 @@ def codex(call: Call, given: Any) -> Iterable[Action]:
         return call.tool_error(f"Failed to parse configuration for Codex tool: {error}")
     if _says_nothing(wanted.prompt):
         return call.tool_error(NO_WORDS)
-    return _begin(call, wanted)
+    return _begin(call, wanted, creation.without_effect("codex", arguments.Codex, given))
 
 
 def codex_reply(call: Call, given: Any) -> Iterable[Action]:
@@ -53,7 +53,8 @@ def codex_reply(call: Call, given: Any) -> Iterable[Action]:
         conversation = conversation_id(wanted.session_id)
     except ValueError as error:
         return call.tool_error(f"Failed to parse session_id: {error}")
-    return _continue(call, conversation, wanted)
+    ignored = creation.without_effect("codex-reply", arguments.CodexReply, given)
+    return _continue(call, conversation, wanted, ignored)
 
 
 def _says_nothing(prompt: str) -> bool:
@@ -61,8 +62,8 @@ def _says_nothing(prompt: str) -> bool:
     return not prompt.strip()
 
 
-def _begin(call: Call, wanted: arguments.Codex) -> Iterable[Action]:
-    turn = _open(call, first=True)
+def _begin(call: Call, wanted: arguments.Codex, ignored: tuple[str, ...]) -> Iterable[Action]:
+    turn = _open(call, ignored, first=True)
     conversation = ConversationId(str(uuid4()))
 
     def made(answer: Any) -> Iterable[Action]:
@@ -73,6 +74,7 @@ def _begin(call: Call, wanted: arguments.Codex) -> Iterable[Action]:
             yield from _close(turn, _error(text))
             return
         yield from creation.notices(call, answer)
+        turn.notices += tuple(one for one in answer.warnings if one not in turn.notices)
         yield Ask(ask.RememberEnvironment(None, conversation))
         yield from call.tell(lambda caller: Create(conversation, Begin(caller, answer.settings)), begun)
 
@@ -86,24 +88,33 @@ def _begin(call: Call, wanted: arguments.Codex) -> Iterable[Action]:
         turn.conversation = conversation
         yield from _say(turn, conversation, wanted.prompt, 0)
 
+    yield from _warn(turn)
     yield from progress.begun(turn, call.desk.options.progress_seconds)
-    yield from call.ask(lambda token: creation.settings_request(token, call.desk.options.defaults, wanted), made)
+    yield from call.ask(lambda token: creation.settings_request(token, call.desk.options.person, wanted), made)
 
 
-def _continue(call: Call, conversation: ConversationId, wanted: arguments.CodexReply) -> Iterable[Action]:
-    turn = _open(call, first=False)
+def _continue(
+    call: Call, conversation: ConversationId, wanted: arguments.CodexReply, ignored: tuple[str, ...]
+) -> Iterable[Action]:
+    turn = _open(call, ignored, first=False)
+    yield from _warn(turn)
     turn.conversation = conversation
     yield from progress.begun(turn, call.desk.options.progress_seconds)
     yield Ask(ask.RememberEnvironment(None, conversation))
     yield from _say(turn, conversation, wanted.prompt, None, wanted.if_busy)
 
 
-def _open(call: Call, *, first: bool) -> TurnCall:
+def _open(call: Call, ignored: tuple[str, ...], *, first: bool) -> TurnCall:
     desk = call.desk
     number = desk.expected.number()
-    turn = TurnCall(call, number, f"{desk.client.label}#{number}", first)
+    turn = TurnCall(call, number, f"{desk.client.label}#{number}", first, notices=ignored)
     desk.running.add(turn)
     return turn
+
+
+def _warn(turn: TurnCall) -> Iterable[Action]:
+    for notice in turn.notices:
+        yield from turn.call.desk.loudness.once("warning", notice)
 
 
 def _say(
@@ -188,7 +199,8 @@ def _structured(turn: TurnCall, text: str) -> dict[str, Any]:
     """So that a model, which sees no notifications, learns where to reply."""
     if turn.conversation is None:
         return {}
-    return {"structuredContent": {"threadId": turn.conversation, "sessionId": turn.conversation, "content": text}}
+    said = {"threadId": turn.conversation, "sessionId": turn.conversation, "content": text}
+    return {"structuredContent": {**said, "notices": list(turn.notices)} if turn.notices else said}
 
 
 def _text(text: str) -> list[dict[str, str]]:
