@@ -74,12 +74,16 @@ class AnswerApproval:
 
 @dataclass(frozen=True, slots=True)
 class PassOn:
-    """A client can't answer this question. `asked`: it was put to it, and came back; otherwise it never could be."""
+    """A client can't answer this question. `asked`: it was put to it, and came back; otherwise it never could be.
+
+    `reason`: what the model is told if nobody else can.
+    """
 
     connection: ConnectionId
     approval: ApprovalId
     asked: bool = True
     by: str = ""
+    reason: str = "no client that was asked could answer it"
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,7 +82,8 @@ def test_the_actions_of_mcp_are_understood(stage: Stage, work: Path, reply: str,
         client.tool("codex", {"prompt": ASK}, 1)
         client.respond(client.asked()["id"], {"action": reply})
         result = client.answer(1)["result"]
-        assert interrupted(result) if reply == "cancel" else result["structuredContent"]["content"] == "thanks"
+        assert result["structuredContent"]["content"] == "thanks"
+        assert ("dismissed the question" in result["content"][-1]["text"]) is (reply == "cancel")
     assert (work / "approved").exists() is ran
 
 

@@ -11,8 +11,8 @@ from actors.settings import Decision
 from transports.quoting import quoted_command
 
 FILES_SHOWN = 20  # of a patch, in the message; a person won't read more of them
-ACTIONS: dict[str, Decision] = {"accept": Decision.APPROVED, "decline": Decision.DENIED, "cancel": Decision.ABORT}
-DECISIONS: dict[str, Decision] = {one.value: one for one in Decision if one is not Decision.WITHDRAWN}
+ACTIONS: dict[str, Decision | None] = {"accept": Decision.APPROVED, "decline": Decision.DENIED, "cancel": None}
+DECISIONS: dict[str, Decision | None] = {one.value: one for one in Decision if one is not Decision.WITHDRAWN}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +60,13 @@ def described(request: ApprovalRequest) -> str:
     return f"a patch to {len(request.changes)} file(s)"
 
 
-def decision_of(result: Any) -> tuple[Decision, str]:
-    """Codex's own shape, or MCP's. What is neither is a no."""
-    if not isinstance(result, dict):
-        return Decision.DENIED, "the client's reply could not be read"
-    decision: Decision | None
-    if "decision" in result:
-        decision = DECISIONS.get(result["decision"]) if isinstance(result["decision"], str) else None
-    else:
-        action = result.get("action")
-        decision = ACTIONS.get(action) if isinstance(action, str) else None
-    return (decision, "") if decision is not None else (Decision.DENIED, "the client's reply could not be read")
+def decision_of(result: Any) -> tuple[Decision | None, str]:
+    """Codex's own shape, or MCP's. None: the question was dismissed without a choice. What is neither is a no."""
+    if isinstance(result, dict):
+        known, said = (DECISIONS, result["decision"]) if "decision" in result else (ACTIONS, result.get("action"))
+        if isinstance(said, str) and said in known:
+            return known[said], ""
+    return Decision.DENIED, "the client's reply could not be read"
 
 
 def _reasoned(reason: str | None, message: str) -> str:

@@ -42,7 +42,11 @@ TURN = _object(
         "threadId": ID,
         "sessionId": _said(TEXT, "The same id under its older name."),
         "content": _said(TEXT, "The agent's last message, or what went wrong."),
-        "notices": {"type": "array", "items": TEXT, "description": "What was ignored of the call, and why."},
+        "notices": {
+            "type": "array",
+            "items": TEXT,
+            "description": "What was ignored, or denied unanswered.",
+        },
     },
     ("threadId", "sessionId", "content"),
 )

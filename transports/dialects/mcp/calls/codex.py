@@ -169,7 +169,7 @@ def result_of(turn: TurnCall, answer: Any) -> dict[str, Any]:
     match answer:
         case TurnResult(ending=Ending.COMPLETED, message=message):
             text = message or ""
-            return {"content": _text(text), **_structured(turn, text)}
+            return {"content": _text(text, *turn.remarks), **_structured(turn, text)}
         case TurnResult(ending=ending) if ending in STOPPED:
             return _failed(turn, INTERRUPTED)
         case TurnResult(ending=ending, message=message):
@@ -188,11 +188,11 @@ def result_of(turn: TurnCall, answer: Any) -> dict[str, Any]:
 
 def _failed(turn: TurnCall, text: str) -> dict[str, Any]:
     """`error` is what clients of July 2025 look for."""
-    return {**_error(text), **_structured(turn, text), "error": text}
+    return {**_error(text, *turn.remarks), **_structured(turn, text), "error": text}
 
 
-def _error(text: str) -> dict[str, Any]:
-    return {"content": _text(text), "isError": True}
+def _error(*texts: str) -> dict[str, Any]:
+    return {"content": _text(*texts), "isError": True}
 
 
 def _structured(turn: TurnCall, text: str) -> dict[str, Any]:
@@ -200,8 +200,9 @@ def _structured(turn: TurnCall, text: str) -> dict[str, Any]:
     if turn.conversation is None:
         return {}
     said = {"threadId": turn.conversation, "sessionId": turn.conversation, "content": text}
-    return {"structuredContent": {**said, "notices": list(turn.notices)} if turn.notices else said}
+    notices = [*turn.notices, *turn.remarks]
+    return {"structuredContent": {**said, "notices": notices} if notices else said}
 
 
-def _text(text: str) -> list[dict[str, str]]:
-    return [{"text": text, "type": "text"}]
+def _text(*texts: str) -> list[dict[str, str]]:
+    return [{"text": text, "type": "text"} for text in texts]
