@@ -27,6 +27,7 @@ class McpOptions:
     twin_notifications: Twins = False
     answer_cancelled: bool = True
     stream_meta: bool = False
+    gone_s: float | None = None  # how long a caller may be gone before its turn ends; None: for ever
     progress_seconds: float = 10.0
     requests_in_flight: int = 64
     first_question: int = 0  # the id of our first request to the client; Codex's clients expect 0

@@ -130,7 +130,8 @@ def _say(
         yield from desk.readers.attach(desk.readers.new(conversation, CallSink(desk, conversation)), after)
     caller = turn.caller = desk.expected.reply(lambda answer: _ended(turn, answer))
     items = (TextItem(text=prompt),)
-    yield Tell(ToConversation(conversation, Send(caller, items, policy, await_end=True, by=turn.by)))
+    said = Send(caller, items, policy, await_end=True, by=turn.by, gone_s=desk.options.gone_s)
+    yield Tell(ToConversation(conversation, said))
 
 
 def _ended(turn: TurnCall, answer: Any) -> Iterable[Action]:
