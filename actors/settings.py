@@ -112,6 +112,9 @@ class Settings(BaseModel):
     effort: ReasoningEffort = Field(ReasoningEffort.MEDIUM, description="How hard a reasoning model thinks.")
     summary: ReasoningSummary = Field(ReasoningSummary.AUTO, description="How reasoning is summarised.")
     base_instructions: str | None = Field(None, description="Replaces the built-in instructions.")
+    developer_instructions: str | None = Field(
+        None, description="Told to the model before everything that is said, beside the built-in instructions."
+    )
     include_plan_tool: bool = Field(False, description="Offer update_plan to the model.")
     include_apply_patch_tool: bool = Field(False, description="Offer apply_patch as a tool of its own.")
     roots: tuple[Pin, ...] | None = Field(

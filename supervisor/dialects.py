@@ -53,6 +53,7 @@ def mcp_options(config: Config, said: Options) -> "McpOptions":
         twin_notifications=mcp.twin_notifications,
         answer_cancelled=mcp.answer_cancelled,
         stream_meta=mcp.stream_meta,
+        gone_s=mcp.caller_gone_seconds if mcp.on_caller_gone == "interrupt" else None,
         progress_seconds=mcp.progress_seconds,
         requests_in_flight=config.greenroom.limits.requests_in_flight,
     )

@@ -8,7 +8,7 @@ import asyncio
 import os
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from actors.errors import ConfigError, GreenroomError, InvalidInput, UnknownConv
 from actors.journal_messages import Chore, ChoreDone
 from actors.messages import Quiesce
 from actors.registry_messages import Known
+from actors.settings import SandboxMode, Settings, WorkspaceWrite
 from actors.shared import soon
 from supervisor.agent.environments import Around
 from supervisor.agent.pins import missing
@@ -25,7 +26,11 @@ from supervisor.asked import asked
 from supervisor.branching import check_name, forked, guest
 from supervisor.codex_services import Machine
 from supervisor.config import Arguments, Loaded, choose_provider, differences, load, overrides_from_json, settings_for
+from supervisor.config.ceiling import Ceiling, check_overrides
 from supervisor.config.complain import HIDDEN, is_secret
+from supervisor.config.derive import sandbox_policy, working_directory
+from supervisor.config.overrides import merge
+from supervisor.config.providers import insist_on_a_model
 from supervisor.engine import Engine
 from supervisor.journal.export import Place, arriving, import_, piece
 from supervisor.journal.opening import size_on_disk
@@ -37,6 +42,7 @@ from transports.switchboard import Switchboard
 
 log = structlog.get_logger()
 
+ARGUMENTS = tuple(one.name for one in fields(Arguments))
 STATISTICS_S = 1.0  # actors never wait, so this is for a machine that is very busy
 
 
@@ -60,6 +66,7 @@ class Services:
         self._busy: set[asyncio.Task[None]] = set()
         self._table: dict[type, Callable[[Any, Client], Awaitable[object]]] = {
             ask.MakeSettings: self._make_settings,
+            ask.Permit: self._permit,
             ask.RememberEnvironment: self._remember_environment,
             ask.ReadHistory: self._read_history,
             ask.ReadNews: self._read_news,
@@ -114,26 +121,45 @@ class Services:
         return await asyncio.to_thread(self._settings, request, client)
 
     def _settings(self, request: ask.MakeSettings, client: Client) -> ask.SettingsMade:
-        overrides = overrides_from_json(request.config)
-        loaded = self._engine.loaded.relayered(overrides, request.profile)
+        asked = overrides_from_json(request.config)
+        person = request.person or ask.Person()
+        own = overrides_from_json(person.config)
+        overrides = merge(own, asked)
+        loaded = self._engine.loaded.relayered(overrides, request.profile or person.profile)
         env = {**self._environ, **client.env}
-        arguments = Arguments(
-            model=request.model,
-            model_provider=request.model_provider,
-            cwd=request.cwd,
-            approval_policy=request.approval_policy,
-            sandbox=request.sandbox,
-            base_instructions=request.base_instructions,
-            include_plan_tool=request.include_plan_tool,
-            include_apply_patch_tool=request.include_apply_patch_tool,
-        )
-        settings = settings_for(loaded.config, arguments, Path(client.cwd), env)
+        settings = settings_for(loaded.config, _arguments(request, person), Path(client.cwd), env)
+        if request.person is not None:
+            check_overrides(asked, self._engine.config.greenroom.mcp)
+            self._ceiling(person, client).check(settings)
+            if request.model_provider is None:
+                insist_on_a_model(loaded.config, env, loaded.editable(env))
         named = request.model_provider or loaded.config.model_provider
         notice = None if named or self._noticed else choose_provider(loaded.config, env, loaded.editable(env)).notice
         settings = settings.model_copy(update={"overrides": without_secrets(overrides)})
         self._noticed = self._noticed or notice is not None  # one person has one daemon, and hears it once
         left_out = tuple(missing(settings.roots or (), settings.sandbox, settings.cwd))
         return ask.SettingsMade(settings, notice, (*loaded.warnings, *_about(settings.cwd), *left_out))
+
+    def _ceiling(self, person: ask.Person, client: Client) -> Ceiling:
+        """What the person has set for this client is what it may go up to."""
+        loaded = self._engine.loaded.relayered(overrides_from_json(person.config), person.profile)
+        env = {**self._environ, **client.env}
+        own = settings_for(loaded.config, _arguments(person, person), Path(client.cwd), env)
+        opened = sandbox_policy(SandboxMode.WORKSPACE_WRITE, loaded.config)
+        assert isinstance(opened, WorkspaceWrite)  # noqa: S101  # as was asked for
+        home = client.env.get("HOME") or self._environ.get("HOME") or "/"
+        return Ceiling(self._engine.config.greenroom.mcp, own, opened, Path(home))
+
+    async def _permit(self, request: ask.Permit, client: Client) -> ask.SettingsMade:
+        return await asyncio.to_thread(self._permitted, request, client)
+
+    def _permitted(self, request: ask.Permit, client: Client) -> ask.SettingsMade:
+        """What the conversation has already, somebody has given it."""
+        settings, current = request.settings, request.current
+        has = ("cwd", "sandbox", "approval_policy")
+        if any(getattr(settings, name) != getattr(current, name) for name in has):
+            self._ceiling(request.person, client).check(settings)
+        return ask.SettingsMade(settings, warnings=tuple(_about(settings.cwd)))
 
     async def _remember_environment(self, request: ask.RememberEnvironment, client: Client) -> None:
         if client.env:
@@ -164,12 +190,19 @@ class Services:
     # --- the machine ----------------------------------------------------------------------------------------------
 
     async def _run_once(self, request: ask.RunOnce, client: Client) -> ask.Plain:
-        config = self._engine.config
-        settings = await asyncio.to_thread(self._settings, ask.MakeSettings(None, cwd=request.cwd), client)
-        policy, confined = settings.settings.approval_policy, request.sandbox or settings.settings.sandbox
-        timeout_ms = request.timeout_ms or config.greenroom.limits.command_timeout_ms
-        machine = self._machine(client, settings.settings.cwd)
-        return ask.Plain(await machine.run_once(request.command, policy, confined, timeout_ms / 1000))
+        wanted = await asyncio.to_thread(self._once, request, client)
+        timeout_ms = request.timeout_ms or self._engine.config.greenroom.limits.command_timeout_ms
+        machine = self._machine(client, wanted.cwd)
+        policy, sandbox = wanted.approval_policy, wanted.sandbox
+        return ask.Plain(await machine.run_once(request.command, policy, sandbox, timeout_ms / 1000))
+
+    def _once(self, request: ask.RunOnce, client: Client) -> Settings:
+        ceiling = self._ceiling(request.person or ask.Person(), client)
+        cwd = working_directory(request.cwd, ceiling.own.cwd) if request.cwd else ceiling.own.cwd
+        settings = ceiling.own.model_copy(update={"cwd": cwd, "sandbox": request.sandbox or ceiling.own.sandbox})
+        if request.person is not None:
+            ceiling.check(settings)
+        return settings
 
     async def _diff_to_remote(self, request: ask.DiffToRemote, client: Client) -> ask.Plain:
         return ask.Plain(await self._machine(client, Path(client.cwd) / request.cwd).diff_to_remote())
@@ -295,6 +328,14 @@ class Services:
         self._engine.registry.tell(Quiesce())  # whoever reads the answer finds that no new turn is begun
         asyncio.get_running_loop().call_soon(self._stop, drain_s)  # after the answer, which the stop would overtake
         return ask.Plain({"drain_s": drain_s})
+
+
+def _arguments(wanted: ask.MakeSettings | ask.Person, person: ask.Person) -> Arguments:
+    """What the client says goes before what the person has set for it."""
+    said = {name: getattr(wanted, name, None) for name in ARGUMENTS}
+    return Arguments(
+        **{name: getattr(person, name, None) if value is None else value for name, value in said.items()}
+    )
 
 
 def _about(cwd: Path) -> Iterator[str]:

@@ -17,8 +17,23 @@ Token = object
 
 
 @dataclass(frozen=True, slots=True)
+class Person:
+    """What the person behind a client has set for it. The client may say otherwise, up to a ceiling."""
+
+    model: str | None = None
+    profile: str | None = None
+    cwd: str | None = None
+    approval_policy: str | None = None
+    sandbox: str | None = None
+    config: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class MakeSettings:
-    """Typed arguments over overrides over profile over file over defaults. Relative to the client's directory."""
+    """Typed arguments over overrides over profile over file over defaults. Relative to the client's directory.
+
+    `person`: what stands where the request says nothing, and how far it may go. None: the client is the person.
+    """
 
     token: Token
     model: str | None = None
@@ -31,6 +46,18 @@ class MakeSettings:
     base_instructions: str | None = None
     include_plan_tool: bool | None = None
     include_apply_patch_tool: bool | None = None
+    developer_instructions: str | None = None
+    person: Person | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Permit:
+    """Whether a client may have these settings in a conversation that has `current`. Answer: SettingsMade."""
+
+    token: Token
+    settings: Settings
+    current: Settings
+    person: Person
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +221,7 @@ class RunOnce:
     timeout_ms: float | None = None
     cwd: str | None = None
     sandbox: SandboxPolicy | None = None
+    person: Person | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +249,7 @@ class Served:
 
 Request = (
     MakeSettings
+    | Permit
     | RememberEnvironment
     | ReadHistory
     | ReadNews

@@ -4,20 +4,20 @@ from dataclasses import replace
 
 from actors import events as ev
 from actors.answers import Begun, Done
+from actors.conversation import sending
 from actors.conversation.closing import settle_claims
 from actors.conversation.deciding import resolve
 from actors.conversation.draft import Draft
 from actors.conversation.passing import deny_if_alone, inherit
 from actors.conversation.reading import end_subscription
 from actors.conversation.restore import adopted
-from actors.conversation.sending import withdraw_what_is_awaited
 from actors.conversation.starting import start_next
 from actors.conversation.state import Stage, Stopping
 from actors.conversation.storing import settle_stranded
 from actors.conversation.turns import set_deadline, stop_turn
 from actors.effects import Leave, OfferToPark, SetTimer, Stay
 from actors.errors import TurnFailed, UnknownConversation, WrongState
-from actors.ids import ApprovalId
+from actors.ids import ApprovalId, InputId
 from actors.messages import (
     Archive,
     Begin,
@@ -75,7 +75,7 @@ def archive(draft: Draft, command: Archive) -> None:
         return
     if command.archived != draft.facts.archived:
         if command.archived:
-            withdraw_what_is_awaited(draft, "the conversation was archived")
+            sending.withdraw_what_is_awaited(draft, "the conversation was archived")
         draft.emit(ev.ConversationArchived(archived=command.archived))
     draft.reply(command.caller, Done())
 
@@ -190,6 +190,8 @@ def take_timer(draft: Draft, news: TimerFired) -> None:
             _deadline(draft, ApprovalId(rest))
         case "unanswerable":
             deny_if_alone(draft, ApprovalId(rest))
+        case sending.CALLER_GONE:
+            sending.stop_for_nobody(draft, InputId(rest))
         case "storage":
             settle_stranded(draft, AbortReason.FAILED, draft.state.storage_error or "")
         case _:

@@ -72,6 +72,7 @@ class Claim:
     caller: Caller
     input: InputId
     awaiting: bool
+    gone_s: float | None = None  # how long its caller may be gone
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,10 @@ from supervisor.config.complain import problems
 from supervisor.config.overrides import Tree
 from supervisor.config.own import Mcp
 
-OF_A_CONNECTION = ("tools", "twin_notifications", "answer_cancelled", "stream_meta", "progress_seconds")
+OF_A_CONNECTION = (
+    *("tools", "twin_notifications", "answer_cancelled", "stream_meta", "progress_seconds"),
+    *("on_caller_gone", "caller_gone_seconds"),
+)
 
 
 def connection_settings(overrides: Tree) -> Mapping[str, Any]:

@@ -41,6 +41,7 @@ class Arguments:
     approval_policy: str | None = None
     sandbox: str | None = None
     base_instructions: str | None = None
+    developer_instructions: str | None = None
     include_plan_tool: bool | None = None
     include_apply_patch_tool: bool | None = None
 
@@ -66,6 +67,7 @@ def settings_for(config: Config, arguments: Arguments, base: Path, environ: Mapp
         effort=config.model_reasoning_effort,
         summary=config.model_reasoning_summary,
         base_instructions=_instructions(config, arguments, cwd),
+        developer_instructions=arguments.developer_instructions or None,
         include_plan_tool=_said(arguments.include_plan_tool, config.include_plan_tool),
         include_apply_patch_tool=_said(arguments.include_apply_patch_tool, config.include_apply_patch_tool),
     )

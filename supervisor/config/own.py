@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from actors.settings import SandboxMode
 from supervisor.config.shape import Expect
 from supervisor.config.table import (
     AbsolutePath,
@@ -184,6 +185,26 @@ class Mcp(Table):
         description="Send each event of `codex` and `codex-reply` a second time under its own name, as Codex did "
         "until August 2025. auto: for clients of revisions up to 2025-06-18, which may wait for them, and without "
         "deltas, which would double the traffic. true: all events, for all clients.",
+    )
+    max_sandbox: SandboxMode = Field(
+        SandboxMode.WORKSPACE_WRITE,
+        description="The widest sandbox that a client, or the model behind it, may ask for, with any approval "
+        "policy. What the config or the command line of `greenroom mcp` sets itself is allowed where it is wider. "
+        "workspace-write, because that is what clients need in order to work, and its harm ends at the directory.",
+    )
+    allow_provider_overrides: Flag = Field(
+        False,
+        description="Let clients define model providers in `config`. Off, because a provider says which variable "
+        "holds a key and where the key is sent.",
+    )
+    on_caller_gone: Literal["interrupt", "continue"] = Field(
+        "interrupt",
+        description="What becomes of a turn whose `codex` or `codex-reply` call lost its client, when nobody else "
+        "waits for it or reads along. interrupt, because clients that are stopped often just die, and nobody would "
+        "know of what runs on; Codex's server ended with its client, too.",
+    )
+    caller_gone_seconds: Seconds = Field(
+        5, description="How long after that: time for somebody to attach, or for a client that starts anew."
     )
     answer_cancelled: Flag = Field(
         True,

@@ -165,6 +165,8 @@ def test_the_tools_are_listed_with_the_names_and_arguments_of_the_original(stage
         "sandbox": "string",
         "config": "object",
         "base-instructions": "string",
+        "developer-instructions": "string",
+        "compact-prompt": "string",
         "include-plan-tool": "boolean",
     }
     assert codex["properties"]["approval-policy"]["enum"] == ["untrusted", "on-failure", "on-request", "never"]

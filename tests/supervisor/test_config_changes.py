@@ -67,7 +67,8 @@ LIVE = {
     *(f"greenroom.limits.{one}" for one in ("command_output_bytes", "model_output_bytes", "model_output_lines")),
     *(f"greenroom.retention.max_{one}" for one in ("age_days", "events", "conversations")),
     *(f"greenroom.mcp.{one}" for one in ("tools", "twin_notifications", "answer_cancelled", "stream_meta")),
-    *(f"greenroom.mcp.{one}" for one in ("progress_seconds",)),
+    *(f"greenroom.mcp.{one}" for one in ("progress_seconds", "max_sandbox", "allow_provider_overrides")),
+    *(f"greenroom.mcp.{one}" for one in ("on_caller_gone", "caller_gone_seconds")),
 }
 
 

@@ -17,7 +17,7 @@ from supervisor.agent.bounds import DEFAULTS, Bounds
 from supervisor.agent.environments import Around
 from supervisor.agent.history import Histories, take_inputs
 from supervisor.agent.model.errors import BeyondBound
-from supervisor.agent.model.history import HistoryItem, ModelRequest, Part, Said, Text
+from supervisor.agent.model.history import HistoryItem, ModelRequest, Part, Said, Text, said
 from supervisor.agent.model.news import News
 from supervisor.agent.model.retry import Pause
 from supervisor.agent.pictures import readable
@@ -155,7 +155,7 @@ class ModelBackend:
         return ModelRequest(
             model=settings.model,
             instructions=_instructions(settings),
-            items=await _with_pictures(work),
+            items=(*_told_first(settings), *await _with_pictures(work)),
             tools=tools_for(settings),
             effort=settings.effort,
             summary=settings.summary,
@@ -175,6 +175,12 @@ async def _take_more(work: Work) -> bool:
 
 def _instructions(settings: Settings) -> str:
     return settings.base_instructions or BASE_INSTRUCTIONS
+
+
+def _told_first(settings: Settings) -> tuple[HistoryItem, ...]:
+    """From the settings and not from the history: a fork, a restart and a turn with others have the right ones."""
+    text = settings.developer_instructions
+    return (said("developer", text),) if text else ()
 
 
 async def _with_pictures(work: Work) -> tuple[HistoryItem, ...]:

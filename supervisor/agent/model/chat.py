@@ -38,6 +38,7 @@ from supervisor.agent.model.history import (
 from supervisor.agent.model.news import CallDone, Delta, RawReasoningDelta, ReasoningDone, TextDelta, TextDone, Usage
 from supervisor.agent.model.refusals import in_stream
 
+ROLES = {"developer": "system"}  # many servers know no other
 CUT = frozenset({"length", "content_filter"})  # finish reasons of an answer that isn't whole
 
 
@@ -61,7 +62,7 @@ def messages(items: tuple[HistoryItem, ...]) -> list[Object]:
     for item in items:
         match item:
             case Said():
-                result.append({"role": item.role, "content": _content(item)})
+                result.append({"role": ROLES.get(item.role, item.role), "content": _content(item)})
             case Called():
                 if not result or result[-1]["role"] != "assistant":
                     result.append({"role": "assistant", "content": None})

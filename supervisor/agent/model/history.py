@@ -29,11 +29,12 @@ class LocalImage:
 
 
 Part = Text | Image | LocalImage
+Role = Literal["user", "assistant", "developer"]  # on the chat wire the last is `system`
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    role: Literal["user", "assistant"]
+    role: Role
     parts: tuple[Part, ...]
 
     @property
@@ -96,5 +97,5 @@ def unread(picture: LocalImage) -> str:
     return f"[the picture {picture.path}]"
 
 
-def said(role: Literal["user", "assistant"], text: str) -> Said:
+def said(role: Role, text: str) -> Said:
     return Said(role, (Text(text),))

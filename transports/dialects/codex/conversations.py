@@ -37,7 +37,7 @@ def new_conversation(call: Call, wanted: p.NewConversation) -> Iterable[Action]:
         call.desk.unheard.keep(conversation, None)
         yield from call.finish({"conversationId": conversation, "model": answer.settings.model})
 
-    return call.ask(lambda token: creation.settings_request(token, call.desk.options.defaults, wanted), made)
+    return call.ask(lambda token: creation.settings_request(token, call.desk.options.person, wanted), made)
 
 
 def send_user_message(call: Call, wanted: p.SendUserMessage) -> Iterable[Action]:
@@ -60,11 +60,19 @@ def send_user_turn(call: Call, wanted: p.SendUserTurn) -> Iterable[Action]:
                 "approval_policy": wanted.approval_policy,
                 "sandbox": wanted.sandbox_policy,
                 "model": wanted.model,
-                "effort": wanted.effort,
+                "effort": wanted.effort or answer.settings.effort,
                 "summary": wanted.summary,
             }
         )
-        return _send(call, wanted.conversation, wanted.items, settings)
+        person = call.desk.options.person
+        return call.ask(lambda token: ask.Permit(token, settings, answer.settings, person), permitted)
+
+    def permitted(answer: Any) -> Iterable[Action]:
+        if isinstance(answer, GreenroomError):
+            yield from call.fail(jsonrpc.INVALID_REQUEST, answer.message)
+            return
+        yield from creation.notices(call, answer)
+        yield from _send(call, wanted.conversation, wanted.items, answer.settings)
 
     return call.command(wanted.conversation, Inspect, seen)
 

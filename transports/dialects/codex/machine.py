@@ -26,7 +26,10 @@ def exec_one_off_command(call: Call, wanted: p.ExecOneOffCommand) -> Iterable[Ac
         return call.finish(dict(answer.value))
 
     return call.ask(
-        lambda token: ask.RunOnce(token, wanted.command, wanted.timeout_ms, wanted.cwd, wanted.sandbox_policy), ran
+        lambda token: ask.RunOnce(
+            token, wanted.command, wanted.timeout_ms, wanted.cwd, wanted.sandbox_policy, call.desk.options.person
+        ),
+        ran,
     )
 
 

@@ -27,6 +27,8 @@ class NewConversation(BaseModel):
     sandbox: SandboxMode | None = None
     config: dict[str, Any] | None = None
     base_instructions: str | None = Field(None, alias="baseInstructions")
+    developer_instructions: str | None = Field(None, alias="developerInstructions")
+    compact_prompt: str | None = Field(None, alias="compactPrompt")
     include_plan_tool: bool | None = Field(None, alias="includePlanTool")
     include_apply_patch_tool: bool | None = Field(None, alias="includeApplyPatchTool")
 
@@ -46,7 +48,7 @@ class SendUserTurn(Named):
     approval_policy: ApprovalPolicy = Field(alias="approvalPolicy")
     sandbox_policy: SandboxPolicy = Field(alias="sandboxPolicy")
     model: str
-    effort: ReasoningEffort
+    effort: ReasoningEffort | None = None
     summary: ReasoningSummary
 
 

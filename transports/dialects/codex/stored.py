@@ -31,6 +31,7 @@ OVERRIDDEN = {
     "approval_policy": ("approval_policy",),
     "sandbox": ("sandbox", "roots"),
     "base_instructions": ("base_instructions",),
+    "developer_instructions": ("developer_instructions",),
     "include_plan_tool": ("include_plan_tool",),
     "include_apply_patch_tool": ("include_apply_patch_tool",),
 }
@@ -118,7 +119,7 @@ def _override(
 
         return call.command(conversation, lambda caller: ChangeSettings(caller, settings), changed)
 
-    return call.ask(lambda token: creation.settings_request(token, call.desk.options.defaults, overrides), made)
+    return call.ask(lambda token: creation.settings_request(token, call.desk.options.person, overrides), made)
 
 
 def _tell_history(call: Call, conversation: ConversationId, settings: Settings) -> Iterable[Action]:

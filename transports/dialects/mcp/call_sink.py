@@ -36,6 +36,8 @@ class CallSink:
             if turn is not None:
                 yield from self._write(turn, one)
                 progress.follow(turn, one)
+                unanswered = questions.denied_unanswered(one)
+                turn.remarks += (unanswered,) if unanswered else ()
             yield from questions.heed(slice_, one, partial(self._ask, of=one.turn))
             if one.type in TERMINAL:
                 running.turn_ended(one.turn)

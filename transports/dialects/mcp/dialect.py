@@ -4,6 +4,7 @@ Part of its connection. What is open lies on the desk; here it is only decided w
 """
 
 from collections.abc import Callable, Iterable
+from itertools import chain
 from typing import Any, assert_never
 
 from actors.effects import Deliver, EndSubscription, ReplyTo
@@ -11,7 +12,7 @@ from actors.ids import SubscriptionId
 from transports import jsonrpc
 from transports.dialect import Action, Client, Write
 from transports.dialects.codex.methods import METHODS as CODEX_METHODS
-from transports.dialects.mcp import list_changes, progress, resources
+from transports.dialects.mcp import creation, list_changes, progress, resources
 from transports.dialects.mcp.call import Call, ProgressToken
 from transports.dialects.mcp.cancelled import cancelled
 from transports.dialects.mcp.decoding import Undecodable, decoded
@@ -66,7 +67,11 @@ class McpDialect:
         if refusal is not None:
             return (Write(jsonrpc.refused(request.id, refusal)),)
         self._desk.sent.pop(request.id)  # the id is in use again and means this one now
-        return method.handler(Call(self._desk, request.id, _progress_token(request.params)), params)
+        call = Call(self._desk, request.id, _progress_token(request.params))
+        actions = method.handler(call, params)
+        if request.method in CODEX_METHODS:
+            actions = chain(creation.ignoring(call, request.method, method.params, request.params or {}), actions)
+        return actions
 
     # --- from the actors ------------------------------------------------------------------------------------------
 

@@ -16,8 +16,8 @@ from transports.quoting import quoted_command
 LINES_SHOWN = 200  # of a command or a patch, in the message; the middle of more is left out, and that is said
 SENTENCE_LENGTH = 200  # of a command that is read within a sentence; a longer one has lines of its own
 DESCRIBED_LENGTH = 300  # of what waits, where a client can only be told
-ACTIONS: dict[str, Decision] = {"accept": Decision.APPROVED, "decline": Decision.DENIED, "cancel": Decision.ABORT}
-DECISIONS: dict[str, Decision] = {one.value: one for one in Decision if one is not Decision.WITHDRAWN}
+ACTIONS: dict[str, Decision | None] = {"accept": Decision.APPROVED, "decline": Decision.DENIED, "cancel": None}
+DECISIONS: dict[str, Decision | None] = {one.value: one for one in Decision if one is not Decision.WITHDRAWN}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +90,10 @@ def described(request: ApprovalRequest) -> str:
     return f"`{what}`{where}{', outside the sandbox' if question.outside(asked) else ''}"
 
 
-def decision_of(result: Any) -> tuple[Decision, str]:
-    """Codex's own shape, or MCP's. What is neither is a no."""
-    if not isinstance(result, dict):
-        return Decision.DENIED, "the client's reply could not be read"
-    decision: Decision | None
-    if "decision" in result:
-        decision = DECISIONS.get(result["decision"]) if isinstance(result["decision"], str) else None
-    else:
-        action = result.get("action")
-        decision = ACTIONS.get(action) if isinstance(action, str) else None
-    return (decision, "") if decision is not None else (Decision.DENIED, "the client's reply could not be read")
+def decision_of(result: Any) -> tuple[Decision | None, str]:
+    """Codex's own shape, or MCP's. None: the question was dismissed without a choice. What is neither is a no."""
+    if isinstance(result, dict):
+        known, said = (DECISIONS, result["decision"]) if "decision" in result else (ACTIONS, result.get("action"))
+        if isinstance(said, str) and said in known:
+            return known[said], ""
+    return Decision.DENIED, "the client's reply could not be read"

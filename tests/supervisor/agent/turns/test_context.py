@@ -132,6 +132,22 @@ def test_base_instructions_replace_ours(either: House, server: ModelServer) -> N
     assert told_first.startswith("You are a test.")
 
 
+def test_developer_instructions_come_first_in_every_request_and_after_a_restart(
+    either: House, server: ModelServer
+) -> None:
+    conversation = either.talk(developer_instructions="Review only.")
+    conversation.ask("say one")
+    conversation.ask("say two")
+    either.restart()
+    conversation.ask("say three")
+    for request in server.requests:
+        chat = "messages" in request.body
+        first = request.body["messages"][1] if chat else request.body["input"][0]
+        text = first["content"] if chat else first["content"][0]["text"]
+        assert (first["role"], text) == ("system" if chat else "developer", "Review only.")
+        assert str(request.body).count("Review only.") == 1
+
+
 def test_pictures_reach_the_model_as_data_and_their_place_in_history_as_files(
     either: House, server: ModelServer
 ) -> None:

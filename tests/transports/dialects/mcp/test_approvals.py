@@ -171,13 +171,51 @@ def test_both_shapes_of_a_reply_are_read_and_any_other_is_a_no(reply: Any, decis
     assert decisions(daemon) == [decision]
 
 
-@pytest.mark.parametrize("reply", [{"decision": "abort"}, {"action": "cancel"}])
-def test_an_abort_ends_the_turn(reply: Any) -> None:
+def test_a_dismissed_question_is_denied_where_nobody_else_could_be_asked_and_the_caller_learns_what_it_was() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon)
+    conversation = began(daemon, client, 1)
+    wants_to_run(daemon, conversation)
+    client.respond(0, {"action": "cancel"})
+    (answer,) = daemon.answered
+    assert answer.decision is Decision.DENIED
+    assert answer.reason == "the client dismissed the question"
+    daemon.finish(conversation, "I could not run it")
+    daemon.settle()
+    result = client.answer(1)["result"]
+    said, remark = (one["text"] for one in result["content"])
+    assert said == "I could not run it" == result["structuredContent"]["content"]
+    assert remark.startswith(
+        "The agent asked for `git init` in `/w`; the client dismissed the question, so it was denied"
+    )
+    assert "answer_approval" in remark
+    assert "approval-policy never" in remark
+    assert result["structuredContent"]["notices"] == [remark]
+    assert "isError" not in result
+    assert nothing_open(client)
+
+
+def test_a_dismissed_question_stays_open_for_another_client_that_can_be_asked() -> None:
+    daemon = Daemon()
+    client, other = McpClient(daemon, "c1"), McpClient(daemon, "c2")
+    conversation = began(daemon, client, 1)
+    other.ask("addConversationListener", {"conversationId": conversation})
+    wants_to_run(daemon, conversation)
+    client.respond(0, {"action": "cancel"})
+    assert decisions(daemon) == []
+    other.respond(0, {"decision": "approved"})
+    assert decisions(daemon) == [Decision.APPROVED]
+    daemon.finish(conversation, "Done")
+    daemon.settle()
+    assert "notices" not in client.answer(1)["result"]["structuredContent"]
+
+
+def test_an_abort_ends_the_turn() -> None:
     daemon = Daemon()
     client = McpClient(daemon)
     began_in = began(daemon, client)
     wants_to_run(daemon, began_in)
-    client.respond(0, reply)
+    client.respond(0, {"decision": "abort"})
     assert client.types()[-1] == "turn_aborted"
     assert nothing_open(client)
 

@@ -74,6 +74,48 @@ def test_all_arguments_reach_the_settings_and_words_of_the_bridge_come_second() 
     assert (made.config, made.base_instructions, made.include_plan_tool) == ({"a.b": 1}, "be brief", True)
 
 
+def test_what_has_no_effect_in_a_call_is_named_in_its_result_and_in_a_warning() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon)
+    conversation = began(
+        daemon, client, 1, **{"compact-prompt": "short", "sandbox-mode": "x", "base_instructions": "b"}
+    )
+    daemon.finish(conversation, "Done")
+    daemon.settle()
+    notices = [
+        "codex: unknown argument 'sandbox-mode', ignored",
+        "codex: compact-prompt has no effect yet: histories are not compacted",
+    ]
+    assert client.answer(1)["result"]["structuredContent"]["notices"] == notices
+    assert [one["data"] for one in client.told("notifications/message")][:2] == notices
+    reply = client.tool("codex-reply", {"threadId": conversation, "prompt": "x", "model": "o3"}, 2)
+    daemon.finish(conversation, "Done")
+    daemon.settle()
+    said = client.answer(reply)["result"]["structuredContent"]["notices"]
+    assert said == ["codex-reply: unknown argument 'model', ignored"]
+
+
+def test_a_call_of_which_everything_counts_has_no_notices() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon)
+    conversation = began(daemon, client, 1, **{"developer-instructions": "d", "approval_policy": "never"})
+    daemon.finish(conversation, "Done")
+    daemon.settle()
+    assert "notices" not in client.answer(1)["result"]["structuredContent"]
+    (made,) = [one for one in daemon.asked if isinstance(one, ask.MakeSettings)]
+    assert made.developer_instructions == "d"
+
+
+def test_what_a_conversation_method_does_not_know_is_told_as_a_warning() -> None:
+    client = McpClient(Daemon())
+    client.ask("newConversation", {"model": "m", "modelProvider": "x", "_meta": {}})
+    client.result("conversationCreate", {"prompt": "", "model": "m", "cwd": "/w", "effort": "low"})
+    told = [one["data"] for one in client.told("notifications/message")]
+    assert "newConversation: unknown argument 'modelProvider', ignored" in told
+    assert "conversationCreate: unknown argument 'effort', ignored" in told
+    assert not any("_meta" in one for one in told)
+
+
 def test_the_client_s_environment_is_remembered_before_anything_runs() -> None:
     daemon = Daemon()
     conversation = began(daemon, McpClient(daemon))

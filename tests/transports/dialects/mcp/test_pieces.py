@@ -12,9 +12,10 @@ from transports.dialects.mcp.bounded import Bounded
 from transports.dialects.mcp.events import MEMBERS, seed_message
 from transports.dialects.mcp.identifiers import conversation_id
 from transports.dialects.mcp.lines import event_notification, initial_state, listener_notification
-from transports.dialects.mcp.options import Defaults, McpOptions, with_hello
+from transports.dialects.mcp.options import McpOptions, with_hello
 from transports.dialects.mcp.paging import page_of
 from transports.dialects.mcp.revisions import Initialize, peer
+from transports.requests import Person
 
 PLAIN = "67e5504410b1426f9247bb680e5fe0c8"
 HYPHENATED = "67e55044-10b1-426f-9247-bb680e5fe0c8"
@@ -126,8 +127,8 @@ def test_a_bounded_dictionary_forgets_the_oldest() -> None:
 
 def test_the_bridge_s_words_are_defaults_and_nonsense_is_ignored() -> None:
     said = {"defaults": {"model": "m", "cwd": 5, "config": {"a": 1}, "other": 1}}
-    assert with_hello(McpOptions(), said).defaults == Defaults(model="m", config={"a": 1})
-    assert with_hello(McpOptions(), {"defaults": 1}).defaults == Defaults()
+    assert with_hello(McpOptions(), said).person == Person(model="m", config={"a": 1})
+    assert with_hello(McpOptions(), {"defaults": 1}).person == Person()
 
 
 @pytest.mark.parametrize(("said", "first"), [(7, 7), (0, 0), (-1, 0), ("7", 0), (7.0, 0), (None, 0)])

@@ -28,6 +28,7 @@ PAGE = 100
 def create(call: Call, given: Any) -> Iterable[Action]:
     wanted = decoded(arguments.ConversationCreate, given)
     conversation = ConversationId(str(uuid4()))
+    yield from creation.ignoring(call, "conversationCreate", arguments.ConversationCreate, given)
 
     def failed(text: str) -> Iterable[Action]:
         return call.tool_payload({"message": text}, error=True)
@@ -47,7 +48,7 @@ def create(call: Call, given: Any) -> Iterable[Action]:
         call.desk.created.keep(conversation, call.request)
         yield from call.tool_payload({"conversation_id": conversation, "model": answer.settings.model})
 
-    return call.ask(lambda token: creation.settings_request(token, call.desk.options.defaults, wanted), made)
+    yield from call.ask(lambda token: creation.settings_request(token, call.desk.options.person, wanted), made)
 
 
 def send_message(call: Call, given: Any) -> Iterable[Action]:
@@ -68,6 +69,7 @@ def send_message(call: Call, given: Any) -> Iterable[Action]:
             return failed("Session does not exist")
         return failed(f"Failed to submit user input: {answer.message}")
 
+    yield from creation.ignoring(call, "conversationSendMessage", arguments.ConversationSendMessage, given)
     if not wanted.content:
         yield from failed("No content items provided")
         return
