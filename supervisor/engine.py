@@ -186,6 +186,7 @@ class Engine:
         return {
             **{actor.name: actor.statistics() for actor in self._staff},
             "agents": self.runner.statistics(),
+            "histories": self.histories.statistics(),
             "processes": self.processes.statistics(),
         }
 

@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 from itertools import repeat
 from pathlib import Path
 from typing import Any
@@ -59,9 +59,14 @@ def once(*pieces: bytes) -> Pieces:
     yield from (STREAM, *pieces)
 
 
+@cache
+def packed() -> bytes:
+    """Some kilobytes that are 256 MiB once they are unpacked twice."""
+    return gzip.compress(gzip.compress(b" " * (256 * MIB), 1))
+
+
 def bombed(head: bytes, encoding: bytes) -> Pieces:
-    packed = gzip.compress(gzip.compress(b" " * (256 * MIB), 1))
-    yield head + b"Content-Encoding: %s\r\nContent-Length: %d\r\n\r\n" % (encoding, len(packed)) + packed
+    yield head + b"Content-Encoding: %s\r\nContent-Length: %d\r\n\r\n" % (encoding, len(packed())) + packed()
 
 
 def dripped(head: bytes, piece: bytes) -> Pieces:
@@ -80,6 +85,11 @@ def calls(count: int, name: str = "nothing") -> Pieces:
         ]
         yield chunk(event(delta(tool_calls=said)))
     yield finish("tool_calls")
+
+
+def called(arguments: str) -> Pieces:
+    piece = {"index": 0, "id": "c", "function": {"name": "shell", "arguments": arguments}}
+    yield from once(chunk(event(delta(tool_calls=[piece]))), finish("tool_calls"))
 
 
 def counted(total: Any) -> Pieces:
@@ -132,11 +142,13 @@ KINDS: dict[str, Callable[[], Pieces]] = {
         chunk(event(b'{"choices":[{"delta":{"content":' + b"[" * 150 + b"]" * 150 + b"}}]}"))
     ),
     "many-values": lambda: streamed(event({"choices": [[0] * 6_000]})),
-    "bad-arguments": lambda: once(
-        chunk(event(delta(tool_calls=[{"index": 0, "id": "c", "function": {"name": "shell", "arguments": '{"command":['
-        + "1," * 1_000_000 + "1]}"}}]))), finish("tool_calls")),
+    "bad-arguments": lambda: called('{"command":[' + "1," * 1_000_000 + "1]}"),
+    "long-command": lambda: called(json.dumps({"command": ["echo", "x" * MIB]})),
+    "many-words": lambda: called(json.dumps({"command": ["echo", *["x"] * 40_000]})),
+    "long-time": lambda: called('{"command":["true"],"timeout":1' + "0" * 400 + "}"),
     **{f"count-{place}": partial(counted, odd) for place, odd in enumerate(ODD)},
 }  # fmt: skip  # a line for each kind
+SLOW = ("letters", "alternating", "tiny-chunks", "tiny-text-chunks")  # take seconds until they meet a bound
 DRIPS: dict[str, Callable[[], Pieces]] = {
     "drip-head": lambda: dripped(OK, b"x"),
     "drip-continue": lambda: dripped(b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
