@@ -43,6 +43,7 @@ from supervisor.agent.sandbox import Sandbox
 from supervisor.agent.tools.patching import Patching
 from supervisor.agent.tools.shell import Shell, ShellLimits
 from supervisor.agent.tools.toolbox import Toolbox
+from supervisor.allocator import give_back
 from supervisor.bell import Wish
 from supervisor.config import Config, Loaded
 from supervisor.feed import Feed, Overheard
@@ -107,6 +108,7 @@ class Engine:
             raise
 
     def _start(self) -> None:
+        give_back()
         for directory in (self.paths.state, self.paths.run):
             private_directory(directory)
         self.journal = SqliteJournal(Path(self.paths.journal_file))
@@ -200,6 +202,7 @@ class Engine:
         return {
             **{actor.name: actor.statistics() for actor in self._staff},
             "agents": self.runner.statistics(),
+            "histories": self.histories.statistics(),
             "processes": self.processes.statistics(),
         }
 

@@ -31,9 +31,9 @@ class Bounds:
     command_bytes: int = 512 * KIB
     patch_bytes: int = 32 * MIB
     patch_files: int = 500
-    patch_lines: int = 500_000
+    patch_lines: int = 250_000
     patch_compared_lines: int = 20_000_000
-    patch_event_bytes: int = 4 * MIB
+    patch_event_bytes: int = MIB
 
     def beyond(self, key: str, what: str) -> str:
         """What is said to a person or a model when a bound is met. `what` says what happened, without a full stop."""

@@ -5,6 +5,7 @@ over.
 """
 
 import asyncio
+import gc
 import time
 from collections.abc import Callable
 from typing import Concatenate, ParamSpec, TypeVar
@@ -14,6 +15,7 @@ Result = TypeVar("Result")
 
 STEP_S = 0.002  # of work between two rests
 REST_S = 0.0005  # long enough for the loop to have the interpreter's lock
+CALM_S = 5.0  # for which no cycles are collected at most
 END_S = 1.0  # for a chore that was told to stop; one that waits for a disk that is away burns nothing
 
 
@@ -45,7 +47,9 @@ async def in_worker(
 ) -> Result:
     """As asyncio.to_thread; but when this is cancelled, the work ends too, before the cancellation goes on."""
     chore = Chore()
+    calm = _Calm()
     doing = asyncio.ensure_future(asyncio.to_thread(work, chore, *arguments, **named))
+    doing.add_done_callback(calm.end)
     try:
         return await asyncio.shield(doing)
     except asyncio.CancelledError:
@@ -53,6 +57,25 @@ async def in_worker(
         doing.add_done_callback(_heard)
         await asyncio.wait({doing}, timeout=END_S)
         raise
+
+
+class _Calm:
+    """No collection of cycles while much is made that has none: each would stop everybody for a tenth of a second."""
+
+    _going_on = 0
+
+    def __init__(self) -> None:
+        _Calm._going_on += 1
+        gc.disable()
+        self._end = asyncio.get_running_loop().call_later(CALM_S, self.end)
+
+    def end(self, _: object = None) -> None:
+        """When the work is done, or takes long, as on a disk that is away."""
+        if not self._end.cancelled():
+            self._end.cancel()
+            _Calm._going_on -= 1
+            if not _Calm._going_on:
+                gc.enable()
 
 
 def _heard(done: "asyncio.Future[Result]") -> None:

@@ -47,6 +47,9 @@ class Histories:
     def forget(self, conversation: ConversationId) -> None:
         self._take(conversation)
 
+    def statistics(self) -> dict[str, int]:
+        return {"transcripts": len(self._kept), "characters": self._size}
+
     def _take(self, conversation: ConversationId) -> Transcript | None:
         kept = self._kept.pop(conversation, None)
         if kept is not None:

@@ -139,15 +139,16 @@ class Limits(Table):
         "it is applied, of 1,024 that a process usually has.",
     )
     patch_lines: Positive = Field(
-        500_000, description="Lines of a patch and of the files that it changes. A line costs 100 bytes of memory."
+        250_000,
+        description="Lines of a patch and of the files that it changes. A line costs 500 bytes of memory.",
     )
     patch_compared_lines: Positive = Field(
         20_000_000, description="Lines that are compared to find where a patch belongs: seconds of work."
     )
     patch_event_bytes: Positive = Field(
-        4 * MIB,
-        description="What an event shows of a patch; what is longer is named, and said not to be shown. A quarter of "
-        "the longest message.",
+        MIB,
+        description="What an event shows of a patch; what is longer is named, and said not to be shown. Nobody reads "
+        "twenty thousand lines of changes.",
     )
 
 

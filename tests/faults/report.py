@@ -19,6 +19,7 @@ LETTERS = {
     "S": "Slow and vanished readers",
     "F": "Foreign and malformed input",
     "R": "Resources, clocks, disks",
+    "H": "Hostile model servers",
     "M": "The whole daemon against a model",
     "W": "Writable roots",
 }

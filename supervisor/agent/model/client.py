@@ -188,9 +188,12 @@ class Stream:
         decoder = self._decoder
         with _mapped(self._endpoint, StreamBroken):
             async for chunk in self._chunks:
-                await self._take(chunk)
-                if decoder.failure:
-                    raise _cleaned(self._endpoint, decoder.failure)
+                for start in range(0, len(chunk), SLICE_BYTES):
+                    if start:
+                        await asyncio.sleep(0)
+                    await self._take(chunk[start : start + SLICE_BYTES])
+                    if decoder.failure:
+                        raise _cleaned(self._endpoint, decoder.failure)
                 if decoder.answered:
                     break
         late = await self._linger() if decoder.answered else []

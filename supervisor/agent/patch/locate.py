@@ -104,11 +104,14 @@ class _Reading:
         self._text = "".join(self._letter(read(line)) for line in effort.walk(lines))
 
     def first(self, wanted: Sequence[str], start: int) -> int | None:
-        self._effort.spend_comparisons(len(wanted) + max(0, len(self._text) - start))
-        letters = [self._letters.get(self._read(line)) for line in self._effort.walk(wanted)]
-        if None in letters:
-            return None  # a line that the file has nowhere
-        found = self._text.find("".join(letter for letter in letters if letter), start)
+        letters: list[str] = []
+        for line in self._effort.walk(wanted):
+            letter = self._letters.get(self._read(line))
+            if letter is None:
+                return None  # a line that the file has nowhere
+            letters.append(letter)
+        found = self._text.find("".join(letters), start)
+        self._effort.spend_comparisons(len(wanted) + (len(self._text) if found < 0 else found) - start)
         return None if found < 0 else found
 
     def _letter(self, line: str) -> str:

@@ -121,7 +121,9 @@ def blob_id(state: FileState | None) -> str:
     if state is None:
         return NO_BLOB
     # SHA-1 is how git names a blob; nothing is secured by it.
-    return hashlib.sha1(b"blob %d\0" % len(state.data) + state.data, usedforsecurity=False).hexdigest()
+    blob = hashlib.sha1(b"blob %d\0" % len(state.data), usedforsecurity=False)
+    blob.update(state.data)
+    return blob.hexdigest()
 
 
 def _mode(state: FileState | None) -> str:

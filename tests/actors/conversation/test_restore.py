@@ -308,3 +308,19 @@ def test_a_conversation_that_never_began_can_be_neither_renamed_nor_archived_nor
     core.say(ChangeSettings(CEM, SETTINGS))
     assert core.disk.records == []
     assert all(isinstance(core.answer(who), UnknownConversation) for who in (ANN, BEN, CEM))
+
+
+@pytest.mark.parametrize("total", [2**63 - 1, 2**62, 10**30, -(10**30)])
+def test_a_count_of_tokens_beyond_all_numbers_ends_no_conversation(total: int) -> None:
+    """Also where it stands in a journal that was written before counts were looked at."""
+    core = Core()
+    for _ in range(3):
+        core.send()
+        core.output(w.tokens(total))
+        core.end()
+    core.crash()
+    core.send()
+    core.end()
+    head = core.appends[-1].head
+    assert head is not None
+    assert 0 <= head.tokens < 2**63

@@ -122,6 +122,26 @@ def test_only_so_many_are_kept_and_the_oldest_goes_first() -> None:
     limited(scene())
 
 
+def test_transcripts_are_kept_up_to_so_many_bytes_together() -> None:
+    def kept(text: str) -> Transcript:
+        transcript = Transcript()
+        transcript.take(ev.AgentMessage(message=text))
+        return transcript
+
+    async def scene() -> None:
+        histories = Histories(journal_of(*STORED), Bounds(transcripts_bytes=100))
+        histories.keep(CONVERSATION, kept("x" * 60))
+        histories.keep(CONVERSATION, kept("y" * 60))  # in place of the first, so it counts once
+        assert (await histories.open(order(len(STORED)))).items[0] == said("assistant", "y" * 60)
+        histories.keep(CONVERSATION, kept("z" * 60))
+        histories.keep(ConversationId("other"), kept("x" * 60))
+        assert len((await histories.open(order(len(STORED)))).items) == 3
+        histories.keep(ConversationId("huge"), kept("x" * 101))
+        assert histories.statistics() == {"transcripts": 0, "characters": 0}
+
+    limited(scene())
+
+
 def test_a_journal_that_ends_too_early_is_an_error_and_not_a_shorter_history() -> None:
     async def scene() -> None:
         with pytest.raises(UnknownConversation, match="ends at 6, not at 7"):

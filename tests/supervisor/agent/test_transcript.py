@@ -1,5 +1,6 @@
 """From events to what a model reads: the same live and read back, well formed in every order that can happen."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -270,3 +271,48 @@ def _read(item: HistoryItem) -> HistoryItem:
     parts = tuple(part if isinstance(part, Text) else readable(part, Path("/nowhere")) for part in item.parts)
     assert not any(isinstance(part, LocalImage) for part in parts)
     return Said(item.role, parts)
+
+
+def test_twenty_thousand_calls_of_one_answer_are_answered_in_linear_time() -> None:
+    transcript = Transcript()
+    calls = [CallId(f"c{number}") for number in range(20_000)]
+    began = time.process_time()
+    for call in calls:
+        transcript.take(ev.ToolCall(call_id=call, item_id=ItemId(call), name="x", arguments="{}"))
+    transcript.take(ev.AgentMessage(message="and now"))
+    for call in calls:
+        transcript.take(ev.ToolOutput(call_id=call, item_id=ItemId(call), output=call))
+    assert time.process_time() - began < 2.0
+    assert [item.call_id for item in transcript.items if isinstance(item, Answered)] == calls
+    assert transcript.items[-1] == said("assistant", "and now")
+
+
+def noisy(transcript: Transcript, name: str) -> None:
+    call, item = CallId(name), ItemId(name)
+    transcript.take(ev.ToolCall(call_id=call, item_id=item, name="shell", arguments="{}"))
+    question = ev.ExecApprovalRequest(
+        call_id=call, command=("x",), cwd=Path("/"), approval_id=ApprovalId(name), item_id=item
+    )
+    transcript.take(question)
+    transcript.take(ev.ApprovalResolved(approval_id=ApprovalId(name), decision=Decision.APPROVED))
+    transcript.take(ev.ExecCommandEnd(call_id=call, item_id=item, exit_code=0, stdout="x" * 1000))
+
+
+def test_what_a_command_wrote_is_kept_until_its_call_has_its_output_and_no_longer() -> None:
+    transcript = Transcript()
+    noisy(transcript, "a")
+    assert transcript.ended(ItemId("a")) is not None
+    assert transcript.decided(ItemId("a")) is not None
+    transcript.take(ev.ToolOutput(call_id=CallId("a"), item_id=ItemId("a"), output="short"))
+    assert transcript.ended(ItemId("a")) is None
+    assert transcript.decided(ItemId("a")) is None
+
+
+def test_between_two_turns_a_transcript_keeps_what_a_model_reads_and_its_size() -> None:
+    transcript = Transcript()
+    transcript.take(user("four"))
+    noisy(transcript, "a")
+    transcript.rest()
+    assert transcript.ended(ItemId("a")) is None
+    assert not transcript.open_calls
+    assert transcript.size == len("four") + len("shell") + len("{}")
