@@ -125,6 +125,10 @@ def config(patient: "Patient") -> Found:
         return
     for warning in loaded.warnings:
         yield warning, "it is ignored; put it right when you pass by", False
+    directory = Path(locate(patient.environ).config)
+    if directory.exists() and not directory.is_dir():
+        yield f"{directory} is a file, so nothing is read", f"move it to {directory}/config.toml", True
+        return
     yield loaded.file.path or "no file, which is fine"
 
 

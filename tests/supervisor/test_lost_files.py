@@ -85,7 +85,7 @@ def test_a_deleted_lock_is_taken_again_and_still_keeps_others_out(running: Home)
     before = held(str(lock))
     assert before is not None
     lock.unlink()
-    wait_until(lambda: lock.exists(), "it was not made again")
+    wait_until(lock.exists, "it was not made again")
     wait_until(lambda: (found := held(str(lock))) is not None and found.socket == running.socket, "nobody holds it")
     with pytest.raises(AlreadyRunning):
         DaemonLock(str(lock))
