@@ -76,8 +76,9 @@ $CODEX_HOME/config.toml, of which the shared keys are understood.
     "environment": (
         "environment variables, and the environment of commands",
         """  GREENROOM_HOME     absolute path; everything of ours below one directory
-  XDG_CONFIG_HOME, XDG_STATE_HOME, XDG_RUNTIME_DIR
-                     where configuration, journal and socket are otherwise
+  XDG_CONFIG_HOME, XDG_STATE_HOME
+                     where configuration, and journal and socket, are otherwise;
+                     programs that are started without them find it all the same
   CODEX_HOME         where Codex's configuration is
   OPENAI_API_KEY, OPENAI_BASE_URL
                      key and address of the built-in provider `openai`
