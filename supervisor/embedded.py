@@ -23,6 +23,7 @@ from supervisor.config import Loaded, load
 from supervisor.dialects import dialects
 from supervisor.engine import Engine
 from supervisor.paths import Paths, UnsafePath, locate, private_directory
+from supervisor.program import told
 from supervisor.services import Services
 from supervisor.single import AlreadyRunning, take_lock
 from supervisor.umask import own_umask
@@ -53,7 +54,7 @@ def serve(said: Mapping[str, Any], dialect: str = "mcp") -> int:
         sys.stderr.write(f"greenroom mcp --embedded: {error}; leave --embedded out, or set another GREENROOM_HOME\n")
         return 1
     except (GreenroomError, UnsafePath, OSError) as error:
-        sys.stderr.write(f"greenroom mcp --embedded: {error}\n")
+        sys.stderr.write(f"greenroom mcp --embedded: {told(error)}\n")
         return 1
     lock.tell_embedded()
     sinks = logs.configure(Path(paths.log_file), loaded.config.greenroom.log_level)

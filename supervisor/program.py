@@ -5,6 +5,7 @@ Loading the daemon itself takes most of the second in which a start that fails m
 
 import argparse
 import contextlib
+import errno
 import gc
 import os
 import sys
@@ -15,6 +16,8 @@ from supervisor.launch import READY, START_S
 from supervisor.paths import Paths, UnsafePath, locate, private_directory
 from supervisor.settling import settled
 from supervisor.single import AlreadyRunning, DaemonLock, take_lock
+
+FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,9 +31,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
             tell(READY if chosen.ready_fd is not None and error.socket else f"{error.message}\n".encode())
             return 0 if error.socket else 1
         except (GreenroomError, UnsafePath, OSError, ImportError) as error:
-            tell(f"greenroom: the daemon could not start: {error}\n".encode())
+            tell(f"greenroom: the daemon could not start: {told(error)}\n".encode())
             return 1
     return 0
+
+
+def told(error: Exception) -> str:
+    """For a person: what and where, without the system's number for it."""
+    if not isinstance(error, OSError) or not error.strerror:
+        return str(error)
+    where = f"{os.fsdecode(error.filename)}: " if error.filename is not None else ""
+    room = "; make room there" if error.errno in FULL else ""
+    return f"{where}{error.strerror}{room}"
 
 
 def only_one(paths: Paths) -> DaemonLock:

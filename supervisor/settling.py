@@ -46,7 +46,7 @@ def _holds_sockets(directory: str) -> bool:
         os.unlink(path)
     except OSError as error:
         if error.errno in NO_HELP_ELSEWHERE:
-            raise OSError(error.errno, f"no socket can be made in {directory}: {error.strerror}") from error
+            raise OSError(error.errno, error.strerror, path) from error
         return False
     return True
 

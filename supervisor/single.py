@@ -59,7 +59,11 @@ class DaemonLock:
         self._more = ""
         self._lost: list[int] = []  # of files that were deleted; kept, as somebody may be writing there just now
         self._handle = _locked(path)
-        self.tell()
+        try:
+            self.tell()
+        except OSError as error:
+            os.close(self._handle)
+            raise OSError(error.errno, error.strerror, path) from error
 
     def tell(self, address: str = "") -> None:
         """Who holds it and where it listens, for those who find it taken. One write: nobody reads half of it."""
@@ -132,7 +136,7 @@ def held(path: str) -> AlreadyRunning | None:
     """By whom, for those who want no lock themselves."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     try:
         fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)  # shared, so that two who look don't see each other

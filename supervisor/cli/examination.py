@@ -129,6 +129,10 @@ def config(patient: "Patient") -> Found:
         return
     for warning in loaded.warnings:
         yield warning, "the key is ignored; correct or remove it", False
+    directory = Path(locate(patient.environ).config)
+    if directory.exists() and not directory.is_dir():
+        yield f"{directory} is a file, so nothing is read", f"move it to {directory}/config.toml", True
+        return
     yield loaded.file.path or "no file; defaults apply"
 
 

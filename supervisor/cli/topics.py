@@ -81,8 +81,9 @@ which it reads the keys that both know.
     "environment": (
         "environment variables, and the environment of commands",
         """  GREENROOM_HOME     absolute path; all files of Greenroom go below it
-  XDG_CONFIG_HOME, XDG_STATE_HOME, XDG_RUNTIME_DIR
-                     where configuration, journal and socket are without it
+  XDG_CONFIG_HOME, XDG_STATE_HOME
+                     where configuration, journal and socket are without it;
+                     programs that are started without them find it all the same
   CODEX_HOME         where Codex's configuration is
   OPENAI_API_KEY, OPENAI_BASE_URL
                      key and address of the built-in provider `openai`

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from supervisor.cli.starting import alive
-from supervisor.single import DaemonLock, held
+from supervisor.single import held
 from supervisor.version import VERSION
 from tests.supervisor.cli.place import PATIENCE_S, Place, until
 
@@ -68,18 +68,6 @@ def test_a_lock_that_a_dead_daemon_left_is_no_daemon_on_its_way(quiet: Place) ->
     with (quiet.home / "state" / "daemon.lock").open("rb") as kept:
         fcntl.flock(kept, fcntl.LOCK_EX)  # as a child that it was just starting would
         assert quiet.said("down") == "already down"
-
-
-def test_down_says_where_a_daemon_is_that_this_shell_does_not_reach(quiet: Place) -> None:
-    (quiet.home / "state").mkdir(mode=0o700)
-    lock = DaemonLock(str(quiet.home / "state" / "daemon.lock"))
-    lock.tell("/elsewhere/greenroom.sock")
-    told = quiet.run("down", code=1).stderr
-    lock.release()
-    assert (
-        f"(pid {os.getpid()}) listens at /elsewhere/greenroom.sock, this shell expects it at {quiet.home}/run/"
-        in told
-    )
 
 
 def test_up_with_settings_says_that_a_daemon_which_runs_keeps_its_own(quiet: Place) -> None:
