@@ -6,7 +6,7 @@ started is gone when it is answered.
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from actors.errors import GreenroomError, InvalidInput, NotAllowed
@@ -18,6 +18,7 @@ from supervisor.agent.processes.output import Stream
 from supervisor.agent.safety.judge import judge_command
 from supervisor.agent.safety.rules import Ask, Reject, Run
 from supervisor.agent.sandbox import Sandbox
+from supervisor.agent.search_paths import outside
 
 NOBODY = ConversationId("")  # whose conversation these commands belong to
 OUTPUT_BYTES = 1 << 20
@@ -78,7 +79,8 @@ class Machine:
     async def _git(self, *arguments: str, may_differ: bool = False) -> str:
         """Confined where it can be: the search path is the client's, and so may be what `git` means on it."""
         policy = ReadOnly() if self.sandbox.availability.ok else DangerFullAccess()
-        finished, output = await self._run((*SAFE_GIT, *arguments), policy, GIT_S, DIFF_BYTES)
+        machine = replace(self, env=outside(self.env, (self.cwd,)))
+        finished, output = await machine._run((*SAFE_GIT, *arguments), policy, GIT_S, DIFF_BYTES)  # noqa: SLF001 - ours
         allowed = {0, 1} if may_differ else {0}
         if finished.exit_code not in allowed or output.stdout.cut:
             raise InvalidInput(f"git {arguments[0]} failed: {output.stderr.text().strip()[:200]}")

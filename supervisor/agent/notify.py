@@ -13,8 +13,10 @@ import structlog
 
 from actors.ids import ConversationId
 from actors.orders import Completed
+from supervisor.agent.pins import names_of
 from supervisor.agent.processes.command import MARKS
 from supervisor.agent.processes.exits import Exit
+from supervisor.agent.search_paths import outside
 from supervisor.agent.turn import Turn
 
 log = structlog.get_logger()
@@ -44,11 +46,13 @@ class Notifier:
         watch.add_done_callback(self._watching.discard)
 
     def _start(self, argv: Sequence[str], turn: Turn) -> "subprocess.Popen[bytes]":
-        env = self._environment_of(turn.order.conversation)
+        settings = turn.order.settings
+        roots = names_of(settings.sandbox, settings.cwd, None)
+        env = outside(self._environment_of(turn.order.conversation), roots)
         return subprocess.Popen(  # noqa: S603  # the user's own program, from the user's own config
             argv,
             env={name: value for name, value in env.items() if name not in MARKS},
-            cwd=turn.order.settings.cwd,
+            cwd=settings.cwd,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
