@@ -57,6 +57,7 @@ from supervisor.watch import Look, Watch
 
 DEFAULTS: dict[str, Literal[Decision.DENIED, Decision.ABORT]] = {"denied": Decision.DENIED, "abort": Decision.ABORT}
 
+AROUND = 2 << 20  # bytes of an event beside what was said: its words once more, and names
 START_S = 30.0  # a repair of a damaged journal may take that long; everything else is milliseconds
 STOP_S = 10.0  # processes get their grace in it
 INTERRUPT_S = 5.0  # for interrupted turns to be recorded: their grace, and a busy machine
@@ -99,6 +100,12 @@ class Engine:
     def config(self) -> Config:
         return self.loaded.config
 
+    @property
+    def _whole_bytes(self) -> int:
+        """What an event may have that is read whole: what a client may say at once, or what we store ourselves."""
+        limits = self.config.greenroom.limits
+        return max(limits.frame_bytes + AROUND, limits.event_bytes)
+
     def start(self) -> None:
         """On a failure everything that was started is stopped again, and the error goes to the caller."""
         try:
@@ -111,7 +118,7 @@ class Engine:
         give_back()
         for directory in (self.paths.state, self.paths.run):
             private_directory(directory)
-        self.journal = SqliteJournal(Path(self.paths.journal_file))
+        self.journal = SqliteJournal(Path(self.paths.journal_file), whole_bytes=self._whole_bytes)
         self._undo.append(("journal", self.journal.close))
         if self.journal.repaired:
             log.error("journal.repaired", report=self.journal.repaired)
@@ -229,6 +236,9 @@ class Engine:
         chance = random.Random(secrets.randbits(256))  # noqa: S311  # see above
         limits = Limits(
             queue=greenroom.limits.queue_length,
+            queue_bytes=greenroom.limits.queue_bytes,
+            event_bytes=greenroom.limits.event_bytes,
+            said_bytes=self._whole_bytes,
             unanswerable_s=greenroom.mcp.unanswerable_seconds,
             idle_park_s=greenroom.idle_park_seconds,
             interrupt_when_alone=greenroom.on_disconnect == "interrupt",

@@ -7,7 +7,8 @@ writes the journal goes to the one thread that may.
 import asyncio
 import os
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import closing
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 import structlog
 
 from actors.errors import ConfigError, GreenroomError, InvalidInput, UnknownConversation
+from actors.ids import ConnectionId, ConversationId
 from actors.journal_messages import Chore, ChoreDone
 from actors.messages import Quiesce
 from actors.registry_messages import Known
@@ -23,7 +25,7 @@ from actors.shared import soon
 from supervisor.agent.environments import Around
 from supervisor.agent.pins import missing
 from supervisor.asked import asked
-from supervisor.branching import check_name, forked, guest
+from supervisor.branching import check_name, forked, guest, taken_in
 from supervisor.codex_services import Machine
 from supervisor.config import Arguments, Loaded, choose_provider, differences, load, overrides_from_json, settings_for
 from supervisor.config.ceiling import Ceiling, check_overrides
@@ -32,8 +34,10 @@ from supervisor.config.derive import sandbox_policy, working_directory
 from supervisor.config.overrides import merge
 from supervisor.config.providers import insist_on_a_model
 from supervisor.engine import Engine
-from supervisor.journal.export import Place, arriving, import_, piece
+from supervisor.journal.export import Place, import_, piece
+from supervisor.journal.failures import typed
 from supervisor.journal.opening import size_on_disk
+from supervisor.uploads import SpooledRecords, Uploads
 from transports import requests as ask
 from transports.dialect import Client
 from transports.hello import Identity
@@ -64,6 +68,10 @@ class Services:
         self._noticed = False
         self._environ = dict(os.environ)  # decoded once: it is long, and a create wants it each time
         self._busy: set[asyncio.Task[None]] = set()
+        self._uploads = Uploads(Path(engine.paths.state), engine.config.greenroom.limits.import_bytes)
+        self._importing: dict[ConnectionId, asyncio.Lock] = {}
+        self._one_import = asyncio.Lock()
+        switchboard.on_leave = self._left
         self._table: dict[type, Callable[[Any, Client], Awaitable[object]]] = {
             ask.MakeSettings: self._make_settings,
             ask.Permit: self._permit,
@@ -89,6 +97,11 @@ class Services:
         """From any thread; the loop owns it from here on."""
         if isinstance(asked, Asked):
             soon(self._engine.loop.loop, self._begin, asked)
+
+    def _left(self) -> None:
+        """Some connection has ended: what it was uploading goes, on the loop."""
+        if self._uploads.characters:
+            soon(self._engine.loop.loop, self._forget_the_gone)
 
     def _begin(self, asked: Asked) -> None:
         task = asyncio.get_running_loop().create_task(self._serve(asked), name=type(asked.request).__name__)
@@ -136,6 +149,10 @@ class Services:
         named = request.model_provider or loaded.config.model_provider
         notice = None if named or self._noticed else choose_provider(loaded.config, env, loaded.editable(env)).notice
         settings = settings.model_copy(update={"overrides": without_secrets(overrides)})
+        most = loaded.config.greenroom.limits.settings_bytes
+        if (size := len(settings.model_dump_json().encode())) > most:
+            told = f"its settings take {size} bytes, {most} are possible (greenroom.limits.settings_bytes)"
+            raise InvalidInput(f"{told}; shorten the instructions or the overrides")
         self._noticed = self._noticed or notice is not None  # one person has one daemon, and hears it once
         left_out = tuple(missing(settings.roots or (), settings.sandbox, settings.cwd))
         return ask.SettingsMade(settings, notice, (*loaded.warnings, *_about(settings.cwd), *left_out))
@@ -235,13 +252,36 @@ class Services:
 
     async def _export(self, request: ask.Export, _: Client) -> ask.Exported:
         place = Place(*request.place) if request.place else None
-        lines, place = await asyncio.to_thread(piece, self._engine.journal, request.conversation, place)
-        return ask.Exported(tuple(lines), place)
+        found = await asyncio.to_thread(piece, self._engine.journal, request.conversation, place)
+        return ask.Exported(tuple(found.lines), found.place, found.partial)
 
-    async def _import(self, request: ask.Import, _: Client) -> ask.Stored:
-        journal = self._engine.journal
-        brought = await asyncio.to_thread(guest, request.lines, request.new_id)
-        one = await asyncio.to_thread(arriving, brought.lines, request.new_id)
+    async def _import(self, request: ask.Import, client: Client) -> ask.Stored | ask.Plain:
+        key = (client.connection, request.upload or f"{id(request)}")
+        lock = self._importing.setdefault(client.connection, asyncio.Lock())
+        try:
+            async with lock:  # in the order they came
+                count = await asyncio.to_thread(self._uploads.add, key, request.lines, partial=request.partial)
+                if request.more:
+                    return ask.Plain({"lines": count})
+                with closing(self._uploads.take(key)) as upload:
+                    async with self._one_import:  # each may hold a very long line in memory
+                        return await self._take_in(upload, request.new_id)
+        except OSError as error:
+            raise typed(error, Path(self._engine.paths.state)) from error
+        finally:
+            self._forget_the_gone()
+
+    def _forget_the_gone(self) -> None:
+        """What was begun on a connection that has ended. Where a thread is at it, that sees to it afterwards."""
+        here = {one.connection for one in self._switchboard.clients()}
+        here |= {one for one, lock in self._importing.items() if lock.locked()}
+        self._uploads.keep_only(here)
+        self._importing = {one: lock for one, lock in self._importing.items() if one in here}
+
+    async def _take_in(self, lines: Iterable[str], new_id: ConversationId | None) -> ask.Stored:
+        journal, state = self._engine.journal, Path(self._engine.paths.state)
+        brought = await asyncio.to_thread(guest, lines, new_id)
+        one = await asyncio.to_thread(taken_in, brought, new_id, lambda found: SpooledRecords(state, found))
 
         def work() -> object:
             check_name(journal, brought.name, brought.conversation)

@@ -141,22 +141,28 @@ class Export:
 
     token: Token
     conversation: ConversationId
-    place: tuple[int, int] | None = None
+    place: tuple[int, int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """`place` is where the next piece begins; None after the last."""
+    """`place` is where the next piece begins; None after the last. `partial`: the last line goes on there."""
 
     lines: tuple[str, ...]
-    place: tuple[int, int] | None = None
+    place: tuple[int, int, int] | None = None
+    partial: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Import:
+    """Answer: Stored; Plain {lines} while `more` follow. `partial`: the last line goes on in the next request."""
+
     token: Token
     lines: tuple[str, ...]
     new_id: ConversationId | None = None
+    upload: str | None = None
+    more: bool = False
+    partial: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 import contextlib
 import threading
+from collections.abc import Callable
 
 from actors.effects import Deliver, EndSubscription, ReplyTo
 from actors.errors import ActorGone
@@ -42,6 +43,7 @@ class Switchboard:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._lines: dict[ConnectionId, _Line] = {}
+        self.on_leave: Callable[[], None] = lambda: None  # on the connection's thread; never waits
 
     def join(self, client: Client, address: Address) -> None:
         with self._lock:
@@ -59,6 +61,7 @@ class Switchboard:
             line = self._lines.pop(connection, None)
         if line is not None:
             line.close()
+            self.on_leave()
 
     def post(self, connection: ConnectionId, message: ReplyTo | Deliver | EndSubscription, sender: Address) -> None:
         self._tell(connection, Posted(message, sender))

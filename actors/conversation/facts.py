@@ -17,6 +17,10 @@ from actors.settings import BusyPolicy, Decision, ReadOnly, Settings
 
 KEYS_KEPT_S = 24 * 3600.0  # a client may repeat a request for a day
 ANSWERS_KEPT = 64  # enough to name the winner to everyone who was asked
+KEYS_KEPT = 1_000  # all of them are in each checkpoint; nobody repeats a request after so many others
+STANDING_KEPT = 256  # the same; what is forgotten is asked again
+STANDING_LENGTH = 16_384  # characters of a command that is remembered; a longer one is asked each time
+MOST_TOKENS = (1 << 63) - 1  # what the journal can count to
 PREVIEW_LENGTH = 80  # what a line of `ls` has room for
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
@@ -220,16 +224,21 @@ def _remember_answer(facts: Facts, event: ev.ApprovalResolved) -> Facts:
     answered = (*facts.answered, (event.approval_id, event.decision, event.by))[-ANSWERS_KEPT:]
     asked = facts.approval(event.approval_id)
     standing = facts.standing
-    if event.decision is Decision.APPROVED_FOR_SESSION and isinstance(asked, ev.ExecApprovalRequest):
-        standing = (*standing, (asked.command, str(asked.cwd)))
+    for_session = event.decision is Decision.APPROVED_FOR_SESSION
+    if for_session and isinstance(asked, ev.ExecApprovalRequest) and _length(asked) <= STANDING_LENGTH:
+        standing = (*standing, (asked.command, str(asked.cwd)))[-STANDING_KEPT:]
     return replace(facts, answered=answered, standing=standing)
+
+
+def _length(asked: ev.ExecApprovalRequest) -> int:
+    return sum(map(len, asked.command))
 
 
 def _remember(facts: Facts, key: str | None, taken: InputId, ts: float, turn: TurnId | None) -> tuple[Key, ...]:
     if key is None:
         return facts.keys
     kept = (known for known in facts.keys if known.key != key and known.ts > ts - KEYS_KEPT_S)
-    return (*kept, Key(key, ts, taken, turn))
+    return (*kept, Key(key, ts, taken, turn))[-KEYS_KEPT:]
 
 
 def _ended(facts: Facts) -> tuple[Key, ...]:

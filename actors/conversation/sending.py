@@ -13,6 +13,7 @@ from actors.conversation.turns import stop_turn
 from actors.effects import SetTimer
 from actors.errors import Busy, Cancelled, InvalidInput, Overloaded, QueueFull, UnknownConversation, WrongState
 from actors.ids import ConnectionId, InputId
+from actors.items import size_of
 from actors.messages import CancelRequest, ResumeQueue, Send, WithdrawInput
 from actors.orders import InputWaits, PendingInput
 from actors.settings import AbortReason, BusyPolicy
@@ -67,7 +68,13 @@ def _refusal(
         return Busy(f"turn {facts.turn.id} is running", turn=facts.turn.id)
     if facts.turn is not None and len(facts.pending) >= draft.state.limits.queue:  # else one begins at once
         count = len(facts.pending)
-        return QueueFull(f"{count} {'input waits' if count == 1 else 'inputs wait'} already")
+        told = f"{count} {'input waits' if count == 1 else 'inputs wait'} already"
+        return QueueFull(f"{told} (greenroom.limits.queue_length)")
+    if facts.turn is not None and facts.pending:
+        size = sum(map(size_of, (command.items, *(one.items for one in facts.pending))))
+        if size > draft.state.limits.queue_bytes:
+            told = f"with this one, {size} bytes of input would wait"
+            return QueueFull(f"{told}; {draft.state.limits.queue_bytes} are possible (greenroom.limits.queue_bytes)")
     return None
 
 

@@ -5,7 +5,7 @@ from actors.conversation.draft import Draft
 from actors.conversation.facts import TurnFacts
 from actors.conversation.state import Run, Stage
 from actors.ids import ItemId, TurnId
-from actors.items import text_of
+from actors.items import words_of
 from actors.orders import (
     InputWaits,
     PendingInput,
@@ -45,7 +45,7 @@ def run_agent(draft: Draft, order: RunAgent) -> None:
 def emit_user_message(draft: Draft, waiting: PendingInput) -> None:
     draft.emit(
         ev.UserMessage(
-            message=text_of(waiting.items),
+            message=words_of(waiting.items),
             item_id=ItemId(waiting.id),
             items=waiting.items,
             input_id=waiting.id,

@@ -51,6 +51,25 @@ class Limits(Table):
         description="Values in one message: numbers, texts, lists. Decoding so many takes 10 ms, in which no other "
         "client is served.",
     )
+    event_bytes: Integer = Field(
+        8 * MIB,
+        ge=65_536,
+        le=256 * MIB,
+        description="The longest event that is stored, but for what a client said. The texts of a longer one lose "
+        "their middle, and say so. A quarter of what a client may leave unread.",
+    )
+    import_bytes: Integer = Field(
+        1024 * MIB,
+        ge=MIB,
+        le=1 << 40,
+        description="Characters of all imports that are under way, together. They wait on disk.",
+    )
+    settings_bytes: Integer = Field(
+        MIB,
+        ge=4_096,
+        le=16 * MIB,
+        description="How a conversation is run, instructions and overrides included: it is stored with every turn.",
+    )
     requests_in_flight: Positive = Field(
         64,
         description="Unanswered requests of one connection; more get a retryable `overloaded`. Editors have a few.",
@@ -67,6 +86,12 @@ class Limits(Table):
     )
     queue_length: Positive = Field(
         100, description="Inputs that wait for one conversation's turn to end; more are refused as `queue_full`."
+    )
+    queue_bytes: Integer = Field(
+        16 * MIB,
+        ge=65_536,
+        le=256 * MIB,
+        description="The same in bytes, behind the first: all that waits is written with each step of a turn.",
     )
     command_timeout_ms: Milliseconds = Field(
         10_000, description="For a command whose model named no time of its own. Codex's value."

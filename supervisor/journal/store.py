@@ -14,7 +14,7 @@ from supervisor.journal.lock import Lock
 from supervisor.journal.opening import open_file
 from supervisor.journal.plan import Plan, Tail, dense
 from supervisor.journal.presence import Presence, problem
-from supervisor.journal.readers import Hole, Readers, read_page
+from supervisor.journal.readers import Hole, Readers, read_page, read_part
 from supervisor.journal.rows import (
     PUT_END,
     PUT_EVENT,
@@ -33,15 +33,24 @@ from supervisor.journal.transaction import Writer
 UNFIT = (sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.DataError, ValueError, TypeError, OverflowError)
 
 
+WHOLE_BYTES = 18 << 20  # the longest message that a client may send, and what stands around it
+
+
 class Unfit(JournalError):
     """The values themselves cannot be stored. A bug of the caller: trying again does not help."""
 
 
 class SqliteJournal:
-    """Implements ports.Journal. `repaired` is what a repair at opening had to say, once; None if there was none."""
+    """Implements ports.Journal. `repaired` is what a repair at opening had to say, once; None if there was none.
 
-    def __init__(self, path: Path, migrations: Sequence[Migration] = MIGRATIONS) -> None:
+    `whole_bytes`: a longer event is shortened where it is read; as long as it is, it would be in nobody's memory.
+    """
+
+    def __init__(
+        self, path: Path, migrations: Sequence[Migration] = MIGRATIONS, whole_bytes: int = WHOLE_BYTES
+    ) -> None:
         self._path = path
+        self._whole_bytes = whole_bytes
         self._lock = Lock(path.with_name(path.name + ".lock"))
         try:
             with mapped(path):
@@ -169,9 +178,21 @@ class SqliteJournal:
 
     # --- any thread --------------------------------------------------------------------------------------------
 
-    def read(self, conversation: ConversationId, after: int, limit: int, max_bytes: int = 1 << 20) -> Page | None:
+    def read(
+        self,
+        conversation: ConversationId,
+        after: int,
+        limit: int,
+        max_bytes: int = 1 << 20,
+        whole_bytes: int | None = None,
+    ) -> Page | None:
+        whole = self._whole_bytes if whole_bytes is None else whole_bytes
         with self._watched(), self._readers.snapshot() as db:
-            return read_page(db, conversation, after, limit, max_bytes)
+            return read_page(db, conversation, after, limit, max_bytes, whole)
+
+    def part(self, conversation: ConversationId, seq: int, offset: int, count: int) -> bytes:
+        with self._watched(), self._readers.snapshot() as db:
+            return read_part(db, conversation, seq, offset, count)
 
     def head(self, conversation: ConversationId) -> Head | None:
         with self._watched(), self._readers.snapshot() as db:

@@ -512,7 +512,7 @@ def test_a_conversation_larger_than_a_message_goes_out_and_in_in_pieces(client: 
     assert again.name == "invalid_input", "nothing is left of the upload"
 
 
-@pytest.mark.parametrize("cursor", ["x", "1", "1/", "/1", "-1/2", "1/2/3", "9" * 100 + "/1"])
+@pytest.mark.parametrize("cursor", ["x", "1", "1/", "/1", "-1/2", "1/2/3/4", "9" * 100 + "/1"])
 def test_a_cursor_of_no_export_is_refused(client: ControlPeer, cursor: str) -> None:
     one = client.create()
     assert client.refusal("conversation/export", conversation=one, cursor=cursor).name == "invalid_input"

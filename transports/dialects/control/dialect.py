@@ -16,7 +16,6 @@ from transports.dialects.control.call import Call, Then
 from transports.dialects.control.methods import METHODS
 from transports.dialects.control.results import events_of, shown
 from transports.dialects.control.text import Raw, notification_line, result_line, unwritable
-from transports.dialects.control.uploads import Uploads
 from transports.inflight import REQUESTS_LIMIT, InFlight
 from transports.requests import Served
 
@@ -29,7 +28,6 @@ class Expected:
 
 class ControlDialect:
     def __init__(self, client: Client, requests_in_flight: int = REQUESTS_LIMIT) -> None:
-        self.uploads = Uploads()
         self._client = client
         self._open = InFlight(requests_in_flight)
         self._cancelled: set[RequestId] = set()

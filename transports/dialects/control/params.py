@@ -153,6 +153,7 @@ class Import(BaseModel):
     lines: tuple[str, ...] = Field(description="What `conversation/export` gave.")
     upload: Identifier | None = Field(None, description="A name of your own for what comes in several requests.")
     more: Flag = Field(False, description="Further lines of this upload follow; it is stored with the last.")
+    partial: Flag = Field(False, description="The last of these lines goes on in the next request of this upload.")
     new_id: Flag = Field(False, description="Under a fresh id, for a conversation that is still here.")
 
 

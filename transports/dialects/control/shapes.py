@@ -159,6 +159,7 @@ class NewsPage(Shape):
 class Exported(Shape):
     lines: tuple[str, ...] = Field(description="JSON lines: first a head, then an event each.")
     next_cursor: str | None = Field(description="For the next piece; null after the last.")
+    partial: bool = Field(description="The last line is not whole: the first of the next piece goes on with it.")
 
 
 class Uploaded(Shape):
