@@ -89,6 +89,7 @@ class Services:
             ask.Down: self._down,
             ask.ReadConfig: self._read_config,
             ask.ReadSavedConfig: self._read_saved_config,
+            ask.AskKey: self._key,
             ask.RunOnce: self._run_once,
             ask.DiffToRemote: self._diff_to_remote,
         }
@@ -203,6 +204,17 @@ class Services:
     async def _read_saved_config(self, request: ask.ReadSavedConfig, _: Client) -> ask.Plain:  # noqa: ARG002  # it only says: now
         file = (await asyncio.to_thread(self._reread)).file
         return ask.Plain({"value": dict(file.tree), "path": file.path})
+
+    async def _key(self, request: ask.AskKey, client: Client) -> ask.Plain:
+        person = request.person
+        loaded = self._engine.loaded.relayered(overrides_from_json(person.config), person.profile)
+        env = {**self._environ, **client.env}
+        provider = choose_provider(loaded.config, env).provider
+        try:
+            key = provider.api_key(env) is not None
+        except ConfigError:
+            key = False
+        return ask.Plain({"key": key, "openai": provider.id == "openai"})
 
     # --- the machine ----------------------------------------------------------------------------------------------
 

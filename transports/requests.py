@@ -219,6 +219,14 @@ class ReadSavedConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class AskKey:
+    """Whether there is a key for the model provider of new conversations. Answer: Plain {key, openai}; no secret."""
+
+    token: Token
+    person: Person
+
+
+@dataclass(frozen=True, slots=True)
 class RunOnce:
     """A command outside of any conversation, under its sandbox. Answer: Plain {exitCode, stdout, stderr}."""
 
@@ -270,6 +278,7 @@ Request = (
     | Down
     | ReadConfig
     | ReadSavedConfig
+    | AskKey
     | RunOnce
     | DiffToRemote
 )

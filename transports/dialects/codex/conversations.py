@@ -17,6 +17,7 @@ from transports.dialect import Action, Ask
 from transports.dialects.codex import params as p
 from transports.dialects.mcp import creation
 from transports.dialects.mcp.call import Call
+from transports.dialects.mcp.resources import uri_of
 
 
 def new_conversation(call: Call, wanted: p.NewConversation) -> Iterable[Action]:
@@ -35,7 +36,8 @@ def new_conversation(call: Call, wanted: p.NewConversation) -> Iterable[Action]:
             yield from call.fail(jsonrpc.INTERNAL_ERROR, f"error creating conversation: {answer.message}")
             return
         call.desk.unheard.keep(conversation, None)
-        yield from call.finish({"conversationId": conversation, "model": answer.settings.model})
+        told = {"conversationId": conversation, "model": answer.settings.model, "rolloutPath": uri_of(conversation)}
+        yield from call.finish(told)
 
     return call.ask(lambda token: creation.settings_request(token, call.desk.options.person, wanted), made)
 

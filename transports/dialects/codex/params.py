@@ -18,6 +18,18 @@ class Nothing(BaseModel):
     model_config = CAMEL
 
 
+class Anything(BaseModel):
+    """Of a method that refuses whatever it is given."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+
+class AuthStatus(BaseModel):
+    model_config = CAMEL
+    include_token: bool | None = Field(None, alias="includeToken")
+    refresh_token: bool | None = Field(None, alias="refreshToken")
+
+
 class NewConversation(BaseModel):
     model_config = CAMEL
     model: str | None = None

@@ -143,7 +143,8 @@ def _tell_history(call: Call, conversation: ConversationId, settings: Settings) 
         }
         yield Write(event_notification("codex/event", {"id": ""}, jsonrpc.line(configured).rstrip(b"\n")))
         messages = [json.loads(msg) for msg in history.all()]
-        yield from call.finish({"conversationId": conversation, "model": settings.model, "initialMessages": messages})
+        told = {"conversationId": conversation, "model": settings.model, "rolloutPath": uri_of(conversation)}
+        yield from call.finish({**told, "initialMessages": messages})
 
     return read_all(call, conversation, keep, done)
 

@@ -63,7 +63,7 @@ class CallSink:
             return ()
         if not self.answers:
             return self.desk.questions.cannot_ask(request, self.conversation, self._say)
-        origin = Origin(str(turn.request), turn.event_id(of), self.desk.peer.wants_more_text)
+        origin = Origin(str(turn.request), turn.event_id(of), self.desk.peer.wants_more_text, self.conversation)
         return self.desk.questions.ask(
             request, self.conversation, lambda asked: ("elicitation/create", elicitation(asked, origin))
         )

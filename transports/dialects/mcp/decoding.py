@@ -21,6 +21,8 @@ def decoded(model: type[Model], value: Any) -> Model:
 
 def strangers(model: type[BaseModel], given: Any) -> tuple[str, ...]:
     """Members that the model does not know. `_meta` is the protocol's own."""
+    if model.model_config.get("extra") == "allow":
+        return ()
     known = {"_meta"}
     for name, field in model.model_fields.items():
         also = field.validation_alias

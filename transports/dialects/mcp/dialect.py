@@ -19,6 +19,7 @@ from transports.dialects.mcp.decoding import Undecodable, decoded
 from transports.dialects.mcp.desk import Desk
 from transports.dialects.mcp.methods import METHODS as MCP_METHODS
 from transports.dialects.mcp.options import McpOptions
+from transports.dialects.mcp.revisions import REVISIONS, UNSUPPORTED, unsupported
 from transports.requests import Served
 
 METHODS = {**CODEX_METHODS, **MCP_METHODS}
@@ -55,6 +56,11 @@ class McpDialect:
         return (Write(jsonrpc.error(None, jsonrpc.INVALID_REQUEST, reason)),)
 
     def _request(self, request: jsonrpc.Request) -> Iterable[Action]:
+        named = unsupported(request.params)
+        if named is not None:
+            data = {"supported": list(REVISIONS), "requested": named}
+            text = f"Unsupported protocol version: {named}; initialize with one of {', '.join(REVISIONS)}"
+            return (Write(jsonrpc.error(request.id, UNSUPPORTED, text, data)),)
         method = METHODS.get(request.method)
         if method is None:
             text = f"Method not found: {request.method}"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from actors.events import ApprovalRequest, ExecApprovalRequest
+from actors.ids import ConversationId
 from actors.settings import Decision
 from actors.visible import misread
 from transports import question
@@ -26,12 +27,14 @@ class Origin:
 
     tool_call: str
     event: str
-    more_text: bool  # false for clients that match the message exactly
+    more_text: bool  # false for clients that match the message exactly, and know files as of August 2025
+    thread: ConversationId
 
 
 def elicitation(request: ApprovalRequest, origin: Origin) -> dict[str, Any]:
     """Params of `elicitation/create`."""
     common = {
+        "threadId": origin.thread,
         "codex_mcp_tool_call_id": origin.tool_call,
         "codex_event_id": origin.event,
         "codex_call_id": request.call_id,
@@ -45,6 +48,7 @@ def elicitation(request: ApprovalRequest, origin: Origin) -> dict[str, Any]:
             **common,
             "codex_command": list(request.command),
             "codex_cwd": str(request.cwd),
+            "codex_parsed_cmd": [{"type": "unknown", "cmd": quoted_command(request.command)}],
         }
     told = request.model_dump(mode="json")
     optional = {"codex_reason": told["reason"], "codex_grant_root": told["grant_root"]}
@@ -54,7 +58,7 @@ def elicitation(request: ApprovalRequest, origin: Origin) -> dict[str, Any]:
         "codex_elicitation": "patch-approval",
         **common,
         **{name: value for name, value in optional.items() if value is not None},
-        "codex_changes": told["changes"],
+        "codex_changes": _tagged(told["changes"]) if origin.more_text else told["changes"],
     }
 
 
@@ -97,3 +101,9 @@ def decision_of(result: Any) -> tuple[Decision | None, str]:
         if isinstance(said, str) and said in known:
             return known[said], ""
     return Decision.DENIED, "the client's reply could not be read"
+
+
+def _tagged(changes: dict[str, Any]) -> dict[str, Any]:
+    """As Codex has written them since the autumn of 2025: the kind is a member, and what is deleted has a content."""
+    kinds = {path: {"delete": {"content": ""}} if change == "delete" else change for path, change in changes.items()}
+    return {path: {"type": kind, **change[kind]} for path, change in kinds.items() for kind in change}

@@ -54,11 +54,13 @@ def test_a_command_is_asked_for_right_after_its_event() -> None:
             "message": "Allow Codex to run `git init` in `/w`?",
             "requestedSchema": NOTHING_TO_FILL_IN,
             "codex_elicitation": "exec-approval",
+            "threadId": conversation,
             "codex_mcp_tool_call_id": "1",
             "codex_event_id": "1",
             "codex_call_id": "call1234",
             "codex_command": ["git", "init"],
             "codex_cwd": "/w",
+            "codex_parsed_cmd": [{"type": "unknown", "cmd": "git init"}],
         },
     }
 
@@ -77,16 +79,29 @@ def test_an_approved_command_runs_and_the_call_goes_on_to_its_end() -> None:
     assert nothing_open(client)
 
 
-def test_a_patch_is_asked_for_exactly_as_clients_of_its_time_match_it() -> None:
+def test_a_patch_is_asked_of_newer_clients_in_the_shape_that_they_know() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon, protocol="2025-11-25")
+    wants_to_patch(daemon, began(daemon, client, 1))
+    diff = "@@ -1 +1 @@\n-original content\n+modified content\n"
+    assert client.told("elicitation/create")[0]["codex_changes"] == {
+        "/w/f.txt": {"type": "update", "unified_diff": diff, "move_path": None},
+        "/w/g.txt": {"type": "delete", "content": ""},
+    }
+
+
+def test_a_patch_is_asked_for_as_clients_of_its_time_read_it() -> None:
     daemon = Daemon()
     client = McpClient(daemon)
-    wants_to_patch(daemon, began(daemon, client, 1))
+    conversation = began(daemon, client, 1)
+    wants_to_patch(daemon, conversation)
     diff = "@@ -1 +1 @@\n-original content\n+modified content\n"
     assert client.told("elicitation/create") == [
         {
             "message": "Allow Codex to apply proposed code changes?",
             "requestedSchema": NOTHING_TO_FILL_IN,
             "codex_elicitation": "patch-approval",
+            "threadId": conversation,
             "codex_mcp_tool_call_id": "1",
             "codex_event_id": "1",
             "codex_call_id": "call1234",

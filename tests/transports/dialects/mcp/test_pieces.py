@@ -13,7 +13,7 @@ from transports.dialects.mcp.events import MEMBERS, seed_message
 from transports.dialects.mcp.identifiers import conversation_id
 from transports.dialects.mcp.lines import event_notification, initial_state, listener_notification
 from transports.dialects.mcp.options import McpOptions, with_hello
-from transports.dialects.mcp.paging import page_of
+from transports.dialects.mcp.paging import BadCursor, page_of
 from transports.dialects.mcp.revisions import Initialize, peer
 from transports.requests import Person
 
@@ -114,7 +114,9 @@ def test_a_page_goes_on_where_the_last_one_ended_though_the_list_has_moved() -> 
     page, cursor = page_of(moved, cursor, 2)
     assert [one.conversation for one in page] == ["c", "d"]
     assert cursor is None
-    assert len(page_of(heads, "nonsense", 9)[0]) == 4
+    for nonsense in ("nonsense", "", "1.0", "|", "nan|a", "1.0|"):
+        with pytest.raises(BadCursor):
+            page_of(heads, nonsense, 9)
     assert page_of(heads, None, 0) == ([], None)
 
 

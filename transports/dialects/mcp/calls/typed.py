@@ -15,7 +15,7 @@ from transports.dialects.mcp import arguments, creation
 from transports.dialects.mcp.call import Call
 from transports.dialects.mcp.decoding import Undecodable, decoded
 from transports.dialects.mcp.identifiers import conversation_id
-from transports.dialects.mcp.paging import page_of
+from transports.dialects.mcp.paging import BadCursor, page_of
 from transports.dialects.mcp.readers import Reader
 from transports.dialects.mcp.stream import TAKEN_OVER, StreamSink, disconnected
 
@@ -127,7 +127,10 @@ def list_all(call: Call, given: Any) -> Iterable[Action]:
         if isinstance(answer, GreenroomError):
             return call.tool_payload({"message": answer.message}, error=True)
         limit = PAGE if wanted.limit is None else wanted.limit
-        heads, cursor = page_of(answer.heads, wanted.cursor, limit)
+        try:
+            heads, cursor = page_of(answer.heads, wanted.cursor, limit)
+        except BadCursor as error:
+            return call.tool_payload({"message": str(error)}, error=True)
         rows = [{"conversation_id": head.conversation, "title": head.name or head.preview} for head in heads]
         return call.tool_payload({"conversations": rows, **({"next_cursor": cursor} if cursor else {})})
 
