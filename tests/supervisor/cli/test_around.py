@@ -229,7 +229,7 @@ def test_the_tour_shows_everything_and_leaves_nothing(quiet: Place) -> None:
     )
     told = done.stdout
     question = (": may it run this command?", "second terminal", "approved by greenroom approve")
-    question_apart = ("waiting for an approval", "date > /dev/null", "second terminal", ": approved", "careful: completed")
+    question_apart = ("waiting for an", "date > /dev/null", "second terminal", ": approved", "careful: completed")
     shown_in_order = (
         "up: pid", "[>] look", "+remember the milk", "  remember the milk",
         *(question if CONFINED.ok else question_apart), "interrupted by greenroom interrupt", "kill -9",
