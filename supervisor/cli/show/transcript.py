@@ -249,10 +249,10 @@ class Transcript:
             style = {"completed": "dim", "in_progress": "bold"}.get(step["status"], "plain")
             self._hung(f"{MARKS[step['status']]} {one_line(step['step'])}", "    ", style)
 
-    def _plain(self, text: str) -> None:
+    def _plain(self, text: str, *, asks: bool = False) -> None:
         if self._said is not self._told:
             self._said.fresh()
-        self._told.line(text)
+        self._told.line(text, asks=asks)
 
     # --- questions ------------------------------------------------------------------------------------------------
 
@@ -265,7 +265,8 @@ class Transcript:
     def ask(self, body: Json, *, whole: bool = False) -> None:
         """What somebody who answers here has to have seen."""
         columns = self._told.room or texts.LONGEST
-        self._note(f"? {questions.title(body)}", "yellow", "bold")
+        for line in hung(f"? {questions.title(body)}", self._told.room):
+            self._plain(self._paint(line, "yellow", "bold"), asks=True)
         lines, complete = questions.body(body, columns, self._paint, None if whole else LINES_OF_A_QUESTION)
         for line in lines:
             self._plain(line)

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, NoReturn
 
+from actors.visible import visible
 from supervisor.cli import exits, ids
 from supervisor.cli.client import Control, Json, Lost, Refused, result_of
 from supervisor.cli.ending import Ending
@@ -195,7 +196,7 @@ class Watch:
             result_of(message)
         except Refused as refusal:
             if not (what == "answer" and refusal.code in {"already_answered", "unknown_approval"}):
-                self.screen.line(f"! {refusal.message}")
+                self.screen.line(f"! {visible(refusal.message)}")
 
     # --- from the keys --------------------------------------------------------------------------------------------
 

@@ -361,7 +361,7 @@ def test_the_model_may_ask_to_leave_the_sandbox_with_its_reason(house: House, se
     conversation = house.talk(approval_policy=ApprovalPolicy.ON_REQUEST, sandbox=ReadOnly())
     call = shell("touch", str(outside), with_escalated_permissions=True, justification="I need it there.")
     question = answered(conversation, Decision.APPROVED, f"{call}; then; say done")
-    assert (question.reason, question.retry) == ("I need it there.", False)
+    assert (question.reason, question.retry, question.outside_sandbox) == ("I need it there.", False, True)
     assert outside.exists()
     tools = server.requests[0].body["tools"]
     assert "with_escalated_permissions" in tools[0]["function"]["parameters"]["properties"]
@@ -381,7 +381,8 @@ def test_a_command_that_fails_in_the_sandbox_is_offered_again_without(house: Hou
     outside = house.home / "outside"
     conversation = house.talk(approval_policy=ApprovalPolicy.ON_FAILURE, sandbox=ReadOnly())
     question = answered(conversation, Decision.APPROVED, f"{shell('touch', str(outside))}; then; say done")
-    assert (question.reason, question.retry) == ("command failed; retry without sandbox?", True)
+    assert (question.retry, question.outside_sandbox) == (True, True)
+    assert question.reason == "command failed; retry without sandbox?"
     assert outside.exists()
     assert [one.message for one in conversation.all(ev.BackgroundEvent)] == [
         "Execution failed: exit code 1",
