@@ -19,11 +19,21 @@ from actors.ids import ApprovalId, CallId, ConversationId, InputId, ItemId, Turn
 from actors.items import InputItem
 from actors.settings import FROZEN, AbortReason, BusyPolicy, Decision, Settings
 
+MOST = 2**63 - 1
+
+
+def _within_64_bits(value: Any) -> Any:
+    """A number that no column and few clients can hold is read as the largest they can: history stays readable."""
+    return max(-MOST, min(value, MOST)) if type(value) is int else value
+
+
+Whole = Annotated[int, BeforeValidator(_within_64_bits)]
+
 
 class Duration(BaseModel):
     model_config = FROZEN
-    secs: int = Field(0, description="Whole seconds.")
-    nanos: int = Field(0, description="The rest, in nanoseconds.")
+    secs: Whole = Field(0, description="Whole seconds.")
+    nanos: Whole = Field(0, description="The rest, in nanoseconds.")
 
 
 class Event(BaseModel):
@@ -39,8 +49,8 @@ class SessionConfigured(Event):
     type: Literal["session_configured"] = "session_configured"
     session_id: ConversationId = Field(description="The conversation's id.")
     model: str = Field(description="The effective model.")
-    history_log_id: int = Field(0, description="Kept for clients that expect it; always 0.")
-    history_entry_count: int = Field(0, description="Kept for clients that expect it; always 0.")
+    history_log_id: Whole = Field(0, description="Kept for clients that expect it; always 0.")
+    history_entry_count: Whole = Field(0, description="Kept for clients that expect it; always 0.")
     settings: Settings | None = Field(None, description="How the conversation is run.")
     name: str | None = Field(None, description="A name given at creation.")
     forked_from: str | None = Field(None, description="`ID@SEQ` of the conversation this one was forked from.")
@@ -72,6 +82,7 @@ class ConversationFailed(Event):
 class ConversationRestarted(Event):
     type: Literal["conversation_restarted"] = "conversation_restarted"
     by: str = Field("", description="Who cleared the failure.")
+    without_pictures: bool = Field(False, description="The model is not sent the pictures of before any more.")
 
 
 # --- input -----------------------------------------------------------------------------
@@ -97,12 +108,12 @@ class InputWithdrawn(Event):
 
 class QueuePaused(Event):
     type: Literal["queue_paused"] = "queue_paused"
-    queued: int = Field(description="How many inputs wait.")
+    queued: Whole = Field(description="How many inputs wait.")
 
 
 class QueueResumed(Event):
     type: Literal["queue_resumed"] = "queue_resumed"
-    queued: int = Field(description="How many inputs wait.")
+    queued: Whole = Field(description="How many inputs wait.")
 
 
 class MessageKind(StrEnum):
@@ -129,7 +140,7 @@ class UserMessage(Event):
 
 class TaskStarted(Event):
     type: Literal["task_started"] = "task_started"
-    model_context_window: int | None = Field(None, description="Tokens that fit, where known.")
+    model_context_window: Whole | None = Field(None, description="Tokens that fit, where known.")
     settings: Settings | None = Field(None, description="What this turn runs with, if not the conversation's.")
 
 
@@ -155,8 +166,8 @@ class StreamError(Event):
 
     type: Literal["stream_error"] = "stream_error"
     message: str = Field(description="What broke, which try comes next and when.")
-    attempt: int = Field(0, description="The number of the next try, from 1.")
-    delay_ms: int = Field(0, description="How long until then.")
+    attempt: Whole = Field(0, description="The number of the next try, from 1.")
+    delay_ms: Whole = Field(0, description="How long until then.")
 
 
 class BackgroundEvent(Event):
@@ -166,11 +177,11 @@ class BackgroundEvent(Event):
 
 class TokenCount(Event):
     type: Literal["token_count"] = "token_count"
-    input_tokens: int = Field(description="Tokens read by the model in this response.")
-    cached_input_tokens: int | None = Field(None, description="How many of them came from its cache.")
-    output_tokens: int = Field(description="Tokens written.")
-    reasoning_output_tokens: int | None = Field(None, description="How many of them were reasoning.")
-    total_tokens: int = Field(description="Both together.")
+    input_tokens: Whole = Field(description="Tokens read by the model in this response.")
+    cached_input_tokens: Whole | None = Field(None, description="How many of them came from its cache.")
+    output_tokens: Whole = Field(description="Tokens written.")
+    reasoning_output_tokens: Whole | None = Field(None, description="How many of them were reasoning.")
+    total_tokens: Whole = Field(description="Both together.")
 
 
 # --- what the model says ---------------------------------------------------------------
@@ -259,6 +270,9 @@ class ExecApprovalRequest(Event):
     approval_id: ApprovalId = Field(ApprovalId(""), description="Answer under this id.")
     item_id: ItemId = Field(ItemId(""), description="The command's item id.")
     retry: bool = Field(False, description="It ran in the sandbox and failed; may it run again without?")
+    outside_sandbox: bool | None = Field(
+        None, description="Whether it would run outside the sandbox; null in histories of before 0.2, where it did."
+    )
     deadline_s: float | None = Field(None, description="Seconds until it is answered by default.")
     default: Literal[Decision.DENIED, Decision.ABORT] = Field(Decision.DENIED, description="That answer.")
 
@@ -282,6 +296,9 @@ class ApplyPatchApprovalRequest(Event):
     changes: dict[str, FileChange] = Field(description="Absolute path → what would become of the file.")
     reason: str | None = Field(None, description="Why it is asked.")
     grant_root: Path | None = Field(None, description="A directory that would become writable.")
+    outside_sandbox: bool | None = Field(
+        None, description="Whether it writes what a command in the sandbox could not; null where nobody said."
+    )
     approval_id: ApprovalId = Field(ApprovalId(""), description="Answer under this id.")
     item_id: ItemId = Field(ItemId(""), description="The patch's item id.")
     deadline_s: float | None = Field(None, description="Seconds until it is answered by default.")
@@ -375,7 +392,7 @@ class ExecCommandEnd(Event):
     call_id: CallId = Field(description="The call that ran.")
     stdout: str = Field("", description="What it wrote, head and tail kept.")
     stderr: str = Field("", description="What it wrote to stderr, head and tail kept.")
-    exit_code: int = Field(description="Its exit status; -1 where it has none of its own.")
+    exit_code: Whole = Field(description="Its exit status; -1 where it has none of its own.")
     duration: Duration = Field(Duration(), description="How long it ran.")
     item_id: ItemId = Field(ItemId(""), description="The command's item id.")
 
@@ -444,14 +461,14 @@ class McpToolCallEnd(Event):
 class HistoryEntry(BaseModel):
     model_config = FROZEN
     session_id: str = Field(description="Whose.")
-    ts: int = Field(description="When, in seconds.")
+    ts: Whole = Field(description="When, in seconds.")
     text: str = Field(description="What.")
 
 
 class GetHistoryEntryResponse(Event):
     type: Literal["get_history_entry_response"] = "get_history_entry_response"
-    offset: int = Field(description="Which entry.")
-    log_id: int = Field(description="Of which log.")
+    offset: Whole = Field(description="Which entry.")
+    log_id: Whole = Field(description="Of which log.")
     entry: HistoryEntry | None = Field(None, description="The entry, if there is one.")
 
 
@@ -515,7 +532,7 @@ class Envelope(BaseModel):
 
     model_config = FROZEN
     conversation: ConversationId = Field(description="Whose history this is.")
-    seq: int | None = Field(description="Its place, dense from 1; null for a delta.")
+    seq: Whole | None = Field(description="Its place, dense from 1; null for a delta.")
     ts: float = Field(description="When it happened, in seconds since 1970.")
     turn: TurnId | None = Field(None, description="The turn it belongs to.")
     event: AnyEvent = Field(description="What happened.")

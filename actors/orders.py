@@ -68,18 +68,18 @@ class GiveInput:
 
 
 @dataclass(frozen=True, slots=True)
-class AllStored:
-    """What the turn has said until it asked, is on disk."""
-
-    turn: TurnId
-
-
-@dataclass(frozen=True, slots=True)
 class AnswerAgent:
     turn: TurnId
     approval: ApprovalId
     decision: Decision
     reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AllStored:
+    """All that the turn has said until it asked is on disk."""
+
+    turn: TurnId
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +96,24 @@ class AbandonAgent:
     conversation: ConversationId
 
 
+@dataclass(frozen=True, slots=True)
+class RestAgent:
+    """The conversation is parked: what is only kept to make its next turn faster can go."""
+
+    conversation: ConversationId
+
+
 AgentOrder = (
-    RunAgent | StopAgent | SuspendAgent | InputWaits | GiveInput | AllStored | AnswerAgent | TakeMore | AbandonAgent
+    RunAgent
+    | StopAgent
+    | SuspendAgent
+    | InputWaits
+    | GiveInput
+    | AnswerAgent
+    | AllStored
+    | TakeMore
+    | AbandonAgent
+    | RestAgent
 )
 
 
@@ -108,7 +124,7 @@ class InputWanted:
 
 @dataclass(frozen=True, slots=True)
 class StorageAwaited:
-    """The agent does nothing until all that it has said is on disk: it is about to do what can't be taken back."""
+    """The agent is about to do what must not go unrecorded, and waits for AllStored."""
 
 
 AgentNews = DurableEvent | Delta | InputWanted | StorageAwaited

@@ -26,6 +26,7 @@ from actors.effects import (
     Deliver,
     Effect,
     EndSubscription,
+    FeedOthers,
     Leave,
     OfferToPark,
     ReaderState,
@@ -42,13 +43,24 @@ from actors.events import ApprovalRequest
 from actors.ids import ConversationId, SubscriptionId
 from actors.journal_messages import FetchPage, Load, Loaded, Store
 from actors.lanes import COMMANDS
-from actors.messages import Address, AppendRefused, Committed, Input, PageRead, Ready, Revived, TimerFired
+from actors.messages import (
+    Address,
+    AppendRefused,
+    Committed,
+    Input,
+    PageRead,
+    ReadersWait,
+    Ready,
+    Revived,
+    TimerFired,
+)
 from actors.orders import (
     AbandonAgent,
     AllStored,
     AnswerAgent,
     GiveInput,
     InputWaits,
+    RestAgent,
     RunAgent,
     StopAgent,
     SuspendAgent,
@@ -217,6 +229,7 @@ class Session(Actor):
                 | GiveInput()
                 | AllStored()
                 | AnswerAgent()
+                | RestAgent()
                 | TakeMore()
                 | AbandonAgent()
             ):
@@ -232,6 +245,8 @@ class Session(Actor):
             case ReadPage():
                 self._reading.add(effect.subscription)
                 around.librarian.tell(FetchPage(self.conversation, effect, self.address))
+            case FeedOthers():
+                self.address.tell(ReadersWait())
             case SetTimer():
                 around.clock.after(effect.delay_s, self.address, TimerFired(effect.name))
             case OfferToPark():
@@ -244,6 +259,7 @@ class Session(Actor):
                 self._tell_registry(Stayed(self.conversation, self.generation))
             case Leave():
                 self._left = True
+                around.agents.order(RestAgent(self.conversation), self.address)
                 self.stop()
                 self._tell_registry(Left(self.conversation, self.generation))
             case _:

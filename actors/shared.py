@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import contextvars
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 
@@ -15,6 +16,8 @@ from actors.base import Actor, Host, Ref
 
 IN_A_ROW = 16  # messages of one actor, then it is another's turn
 A_ROUND = 64  # turns, then the loop looks at its sockets again
+A_TURN_S = 0.0005  # after so long it is another's turn, too; a message that takes longer is its actor's to divide
+A_ROUND_S = 0.001  # and after so long the loop looks at its sockets, for a client may wait there
 
 
 class SharedThread:
@@ -52,13 +55,15 @@ class SharedThread:
 
     def _go_round(self) -> None:
         """Whoever is due has a turn, and whoever becomes due by that; but the loop has more to do than this."""
-        turns = 0
+        turns, over = 0, time.perf_counter() + A_ROUND_S
         try:
             while self._due and turns < A_ROUND:
                 turns += 1
                 sharer = self._due.popleft()
                 if sharer.take_turn(IN_A_ROW):
                     self._due.append(sharer)
+                if time.perf_counter() > over:
+                    break
         finally:
             self._coming = False
             if self._due:  # looked at after that: who saw us coming a moment ago relied on it
@@ -109,6 +114,7 @@ class _Sharer(Host):
             self._started = True
             self._actor_loop_setup()
         mailbox, stopped = self._actor.mailbox, self.actor_stopped.is_set
+        over = time.perf_counter() + A_TURN_S
         for _ in range(limit):
             if stopped():
                 self._actor_loop_teardown()
@@ -119,4 +125,6 @@ class _Sharer(Host):
             if envelope is None:
                 return False
             self.handle(envelope)
+            if time.perf_counter() > over:
+                break
         return True

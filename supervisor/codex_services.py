@@ -5,12 +5,13 @@ started is gone when it is answered.
 """
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from actors.errors import GreenroomError, InvalidInput, NotAllowed
 from actors.ids import ConversationId, TurnId
 from actors.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxMode, SandboxPolicy
+from supervisor.agent.entering import in_a_thread
 from supervisor.agent.environments import Around
 from supervisor.agent.processes import Command, Finished, NotStarted, Output, Processes, reason
 from supervisor.agent.processes.output import Stream
@@ -18,6 +19,7 @@ from supervisor.agent.safety.judge import confinement, judge_command
 from supervisor.agent.safety.names import plainly_named
 from supervisor.agent.safety.rules import Ask, Reject, Run
 from supervisor.agent.sandbox import Sandbox
+from supervisor.agent.search_paths import outside
 
 NOBODY = ConversationId("")  # whose conversation these commands belong to
 OUTPUT_BYTES = 1 << 20
@@ -87,8 +89,11 @@ class Machine:
         return tuple(word for name in named.split("\0") if name for word in ("-c", f"{name}="))
 
     async def _git(self, *arguments: str, may_differ: bool = False) -> str:
-        confined = ReadOnly() if self.sandbox.availability.ok else DangerFullAccess()
-        finished, output = await self._run((*SAFE_GIT, *arguments), confined, GIT_S, DIFF_BYTES)
+        """Confined where it can be: the search path is the client's, and so may be what `git` means on it."""
+        policy = ReadOnly() if self.sandbox.availability.ok else DangerFullAccess()
+        around = replace(self.around, env=outside(self.around.env, (self.cwd,)))
+        machine = replace(self, around=around)
+        finished, output = await machine._run((*SAFE_GIT, *arguments), policy, GIT_S, DIFF_BYTES)  # noqa: SLF001 - ours
         allowed = {0, 1} if may_differ else {0}
         if finished.exit_code not in allowed or output.stdout.cut:
             verb = next(word for word in arguments if word != "-c" and "=" not in word)
@@ -112,7 +117,7 @@ class Machine:
         output = Output(_not_shown, keep_bytes=keep_bytes)
         turn = TurnId(f"once-{secrets.token_hex(8)}")
         try:
-            with self.sandbox.confine(policy, self.cwd, argv, self.around.env) as confined:
+            async with in_a_thread(lambda: self.sandbox.confine(policy, self.cwd, argv, self.around.env)) as confined:
                 command = Command(
                     confined.argv,
                     confined.cwd,

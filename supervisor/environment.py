@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
-from supervisor.config import Config
+from supervisor.config.models import Config
 from supervisor.config.providers import defined_providers
 from supervisor.config.shared import Inherit, ShellEnvironmentPolicy
 

@@ -1,16 +1,14 @@
-"""The place a socket lies in: a directory of our own, a path that fits, and what may be in the way. Files only."""
+"""The place a socket lies in: a directory of our own, and what may be in the way. Files only."""
 
 import contextlib
 import os
 import socket
 import stat
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from actors.errors import ConfigError
-
-PATH_LIMIT = 103 if sys.platform == "darwin" else 107  # bytes; the kernel keeps one more for the NUL
+from transports.address import reached
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +24,6 @@ def inode_of(path: Path) -> Inode | None:
         found = path.lstat()
         return Inode(found.st_dev, found.st_ino)
     return None
-
-
-def check_length(path: Path) -> None:
-    length = len(os.fsencode(path))
-    if length > PATH_LIMIT:
-        raise ConfigError(f"the socket's path has {length} bytes, {PATH_LIMIT} are possible: {path}")
 
 
 def prepare(directory: Path) -> None:
@@ -67,7 +59,7 @@ def bind(path: Path) -> tuple[socket.socket, Inode]:
         sock.setblocking(False)
         umask = os.umask(0o177)  # for the whole process, but only ever stricter than it was
         try:
-            sock.bind(os.fspath(path))
+            reached(os.fspath(path), sock.bind)
         finally:
             os.umask(umask)
         sock.listen(socket.SOMAXCONN)

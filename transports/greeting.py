@@ -121,6 +121,12 @@ class Greeting:
     def _too_late(self) -> None:
         self.turn_away(DeadlineExceeded(f"no hello within {self._house.hello_s:g} s"))
 
+    def drop(self, why: GreenroomError) -> None:
+        """Now, whether or not it reads why: its place is needed."""
+        if not self._over:
+            self._refuse(why)
+            self._wire.cut(why.message)
+
     def turn_away(self, why: GreenroomError) -> None:
         """Whatever it says now comes too late."""
         if not self._over:

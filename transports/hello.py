@@ -8,7 +8,7 @@ from typing import Any
 from actors.errors import GreenroomError, InvalidInput, Refusal
 from transports import jsonrpc
 from transports.dialect import Client, Dialect
-from transports.framing import Item, TooLong
+from transports.framing import Item
 
 PROTOCOL = 1
 
@@ -56,8 +56,8 @@ def welcome(identity: Identity) -> bytes:
 
 def read(item: Item, dialects: Dialects) -> Hello | GreenroomError:
     """The hello, or the refusal to answer with."""
-    if isinstance(item, TooLong):
-        return InvalidInput(f"the first line has {item.size} bytes")
+    if not isinstance(item, bytes):
+        return InvalidInput(f"the first line: {item.reason}")
     said = _said(item)
     if said is None:
         return InvalidInput(

@@ -24,6 +24,18 @@ class Dismissed:
 
 
 @dataclass(frozen=True, slots=True)
+class Reconfigured:
+    """The config was read again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Announced:
+    """Something that every client is to know."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
     """A dialect wants something of the supervisor, which answers with exactly one Served."""
 
@@ -52,6 +64,11 @@ class HeldTooLong:
 @dataclass(frozen=True, slots=True)
 class LingeredEnough:
     """The client has closed its writing side a while ago."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOn:
+    """There are lines that were not looked at: somebody else had a turn, or their client was to wait."""
 
 
 @dataclass(frozen=True, slots=True)

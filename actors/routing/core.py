@@ -33,6 +33,7 @@ from actors.messages import (
     Revived,
     Send,
 )
+from actors.naming import refused_name
 from actors.orders import AbandonAgent, AgentAbandoned
 from actors.registry_messages import (
     Create,
@@ -134,8 +135,12 @@ class Routing:
         caller = caller_of(command)
         if entry is None or entry.never_was:
             return self._refused(caller, UnknownConversation(f"no conversation {message.conversation}"))
+        if isinstance(command, Rename) and (refusal := refused_name(command.name)) is not None:
+            return self._refused(caller, refusal)
         if isinstance(command, Rename) and not self._index.take(command, message.conversation):
-            return self._refused(caller, NameTaken(f"another conversation is called {command.name!r}"))
+            return self._refused(
+                caller, NameTaken(f"another conversation is called {command.name!r}; choose another name")
+            )
         if isinstance(command, Send) and caller is not None:
             self._requests[caller] = message.conversation
         return self._hand_over(message.conversation, entry, command)
@@ -205,8 +210,10 @@ class Routing:
         name, caller = message.begin.name, message.begin.caller
         if message.conversation in self._index:
             return self._refused(caller, WrongState(f"conversation {message.conversation} exists"))
+        if (refusal := refused_name(name)) is not None:
+            return self._refused(caller, refusal)
         if self._index.is_taken(name):
-            return self._refused(caller, NameTaken(f"another conversation is called {name!r}"))
+            return self._refused(caller, NameTaken(f"another conversation is called {name!r}; choose another name"))
         entry = Entry()
         effects = self._wake(message.conversation, entry, message.begin)
         if entry.status is Status.LIVE:

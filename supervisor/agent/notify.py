@@ -14,8 +14,10 @@ import structlog
 from actors.ids import ConversationId
 from actors.orders import Completed
 from supervisor.agent.environments import Around
+from supervisor.agent.pins import names_of
 from supervisor.agent.processes.command import MARKS
 from supervisor.agent.processes.exits import Exit
+from supervisor.agent.search_paths import outside
 from supervisor.agent.turn import Turn
 
 log = structlog.get_logger()
@@ -43,11 +45,12 @@ class Notifier:
         watch.add_done_callback(self._watching.discard)
 
     def _start(self, argv: Sequence[str], turn: Turn) -> "subprocess.Popen[bytes]":
-        around = self._around(turn.order.conversation)
+        around, settings = self._around(turn.order.conversation), turn.order.settings
+        env = outside(around.env, names_of(settings.sandbox, settings.cwd, None))
         return subprocess.Popen(  # noqa: S603  # the user's own program, from the user's own config
             argv,
-            env={name: value for name, value in around.env.items() if name not in MARKS},
-            cwd=turn.order.settings.cwd,
+            env={name: value for name, value in env.items() if name not in MARKS},
+            cwd=settings.cwd,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

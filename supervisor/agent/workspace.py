@@ -1,4 +1,7 @@
-"""Which directories a workspace-write policy opens, as it names them. Looks at no disk; a leaf of the agent."""
+"""Which directories a workspace-write policy opens, as it names them, and what is said of one that is not there.
+
+Looks at no disk; a leaf of the agent.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,3 +20,7 @@ def temporary(policy: WorkspaceWrite, tmpdir: Path | None) -> Iterator[Path]:
         yield Path("/tmp")  # noqa: S108  # it is the policy's subject, not a place of ours
     if tmpdir is not None and not policy.exclude_tmpdir_env_var:
         yield tmpdir
+
+
+def missing(cwd: Path) -> str:
+    return f"the directory {str(cwd)!r} does not exist: name one that does as the working directory, or create it"

@@ -3,7 +3,6 @@
 Works without a daemon, which is when it is needed most. Reads, and changes nothing.
 """
 
-import json
 import os
 import sys
 from argparse import Namespace
@@ -14,6 +13,7 @@ from supervisor.cli import examination, exits
 from supervisor.cli.client import Control
 from supervisor.cli.problems import Problem
 from supervisor.cli.terminal import Paint
+from supervisor.cli.written import json_text
 
 
 class Finding(NamedTuple):
@@ -39,7 +39,7 @@ Check = Callable[[Patient], Iterator[tuple[str, str, bool] | str]]
 def run(chosen: Namespace) -> int:
     findings = list(_findings())
     if chosen.json:
-        print(json.dumps([finding._asdict() for finding in findings]))
+        print(json_text([finding._asdict() for finding in findings]))
     else:
         _print(findings)
     return exits.FAILED if any(finding.broken for finding in findings) else exits.OK
@@ -55,9 +55,7 @@ def _findings() -> Iterator[Finding]:
         except Problem as problem:
             yield Finding(what, problem.message, problem.advice or "see the daemon's log", broken=True)
         except Exception as error:  # noqa: BLE001  # a doctor that dies of a finding helps nobody
-            yield Finding(
-                what, f"could not be looked at: {error}", "this is a fault of ours; please tell us", broken=True
-            )
+            yield Finding(what, f"the check failed: {error}", "please report this as a bug", broken=True)
     if control is not None:
         control.close()
 

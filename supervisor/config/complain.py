@@ -54,8 +54,9 @@ def strangers(tree: Mapping[str, object]) -> list[Problem]:
     found = []
     for path, known in unknown_keys(Place.of(Config), tree):
         name = str(path[-1])
-        if name in WITHOUT_EFFECT and (len(path) == 1 or path[0] == "profiles"):
-            found.append(Problem(path, f"has no effect here: {WITHOUT_EFFECT[name]}"))
+        reason = WITHOUT_EFFECT.get(name if path[0] == "profiles" else ".".join(map(str, path)))
+        if reason is not None:
+            found.append(Problem(path, f"has no effect here: {reason}"))
             continue
         near = difflib.get_close_matches(name, known, n=1)
         found.append(Problem(path, f"unknown key, ignored{f'; did you mean `{near[0]}`?' if near else ''}"))
@@ -75,8 +76,8 @@ def dotted(path: KeyPath) -> str:
 
 
 def printable(name: str) -> str:
-    """JSON lets half a surrogate pair through, which no stream can write."""
-    return name.encode(errors="backslashreplace").decode()
+    """The name in one line: a client may send half a surrogate pair, a line break or what a terminal obeys."""
+    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in name)
 
 
 def shown(path: KeyPath, value: object) -> str:

@@ -76,6 +76,28 @@ def choose_provider(config: Config, environ: Mapping[str, str], file: str | None
     return Choice(provider_named(DEMO, config, environ), notice)
 
 
+HOW_TO_SET = (
+    "many clients hand only HOME, PATH and the like to their servers, so name it where this server is configured "
+    '(`"env": {…}`, `env_vars = […]`), or start the daemon from a shell that has it (`greenroom up`)'
+)
+
+
+def insist_on_a_model(config: Config, environ: Mapping[str, str], file: str) -> None:
+    """For clients whose person sees no notice: an answer of the demo model must not pass for work that was done."""
+    try:
+        provider = choose_provider(config, environ, file).provider
+        provider.api_key(environ)
+    except ConfigError as error:
+        raise ConfigError(f"{error.message} {HOW_TO_SET}", **error.details) from None
+    if provider.id == DEMO and config.model_provider is None:
+        raise ConfigError(
+            "there is no model: no provider is named and OPENAI_API_KEY is not set. To use OpenAI, set the variable: "
+            f"{HOW_TO_SET}. To use another, write model_provider into {file}. "
+            'For the built-in demo model say model_provider = "demo"',
+            key="model_provider",
+        )
+
+
 def provider_named(name: str, config: Config, environ: Mapping[str, str]) -> Provider:
     if name == "openai":
         return Provider(name, _OPENAI, environ.get("OPENAI_BASE_URL", "").strip() or OPENAI_URL)

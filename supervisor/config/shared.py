@@ -9,7 +9,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from actors.settings import ApprovalPolicy, ReasoningEffort, ReasoningSummary, SandboxMode
-from supervisor.config.table import AbsolutePath, Flag, HttpUrl, Integer, Milliseconds, Positive, Table, VariableName
+from supervisor.config.table import AbsolutePath, Flag, HttpUrl, Integer, Milliseconds, Table, VariableName
 
 # Codex's own affairs. Accepted, so that one file can serve both programs.
 WITHOUT_EFFECT = {
@@ -20,7 +20,11 @@ WITHOUT_EFFECT = {
     "history": "the journal has `[greenroom.retention]`",
     "internal_originator": "no such header is sent",
     "mcp_servers": "conversations have no tools from MCP servers",
+    "model_context_window": "a history is sent whole, and the provider says when it is too long",
+    "model_max_output_tokens": "the provider limits its answers",
+    "model_supports_reasoning_summaries": "the model's name decides",
     "projects": "directories are not trusted one by one",
+    "shell_environment_policy.experimental_use_profile": "commands never read a shell's profile",
     "tools": "Codex's switches",
     "tui": "belongs to Codex's terminal",
 }
@@ -117,9 +121,6 @@ class ShellEnvironmentPolicy(Table):
     exclude: tuple[str, ...] = Field((), description="Names to drop.")
     set: Mapping[str, str] = Field({}, repr=False, description="Variables to set, whatever was inherited.")
     include_only: tuple[str, ...] = Field((), description="If not empty: the only names that are kept.")
-    experimental_use_profile: Flag = Field(
-        False, description="Without effect: commands never read a shell's profile."
-    )
 
 
 class SharedKeys(Table):
@@ -152,15 +153,6 @@ class SharedKeys(Table):
     model_reasoning_summary: ReasoningSummary = Field(
         ReasoningSummary.AUTO, description="How reasoning is summarised."
     )
-    model_supports_reasoning_summaries: Flag | None = Field(
-        None, description="For models whose name doesn't tell. Unset: judged by the name."
-    )
-    model_context_window: Positive | None = Field(
-        None, description="Tokens that fit. Unset: known by the model's name, or not limited by us."
-    )
-    model_max_output_tokens: Positive | None = Field(
-        None, description="Tokens of one answer. Unset: known by the model's name, or left to the provider."
-    )
     disable_response_storage: Flag = Field(False, description="Ask the provider not to keep the answers.")
     show_raw_agent_reasoning: Flag = Field(False, description="Show reasoning that the model gives unsummarised.")
     hide_agent_reasoning: Flag = Field(False, description="Show no reasoning at all.")
@@ -169,6 +161,10 @@ class SharedKeys(Table):
     )
     project_doc_max_bytes: Integer = Field(
         32_768, ge=0, le=2**30, description="How much of AGENTS.md is read. 0: nothing."
+    )
+    include_plan_tool: Flag = Field(False, description="Offer the tool `update_plan` to the model.")
+    include_apply_patch_tool: Flag = Field(
+        False, description="Offer `apply_patch` to the model as a tool of its own, besides the shell command."
     )
     experimental_instructions_file: str | None = Field(
         None, description="A file that replaces the built-in instructions; relative to the working directory."

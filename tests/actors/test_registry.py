@@ -5,6 +5,7 @@ import pytest
 from actors.answers import Accepted, Attached, Begun, Done, Interrupted, Listing, Resolved, Summary, TurnResult
 from actors.errors import (
     AmbiguousConversation,
+    InvalidInput,
     MailboxFull,
     NameTaken,
     Overloaded,
@@ -70,6 +71,17 @@ def test_a_name_is_given_once(daemon: StagedDaemon) -> None:
     assert daemon.say(B, lambda caller: Rename(caller, "fix")) == Done()
     assert daemon.ask(lambda caller: Resolve(caller, "mend")) == Resolved(A)
     assert daemon.ask(lambda caller: Resolve(caller, "fix")) == Resolved(B)
+
+
+@pytest.mark.parametrize("name", ["a\0b", "\x1b[2J", "de\u200bploy", "\u202efdp", "two\nlines", "\u3164", "  "])
+def test_a_name_that_nobody_can_read_is_refused_and_says_why(daemon: StagedDaemon, name: str) -> None:
+    refused = daemon.ask(lambda caller: Create(A, Begin(caller, SETTINGS, name)))
+    assert isinstance(refused, InvalidInput)
+    assert refused.message.isprintable()
+    assert "nobody can see" in refused.message
+    daemon.create(B, name="seen")
+    assert isinstance(daemon.say(B, lambda caller: Rename(caller, name)), InvalidInput)
+    assert daemon.ask(lambda caller: Resolve(caller, "seen")) == Resolved(B)
 
 
 def test_of_two_who_take_the_same_name_at_once_one_gets_it(daemon: StagedDaemon) -> None:

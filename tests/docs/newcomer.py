@@ -17,7 +17,7 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -92,11 +92,18 @@ class Newcomer:
         assert command is not None, f"there is no {server['command']} on the path"
         assert Path(command).is_relative_to(self.clone), f"{command} is another one"
         words = [command, *server["args"]]
-        return McpClient({**self.env, **server.get("env", {})}, command=words, cwd=self.project, elicits=False)
+        passed = {name: expanded(value, self.env) for name, value in server.get("env", {}).items()}
+        return McpClient({**self.env, **passed}, command=words, cwd=self.project, elicits=False)
 
     def leaves(self) -> None:
         with contextlib.suppress(AssertionError, OSError, subprocess.TimeoutExpired):
             self.types("greenroom down --now")
+
+
+def expanded(text: str, environ: Mapping[str, str]) -> str:
+    """`${NAME}` and `${NAME:-default}`, as Claude Code fills them in; what is not set stays as it is."""
+    pattern = r"\$\{(\w+)(?::-([^}]*))?\}"
+    return re.sub(pattern, lambda found: environ.get(found[1], found[0] if found[2] is None else found[2]), text)
 
 
 def _readme_says(clone: Path) -> str:

@@ -147,7 +147,7 @@ def test_what_is_large_is_loaded_when_everything_cheap_was_found_well(home: Home
 def test_a_home_with_a_name_too_long_for_a_socket_is_served_all_the_same(tmp_path: Path) -> None:
     home = Home(tmp_path / ("long" * 40))
     with home.daemon(), home.client() as client:
-        assert len(home.socket) < 108
+        assert home.socket.startswith(str(home.directory))
         assert client.ask("daemon/status")["journal"].startswith(str(home.directory))
 
 

@@ -3,6 +3,9 @@
 A stream of words is one small read after the other, and httpx's own way of reading is made for bodies, not for that:
 it was half of what each word cost, and a third of a short turn. The parser is the one of Node.js, in C. Requests that
 go through a proxy stay with httpx.
+
+A server that sends as fast as it can is read in small pieces, one in each round of the loop, so that others have
+their turn; what is no body (heads, trailers, the frames of chunks) has a bound.
 """
 
 import asyncio
@@ -15,20 +18,26 @@ from typing import Self, cast
 import httptools
 import httpx
 
+from supervisor.agent.bounds import DEFAULTS, Bounds
 from supervisor.agent.model.patience import Patience
 
 FULL = 256 * 1024  # bytes that wait for a slow consumer; beyond it the server has to wait
-HEAD_BYTES = 256 * 1024  # of an answer's headers; no honest server comes near
+PIECE = 32 * 1024  # bytes read in one round of the loop: a millisecond of parsing where each is a chunk of its own
 
 Origin = tuple[str, str, int]
 Headers = list[tuple[bytes, bytes]]
 
 
+class Unbounded(httpx.RemoteProtocolError):
+    """The answer is larger than a bound allows. The text is for people."""
+
+
 class Direct(httpx.AsyncBaseTransport):
     """Connections to every origin. As many as allowed at once; those that are done wait to be used again."""
 
-    def __init__(self, tls: ssl.SSLContext, limits: httpx.Limits) -> None:
+    def __init__(self, tls: ssl.SSLContext, limits: httpx.Limits, bounds: Bounds = DEFAULTS) -> None:
         self._tls = tls
+        self._bounds = bounds
         self._free = asyncio.Semaphore(limits.max_connections or 1 << 30)
         self._idle_limit = limits.max_keepalive_connections or 0
         self._expiry_s = limits.keepalive_expiry or 0.0
@@ -83,7 +92,7 @@ class Direct(httpx.AsyncBaseTransport):
             if connection.origin == origin:
                 connection.wake()
                 return connection
-        return await Connection.to(origin, self._tls, patience_s)
+        return await Connection.to(origin, self._tls, patience_s, self._bounds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +121,15 @@ class Answer(httpx.AsyncByteStream):
             self._home.done(connection)
 
 
-class Connection(asyncio.Protocol):
+class Connection(asyncio.BufferedProtocol):
     """One socket, and the answer that is coming in on it. The loop feeds it; one reader waits at most."""
 
     transport: asyncio.Transport
 
-    def __init__(self, origin: Origin) -> None:
+    def __init__(self, origin: Origin, bounds: Bounds = DEFAULTS) -> None:
         self.origin = origin
+        self._bounds = bounds
+        self._piece = memoryview(bytearray(PIECE))
         self.status = 0
         self.headers: Headers = []
         self._parser = httptools.HttpResponseParser(self)
@@ -126,7 +137,9 @@ class Connection(asyncio.Protocol):
         self._writable = asyncio.Event()
         self._writable.set()
         self._body: list[bytes] = []
-        self._size = 0  # of the head while it comes, then of the body that waits
+        self._size = 0  # of the body that waits
+        self._head = 0  # bytes of its headers
+        self._frames = 0  # bytes that were no body, since the answer was asked for or since the last of the body
         self._headed = False
         self._complete = True  # there is no answer yet that could be incomplete
         self._lasting = False  # the server lets us ask again
@@ -137,12 +150,16 @@ class Connection(asyncio.Protocol):
         self._forget: Callable[[Connection], None] = lambda _: None
 
     @classmethod
-    async def to(cls, origin: Origin, tls: ssl.SSLContext, patience_s: float | None) -> Self:
+    async def to(cls, origin: Origin, tls: ssl.SSLContext, patience_s: float | None, bounds: Bounds) -> Self:
         scheme, host, port = origin
         try:
             async with asyncio.timeout(patience_s):
                 _, connection = await asyncio.get_running_loop().create_connection(
-                    lambda: cls(origin), host, port, ssl=tls if scheme == "https" else None, happy_eyeballs_delay=0.25
+                    lambda: cls(origin, bounds),
+                    host,
+                    port,
+                    ssl=tls if scheme == "https" else None,
+                    happy_eyeballs_delay=0.25,
                 )
         except TimeoutError as error:  # before OSError, of which it is one
             raise httpx.ConnectTimeout(f"no connection in {patience_s} s") from error
@@ -153,7 +170,8 @@ class Connection(asyncio.Protocol):
     # --- asking ---------------------------------------------------------------------------------------------------
 
     async def ask(self, request: bytes, patience_s: float | None) -> None:
-        self.status, self.headers, self._size = 0, [], 0
+        self.status, self.headers = 0, []
+        self._size = self._head = self._frames = 0
         self._body.clear()
         self._headed = self._complete = self._lasting = False
         self.transport.write(request)
@@ -165,10 +183,11 @@ class Connection(asyncio.Protocol):
                 raise httpx.WriteTimeout("the server does not read") from error
 
     async def headed(self, patience_s: float | None) -> None:
-        while not self._headed:
-            if self._failure is not None:
-                raise self._failure
+        """Until the head is whole. All of it has to come in this time, however many interim answers come first."""
+        while self._failure is None and not self._headed:
             await self._more(patience_s)
+        if self._failure is not None and not self._body:
+            raise self._failure
 
     async def piece(self, patience_s: float | None) -> bytes:
         """What has come since the last; empty at the end."""
@@ -216,19 +235,36 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast("asyncio.Transport", transport)
 
-    def data_received(self, data: bytes) -> None:
+    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002  # asyncio's name; small, whatever is there
+        return self._piece
+
+    def buffer_updated(self, nbytes: int) -> None:
         if self._leave is not None:  # nobody has asked anything
             self.close()
             return
+        was_headed = self._headed
+        self._frames += nbytes
         try:
-            self._parser.feed_data(data)
+            self._parser.feed_data(self._piece[:nbytes])
         except httptools.HttpParserError as error:
             self._fail(httpx.RemoteProtocolError(f"this is no HTTP: {error}"))
             return
-        if self._size > FULL and not self._paused:
+        self._look_at_size()
+        # What is no part of the body is no sign of life: it moves nobody's time-out.
+        if self._body or self._complete or self._headed is not was_headed:
+            self._patience.end()
+
+    def _look_at_size(self) -> None:
+        most = self._bounds.answer_head_bytes
+        if self._head > most or (self._frames > most and not self._complete):
+            what = "trailers or chunk headers" if self._headed and self._head <= most else "a head"
+            text = self._bounds.beyond("answer_head_bytes", f"the model server sends {what} without end")
+            self._fail(Unbounded(text))
+        elif len(self.headers) > self._bounds.answer_headers:
+            self._fail(Unbounded(self._bounds.beyond("answer_headers", "the model server sends too many headers")))
+        elif self._size > FULL and not self._paused:
             self._paused = True
             self.transport.pause_reading()
-        self._patience.end()
 
     def eof_received(self) -> bool:
         self._end(None)
@@ -279,22 +315,20 @@ class Connection(asyncio.Protocol):
             raise httptools.HttpParserError("an answer that nobody has asked for")
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        if self._headed:  # a trailer
-            return
-        self._size += len(name) + len(value)
-        if self._size > HEAD_BYTES:
-            raise httptools.HttpParserError("a head without end")
-        self.headers.append((name, value))
+        if not self._headed:  # else it is a trailer
+            self.headers.append((name, value))
+            self._head += len(name) + len(value)
 
     def on_headers_complete(self) -> None:
         self.status = self._parser.get_status_code()
         if self.status >= 200:  # else it only announces another
             self._headed = True
-            self._size = 0
+            self._frames = 0
 
     def on_body(self, body: bytes) -> None:
         self._body.append(body)
         self._size += len(body)
+        self._frames = 0
 
     def on_message_complete(self) -> None:
         if self._headed:

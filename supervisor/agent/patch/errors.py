@@ -2,6 +2,7 @@
 
 PatchError
 ├── PatchSyntax      the text is not a patch
+├── PatchTooLarge    it would cost more than a bound allows
 ├── PatchMismatch    it does not fit the files as they are
 ├── PatchStale       a file changed between verification and applying
 └── PatchFailed      the disk refused; everything was put back, or the text says what was not
@@ -16,6 +17,10 @@ class PatchError(GreenroomError):
 
 class PatchSyntax(PatchError):
     code = "patch_syntax"
+
+
+class PatchTooLarge(PatchError):
+    code = "patch_too_large"
 
 
 class PatchMismatch(PatchError):

@@ -3,22 +3,25 @@
 Owns open folders, temporary files and backups for the time of one `with` block. Knows nothing of patches.
 """
 
+import errno
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from supervisor.agent.patch.files import open_root, open_subfolder, open_up, temporary_name
+from supervisor.agent.folders import open_root, open_subfolder, open_up
+from supervisor.agent.patch.files import temporary_name
 
 Undo = Callable[[], object]
 
 
 class Transaction:
-    def __init__(self, umask: int) -> None:
+    def __init__(self, umask: int, pinned: Mapping[Path, tuple[int, int]]) -> None:
         self._umask = umask  # of the conversation's client; that of this process is stricter
+        self._pinned = pinned
         self.not_undone: list[str] = []
         self._stack = ExitStack()
         self._finished = False
@@ -39,11 +42,13 @@ class Transaction:
 
     def folder(self, path: Path) -> int:
         """A descriptor of this resolved folder, made with its parents if it is missing."""
-        if path not in self._folders:
-            above = path.parent
-            descriptor = open_root() if path == above else self._open_or_make(self.folder(above), path.name)
-            self._stack.callback(os.close, descriptor)
-            self._folders[path] = descriptor
+        for at in (*reversed(path.parents), path):
+            if at not in self._folders:
+                above = self._folders.get(at.parent)
+                descriptor = open_root() if above is None else self._open_or_make(above, at.name)
+                self._stack.callback(os.close, descriptor)
+                self._require_pinned(at, descriptor)
+                self._folders[at] = descriptor
         return self._folders[path]
 
     def write_new(self, folder: int, data: bytes, mode: int | None) -> str:
@@ -81,6 +86,11 @@ class Transaction:
             self.on_failure(f"remove {name}", partial(os.rmdir, name, dir_fd=parent))
             open_up(parent, name, 0o777 & ~self._umask)
             return open_subfolder(parent, name)
+
+    def _require_pinned(self, path: Path, folder: int) -> None:
+        found = os.fstat(folder)
+        if self._pinned.get(path, (found.st_dev, found.st_ino)) != (found.st_dev, found.st_ino):
+            raise OSError(errno.ESTALE, "the directory was replaced by another", str(path))
 
     def _undo(self, what: str, undo: Undo) -> None:
         if self._finished:

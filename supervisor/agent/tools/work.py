@@ -8,6 +8,7 @@ from typing import Literal
 from actors import events as ev
 from actors.ids import ApprovalId
 from actors.settings import Decision, Settings
+from supervisor.agent.bounds import DEFAULTS, Bounds
 from supervisor.agent.environments import Around
 from supervisor.agent.patch.turn_diff import TurnChanges
 from supervisor.agent.transcript import Transcript
@@ -21,13 +22,14 @@ class Work:
     around: Around
     deadline_s: float | None = None
     default: Literal[Decision.DENIED, Decision.ABORT] = Decision.DENIED  # when nobody answers until then
+    bounds: Bounds = DEFAULTS
     _changes: TurnChanges | None = field(default=None, init=False)
 
     @property
     def changes(self) -> TurnChanges:
         """Made when the first patch needs it: it looks for the repository on the disk."""
         if self._changes is None:
-            self._changes = TurnChanges(self.settings.cwd)
+            self._changes = TurnChanges(self.settings.cwd, self.bounds)
         return self._changes
 
     @property

@@ -9,6 +9,13 @@ from typing import TextIO
 from supervisor.cli import terminal
 from supervisor.cli.words import cut, width
 
+ASKS = (
+    "?",
+    "\uff1f",
+    "\ufe56",
+    "\u2047",
+    "\u2048",
+)  # at the beginning of a question, and what looks like it
 _ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 _PIECES = re.compile(r"\x1b\[[0-9;]*m|\n|[^\S\n]+|[^\s\x1b]+")
 
@@ -32,16 +39,21 @@ class Screen:
     def columns(self) -> int:
         return self._columns
 
-    def write(self, text: str) -> None:
-        """In the flow: words are kept whole where a line is full."""
+    @property
+    def room(self) -> int | None:
+        """Cells of a line that is never broken; None where no window breaks any."""
+        return max(8, self._columns - 1) if self._live else None
+
+    def write(self, text: str, *, asks: bool = False) -> None:
+        """In the flow: words are kept whole where a line is full. Only what `asks` begins a line with its mark."""
         self._erase()
-        self._stream.write("".join(self._wrapped(text)))
+        self._stream.write("".join(self._wrapped(text, asks=asks)))
         self._draw()
         self._stream.flush()
 
-    def line(self, text: str = "") -> None:
+    def line(self, text: str = "", *, asks: bool = False) -> None:
         """On lines of its own."""
-        self.write(("\n" if self._at else "") + text + "\n")
+        self.write(("\n" if self._at else "") + text + "\n", asks=asks)
 
     def fresh(self) -> None:
         """At the beginning of a line."""
@@ -79,7 +91,7 @@ class Screen:
 
     # --- the flow -------------------------------------------------------------------------------------------------
 
-    def _wrapped(self, text: str) -> list[str]:
+    def _wrapped(self, text: str, *, asks: bool) -> list[str]:
         out: list[str] = []
         for piece in _PIECES.findall(text):
             if piece.startswith("\x1b"):
@@ -88,13 +100,13 @@ class Screen:
                 out.append(piece)
                 self._at = 0
             elif self._live:
-                self._put(piece, out)
+                self._put(piece, out, asks=asks)
             else:
                 out.append(piece)
                 self._at += width(piece)
         return out
 
-    def _put(self, piece: str, out: list[str]) -> None:
+    def _put(self, piece: str, out: list[str], *, asks: bool) -> None:
         """A line is never quite full, so the terminal does not break it itself and we know where we are."""
         room = self._columns - 1
         if self._at and self._at + width(piece) > room and (piece.isspace() or width(piece) <= room):
@@ -102,6 +114,9 @@ class Screen:
             self._at = 0
             if piece.isspace():
                 return
+        if not (self._at or asks) and piece.startswith(ASKS):
+            out.append("  ")  # where a model's own words would look like a question of ours
+            self._at = 2
         while self._at + width(piece) > room:  # longer than a line: broken where lines end
             head = _head(piece, max(1, room - self._at))
             out += [head, "\n"]

@@ -17,6 +17,7 @@ from actors.answers import Accepted, Answer, Attached, Ending, Interrupted, Turn
 from actors.effects import (
     Deliver,
     EndSubscription,
+    FeedOthers,
     Leave,
     OfferToPark,
     ReadPage,
@@ -182,7 +183,7 @@ class Conversation(RuleBasedStateMachine):
                     self.parking = True
                 case Leave():
                     self.leave()
-                case Stay() | ReadPage():
+                case Stay() | ReadPage() | FeedOthers():
                     pass
                 case _:
                     self.on_order(effect)
@@ -391,9 +392,9 @@ class Conversation(RuleBasedStateMachine):
         caller, words = self.caller(client), said(self.name("words"))
         self.say(Send(caller, words, policy, OTHER if own else None, key, await_end, client))
 
-    @rule(client=CLIENTS, kill=st.booleans())
-    def interrupt(self, client: str, *, kill: bool) -> None:
-        self.say(Interrupt(self.caller(client), client, kill))
+    @rule(client=CLIENTS, kill=st.booleans(), clear=st.sampled_from([False, False, False, True]))
+    def interrupt(self, client: str, *, kill: bool, clear: bool = False) -> None:
+        self.say(Interrupt(self.caller(client), client, kill, clear=clear))
 
     @rule(data=st.data(), client=CLIENTS)
     def cancel(self, data: st.DataObject, client: str) -> None:
@@ -897,6 +898,7 @@ EXPECTED = (
     "a turn ended: replaced",
     "a turn was resumed",
     "a turn was run",
+    "a replacement waits for somebody",
     "an agent was put to sleep",
     "an agent was stopped",
     "an interrupt came in the last moment",

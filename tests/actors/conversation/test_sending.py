@@ -227,7 +227,7 @@ def test_input_that_interrupts_runs_although_the_queue_is_paused_and_pauses_noth
     core.interrupt(ANN)
     core.send("two", policy=BusyPolicy.INTERRUPT)
     core.stopped()
-    assert core.answer(ANN) == Interrupted(core.runs[0].turn, Ending.INTERRUPTED, queued=2)
+    assert core.answer(ANN) == Interrupted(core.runs[0].turn, Ending.INTERRUPTED, queued=1)
     assert w.words_of(core.runs[1].inputs) == ["two"]
 
 

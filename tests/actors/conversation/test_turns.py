@@ -171,8 +171,8 @@ def test_d4_the_late_end_of_an_older_turn_does_not_end_the_one_that_runs() -> No
     [
         (Completed("hi"), ["task_complete"], Ending.COMPLETED),
         (ModelFailed("502"), ["error", "task_complete"], Ending.ERROR),
-        (Crashed("a bug"), ["turn_aborted"], Ending.FAILED),
-        (Stopped(), ["turn_aborted"], Ending.FAILED),
+        (Crashed("a bug"), ["error", "turn_aborted"], Ending.FAILED),
+        (Stopped(), ["error", "turn_aborted"], Ending.FAILED),
     ],
 )
 def test_d6_however_the_agent_ends_there_is_one_terminal_event_and_the_caller_is_answered(

@@ -75,10 +75,10 @@ def only_reads(trial: Trial) -> None:
     assert not client.told("elicitation/create"), "it was asked for"
 
 
-@promise("`denied` and `action: decline` deny: the model is told, and the turn goes on")
+@promise("`denied`, `action: decline` and `action: cancel` deny: the model is told, and the turn goes on")
 def denied(trial: Trial) -> None:
     client = trial.server()
-    answers: tuple[Json, ...] = ({"decision": "denied"}, {"action": "decline"})
+    answers: tuple[Json, ...] = ({"decision": "denied"}, {"action": "decline"}, {"action": "cancel"})
     for number, answer in enumerate(answers):
         asking = Asking(trial, client, f"made{number}")
         asking.answer(answer)
@@ -96,17 +96,15 @@ def answered_with_an_error(trial: Trial) -> None:
     asking.went_on(made=False)
 
 
-@promise("`abort` and `action: cancel` end the turn: the call is answered as an error, and the session goes on")
+@promise("`abort` ends the turn: the call is answered as an error, and the session goes on")
 def aborted(trial: Trial) -> None:
     client = trial.server()
-    answers: tuple[Json, ...] = ({"decision": "abort"}, {"action": "cancel"})
-    for number, answer in enumerate(answers):
-        asking = Asking(trial, client, f"made{number}")
-        asking.answer(answer)
-        client.event_of(asking.call, "turn_aborted")
-        assert is_error(client.answer(asking.call)), "the call went well"
-        assert not asking.path.exists(), "it was run"
-        assert client.replied(client.session(asking.call), "say own") == "own", "another text"
+    asking = Asking(trial, client)
+    asking.answer({"decision": "abort"})
+    client.event_of(asking.call, "turn_aborted")
+    assert is_error(client.answer(asking.call)), "the call went well"
+    assert not asking.path.exists(), "it was run"
+    assert client.replied(client.session(asking.call), "say own") == "own", "another text"
 
 
 @promise("Stop takes an open question back, by its id, and ends the turn")

@@ -1,13 +1,10 @@
 """The tables, cell by cell, and the lists of programs that only read."""
 
-from pathlib import Path
-
 import pytest
 
 from actors.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxMode, WorkspaceWrite
 from supervisor.agent.safety.judge import confinement, judge_command, judge_patch
 from supervisor.agent.safety.known_safe import known_safe
-from supervisor.agent.safety.roots import Roots, writable_roots
 from supervisor.agent.safety.rules import Ask, Reject, Run, Verdict
 
 ASK = Ask()
@@ -198,66 +195,3 @@ def test_what_may_write_or_start_something_is_not_safe(command: str) -> None:
 
 def test_a_format_with_a_blank_in_it_that_asks_for_a_signature_is_not_safe() -> None:
     assert not known_safe(["git", "log", "--format=% G?"])
-
-
-# --- roots ---------------------------------------------------------------------------------------------------------
-
-
-def covered(roots: Roots, *paths: Path) -> list[bool]:
-    return [roots.cover([path]) for path in paths]
-
-
-def test_danger_full_access_covers_everything_and_read_only_nothing(tmp_path: Path) -> None:
-    paths = (tmp_path / "f", Path("/etc/passwd"), tmp_path / ".git/config")
-    assert covered(writable_roots(DangerFullAccess(), tmp_path, None), *paths) == [True, True, True]
-    assert covered(writable_roots(ReadOnly(), tmp_path, None), *paths) == [False, False, False]
-
-
-def test_workspace_write_covers_its_roots_and_the_temporary_directories() -> None:
-    policy = WorkspaceWrite(writable_roots=(Path("/srv/more"), Path("../beside")))
-    roots = writable_roots(policy, Path("/w/here"), Path("/var/mine"))
-    inside = ("/w/here/f", "/srv/more/d/f", "/w/beside/f", "/tmp/f", "/var/mine/f")
-    outside = ("/w/f", "/w/herefore/f", "/srv/f", "/var/f", "/etc/passwd")
-    assert covered(roots, *map(Path, inside)) == [True] * len(inside)
-    assert covered(roots, *map(Path, outside)) == [False] * len(outside)
-    assert roots.cover([Path("/w/here/f"), Path("/tmp/f")])
-    assert not roots.cover([Path("/w/here/f"), Path("/etc/passwd")])
-
-
-def test_the_temporary_directories_may_be_excluded() -> None:
-    policy = WorkspaceWrite(exclude_tmpdir_env_var=True, exclude_slash_tmp=True)
-    roots = writable_roots(policy, Path("/w"), Path("/var/mine"))
-    assert covered(roots, Path("/tmp/f"), Path("/var/mine/f"), Path("/w/f")) == [False, False, True]
-
-
-@pytest.mark.parametrize("path", [".git", ".git/hooks/pre-commit", ".GIT/config", "sub/.git/config", "sub/.Git"])
-def test_repositories_below_a_root_are_closed(path: str) -> None:
-    assert not writable_roots(WorkspaceWrite(), Path("/w"), None).cover([Path("/w") / path])
-
-
-@pytest.mark.parametrize("path", [".gitignore", ".github/f", "a.git/f"])
-def test_what_only_looks_like_a_repository_is_open(path: str) -> None:
-    assert writable_roots(WorkspaceWrite(), Path("/w"), None).cover([Path("/w") / path])
-
-
-def test_a_link_in_a_temporary_directory_closes_nobody_elses_project(tmp_path: Path) -> None:
-    project, scratch = tmp_path / "project", tmp_path / "scratch"
-    project.mkdir()
-    scratch.mkdir()
-    (scratch / ".git").symlink_to(project)
-    roots = writable_roots(WorkspaceWrite(exclude_slash_tmp=True), project, scratch)
-    assert covered(roots, project / "f", scratch / "f", scratch / ".git/config") == [True, True, False]
-
-
-def test_roots_are_resolved_and_so_is_their_repository(tmp_path: Path) -> None:
-    (tmp_path / "real").mkdir()
-    (tmp_path / "link").symlink_to("real")
-    (tmp_path / "real/store").mkdir()
-    (tmp_path / "real/.git").symlink_to("store")
-    policy = WorkspaceWrite(exclude_slash_tmp=True)
-    roots = writable_roots(policy, tmp_path / "link", None)
-    assert covered(roots, tmp_path / "real/f", tmp_path / "link/f", tmp_path / "real/store/config") == [
-        True,
-        False,
-        False,
-    ]

@@ -61,7 +61,7 @@ def test_5_no_such_conversation_with_near_matches(place: Place) -> None:
 def test_6_refused_because_busy(place: Place) -> None:
     conversation = place.new("count 500")
     done = place.run("send", conversation, "say no", "--if-busy", "reject", code=6)
-    assert " is running; `greenroom wait` waits for its end" in done.stderr
+    assert " is running; `greenroom wait` waits until it has ended" in done.stderr
     place.run("interrupt", conversation)
 
 
@@ -128,7 +128,7 @@ def test_75_some_targets_failed(place: Place) -> None:
 def test_124_timed_out(place: Place) -> None:
     conversation = place.asking()
     done = place.run("wait", conversation, "-t", "200ms", code=124)
-    assert "not done in time" in done.stderr
+    assert "timed out waiting for the turn to end" in done.stderr
     place.run("interrupt", conversation)
 
 

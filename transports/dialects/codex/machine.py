@@ -9,10 +9,16 @@ from transports import requests as ask
 from transports.dialect import Action
 from transports.dialects.codex import params as p
 from transports.dialects.mcp.call import Call
+from transports.dialects.mcp.revisions import NAME
 
 NO_LOGIN = (
     "there is no login: keys come from the config, by `env_key` of the model provider; "
     "`greenroom config` shows which one is used"
+)
+
+NOT_WRITTEN = (
+    "the config file is never written by us: write `model` into it (`greenroom config path` names it), then "
+    "`greenroom reload`"
 )
 
 
@@ -26,7 +32,10 @@ def exec_one_off_command(call: Call, wanted: p.ExecOneOffCommand) -> Iterable[Ac
         return call.finish(dict(answer.value))
 
     return call.ask(
-        lambda token: ask.RunOnce(token, wanted.command, wanted.timeout_ms, wanted.cwd, wanted.sandbox_policy), ran
+        lambda token: ask.RunOnce(
+            token, wanted.command, wanted.timeout_ms, wanted.cwd, wanted.sandbox_policy, call.desk.options.person
+        ),
+        ran,
     )
 
 
@@ -89,6 +98,28 @@ def saved_config(tree: Mapping[str, Any]) -> dict[str, Any]:
     profiles = _table(tree.get("profiles"))
     config["profiles"] = {name: _renamed(profile, PROFILE_MEMBERS) for name, profile in profiles.items()}
     return config
+
+
+def get_auth_status(call: Call, _: p.Nothing) -> Iterable[Action]:
+    """A key is the one method that there is; it is never told, whatever the client asks for."""
+
+    def looked(answer: Any) -> Iterable[Action]:
+        if isinstance(answer, GreenroomError):
+            return call.fail(jsonrpc.INTERNAL_ERROR, answer.message)
+        method = "apikey" if answer.value["key"] else None
+        told = {"authMethod": method, "preferredAuthMethod": "apikey", "authToken": None}
+        return call.finish({**told, "requiresOpenaiAuth": answer.value["openai"]})
+
+    return call.ask(lambda token: ask.AskKey(token, call.desk.options.person), looked)
+
+
+def get_user_agent(call: Call, _: p.Nothing) -> Iterable[Action]:
+    version = call.desk.options.version
+    return call.finish({"userAgent": f"{NAME}/{version} (Greenroom {version}; {call.desk.client.label})"})
+
+
+def set_default_model(call: Call, _: p.Nothing) -> Iterable[Action]:
+    return call.fail(jsonrpc.INVALID_REQUEST, NOT_WRITTEN)
 
 
 def no_login(call: Call, _: p.Nothing) -> Iterable[Action]:

@@ -27,10 +27,11 @@ from transports.dialects.mcp.stream import History
 CURSOR_TIME = "%Y-%m-%dT%H-%M-%S"
 OVERRIDDEN = {
     "model": ("model", "provider"),
-    "cwd": ("cwd",),
+    "cwd": ("cwd", "roots"),
     "approval_policy": ("approval_policy",),
-    "sandbox": ("sandbox",),
+    "sandbox": ("sandbox", "roots"),
     "base_instructions": ("base_instructions",),
+    "developer_instructions": ("developer_instructions",),
     "include_plan_tool": ("include_plan_tool",),
     "include_apply_patch_tool": ("include_apply_patch_tool",),
 }
@@ -118,7 +119,7 @@ def _override(
 
         return call.command(conversation, lambda caller: ChangeSettings(caller, settings), changed)
 
-    return call.ask(lambda token: creation.settings_request(token, call.desk.options.defaults, overrides), made)
+    return call.ask(lambda token: creation.settings_request(token, call.desk.options.person, overrides), made)
 
 
 def _tell_history(call: Call, conversation: ConversationId, settings: Settings) -> Iterable[Action]:
@@ -142,7 +143,8 @@ def _tell_history(call: Call, conversation: ConversationId, settings: Settings) 
         }
         yield Write(event_notification("codex/event", {"id": ""}, jsonrpc.line(configured).rstrip(b"\n")))
         messages = [json.loads(msg) for msg in history.all()]
-        yield from call.finish({"conversationId": conversation, "model": settings.model, "initialMessages": messages})
+        told = {"conversationId": conversation, "model": settings.model, "rolloutPath": uri_of(conversation)}
+        yield from call.finish({**told, "initialMessages": messages})
 
     return read_all(call, conversation, keep, done)
 

@@ -16,7 +16,6 @@ from transports.dialects.control.call import Call, Then
 from transports.dialects.control.methods import METHODS
 from transports.dialects.control.results import events_of, shown
 from transports.dialects.control.text import Raw, notification_line, result_line, unwritable
-from transports.dialects.control.uploads import Uploads
 from transports.inflight import REQUESTS_LIMIT, InFlight
 from transports.requests import Served
 
@@ -29,7 +28,6 @@ class Expected:
 
 class ControlDialect:
     def __init__(self, client: Client, requests_in_flight: int = REQUESTS_LIMIT) -> None:
-        self.uploads = Uploads()
         self._client = client
         self._open = InFlight(requests_in_flight)
         self._cancelled: set[RequestId] = set()
@@ -52,8 +50,8 @@ class ControlDialect:
             case _:
                 return ()  # nothing is expected of the client but requests
 
-    def too_long(self, size: int) -> Iterable[Action]:
-        return (Write(jsonrpc.error(None, jsonrpc.INVALID_REQUEST, f"a message of {size} bytes is too long")),)
+    def skipped(self, reason: str) -> Iterable[Action]:
+        return (Write(jsonrpc.error(None, jsonrpc.INVALID_REQUEST, reason)),)
 
     def _request(self, request: jsonrpc.Request) -> Iterable[Action]:
         method = METHODS.get(request.method)
@@ -141,6 +139,13 @@ class ControlDialect:
 
     def woken(self, name: str) -> Iterable[Action]:  # noqa: ARG002  # it never asked to be
         return ()
+
+    def reconfigured(self) -> Iterable[Action]:
+        """What is set for it is set when its client comes."""
+        return ()
+
+    def announced(self, text: str) -> Iterable[Action]:
+        return (Write(jsonrpc.notification("announcement", {"message": text})),)
 
 
 def _told(error: ValidationError) -> str:

@@ -54,7 +54,11 @@ METHODS: dict[str, Method] = {
         handlers.archive,
         "Into the archive, or out of it. Queued input whose end somebody waits for is withdrawn; the rest is kept.",
     ),
-    "conversation/restart": Method(params.Named, handlers.restart, "A new life for one that failed."),
+    "conversation/restart": Method(
+        params.Named,
+        handlers.restart,
+        "Go on with one that failed; after a turn that ended in an error, without its pictures.",
+    ),
     "conversation/resume_queue": Method(params.Named, handlers.resume_queue, "Go on with what waits."),
     "conversation/withdraw": Method(params.Withdraw, handlers.withdraw, "Take a waiting input back."),
     "conversation/fork": Method(params.Fork, handlers.fork, "A new conversation with this one's history."),

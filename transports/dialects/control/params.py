@@ -66,8 +66,9 @@ class Send(BaseModel):
 class Interrupt(BaseModel):
     model_config = STRICT
     conversation: Conversation
-    kill: Flag = Field(False, description="No grace for its processes.")
-    reason: str = Field("", description="For the history.")
+    kill: Flag = Field(False, description="Kill its processes at once.")
+    clear: Flag = Field(False, description="Also withdraw the inputs that wait; otherwise they are paused.")
+    reason: str = Field("", description="Why; kept in the history.")
 
 
 class InterruptMany(BaseModel):
@@ -152,6 +153,7 @@ class Import(BaseModel):
     lines: tuple[str, ...] = Field(description="What `conversation/export` gave.")
     upload: Identifier | None = Field(None, description="A name of your own for what comes in several requests.")
     more: Flag = Field(False, description="Further lines of this upload follow; it is stored with the last.")
+    partial: Flag = Field(False, description="The last of these lines goes on in the next request of this upload.")
     new_id: Flag = Field(False, description="Under a fresh id, for a conversation that is still here.")
 
 

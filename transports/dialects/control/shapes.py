@@ -116,7 +116,7 @@ class TurnOver(Shape):
 class Stopped(Shape):
     turn: TurnId | None = Field(description="The turn that was stopped; null if nothing ran.")
     ending: Ending | None = Field(description="How it ended.")
-    queued: int = Field(description="How many inputs wait, now paused.")
+    queued: int = Field(description="How many inputs wait, paused until the next message.")
 
 
 class Why(Shape):
@@ -159,6 +159,7 @@ class NewsPage(Shape):
 class Exported(Shape):
     lines: tuple[str, ...] = Field(description="JSON lines: first a head, then an event each.")
     next_cursor: str | None = Field(description="For the next piece; null after the last.")
+    partial: bool = Field(description="The last line is not whole: the first of the next piece goes on with it.")
 
 
 class Uploaded(Shape):
@@ -211,6 +212,7 @@ class Status(BaseModel):
     journal: str = Field(description="The journal's file.")
     journal_bytes: int = Field(description="What it takes on the disk, its log of new commits included.")
     journal_repaired: Any = Field(description="What a repair at the start had to say; null if there was none.")
+    trouble: str | None = Field(None, description="What keeps the daemon from storing anything now, and what to do.")
     log: str = Field(description="The log's file.")
     sandbox: bool = Field(description="Whether commands can be confined here.")
     clients: int = Field(description="How many are connected.")
@@ -220,10 +222,11 @@ class Change(Shape):
     key: str = Field(description="Dotted.")
     old: str = Field(description="As a person reads it; secrets are masked.")
     new: str = Field(description="The same.")
+    live: bool = Field(description="Whether it counts already; if not, it does from the next start of the daemon on.")
 
 
 class Reloaded(Shape):
-    changes: tuple[Change, ...] = Field(description="What is different from now on.")
+    changes: tuple[Change, ...] = Field(description="What the config says differently.")
     warnings: tuple[str, ...] = Field(description="What the config says that is ignored.")
 
 
@@ -251,6 +254,10 @@ class EventsParams(Shape):
     pending: tuple[ExecQuestion | PatchQuestion, ...] | None = Field(
         None, description="On the first slice that is live, if any wait: the questions to be answered."
     )
+
+
+class AnnouncedParams(Shape):
+    message: str = Field(description="For people: what is wrong with the daemon as a whole, or well again.")
 
 
 class EndedParams(Shape):
@@ -313,4 +320,5 @@ RESULTS: dict[str, Any] = {
 NOTIFICATIONS: dict[str, tuple[str, type[BaseModel]]] = {
     "events": ("What a subscription has not seen: stored events, then the unfinished tail.", EventsParams),
     "ended": ("The conversation ended a subscription by itself; attach again by cursor.", EndedParams),
+    "announcement": ("The daemon has something to say that concerns every client, attached or not.", AnnouncedParams),
 }

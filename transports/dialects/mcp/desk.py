@@ -40,6 +40,11 @@ class Desk:
         self.unheard: Bounded[ConversationId, None] = Bounded()  # by newConversation, and nobody listened yet
         self.sent: Bounded[RequestId, Caller] = Bounded()  # messages that were taken, while they may be cancelled
 
+    def has_twin(self, kind: str) -> bool:
+        """Whether an event of this kind is told under its own name, too."""
+        twins = self.options.twin_notifications
+        return self.peer.may_wait_for_twins and not kind.endswith("_delta") if twins == "auto" else twins
+
     def call_reader(self, conversation: ConversationId) -> Reader | None:
         readers = self.readers.of(conversation)
         return next((one for one in readers if isinstance(one.sink, CallSink)), None)

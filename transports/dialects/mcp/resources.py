@@ -19,7 +19,7 @@ from transports.dialects.mcp import list_changes
 from transports.dialects.mcp.call import Call
 from transports.dialects.mcp.history import read_all
 from transports.dialects.mcp.identifiers import conversation_id
-from transports.dialects.mcp.paging import page_of
+from transports.dialects.mcp.paging import BadCursor, page_of
 from transports.dialects.mcp.stream import History
 from transports.dialects.mcp.transcript import as_json, part_of
 
@@ -82,7 +82,10 @@ def list_all(call: Call, wanted: Page) -> Iterable[Action]:
     def listed(answer: Any) -> Iterable[Action]:
         if isinstance(answer, GreenroomError):
             return call.refuse(answer)
-        heads, cursor = page_of(answer.heads, wanted.cursor, PAGE)
+        try:
+            heads, cursor = page_of(answer.heads, wanted.cursor, PAGE)
+        except BadCursor as error:
+            return call.fail(jsonrpc.INVALID_PARAMS, f"Invalid params: {error}")
         more = {"nextCursor": cursor} if cursor else {}
         return call.finish({"resources": [_resource(head) for head in heads], **more})
 
@@ -90,8 +93,15 @@ def list_all(call: Call, wanted: Page) -> Iterable[Action]:
     yield from call.tell(ListConversations, listed)
 
 
-def templates(call: Call, _: Page) -> Iterable[Action]:
-    return call.finish({"resourceTemplates": TEMPLATES})
+def one_page(call: Call, wanted: Page, result: dict[str, Any]) -> Iterable[Action]:
+    """All there is; a cursor can't be one of ours."""
+    if wanted.cursor is not None:
+        return call.fail(jsonrpc.INVALID_PARAMS, "Invalid params: this list has one page, so it has no cursors")
+    return call.finish(result)
+
+
+def templates(call: Call, wanted: Page) -> Iterable[Action]:
+    return one_page(call, wanted, {"resourceTemplates": TEMPLATES})
 
 
 def read(call: Call, wanted: Uri) -> Iterable[Action]:

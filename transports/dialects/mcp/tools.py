@@ -41,7 +41,12 @@ TURN = _object(
     {
         "threadId": ID,
         "sessionId": _said(TEXT, "The same id under its older name."),
-        "content": _said(TEXT, "The agent's last message."),
+        "content": _said(TEXT, "The agent's last message, or what went wrong."),
+        "notices": {
+            "type": "array",
+            "items": TEXT,
+            "description": "What was ignored, or denied unanswered.",
+        },
     },
     ("threadId", "sessionId", "content"),
 )
@@ -49,7 +54,7 @@ TURN = _object(
 ROW = _object(
     {
         "threadId": ID,
-        "name": {"type": ["string", "null"], "description": "Its name, if it has one."},
+        "name": {"anyOf": [TEXT, {"type": "null"}], "description": "Its name, if it has one."},
         "state": _said(TEXT, "idle, running, waiting, interrupting, parked, failed or archived."),
         "cwd": _said(TEXT, "Its working directory."),
         "model": _said(TEXT, "Its model."),
@@ -79,6 +84,8 @@ ALL = (
                     "description": "Overrides of config.toml, by dotted key.",
                 },
                 "base-instructions": _said(TEXT, "Replaces the built-in instructions."),
+                "developer-instructions": _said(TEXT, "Told to the model as the developer's, before all else."),
+                "compact-prompt": _said(TEXT, "Accepted; has no effect yet."),
                 "include-plan-tool": {"type": "boolean", "description": "Offer the plan tool to the model."},
             },
             ("prompt",),

@@ -13,11 +13,13 @@ import httpx
 import pytest
 
 from actors.ids import CallId
+from supervisor.agent.bounds import DEFAULTS, Bounds
 from supervisor.agent.model import client as client_module
 from supervisor.agent.model.client import ModelClient, build_http
 from supervisor.agent.model.endpoint import Endpoint, WireApi
 from supervisor.agent.model.errors import (
     AnswerCut,
+    BeyondBound,
     ContextFull,
     MissingKey,
     ModelError,
@@ -34,12 +36,14 @@ from tests.support.model_wire import sse
 both_wires = pytest.mark.parametrize("wire", BOTH)
 
 
-def failure(server: ModelServer, wire: WireApi, prompt: str, **options: object) -> tuple[list[News], ModelError]:
+def failure(
+    server: ModelServer, wire: WireApi, prompt: str, bounds: Bounds = DEFAULTS, **options: object
+) -> tuple[list[News], ModelError]:
     """What an attempt that fails has told before."""
     hear = Heard()
 
     async def attempt() -> ModelError:
-        async with ModelClient() as client:
+        async with ModelClient(bounds=bounds) as client:
             with pytest.raises(ModelError) as failed:
                 await client.attempt(endpoint(server, wire, **options), request(prompt), hear)
             assert client.statistics() == {"attempts": 1, "streaming": 0}
@@ -253,11 +257,11 @@ def test_a_refusal_without_end_is_read_only_so_far() -> None:
         server.wait_closed_early()
 
 
-def test_a_refusal_that_stalls_is_shown_as_far_as_it_came(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client_module, "REFUSAL_TIMEOUT_S", 0.1)
+def test_a_refusal_that_stalls_is_shown_as_far_as_it_came() -> None:
     page = canned(b"no such", status=404)
     with ModelServer([replace(page, steps=(page.steps[0], Pause(None)))]) as server:
-        assert failure(server, WireApi.CHAT, "")[1] == Rejected("unexpected status 404 Not Found: no such")
+        _, error = failure(server, WireApi.CHAT, "", bounds=Bounds(refusal_seconds=0.1))
+    assert error == Rejected("unexpected status 404 Not Found: no such")
 
 
 @pytest.mark.parametrize("status", [301, 307])
@@ -471,11 +475,12 @@ def test_a_huge_answer_and_a_huge_event_come_whole(wire: WireApi) -> None:
         assert TextDone(long) in run(heard(server, wire, f"split 65536; say {long}"))
 
 
-def test_an_event_beyond_any_measure_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("supervisor.agent.model.sse.SseParser.__init__.__defaults__", (1000,))
+def test_an_event_beyond_any_measure_is_an_error() -> None:
+    small = Bounds(answer_event_bytes=1000)
     with ModelServer() as server:
-        _, error = failure(server, WireApi.CHAT, f"say {'x' * 2_000_000}")  # too long to come in one piece
-    assert isinstance(error, Rejected)
+        _, error = failure(server, WireApi.CHAT, f"say {'x' * 2_000_000}", bounds=small)  # not in one piece
+    assert isinstance(error, BeyondBound)
+    assert "the bound is 1000 (greenroom.limits.answer_event_bytes" in error.message
 
 
 def test_loopback_is_asked_directly_and_others_through_the_environments_proxy(

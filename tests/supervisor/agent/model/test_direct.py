@@ -10,8 +10,9 @@ from typing import Any
 import httpx
 import pytest
 
+from supervisor.agent.bounds import DEFAULTS
 from supervisor.agent.model.client import build_http
-from supervisor.agent.model.direct import FULL, HEAD_BYTES, Direct
+from supervisor.agent.model.direct import FULL, Direct
 
 TLS = Path(__file__).parents[3] / "data" / "tls"  # a certificate for localhost that nothing else trusts
 PATIENCE_S = 20.0
@@ -141,7 +142,7 @@ def test_an_answer_is_read_however_it_is_framed_and_cut(answer: bytes, text: str
         CHUNKED + b"2\r\nok\r\n",
         b"SSH-2.0-OpenSSH_9.2\r\n",
         CHUNKED + b"no number\r\n",
-        b"HTTP/1.1 200 OK\r\n" + b"X: %s\r\n" % (b"y" * 1000) * (HEAD_BYTES // 1000 + 1) + b"\r\n",
+        b"HTTP/1.1 200 OK\r\n" + b"X: %s\r\n" % (b"y" * 1000) * (DEFAULTS.answer_head_bytes // 1000 + 1) + b"\r\n",
     ],
 )
 def test_an_answer_that_is_cut_or_is_none_is_an_error_and_never_shortened(answer: bytes) -> None:

@@ -16,7 +16,7 @@ from actors.answers import Ending
 from actors.errors import JournalError
 from actors.records import Append
 from actors.settings import ApprovalPolicy, DangerFullAccess, Decision, ReadOnly, WorkspaceWrite
-from supervisor.agent.tools import shell as shell_tool
+from supervisor.agent.sandbox import sandbox
 from tests.supervisor.agent.turns.requests import check_well_formed, lines, talk
 from tests.support.confinement import CONFINED, confinable
 from tests.support.house import House, Talk, house_at
@@ -116,7 +116,7 @@ WRONG = [
     ("call shell []", "failed to parse function arguments: command: "),
     ('call shell {"command":["true"],"timeout":-1}', "failed to parse function arguments: timeout: "),
     ('call shell {"command":["no-such-program"]}', "execution error: No such file or directory: "),
-    ('call shell {"command":["true"],"workdir":"no/such"}', "execution error: No such file or directory"),
+    ('call shell {"command":["true"],"workdir":"no/such"}', "execution error: the directory "),
     ('call shell {"command":["a\\u0000b"]}', "execution error: "),
     ("call apply_patch {}", "failed to parse function arguments: input: Field required"),
     ("call update_plan {}", "failed to parse function arguments: plan: Field required"),
@@ -361,7 +361,7 @@ def test_the_model_may_ask_to_leave_the_sandbox_with_its_reason(house: House, se
     conversation = house.talk(approval_policy=ApprovalPolicy.ON_REQUEST, sandbox=ReadOnly())
     call = shell("touch", str(outside), with_escalated_permissions=True, justification="I need it there.")
     question = answered(conversation, Decision.APPROVED, f"{call}; then; say done")
-    assert (question.reason, question.retry) == ("I need it there.", False)
+    assert (question.reason, question.retry, question.outside_sandbox) == ("I need it there.", False, True)
     assert outside.exists()
     tools = server.requests[0].body["tools"]
     assert "with_escalated_permissions" in tools[0]["function"]["parameters"]["properties"]
@@ -381,7 +381,8 @@ def test_a_command_that_fails_in_the_sandbox_is_offered_again_without(house: Hou
     outside = house.home / "outside"
     conversation = house.talk(approval_policy=ApprovalPolicy.ON_FAILURE, sandbox=ReadOnly())
     question = answered(conversation, Decision.APPROVED, f"{shell('touch', str(outside))}; then; say done")
-    assert (question.reason, question.retry) == ("command failed; retry without sandbox?", True)
+    assert (question.retry, question.outside_sandbox) == (True, True)
+    assert question.reason == "command failed; retry without sandbox?"
     assert outside.exists()
     assert [one.message for one in conversation.all(ev.BackgroundEvent)] == [
         "Execution failed: exit code 1",
@@ -434,12 +435,13 @@ def test_a_directory_on_a_disk_that_is_away_holds_up_its_own_command_alone(
     away, back, looked = house.workspace / "away", threading.Event(), threading.Event()
     away.mkdir()
 
-    def hang(cwd: Path) -> None:
-        if cwd == away:
+    def hang(start: Path) -> Path:
+        if start == away:
             looked.set()
             assert back.wait(30)
+        return start
 
-    monkeypatch.setattr(shell_tool, "_look_at", hang)
+    monkeypatch.setattr(sandbox, "_directory", hang)
     stuck = house.talk()
     begun = stuck.start(shell("true", workdir="away"))
     try:
@@ -449,3 +451,16 @@ def test_a_directory_on_a_disk_that_is_away_holds_up_its_own_command_alone(
         assert stuck.result(begun).ending is Ending.INTERRUPTED
     finally:
         back.set()
+
+
+def test_a_command_in_a_directory_that_does_not_exist_fails_and_says_so(either: House, server: ModelServer) -> None:
+    gone = either.home / "gone"
+    conversation = either.talk(cwd=gone)
+    conversation.ask(f"{shell('ls')}; {shell('ls', workdir='below')}; then; say done")
+    said = "does not exist: name one that does as the working directory, or create it"
+    assert outputs(server) == [
+        f"execution error: the directory '{folder}' {said}" for folder in (gone, gone / "below")
+    ]
+    assert [one.exit_code for one in conversation.all(ev.ExecCommandEnd)] == [-1, -1]
+    conversation.ask(f"{shell('mkdir', '-p', str(gone), workdir='/')}; {shell('pwd')}; then; say done")
+    assert result(outputs(server)[-1])["output"] == f"{gone}\n"

@@ -156,3 +156,13 @@ def test_a_heredoc_patch_is_relative_to_the_calls_workdir(house: House) -> None:
     call = {"command": ["apply_patch", ADD], "workdir": "sub"}
     house.talk().ask(f"call shell {json.dumps(call)}; then; say done")
     assert Path(house.workspace, "sub", "new.txt").read_text() == "new\n"
+
+
+@WAYS
+def test_a_patch_in_a_directory_that_does_not_exist_fails_and_makes_nothing(
+    house: House, server: ModelServer, way: Callable[[str], str]
+) -> None:
+    gone = house.home / "gone"
+    house.talk(cwd=gone).ask(way(ADD))
+    assert told(server).startswith(f"error: the directory '{gone}' does not exist")
+    assert not gone.exists()

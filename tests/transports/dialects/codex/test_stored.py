@@ -58,6 +58,7 @@ def test_a_resumed_conversation_goes_on_under_its_own_id_and_tells_what_was() ->
     assert client.answer(request)["result"] == {
         "conversationId": conversation,
         "model": "o9",
+        "rolloutPath": path(conversation),
         "initialMessages": [{"type": "task_started"}, {"type": "task_complete", "last_agent_message": "Done"}],
     }
     settings = daemon.state(conversation).facts.settings
@@ -164,7 +165,44 @@ def test_a_config_that_cannot_be_read_is_an_error_that_says_why() -> None:
     assert error == {"code": -32603, "message": "failed to load config.toml: config.toml:1: not TOML"}
 
 
-@pytest.mark.parametrize("method", ["getAuthStatus", "loginChatGpt", "cancelLoginChatGpt", "logoutChatGpt"])
+@pytest.mark.parametrize(("key", "method"), [(True, "apikey"), (False, None)])
+def test_whether_there_is_a_key_is_told_and_never_the_key(key: bool, method: str | None) -> None:
+    daemon = Daemon()
+    served(daemon, ask.AskKey, {"key": key, "openai": True})
+    assert McpClient(daemon).ask("getAuthStatus", {"includeToken": True, "refreshToken": True})["result"] == {
+        "authMethod": method,
+        "preferredAuthMethod": "apikey",
+        "authToken": None,
+        "requiresOpenaiAuth": True,
+    }
+
+
+def test_the_user_agent_names_the_program_and_the_client() -> None:
+    result = McpClient(Daemon(), version="1.2.3").ask("getUserAgent")["result"]
+    assert result["userAgent"].startswith("codex-mcp-server/1.2.3 (Greenroom 1.2.3; ")
+
+
+def test_the_config_file_is_a_persons_to_write() -> None:
+    error = McpClient(Daemon()).ask("setDefaultModel", {"model": "o9", "reasoningEffort": "low"})["error"]
+    assert error["code"] == -32600
+    assert "greenroom config path" in error["message"]
+
+
+def test_the_older_name_of_the_saved_config_is_understood() -> None:
+    daemon = Daemon()
+    served(daemon, ask.ReadSavedConfig, {"value": {"model": "m"}, "path": "/x"})
+    assert McpClient(daemon).ask("getConfigToml")["result"] == {"config": {"model": "m", "profiles": {}}}
+
+
+def test_a_new_conversation_is_told_the_path_that_archiving_wants() -> None:
+    client = McpClient(Daemon())
+    made = client.ask("newConversation", {"model": "m"})["result"]
+    assert made["rolloutPath"] == path(made["conversationId"])
+    wish = {"conversationId": made["conversationId"], "rolloutPath": made["rolloutPath"]}
+    assert client.ask("archiveConversation", wish)["result"] == {}
+
+
+@pytest.mark.parametrize("method", ["loginApiKey", "loginChatGpt", "cancelLoginChatGpt", "logoutChatGpt"])
 def test_there_is_no_login_and_it_is_said_where_keys_come_from(method: str) -> None:
     error = McpClient(Daemon()).ask(method)["error"]
     assert error["code"] == -32600

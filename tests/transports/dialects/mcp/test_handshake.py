@@ -100,3 +100,23 @@ def test_an_id_that_is_still_open_is_not_taken_twice() -> None:
     client.begin("ping", None, 7)
     assert client.answer(7)["error"]["code"] == -32602
     assert client.answers("7") == []
+
+
+@pytest.mark.parametrize("revision", ["2026-07-28", "2099-01-01", 5, ""])
+@pytest.mark.parametrize("hello", [True, False])
+def test_a_request_of_a_revision_that_is_not_spoken_is_refused_before_anything_runs(
+    revision: object, hello: bool
+) -> None:
+    daemon = Daemon()
+    client = McpClient(daemon, hello=hello)
+    meta = {"io.modelcontextprotocol/protocolVersion": revision}
+    error = client.answer(client.tool("codex", {"prompt": "hi"}, 1, _meta=meta))["error"]
+    assert error["code"] == -32022
+    assert error["data"]["supported"] == ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
+    assert daemon.conversations == []
+
+
+def test_a_request_that_names_a_revision_that_is_spoken_runs() -> None:
+    client = McpClient(Daemon())
+    meta = {"io.modelcontextprotocol/protocolVersion": "2025-11-25"}
+    assert client.ask("ping", {"_meta": meta})["result"] == {}

@@ -36,6 +36,8 @@ def test_the_reference_s_tools_have_the_reference_s_names_and_arguments() -> Non
         "sandbox",
         "config",
         "base-instructions",
+        "developer-instructions",
+        "compact-prompt",
         "include-plan-tool",
     ]
     assert codex["inputSchema"]["required"] == ["prompt"]

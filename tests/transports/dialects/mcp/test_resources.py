@@ -3,6 +3,8 @@
 import json
 from uuid import uuid4
 
+import pytest
+
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import McpClient
 from tests.transports.dialects.mcp.steps import created, finished, nothing_open, sent, wants_to_run
@@ -23,6 +25,19 @@ def test_every_conversation_is_a_resource_and_pages_lose_none() -> None:
     second = client.ask("resources/list", {"cursor": first["nextCursor"]})["result"]
     assert {one["uri"] for one in (*first["resources"], *second["resources"])} == made
     assert "nextCursor" not in second
+
+
+@pytest.mark.parametrize("method", ["resources/list", "resources/templates/list", "tools/list"])
+def test_a_cursor_that_is_none_of_ours_is_refused(method: str) -> None:
+    error = McpClient(Daemon()).ask(method, {"cursor": "nonsense"})["error"]
+    assert error["code"] == -32602
+
+
+@pytest.mark.parametrize("tool", ["list_conversations", "conversationsList"])
+def test_a_bad_cursor_is_an_error_of_its_tool(tool: str) -> None:
+    result = McpClient(Daemon()).result(tool, {"cursor": "nonsense"})
+    assert result["isError"]
+    assert "cursor" in str(result["content"])
 
 
 def test_there_is_a_template_for_reading_and_one_for_programs() -> None:
