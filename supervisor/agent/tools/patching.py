@@ -33,29 +33,31 @@ class Patching:
             plan = await in_worker(_planned, text, cwd, work.bounds)
         except PatchError as error:
             return f"error: {error.message}"
-        verdict = await asyncio.to_thread(self._judge, work, plan)
+        verdict, inside = await asyncio.to_thread(self._judge, work, plan)
         match verdict:
             case Reject():
                 return f"patch rejected: {verdict.text}"
             case Ask():
-                answer = await work.ask(self._request(work, call, plan, verdict))
+                answer = await work.ask(self._request(work, call, plan, verdict, outside=not inside))
                 if not answer.approved:
                     return _rejected(answer.reason)
             case Run():
                 pass
         return await self._write(work, call, plan, auto_approved=not isinstance(verdict, Ask))
 
-    def _judge(self, work: Work, plan: PatchPlan) -> Verdict:
+    def _judge(self, work: Work, plan: PatchPlan) -> tuple[Verdict, bool]:
+        """And whether the sandbox would let a command write all of it."""
         settings = work.settings
         with self._roots(work) as roots:
             inside = _may_write(settings.sandbox, roots, plan)
-        return judge_patch(
+        verdict = judge_patch(
             inside_roots=inside,
             empty=plan.empty,
             policy=settings.approval_policy,
             sandbox_mode=SandboxMode(settings.sandbox.mode),
             sandbox_available=self._sandbox.availability.ok,
         )
+        return verdict, inside
 
     def _roots(self, work: Work) -> AbstractContextManager[Roots]:
         settings = work.settings
@@ -70,12 +72,14 @@ class Patching:
             pinned = {root.path: root.identity() for root in roots.writable}
             return apply_plan(plan, work.around.umask, pinned)
 
-    def _request(self, work: Work, call: OpenCall, plan: PatchPlan, verdict: Ask) -> ev.ApplyPatchApprovalRequest:
+    def _request(
+        self, work: Work, call: OpenCall, plan: PatchPlan, verdict: Ask, *, outside: bool
+    ) -> ev.ApplyPatchApprovalRequest:
         return ev.ApplyPatchApprovalRequest(
             call_id=call.call,
             changes=plan.changes,
             reason=verdict.reason,
-            outside_sandbox=verdict.reason is not None,  # a patch inside the roots is asked about without a reason
+            outside_sandbox=outside,
             approval_id=work.new_approval(),
             item_id=call.item,
             deadline_s=work.deadline_s,
