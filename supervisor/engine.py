@@ -72,7 +72,9 @@ class Engine:
         self.loop = LoopThread()
         self.shared = SharedThread(self.loop.loop)  # for all who never wait: registry, sessions, connections
         self.clock = ThreadClock()
-        self.environments = Environments(environ, loaded.config.shell_environment_policy)
+        self.environments = Environments(
+            environ, loaded.config.shell_environment_policy, loaded.config.greenroom.limits.environments_bytes
+        )
         self.sandbox = Sandbox(
             protected=(Path(paths.state), Path(paths.config), Path(paths.run)), hidden=(Path(paths.run),)
         )

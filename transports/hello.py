@@ -11,6 +11,8 @@ from transports.dialect import Client, Dialect
 from transports.framing import Item
 
 PROTOCOL = 1
+LONGEST_NAME = 200  # characters; it stands in every event that the client has a part in
+LONGEST_PATH = 4_096
 
 Options = Mapping[str, Any]
 Dialects = Mapping[str, Callable[[Client, Options], Dialect]]
@@ -95,9 +97,9 @@ def _hello(dialect: str, said: dict[str, Any]) -> Hello:
         raise TypeError("client.env is not an object of strings")
     return Hello(
         dialect,
-        _text(client, "name", ""),
-        _text(client, "version", ""),
-        _text(client, "cwd", "/"),
+        _text(client, "name", "")[:LONGEST_NAME],
+        _text(client, "version", "")[:LONGEST_NAME],
+        _path(client),
         env,
         {key: value for key, value in said.items() if key not in {"protocol", "dialect", "client"}},
     )
@@ -108,3 +110,10 @@ def _text(client: dict[str, Any], key: str, default: str) -> str:
     if not isinstance(value, str):
         raise TypeError(f"client.{key} is not a string")
     return value
+
+
+def _path(client: dict[str, Any]) -> str:
+    path = _text(client, "cwd", "/")
+    if len(path) > LONGEST_PATH:
+        raise TypeError(f"client.cwd has {len(path)} characters, {LONGEST_PATH} are possible")
+    return path
