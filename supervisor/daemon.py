@@ -29,6 +29,7 @@ from supervisor.settling import left
 from supervisor.single import DaemonLock, remove_pid, write_pid
 from supervisor.version import VERSION
 from transports.connection import Neighbours
+from transports.environments import EnvironmentPool
 from transports.greeting import House
 from transports.hello import Identity
 from transports.listener import Limits, Listener
@@ -84,10 +85,14 @@ class Daemon:
         around = Neighbours(
             self._engine.registry, self._services, self._switchboard, self._engine.clock, self._engine.shared.start
         )
-        house = House(
-            self.identity, dialects(lambda: self._engine.config), around, lambda: ConnectionId(secrets.token_hex(8))
-        )
         limits = self._loaded.config.greenroom.limits
+        house = House(
+            self.identity,
+            dialects(lambda: self._engine.config),
+            around,
+            lambda: ConnectionId(secrets.token_hex(8)),
+            environments=EnvironmentPool(limits.environment_bytes, limits.environments_bytes * 2),
+        )
         self._listener = Listener(
             Path(self.socket),
             house,

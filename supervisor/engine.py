@@ -86,7 +86,7 @@ class Engine:
         self.loop = LoopThread()
         self.shared = SharedThread(self.loop.loop)  # for all who never wait: registry, sessions, connections
         self.clock = ThreadClock()
-        self.environments = Environments(environ)
+        self.environments = Environments(environ, loaded.config.greenroom.limits.environments_bytes)
         self.sandbox = Sandbox(protection(loaded, paths, environ))
         self.feed = Feed()
         self._environ = environ

@@ -8,7 +8,7 @@ import asyncio
 import os
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from actors.errors import ConfigError, GreenroomError, InvalidInput, UnknownConv
 from actors.ids import ConnectionId, ConversationId
 from actors.journal_messages import Chore, ChoreDone
 from actors.messages import Quiesce
+from actors.records import Record
 from actors.registry_messages import Known
 from actors.settings import SandboxMode, Settings, WorkspaceWrite
 from actors.shared import soon
@@ -293,13 +294,19 @@ class Services:
     async def _take_in(self, lines: Iterable[str], new_id: ConversationId | None) -> ask.Stored:
         journal, state = self._engine.journal, Path(self._engine.paths.state)
         brought = await asyncio.to_thread(guest, lines, new_id)
-        one = await asyncio.to_thread(taken_in, brought, new_id, lambda found: SpooledRecords(state, found))
+        with ExitStack() as files:
 
-        def work() -> object:
-            check_name(journal, brought.name, brought.conversation)
-            return import_(journal, one)
+            def keep(records: Iterable[Record]) -> Iterable[Record]:
+                return files.enter_context(closing(SpooledRecords(state, records)))
 
-        return await self._make_known(await self._write(work))
+            one = await asyncio.to_thread(taken_in, brought, new_id, keep)
+
+            def work() -> object:
+                check_name(journal, brought.name, brought.conversation)
+                return import_(journal, one)
+
+            stored = await self._write(work)
+        return await self._make_known(stored)
 
     async def _fork(self, request: ask.Fork, _: Client) -> ask.Stored:
         journal = self._engine.journal

@@ -4,7 +4,7 @@ It owns the wire until then, and hands it over together with the lines that came
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import structlog
@@ -14,6 +14,7 @@ from actors.ids import ConnectionId
 from transports import hello, jsonrpc
 from transports.connection import Connection, Neighbours
 from transports.dialect import Client
+from transports.environments import EnvironmentPool
 from transports.framing import Item
 from transports.peer import Peer
 from transports.wire import Arrived, News, NoMore, Parcel, Wire
@@ -36,6 +37,7 @@ class House:
     around: Neighbours
     fresh_id: Callable[[], ConnectionId]
     hello_s: float = HELLO_S
+    environments: EnvironmentPool = field(default_factory=EnvironmentPool)
 
 
 class Greeting:
@@ -90,6 +92,9 @@ class Greeting:
 
     def _introduce(self, said: hello.Hello) -> Connection:
         house = self._house
+        env = house.environments.take(said.env)
+        if isinstance(env, GreenroomError):
+            raise env
         client = Client(
             house.fresh_id(),
             said.name,
@@ -97,7 +102,7 @@ class Greeting:
             self._peer.pid,
             self._peer.uid,
             cwd=said.cwd,
-            env=said.env,
+            env=env,
             umask=said.umask,
         )
         dialect = house.dialects[said.dialect](client, said.options)

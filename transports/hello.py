@@ -11,6 +11,8 @@ from transports.dialect import Client, Dialect
 from transports.framing import Item
 
 PROTOCOL = 1
+LONGEST_NAME = 200  # characters; it stands in every event that the client has a part in
+LONGEST_PATH = 4_096
 
 Options = Mapping[str, Any]
 Dialects = Mapping[str, Callable[[Client, Options], Dialect]]
@@ -96,9 +98,9 @@ def _hello(dialect: str, said: dict[str, Any]) -> Hello:
         raise TypeError("client.env is not an object of strings")
     return Hello(
         dialect,
-        _text(client, "name", ""),
-        _text(client, "version", ""),
-        _text(client, "cwd", "/"),
+        _text(client, "name", "")[:LONGEST_NAME],
+        _text(client, "version", "")[:LONGEST_NAME],
+        _path(client),
         env,
         _umask(client),
         {key: value for key, value in said.items() if key not in {"protocol", "dialect", "client"}},
@@ -117,3 +119,10 @@ def _umask(client: dict[str, Any]) -> int | None:
     if value is not None and (type(value) is not int or not 0 <= value <= 0o777):
         raise TypeError("client.umask is not a whole number from 0 to 511")
     return value
+
+
+def _path(client: dict[str, Any]) -> str:
+    path = _text(client, "cwd", "/")
+    if len(path) > LONGEST_PATH:
+        raise TypeError(f"client.cwd has {len(path)} characters, {LONGEST_PATH} are possible")
+    return path

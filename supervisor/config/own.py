@@ -75,6 +75,18 @@ class Limits(Table):
         description="Unanswered requests of one connection; more get a retryable `overloaded`. Editors have a few.",
     )
     connections: Positive = Field(2_000, description="Clients at once: each has a file descriptor.")
+    environment_bytes: Integer = Field(
+        2 * MIB,
+        ge=65_536,
+        le=16 * MIB,
+        description="Characters of one client's environment. Linux starts no program with more.",
+    )
+    environments_bytes: Integer = Field(
+        64 * MIB,
+        ge=MIB,
+        le=1 << 40,
+        description="The same of all clients and conversations together; equal ones are kept, and count, once.",
+    )
     silent_connections: Positive = Field(
         256,
         description="Connections that have not said hello. For one more, the one that has been silent for longest is "

@@ -296,3 +296,43 @@ def test_attaching_a_live_one_answers_with_where_it_stands(daemon: StagedDaemon)
     assert reader.records == []
     interrupted = daemon.say(A, Interrupt)
     assert interrupted == Interrupted(None, None)
+
+
+def test_an_idle_one_leaves_at_once_for_one_that_is_wanted_and_the_longest_unused_goes_first() -> None:
+    daemon = StagedDaemon(max_live=2)
+    for one in (A, B):
+        daemon.create(one)
+        daemon.run()
+    daemon.say(A, Inspect)
+    created = daemon.create(C)
+    daemon.run()
+    assert isinstance(daemon.answer(created), Begun)
+    assert listed(daemon) == {A: "idle", B: "parked", C: "idle"}
+    assert isinstance(daemon.say(B, Inspect), Summary)
+
+
+def test_any_number_are_created_one_after_the_other() -> None:
+    daemon = StagedDaemon(max_live=2)
+    for number in range(50):
+        created = daemon.create(ConversationId(f"{number:04}-0000"))
+        daemon.run()
+        assert isinstance(daemon.answer(created), Begun)
+
+
+def test_one_is_refused_by_the_name_of_the_bound_only_when_nobody_can_leave() -> None:
+    daemon = StagedDaemon(max_live=2)
+    for one in (A, B):
+        daemon.create(one)
+        daemon.run()
+        daemon.attach(one)
+        daemon.run()
+    refused = daemon.create(C, name="wanted")
+    daemon.run()
+    answer = daemon.answer(refused)
+    assert isinstance(answer, Overloaded)
+    assert "greenroom.limits.live_sessions" in answer.message
+    daemon.tell(A, ConnectionClosed(ConnectionId("editor")))
+    daemon.run()
+    again = daemon.create(C, name="wanted")
+    daemon.run()
+    assert isinstance(daemon.answer(again), Begun)

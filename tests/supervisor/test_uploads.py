@@ -1,5 +1,6 @@
 """Imports that come in several requests: whole lines in the end, bounded together, gone with their connection."""
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -18,27 +19,31 @@ def test_lines_come_out_as_they_went_in_however_they_were_cut(tmp_path: Path) ->
     assert uploads.add(ANN, ("o\u2028",), partial=True) == 2
     assert uploads.add(BEN, ("other",)) == 1
     assert uploads.add(ANN, ("!", "three")) == 3
-    upload = uploads.take(ANN)
-    assert list(upload) == list(upload) == ["one", "two\u2028!", "three"]
-    assert list(uploads.take(BEN)) == ["other"]
+    with closing(uploads.take(ANN)) as upload:
+        assert list(upload) == list(upload) == ["one", "two\u2028!", "three"]
+    with closing(uploads.take(BEN)) as upload:
+        assert list(upload) == ["other"]
 
 
 def test_what_is_too_much_is_refused_by_name_and_its_room_is_free_again(tmp_path: Path) -> None:
     uploads = Uploads(tmp_path, 10)
     uploads.add(ANN, ("12345",))
-    with pytest.raises(InvalidInput, match=r"greenroom.limits.import_bytes"):
+    with pytest.raises(InvalidInput, match=r"greenroom\.limits\.import_bytes"):
         uploads.add(ANN, ("123456",))
     assert uploads.characters == 0
     uploads.add(ANN, ("123456789",))
+    uploads.keep_only([])
 
 
 def test_all_connections_share_the_bound(tmp_path: Path) -> None:
     uploads = Uploads(tmp_path, 10)
     uploads.add(ANN, ("12345",))
-    with pytest.raises(Overloaded, match=r"greenroom.limits.import_bytes"):
+    with pytest.raises(Overloaded, match=r"greenroom\.limits\.import_bytes"):
         uploads.add(BEN, ("123456",))
-    assert list(uploads.take(ANN)) == ["12345"]
+    with closing(uploads.take(ANN)) as upload:
+        assert list(upload) == ["12345"]
     uploads.add(BEN, ("123456",))
+    uploads.keep_only([])
 
 
 def test_what_a_connection_began_goes_with_it(tmp_path: Path) -> None:
@@ -48,9 +53,10 @@ def test_what_a_connection_began_goes_with_it(tmp_path: Path) -> None:
     uploads.keep_only([BEN[0]])
     assert uploads.characters == 2
     assert list(tmp_path.iterdir()) == []
+    uploads.keep_only([])
 
 
 def test_records_on_disk_are_what_they_were(tmp_path: Path) -> None:
     records = [Record(1, 0.5, None, "a", b"{}"), Record(2, 1.5, TurnId("t"), "b", b"x" * 100_000)]
-    spooled = SpooledRecords(tmp_path, records)
-    assert list(spooled) == list(spooled) == records
+    with closing(SpooledRecords(tmp_path, records)) as spooled:
+        assert list(spooled) == list(spooled) == records

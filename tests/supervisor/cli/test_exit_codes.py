@@ -81,7 +81,10 @@ def test_8_overloaded_is_refused_with_what_to_do(quiet: Place) -> None:
     quiet.run("up")
     quiet.new("count 5000", "--name", "only")
     told = quiet.run("run", "-d", "say x", code=8)
-    assert told.stderr == "greenroom: the limit of live conversations (1) is reached; try again in a moment\n"
+    assert told.stderr == (
+        "greenroom: 1 conversations are live and none is idle (greenroom.limits.live_sessions); "
+        "try again when a turn has ended\n"
+    )
     quiet.run("send", "only", "say x", "--if-busy", "enqueue")
     told = quiet.run("send", "only", "say y", "--if-busy", "enqueue", "--json", code=8)
     assert json.loads(told.stderr)["error"]["code"] == "queue_full"

@@ -15,8 +15,8 @@ from tests.support.control_peer import ControlPeer
 from tests.support.daemon_process import ROOT, DaemonProcess
 
 MIB = 1 << 20
-SIZES = (100 * MIB, 28 * MIB)
-CARRIED = (30 * MIB,)  # out and in again: the same way for more, and it takes long enough
+SIZES = (100 * MIB,)
+CARRIED = (20 * MIB,)  # out and in again: the same way for more, and it takes long enough
 ALLOWED = 200 * MIB  # above what it has when idle
 
 

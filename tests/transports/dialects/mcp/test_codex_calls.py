@@ -8,7 +8,6 @@ import pytest
 
 from actors import events as ev
 from actors.effects import Deliver, Slice
-from actors.errors import Overloaded
 from actors.ids import CallId, ConnectionId, ItemId
 from actors.orders import Completed, Crashed, InputWanted, ModelFailed
 from tests.transports.dialects.mcp.daemon import Daemon
@@ -193,10 +192,8 @@ def test_a_conversation_that_cannot_start_is_told_so() -> None:
     daemon = Daemon()
     daemon._routing._max_live = 0
     text = text_of(McpClient(daemon).result("codex", {"prompt": "x"}))
-    assert (
-        text
-        == f"Failed to start Codex session: {Overloaded('the limit of live conversations (0) is reached').message}"
-    )
+    assert text.startswith("Failed to start Codex session: ")
+    assert "greenroom.limits.live_sessions" in text
 
 
 def test_a_failing_model_is_an_error_and_the_event_comes_first() -> None:
