@@ -20,6 +20,8 @@ LETTERS = {
     "F": "Foreign and malformed input",
     "R": "Resources, clocks, disks",
     "M": "The whole daemon against a model",
+    "N": "Neighbours of a client that does its worst",
+    "X": "Mixed load",
 }
 HEAD = """# Reliability
 
