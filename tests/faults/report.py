@@ -22,6 +22,8 @@ LETTERS = {
     "H": "Hostile model servers",
     "M": "The whole daemon against a model",
     "W": "Writable roots",
+    "N": "Neighbours of a client that does its worst",
+    "X": "Mixed load",
 }
 HEAD = """# Reliability
 
