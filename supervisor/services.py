@@ -167,7 +167,7 @@ class Services:
         opened = sandbox_policy(SandboxMode.WORKSPACE_WRITE, loaded.config)
         assert isinstance(opened, WorkspaceWrite)  # noqa: S101  # as was asked for
         home = client.env.get("HOME") or self._environ.get("HOME") or "/"
-        return Ceiling(self._engine.config.greenroom.mcp, own, opened, Path(home))
+        return Ceiling(self._engine.config.greenroom.mcp, own, opened, Path(home), chosen=person.cwd is not None)
 
     async def _permit(self, request: ask.Permit, client: Client) -> ask.SettingsMade:
         return await asyncio.to_thread(self._permitted, request, client)

@@ -27,12 +27,16 @@ PERSONAL = {
 
 @dataclass(frozen=True, slots=True)
 class Ceiling:
-    """`own` is what a conversation would get if the client asked for nothing, `opened` its workspace-write."""
+    """`own` is what a conversation would get if the client asked for nothing, `opened` its workspace-write.
+
+    `chosen`: a person has named the directory in `own`; otherwise it is where the client happened to be started.
+    """
 
     mcp: Mcp
     own: Settings
     opened: WorkspaceWrite
     home: Path
+    chosen: bool = False
 
     def check(self, asked: Settings) -> None:
         """Raises NotAllowed for the first thing that goes too far."""
@@ -69,7 +73,8 @@ class Ceiling:
         for root in asked.writable_roots:
             if not any(_real(cwd / root).is_relative_to(one) for one in allowed):
                 yield f"{_opens('writable_roots')} ({root} is outside of the working directory)"
-        if _real(cwd) != _real(self.own.cwd) and _real(self.home).is_relative_to(_real(cwd)):
+        meant = _real(cwd) == _real(self.own.cwd) and (self.chosen or isinstance(self.own.sandbox, WorkspaceWrite))
+        if not meant and _real(self.home).is_relative_to(_real(cwd)):
             yield (
                 f"cwd {cwd} with sandbox workspace-write makes the whole home directory writable: name a directory "
                 f"in it, give this one to `greenroom mcp -C`, or {RAISED}"

@@ -150,6 +150,15 @@ def test_a_directory_that_holds_the_home_is_not_a_client_s_to_open(place: Place)
     made(place.make(sandbox="workspace-write", cwd=str(place.work / "project")))
 
 
+def test_a_client_that_was_started_above_the_home_opens_it_only_where_a_person_has_said_so(place: Place) -> None:
+    place.work = place.home
+    refused(place.make(sandbox="workspace-write"), "makes the whole home directory writable")
+    made(place.make(sandbox="workspace-write", cwd="work"))
+    place.configure('sandbox_mode = "workspace-write"\n')
+    made(place.make())
+    made(place.make(sandbox="workspace-write"))
+
+
 @pytest.mark.parametrize(
     "config",
     [

@@ -75,10 +75,10 @@ def only_reads(trial: Trial) -> None:
     assert not client.told("elicitation/create"), "it was asked for"
 
 
-@promise("`denied`, `action: decline` and `action: cancel` deny: the model is told, and the turn goes on")
+@promise("`denied` and `action: decline` deny: the model is told, and the turn goes on")
 def denied(trial: Trial) -> None:
     client = trial.server()
-    answers: tuple[Json, ...] = ({"decision": "denied"}, {"action": "decline"}, {"action": "cancel"})
+    answers: tuple[Json, ...] = ({"decision": "denied"}, {"action": "decline"})
     for number, answer in enumerate(answers):
         asking = Asking(trial, client, f"made{number}")
         asking.answer(answer)
@@ -86,6 +86,17 @@ def denied(trial: Trial) -> None:
         body = trial.model.requests[-1].body
         assert all(texts(body, "output")), "the model was told nothing"
         assert not unpaired(body), unpaired(body)
+
+
+@promise("`action: cancel` denies, ends no turn, and the result says what was asked for")
+def dismissed(trial: Trial) -> None:
+    client = trial.server()
+    asking = Asking(trial, client)
+    asking.answer({"action": "cancel"})
+    told = said(client.answer(asking.call))
+    assert told.startswith("went on"), "another text"
+    assert "touch made" in told, f"it says {told!r}"
+    assert not asking.path.exists(), "it was run"
 
 
 @promise("A JSON-RPC error as the answer is a denial, and the turn goes on")

@@ -36,8 +36,8 @@ class CallSink:
             if turn is not None:
                 yield from self._write(turn, one)
                 progress.follow(turn, one)
-                unanswered = questions.denied_unanswered(one)
-                turn.remarks += (unanswered,) if unanswered else ()
+                dismissed = questions.denied_since_dismissed(one)
+                turn.remarks += (dismissed,) if dismissed else ()
             yield from questions.heed(slice_, one, partial(self._ask, of=one.turn))
             if one.type in TERMINAL:
                 running.turn_ended(one.turn)

@@ -51,7 +51,7 @@ class Questions:
         self._open: dict[int, Question] = {}
         self._closed: deque[ApprovalId] = deque(maxlen=CLOSED_KEPT)
         self._unasked: dict[ApprovalId, ConversationId] = {}  # what was said instead of being asked
-        self._unanswered: Bounded[ApprovalId, str] = Bounded()  # what came back without an answer, and what it was
+        self._dismissed: Bounded[ApprovalId, str] = Bounded()  # without a choice, and what was asked
 
     def __len__(self) -> int:
         return len(self._open)
@@ -145,7 +145,9 @@ class Questions:
             return
         decision, reason = decision_of(result)
         if decision is None:
-            yield self._pass_on(question, "dismissed the question", "the client dismissed the question")
+            why = "the client dismissed the question"
+            self._dismissed.keep(question.approval, f"The agent asked for {question.what}; {why}")
+            yield self._pass_on(question, why)
         else:
             yield self._answer(question, decision, reason)
 
@@ -153,19 +155,18 @@ class Questions:
         """The client can't answer. The conversation knows who else could."""
         question = self._take(number)
         if question is not None:
-            yield self._pass_on(question, "could not answer", "no client that was asked could answer it")
+            yield self._pass_on(question, "no client that was asked could answer it")
 
-    def _pass_on(self, question: Question, why: str, reason: str) -> Action:
-        self._unanswered.keep(question.approval, f"The agent asked for {question.what}; the client {why}")
+    def _pass_on(self, question: Question, reason: str) -> Action:
         passed = PassOn(self._me, question.approval, by=self._label(), reason=reason)
         return Tell(ToConversation(question.conversation, passed))
 
-    def denied_unanswered(self, one: Told) -> str | None:
-        """What a caller has to know of a question that came back from this client, if that was its end."""
+    def denied_since_dismissed(self, one: Told) -> str | None:
+        """What a caller has to know of a question that this client dismissed, if that was its end."""
         if one.record is None or one.type != RESOLVED:
             return None
         resolved = _resolution(one.record.body)
-        asked = self._unanswered.pop(resolved.approval_id)
+        asked = self._dismissed.pop(resolved.approval_id)
         if asked is None or resolved.decision is not Decision.DENIED:
             return None
         return f"{asked}, so it was denied. {HOW_TO_GO_ON}"

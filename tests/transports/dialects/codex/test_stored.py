@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from actors.errors import ConfigError, GreenroomError, InvalidInput
+from actors.errors import ConfigError, GreenroomError, InvalidInput, NotAllowed
 from actors.ids import ConversationId
+from actors.settings import ApprovalPolicy
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import McpClient
 from tests.transports.dialects.mcp.steps import created, finished, nothing_open
@@ -207,3 +208,22 @@ def test_there_is_no_login_and_it_is_said_where_keys_come_from(method: str) -> N
     error = McpClient(Daemon()).ask(method)["error"]
     assert error["code"] == -32600
     assert "env_key" in error["message"]
+
+
+def test_what_a_resumed_conversation_would_come_to_has_to_be_permitted_as_a_whole() -> None:
+    """A conversation that a person made without a sandbox, and that asks about everything, does not stop asking."""
+    daemon = Daemon()
+    conversation = finished(daemon, McpClient(daemon, "a"))
+    asked: list[ask.Permit] = []
+
+    def refuse(wanted: ask.Permit) -> None:
+        asked.append(wanted)
+        raise NotAllowed("too far")
+
+    daemon.serve[ask.Permit] = refuse
+    before = daemon.state(conversation).facts.settings
+    wish = {"path": path(conversation), "overrides": {"approvalPolicy": "never"}}
+    error = McpClient(daemon, "b").ask("resumeConversation", wish)["error"]
+    assert error == {"code": -32600, "message": "error deriving config: too far"}
+    assert asked[0].settings == before.model_copy(update={"approval_policy": ApprovalPolicy.NEVER})
+    assert asked[0].current == before == daemon.state(conversation).facts.settings
