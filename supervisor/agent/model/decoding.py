@@ -81,7 +81,7 @@ class Decoder(ABC):
 
     def _object(self, data: bytes) -> Object | None:
         """None for what is skipped, or has failed."""
-        if intricate(data, self._bounds.answer_event_values):
+        if len(data) > SMALL and intricate(data, self._bounds.answer_event_values):
             self._beyond("answer_event_values", "an event of the model's answer has too many values")
             return None
         try:
