@@ -126,7 +126,7 @@ def test_random_answers_end_every_turn(hostile: House, measure: Measure) -> None
 @pytest.mark.soak(takes_s=300)
 def test_random_answers_end_every_turn_for_long(hostile: House, measure: Measure) -> None:
     with measure("H", "random answers, eight at once") as row:
-        fuzzed(hostile, row, 4000, seed=2)
+        fuzzed(hostile, row, 2400, seed=2)
 
 
 @pytest.mark.soak(takes_s=120)

@@ -81,7 +81,7 @@ class Decoder(ABC):
 
     def _object(self, data: bytes) -> Object | None:
         """None for what is skipped, or has failed."""
-        if intricate(data, self._bounds.answer_event_values):
+        if len(data) > SMALL and intricate(data, self._bounds.answer_event_values):
             self._beyond("answer_event_values", "an event of the model's answer has too many values")
             return None
         try:
@@ -175,8 +175,12 @@ class Decoder(ABC):
         if not text.isascii() and _ENDS_IN_FIRST_HALF.search(text):
             text, self._half = text[:-1], text[-1]
         if text := mended(text):
-            self._news.append(self._delta(text))
-            self._heard(json_size(text))
+            size, room = json_size(text), self._bounds.answer_bytes - self.said
+            if size > room:  # what fits is shown
+                text = text[: max(0, room) * len(text) // size]
+            if text:
+                self._news.append(self._delta(text))
+            self._heard(size)
 
     def _taken(self) -> list[News]:
         self._flush()
@@ -219,11 +223,16 @@ def intricate(data: bytes, most_values: int) -> bool:
     """Whether JSON has more values than are read in a moment. Looks without parsing, many times faster."""
     if len(data) <= SMALL:
         return False
-    plain = data.replace(b"\\\\", b"").replace(b'\\"', b"")
+    plain = data.replace(b"\\\\", b"").replace(b'\\"', b"") if b"\\" in data else data
     if plain.count(b'"') > 4 * most_values:  # a name and a text for each
         return True
     outside = b"".join(plain.split(b'"')[::2])
-    return sum(map(outside.count, (b",", b"[", b"{"))) > most_values
+    values = 0
+    for start in range(0, len(outside), SMALL):
+        values += sum(outside.count(mark, start, start + SMALL) for mark in (b",", b"[", b"{"))
+        if values > most_values:
+            return True
+    return False
 
 
 class Gathered:
