@@ -32,7 +32,7 @@ class AlreadyRunning(GreenroomError):
         self.embedded = told.endswith(EMBEDDED)
         named, _, self.socket = told.removesuffix(EMBEDDED).partition(SOCKET)
         self.pid = int(named.removeprefix("pid ")) if named.removeprefix("pid ").isdecimal() else None
-        doing = "is running already" if self.socket else "is coming up or going, and not done with it"
+        doing = "already runs" if self.socket else "is starting or stopping"
         super().__init__(f"a daemon {doing} ({told or 'no pid yet'})")
 
 
@@ -114,8 +114,8 @@ def take_lock(path: str, address: str, patience_s: float) -> DaemonLock:
                 if taken.socket == address:
                     raise
                 raise RunsElsewhere(
-                    f"the daemon of this home listens at {taken.socket}, and this environment looks at {address}; "
-                    "give both the same XDG_RUNTIME_DIR, or set GREENROOM_HOME"
+                    f"the daemon of this home listens at {taken.socket}, this environment expects it at {address}; "
+                    "use the same XDG_RUNTIME_DIR for both, or set GREENROOM_HOME"
                 ) from None
             if taken.embedded and lives(taken.pid):
                 raise HeldByAnEmbedded(
@@ -125,7 +125,9 @@ def take_lock(path: str, address: str, patience_s: float) -> DaemonLock:
             now = time.monotonic()
             strange_since = None if lives(taken.pid) else strange_since or now
             if strange_since is not None and now - strange_since > STRANGE_S:
-                raise HeldByAStranger(f"{path} is locked, and not by a daemon; `fuser {path}` says by whom") from None
+                raise HeldByAStranger(
+                    f"{path} is locked by a process that is not a daemon; `fuser {path}` shows which"
+                ) from None
             if now > deadline:
                 raise
         time.sleep(LOOK_S)

@@ -135,7 +135,9 @@ class Routing:
         if entry is None or entry.never_was:
             return self._refused(caller, UnknownConversation(f"no conversation {message.conversation}"))
         if isinstance(command, Rename) and not self._index.take(command, message.conversation):
-            return self._refused(caller, NameTaken(f"another conversation is called {command.name!r}; choose another name"))
+            return self._refused(
+                caller, NameTaken(f"another conversation is called {command.name!r}; choose another name")
+            )
         if isinstance(command, Send) and caller is not None:
             self._requests[caller] = message.conversation
         return self._hand_over(message.conversation, entry, command)
@@ -155,7 +157,7 @@ class Routing:
                 return self._stash(entry, message)
             case Status.BROKEN:
                 why = entry.failed.message if entry.failed else "unknown"
-                text = f"the conversation can't be brought back in this daemon: {why}"
+                text = f"the conversation can't be loaded by this daemon: {why}; restart the daemon"
                 return self._refused(caller_of(message), WrongState(text))
             case _:
                 assert_never(entry.status)
@@ -163,7 +165,7 @@ class Routing:
     def _stash(self, entry: Entry, message: Input) -> list[RoutingEffect]:
         caller = caller_of(message)
         if len(entry.stash) >= STASH_LIMIT and caller is not None:
-            return self._refused(caller, Overloaded("the conversation is changing hands; try again"))
+            return self._refused(caller, Overloaded("the conversation is being restarted; try again"))
         entry.stash.append(message)
         return []
 
@@ -174,7 +176,7 @@ class Routing:
 
     def refuse(self, message: Input, reason: str) -> list[RoutingEffect]:
         return self._refused(
-            caller_of(message), Overloaded(f"the conversation could not take it: {reason}; try again")
+            caller_of(message), Overloaded(f"the conversation could not accept it: {reason}; try again")
         )
 
     def _refused(self, caller: Caller | None, refusal: GreenroomError) -> list[RoutingEffect]:
@@ -421,7 +423,7 @@ class Routing:
         entry.status = Status.BROKEN
         if failed.unread:
             entry.status, entry.failures, entry.failed = Status.PARKED, [], None
-        error = TurnFailed(f"the conversation can't be brought back: {failed.message}")
+        error = TurnFailed(f"the conversation can't be loaded: {failed.message}")
         return self._turn_away(failed.survivors, entry.emptied(), error)
 
     def not_started(self, effect: StartSession) -> list[RoutingEffect]:
@@ -431,7 +433,7 @@ class Routing:
         entry.status = Status.PARKED
         if entry.head is None:
             self._index.forget(effect.conversation)
-        error = Overloaded("there is no room for another live conversation; try again")
+        error = Overloaded("too many conversations are in memory; try again")
         removers, entry.removal, entry.removers = entry.removers, None, []
         refused = [one for caller in removers for one in self._refused(caller, error)]
         return [*self._turn_away(effect.revived.survivors, effect.first, error), *refused]

@@ -89,7 +89,9 @@ def working_directory(cwd: str | None, base: Path) -> Path:
     """Absolute; a symbolic link stays the name it was given, unless `..` has to be followed through it."""
     path = base / (cwd or "")
     if not path.is_absolute():
-        raise ConfigError(f"working directory {str(path)!a} is relative, and to no known directory", key="cwd")
+        raise ConfigError(
+            f"working directory {str(path)!a} is relative, but the directory it is relative to is unknown", key="cwd"
+        )
     try:
         path = path.resolve(strict=True) if ".." in path.parts else path
         found = path.stat()

@@ -1,7 +1,7 @@
 """What the README tells people to write into their editors, tried as far as that goes without the editors.
 
-An editor gives a server few variables, and what its entry names. The command of each entry is started so, by a daemon of
-its own, and the conversation that is made is one of the provider whose key the entry passes.
+An editor gives a server few variables, and what its entry names. The command of each entry is started so, with a
+daemon of its own, and the conversation that is made is one of the provider whose key the entry passes.
 """
 
 import json

@@ -137,7 +137,7 @@ def test_a_directory_that_can_not_be_used_is_refused_with_its_name(tmp_path: Pat
 
 
 def test_a_relative_directory_of_nowhere_is_refused() -> None:
-    with pytest.raises(ConfigError, match="is relative, and to no known directory"):
+    with pytest.raises(ConfigError, match="is relative, but the directory"):
         working_directory("a", Path("b"))
 
 

@@ -57,7 +57,7 @@ def test_a_daemon_that_dies_at_once_is_a_failed_start_within_a_second(program: p
     took = []
     for _ in range(3):
         began = time.monotonic()
-        with pytest.raises(StartFailed, match="ended without a word"):
+        with pytest.raises(StartFailed, match="ended without a message"):
             launch.launch()
         took.append(time.monotonic() - began)
     assert min(took) < 1.0, took

@@ -188,7 +188,7 @@ class Connection(asyncio.Protocol):
         try:
             await self._patience.wait(patience_s)
         except TimeoutError as error:
-            raise httpx.ReadTimeout("nothing came in time") from error
+            raise httpx.ReadTimeout("no data arrived in time") from error
 
     # --- between two answers --------------------------------------------------------------------------------------
 
@@ -223,7 +223,7 @@ class Connection(asyncio.Protocol):
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserError as error:
-            self._fail(httpx.RemoteProtocolError(f"this is no HTTP: {error}"))
+            self._fail(httpx.RemoteProtocolError(f"the answer is not HTTP: {error}"))
             return
         if self._size > FULL and not self._paused:
             self._paused = True
@@ -258,7 +258,7 @@ class Connection(asyncio.Protocol):
             self._patience.end()
         elif not self._complete:
             what = "the answer was complete" if self._headed else "anything was answered"
-            self._fail(httpx.RemoteProtocolError(f"the server hung up before {what}"))
+            self._fail(httpx.RemoteProtocolError(f"the server closed the connection before {what}"))
 
     @property
     def _bounded(self) -> bool:
@@ -276,14 +276,14 @@ class Connection(asyncio.Protocol):
 
     def on_message_begin(self) -> None:
         if self._complete:
-            raise httptools.HttpParserError("an answer that nobody has asked for")
+            raise httptools.HttpParserError("an answer arrived without a request")
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if self._headed:  # a trailer
             return
         self._size += len(name) + len(value)
         if self._size > HEAD_BYTES:
-            raise httptools.HttpParserError("a head without end")
+            raise httptools.HttpParserError("the headers have no end")
         self.headers.append((name, value))
 
     def on_headers_complete(self) -> None:
@@ -306,7 +306,7 @@ class Connection(asyncio.Protocol):
 
 def _origin(url: httpx.URL) -> Origin:
     if url.scheme not in {"http", "https"}:
-        raise httpx.UnsupportedProtocol(f"{url.scheme!r} is no protocol of ours")
+        raise httpx.UnsupportedProtocol(f"{url.scheme!r} is not a supported protocol")
     return url.scheme, url.host, url.port or (443 if url.scheme == "https" else 80)
 
 

@@ -106,8 +106,8 @@ def test_a_picture_that_cannot_be_sent_is_said_in_words(tmp_path: Path, monkeypa
 
 def test_a_picture_that_is_a_pipe_holds_nobody_up(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "a.png")
-    assert readable((tmp_path / "a.png").as_uri()) == Text(f"[the picture {tmp_path / 'a.png'} is no file]")
+    assert readable((tmp_path / "a.png").as_uri()) == Text(f"[the picture {tmp_path / 'a.png'} is not a file]")
 
 
 def test_a_picture_that_is_a_folder_is_said_in_words(tmp_path: Path) -> None:
-    assert readable(tmp_path.as_uri()) == Text(f"[the picture {tmp_path} is no file]")
+    assert readable(tmp_path.as_uri()) == Text(f"[the picture {tmp_path} is not a file]")

@@ -11,7 +11,7 @@ from transports.dialects.codex import params as p
 from transports.dialects.mcp.call import Call
 
 NO_LOGIN = (
-    "there is no login: keys come from the config, by `env_key` of the model provider; "
+    "Greenroom has no login: keys come from the config, by `env_key` of the model provider; "
     "`greenroom config` shows which one is used"
 )
 
