@@ -104,7 +104,7 @@ def strange_lock(home: Home) -> str:
     (home.directory / "state").mkdir(mode=0o700)
     handle = os.open(home.paths.lock_file, os.O_RDWR | os.O_CREAT)  # closed with the test's process
     fcntl.flock(handle, fcntl.LOCK_EX)
-    return "locked, and not by a daemon"
+    return "locked by a process that is not a daemon"
 
 
 def embedded(home: Home) -> str:
