@@ -58,17 +58,17 @@ class SessionConfigured(Event):
 
 class SettingsChanged(Event):
     type: Literal["settings_changed"] = "settings_changed"
-    settings: Settings = Field(description="What turns run with from now on.")
+    settings: Settings = Field(description="The settings of later turns.")
 
 
 class ConversationRenamed(Event):
     type: Literal["conversation_renamed"] = "conversation_renamed"
-    name: str | None = Field(description="The new name; null takes it away.")
+    name: str | None = Field(description="The new name; null removes it.")
 
 
 class ConversationArchived(Event):
     type: Literal["conversation_archived"] = "conversation_archived"
-    archived: bool = Field(True, description="False takes it out of the archive again.")
+    archived: bool = Field(True, description="False unarchives it.")
 
 
 class ConversationFailed(Event):
@@ -81,8 +81,8 @@ class ConversationFailed(Event):
 
 class ConversationRestarted(Event):
     type: Literal["conversation_restarted"] = "conversation_restarted"
-    by: str = Field("", description="Who cleared the failure.")
-    without_pictures: bool = Field(False, description="The model is not sent the pictures of before any more.")
+    by: str = Field("", description="The client that restarted it.")
+    without_pictures: bool = Field(False, description="The model no longer gets the pictures of earlier messages.")
 
 
 # --- input -----------------------------------------------------------------------------
@@ -94,7 +94,7 @@ class InputQueued(Event):
     type: Literal["input_queued"] = "input_queued"
     input_id: InputId = Field(description="The input's id.")
     policy: BusyPolicy = Field(description="steer: joins the running turn. enqueue, interrupt: gets its own.")
-    items: tuple[InputItem, ...] = Field(description="What was said.")
+    items: tuple[InputItem, ...] = Field(description="The content of the message.")
     settings: Settings | None = Field(None, description="Settings of the turn it will start, if its own.")
     key: str | None = Field(None, description="Idempotency key of the request.")
     by: str = Field("", description="Which client sent it.")
@@ -102,7 +102,7 @@ class InputQueued(Event):
 
 class InputWithdrawn(Event):
     type: Literal["input_withdrawn"] = "input_withdrawn"
-    input_id: InputId = Field(description="The input that will not be taken.")
+    input_id: InputId = Field(description="The input that no turn will run.")
     reason: str = Field("", description="Why.")
 
 
@@ -141,7 +141,9 @@ class UserMessage(Event):
 class TaskStarted(Event):
     type: Literal["task_started"] = "task_started"
     model_context_window: Whole | None = Field(None, description="Tokens that fit, where known.")
-    settings: Settings | None = Field(None, description="What this turn runs with, if not the conversation's.")
+    settings: Settings | None = Field(
+        None, description="Settings of this turn, if they differ from the conversation's."
+    )
 
 
 class TaskComplete(Event):
@@ -153,7 +155,7 @@ class TurnAborted(Event):
     type: Literal["turn_aborted"] = "turn_aborted"
     reason: AbortReason = Field(description="interrupted, replaced by new input, failed in us, lost with the daemon.")
     message: str = Field("", description="More about it, for people.")
-    by: tuple[str, ...] = Field((), description="Who asked for it.")
+    by: tuple[str, ...] = Field((), description="The clients that asked for it.")
 
 
 class ErrorEvent(Event):
@@ -172,7 +174,7 @@ class StreamError(Event):
 
 class BackgroundEvent(Event):
     type: Literal["background_event"] = "background_event"
-    message: str = Field(description="Something worth telling that is no part of the answer.")
+    message: str = Field(description="A notice that does not belong to the answer.")
 
 
 class TokenCount(Event):
@@ -238,7 +240,7 @@ class ModelReasoning(Event):
     item_id: ItemId = Field(description="The reasoning's item id.")
     id: str = Field(description="The model's own id of it.")
     summary: tuple[str, ...] = Field((), description="Its summary parts.")
-    encrypted_content: str | None = Field(None, description="What only the model can read.")
+    encrypted_content: str | None = Field(None, description="Data that only the model can read.")
 
 
 class ToolCall(Event):
@@ -255,7 +257,7 @@ class ToolOutput(Event):
     type: Literal["tool_output"] = "tool_output"
     call_id: CallId = Field(description="The call that this answers.")
     item_id: ItemId = Field(description="The call's item.")
-    output: str = Field(description="What the model gets to read.")
+    output: str = Field(description="The text that the model gets.")
 
 
 # --- commands and patches --------------------------------------------------------------
@@ -283,7 +285,7 @@ FileAdd = dict[Literal["add"], dict[Literal["content"], str]]
 class UpdatedFile(BaseModel):
     model_config = FROZEN
     unified_diff: str = Field(description="The change, one line of context, no file header.")
-    move_path: Path | None = Field(None, description="Where the file goes, if it moves.")
+    move_path: Path | None = Field(None, description="New path of the file, if it moves.")
 
 
 FileUpdate = dict[Literal["update"], UpdatedFile]
@@ -421,7 +423,7 @@ class TurnDiff(Event):
 
 class PlanStep(BaseModel):
     model_config = FROZEN
-    step: str = Field(description="What is to be done.")
+    step: str = Field(description="The step.")
     status: Literal["pending", "in_progress", "completed"] = Field(description="How far it is.")
 
 

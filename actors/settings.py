@@ -108,7 +108,7 @@ class Settings(BaseModel):
     provider: str = Field("", description="Key of the model provider in the config; empty means the default one.")
     cwd: Path = Field(description="Absolute working directory of commands and patches.")
     approval_policy: ApprovalPolicy = Field(ApprovalPolicy.ON_REQUEST, description="When to ask a person.")
-    sandbox: SandboxPolicy = Field(ReadOnly(), description="What commands may touch.")
+    sandbox: SandboxPolicy = Field(ReadOnly(), description="What commands may read and write.")
     effort: ReasoningEffort = Field(ReasoningEffort.MEDIUM, description="How hard a reasoning model thinks.")
     summary: ReasoningSummary = Field(ReasoningSummary.AUTO, description="How reasoning is summarised.")
     base_instructions: str | None = Field(None, description="Replaces the built-in instructions.")

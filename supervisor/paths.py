@@ -205,7 +205,7 @@ def private_directory(path: str, *, create: bool = True) -> str:
         owner = os.lstat(path).st_uid
         if owner != os.getuid():
             # Also true of a foreign symbolic link to a directory of ours, which is why lstat is asked first.
-            raise UnsafePath(f"{path} belongs to uid {owner}, not to you; remove it or set GREENROOM_HOME")
+            raise UnsafePath(f"{path} belongs to uid {owner}, not to you; remove it, or set GREENROOM_HOME")
         handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             _make_private(handle, path, made=made)
@@ -219,11 +219,15 @@ def private_directory(path: str, *, create: bool = True) -> str:
 def _make_private(handle: int, path: str, *, made: bool) -> None:
     found = os.fstat(handle)
     if found.st_uid != os.getuid():
-        raise UnsafePath(f"{path} leads to a directory of uid {found.st_uid}, not to one of yours")
+        raise UnsafePath(
+            f"{path} leads to a directory of uid {found.st_uid}, not of yours; remove it, or set GREENROOM_HOME"
+        )
     mode = stat.S_IMODE(found.st_mode)
     if mode & OTHERS_MAY_WRITE and not made:
         # Somebody may have put a socket or a file there already; making it private now would be too late.
-        raise UnsafePath(f"{path} may be written by others (mode {mode:04o}); look inside, then: chmod 700 {path}")
+        raise UnsafePath(
+            f"{path} may be written by others (mode {mode:04o}); check its files, then run `chmod 700 {path}`"
+        )
     if mode != 0o700:
         os.fchmod(handle, 0o700)
 

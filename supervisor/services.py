@@ -128,7 +128,7 @@ class Services:
             return error
         except Exception:
             log.exception("services.failed", kind=type(asked.request).__name__)
-            return GreenroomError("an internal error; the daemon's log has it")
+            return GreenroomError("an internal error; see the daemon's log")
 
     # --- config ---------------------------------------------------------------------------------------------------
 
@@ -378,7 +378,7 @@ class Services:
 
     async def _kill_client(self, request: ask.KillClient, me: Client) -> ask.Plain:
         if not self._switchboard.dismiss(request.connection, f"disconnected by {me.label}"):
-            raise InvalidInput(f"no client {request.connection}")
+            raise InvalidInput(f"no client {request.connection}; `greenroom clients` lists them")
         return ask.Plain({})
 
     async def _down(self, request: ask.Down, _: Client) -> ask.Plain:

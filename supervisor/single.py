@@ -35,7 +35,7 @@ class AlreadyRunning(GreenroomError):
         self.embedded = told.endswith(EMBEDDED)
         named, _, self.socket = told.removesuffix(EMBEDDED).partition(SOCKET)
         self.pid = int(named.removeprefix("pid ")) if named.removeprefix("pid ").isdecimal() else None
-        doing = "is running already" if self.socket else "is coming up or going, and not done with it"
+        doing = "already runs" if self.socket else "is starting or stopping"
         super().__init__(f"a daemon {doing} ({told or 'no pid yet'})")
 
 
@@ -168,7 +168,9 @@ def take_lock(path: str, patience_s: float) -> DaemonLock:
             now = time.monotonic()
             strange_since = None if lives(taken.pid) else strange_since or now
             if strange_since is not None and now - strange_since > STRANGE_S:
-                raise HeldByAStranger(f"{path} is locked, and not by a daemon; `fuser {path}` says by whom") from None
+                raise HeldByAStranger(
+                    f"{path} is locked by a process that is not a daemon; `fuser {path}` shows which"
+                ) from None
             if now > deadline:
                 raise
         time.sleep(LOOK_S)

@@ -100,7 +100,7 @@ class Connection(Actor):
             if self.mailbox.empty() or len(self._parcels) >= GATHERED:
                 self._send()
             if self._no_more and not self._owes:
-                self._leave("it asks no more and is owed nothing")
+                self._leave("it has ended and every answer was sent")
         return None
 
     @property

@@ -34,7 +34,7 @@ def prepare(directory: Path) -> None:
     except OSError as error:
         raise ConfigError(f"no directory for the socket: {directory}: {error.strerror}") from error
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
-        raise ConfigError(f"{directory} is not a directory of ours")
+        raise ConfigError(f"{directory} is not a directory that Greenroom may use")
     if stat.S_IMODE(found.st_mode) & 0o077:
         directory.chmod(0o700)
 

@@ -67,7 +67,7 @@ class Greeting:
             self._listen(message)
         elif isinstance(message, NoMore):
             self._end()
-            self._wire.hang_up("it said nothing")
+            self._wire.hang_up("the client sent no hello")
         else:
             self._end()
 

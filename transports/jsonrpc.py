@@ -78,7 +78,9 @@ def read(line: bytes) -> Message:
     except ValueError as error:  # a number that is none, or has thousands of digits
         return Malformed(PARSE_ERROR, f"not JSON: {error}")
     if b"\\ud" in line.lower() and _has_half_a_pair(value):
-        return Malformed(INVALID_PARAMS, "half a surrogate pair is no character", _id_of(value))
+        return Malformed(
+            INVALID_PARAMS, "the text has half a surrogate pair; send whole Unicode characters", _id_of(value)
+        )
     if line.count(b"{") + line.count(b"[") > DEPTH_LIMIT and _too_deep(value):
         return Malformed(PARSE_ERROR, _TOO_DEEP)
     return _classified(value)
@@ -159,7 +161,7 @@ _TOO_DEEP = f"nested deeper than {DEPTH_LIMIT} levels"
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")
 
 
 def _finite(text: str) -> float:

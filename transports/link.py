@@ -297,7 +297,7 @@ class Link:
     def _lose(self, now: float) -> None:
         """What was sent has failed with the daemon; what only waited to be sent is for the next one."""
         if not self._open:
-            self._again(unreachable("the Greenroom daemon closed the connection without a word"), now)
+            self._again(unreachable("the Greenroom daemon closed the connection without a message"), now)
             return
         if self._left:
             self._drop_first()

@@ -71,7 +71,7 @@ def archive(draft: Draft, command: Archive) -> None:
     if is_unborn(draft, command):
         return
     if command.archived and draft.facts.turn is not None:
-        draft.refuse(command.caller, WrongState("a turn is open; interrupt it first"))
+        draft.refuse(command.caller, WrongState("a turn is running; interrupt it first"))
         return
     if command.archived != draft.facts.archived:
         if command.archived:
@@ -125,7 +125,7 @@ def revive(draft: Draft, news: Revived) -> None:
 def retire(draft: Draft, command: Retire) -> None:
     """An open turn is somebody's business. All else is over in a moment, and whoever reads or waits is told."""
     if draft.facts.turn is not None:
-        draft.refuse(command.caller, WrongState("a turn is open; interrupt it first"))
+        draft.refuse(command.caller, WrongState("a turn is running; interrupt it first"))
         draft.at_once(Stay())
         return
     for reader in draft.state.subscribers:

@@ -47,7 +47,7 @@ def _cancelled_early(draft: Draft, command: Send) -> Cancelled | None:
     if command.caller not in early:
         return None
     draft.state.early_cancels = tuple(one for one in early if one != command.caller)
-    return Cancelled("the request was cancelled before it was taken")
+    return Cancelled("the request was cancelled before it was accepted")
 
 
 def _refusal(
@@ -61,9 +61,9 @@ def _refusal(
     if not command.items:
         return InvalidInput("a message needs at least one item")
     if facts.failed is not None:
-        return WrongState(f"the conversation was given up: {facts.failed}; restart it first")
+        return WrongState(f"the conversation has failed: {facts.failed}; `greenroom restart` restarts it")
     if facts.archived:
-        return WrongState("the conversation is archived")
+        return WrongState("the conversation is archived; `greenroom archive --undo` unarchives it")
     if facts.turn is not None and command.policy is BusyPolicy.REJECT:
         return Busy(f"turn {facts.turn.id} is running", turn=facts.turn.id)
     if facts.turn is not None and len(facts.pending) >= draft.state.limits.queue:  # else one begins at once
@@ -177,7 +177,7 @@ def cancel_request(draft: Draft, command: CancelRequest) -> None:
 
 def withdraw_input(draft: Draft, command: WithdrawInput) -> None:
     if all(waiting.id != command.input for waiting in draft.facts.pending):
-        draft.refuse(command.caller, InvalidInput(f"no waiting input {command.input}"))
+        draft.refuse(command.caller, InvalidInput(f"no input {command.input} waits"))
         return
     _withdraw(draft, command.input, command.reason)
     draft.reply(command.caller, Done())
@@ -206,7 +206,9 @@ def _withdraw(draft: Draft, taken: InputId, reason: str) -> None:
 
 def resume_queue(draft: Draft, command: ResumeQueue) -> None:
     if draft.facts.archived:
-        draft.refuse(command.caller, WrongState("the conversation is archived"))
+        draft.refuse(
+            command.caller, WrongState("the conversation is archived; `greenroom archive --undo` unarchives it")
+        )
         return
     _resume_if_paused(draft)
     start_next(draft)

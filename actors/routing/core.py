@@ -163,7 +163,7 @@ class Routing:
                 return self._stash(entry, message)
             case Status.BROKEN:
                 why = entry.failed.message if entry.failed else "unknown"
-                text = f"the conversation can't be brought back in this daemon: {why}"
+                text = f"the conversation can't be loaded by this daemon: {why}; restart the daemon"
                 return self._refused(caller_of(message), WrongState(text))
             case _:
                 assert_never(entry.status)
@@ -171,7 +171,7 @@ class Routing:
     def _stash(self, entry: Entry, message: Input) -> list[RoutingEffect]:
         caller = caller_of(message)
         if len(entry.stash) >= STASH_LIMIT and caller is not None:
-            return self._refused(caller, Overloaded("the conversation is changing hands; try again"))
+            return self._refused(caller, Overloaded("the conversation is being restarted; try again"))
         entry.stash.append(message)
         return []
 
@@ -182,7 +182,7 @@ class Routing:
 
     def refuse(self, message: Input, reason: str) -> list[RoutingEffect]:
         return self._refused(
-            caller_of(message), Overloaded(f"the conversation could not take it: {reason}; try again")
+            caller_of(message), Overloaded(f"the conversation could not accept it: {reason}; try again")
         )
 
     def _refused(self, caller: Caller | None, refusal: GreenroomError) -> list[RoutingEffect]:
@@ -492,7 +492,7 @@ class Routing:
         entry.status = Status.BROKEN
         if failed.unread:
             entry.status, entry.failures, entry.failed = Status.PARKED, [], None
-        error = TurnFailed(f"the conversation can't be brought back: {failed.message}")
+        error = TurnFailed(f"the conversation can't be loaded: {failed.message}")
         return self._turn_away(failed.survivors, entry.emptied(), error)
 
     def not_started(self, effect: StartSession) -> list[RoutingEffect]:
@@ -502,7 +502,7 @@ class Routing:
         entry.status = Status.PARKED
         if entry.head is None:
             self._index.forget(effect.conversation)
-        error = Overloaded("there is no room for another live conversation; try again")
+        error = Overloaded("too many conversations are in memory; try again")
         removers, entry.removal, entry.removers = entry.removers, None, []
         refused = [one for caller in removers for one in self._refused(caller, error)]
         return [*self._turn_away(effect.revived.survivors, effect.first, error), *refused, *self._let_in()]

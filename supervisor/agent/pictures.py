@@ -35,7 +35,7 @@ def _from_file(path: Path, bounds: Bounds) -> Image | Text:
         return Text(f"[{bounds.beyond('picture_bytes', f'the picture {path} is too large')}]")
     kind = kind_of(data)
     if kind is None:
-        return Text(f"[the picture {path} is no PNG, JPEG, GIF or WebP]")
+        return Text(f"[the picture {path} is not a PNG, JPEG, GIF or WebP file]")
     return Image(f"data:{kind};base64,{base64.b64encode(data).decode()}")
 
 

@@ -13,7 +13,7 @@ from supervisor.paths import locate, socket_path
 from supervisor.version import VERSION
 
 FILES = Listing(
-    {"what": "Which file.", "bytes": "Its size.", "path": "Where it is."},
+    {"what": "Which file.", "bytes": "Its size.", "path": "Its path."},
     (
         Column("WHAT", lambda row: row["what"]),
         Column("SIZE", lambda row: size(row["bytes"]), right=True),

@@ -122,7 +122,7 @@ VERBS: tuple[Verb, ...] = (
         "service:run",
         "let systemd or launchd keep the daemon running",
         "greenroom service install --print",
-        args=(Arg("what", "What to do.", choices=("install", "uninstall", "status")),),
+        args=(Arg("what", "The action.", choices=("install", "uninstall", "status")),),
         opts=(
             Opt(("--print",), "Print the service file instead of installing it."),
             Opt(("--no-start",), "Write the service file, but don't start the service."),

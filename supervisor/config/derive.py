@@ -101,7 +101,9 @@ def working_directory(cwd: str | None, base: Path) -> Path:
     """
     path = base / (cwd or "")
     if not path.is_absolute():
-        raise ConfigError(f"working directory {str(path)!a} is relative, and to no known directory", key="cwd")
+        raise ConfigError(
+            f"working directory {str(path)!a} is relative, but the directory it is relative to is unknown", key="cwd"
+        )
     try:
         path = path.resolve(strict=True) if ".." in path.parts else path
         found = path.stat()

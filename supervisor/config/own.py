@@ -42,7 +42,7 @@ class Limits(Table):
     """Bounds, so that no client and no command can take the daemon down."""
 
     frame_bytes: Integer = Field(
-        16 * MIB, ge=65_536, le=256 * MIB, description="The longest message a client may send: room for a few images."
+        16 * MIB, ge=65_536, le=256 * MIB, description="Longest message of a client in bytes: room for a few images."
     )
     message_values: Integer = Field(
         50_000,
@@ -72,9 +72,9 @@ class Limits(Table):
     )
     requests_in_flight: Positive = Field(
         64,
-        description="Unanswered requests of one connection; more get a retryable `overloaded`. Editors have a few.",
+        description="Open requests of one connection; more are refused as `overloaded`. Editors have a few.",
     )
-    connections: Positive = Field(2_000, description="Clients at once: each has a file descriptor.")
+    connections: Positive = Field(2_000, description="Clients at the same time. Each needs a file descriptor.")
     environment_bytes: Integer = Field(
         2 * MIB,
         ge=65_536,
@@ -94,10 +94,10 @@ class Limits(Table):
     )
     live_sessions: Positive = Field(
         2_000,
-        description="Conversations awake at once, with their latest events in memory. Parked ones don't count.",
+        description="Conversations in memory at the same time. Parked conversations don't count.",
     )
     queue_length: Positive = Field(
-        100, description="Inputs that wait for one conversation's turn to end; more are refused as `queue_full`."
+        100, description="Messages that may wait in one conversation; more are refused as `queue_full`."
     )
     queue_bytes: Integer = Field(
         16 * MIB,
@@ -106,15 +106,17 @@ class Limits(Table):
         description="The same in bytes, behind the first: all that waits is written with each step of a turn.",
     )
     command_timeout_ms: Milliseconds = Field(
-        10_000, description="For a command whose model named no time of its own. Codex's value."
+        10_000, description="Time limit of a command for which the model gives none. The same as Codex's."
     )
     command_output_bytes: Positive = Field(
-        MIB, description="What is kept of each stream of a command, head and tail; the rest is counted and dropped."
+        MIB, description="Output kept of each stream of a command, head and tail, in bytes. The rest is dropped."
     )
     model_output_bytes: Positive = Field(
-        10_240, description="What the model is given of a command's output: context is dear. Codex's value."
+        10_240, description="Output of a command that the model gets, in bytes. The same as Codex's."
     )
-    model_output_lines: Positive = Field(256, description="The same in lines. Codex's value.")
+    model_output_lines: Positive = Field(
+        256, description="Output of a command that the model gets, in lines. The same as Codex's."
+    )
     command_bytes: Positive = Field(
         512 * KIB,
         description="A command with its arguments, as a model writes it. Linux takes 128 KiB in one argument, and a "
@@ -190,22 +192,22 @@ class Limits(Table):
 
 
 class Retention(Table):
-    """What the journal forgets by itself. Nothing, unless asked: history is the product."""
+    """Limits to what the journal keeps. By default it keeps everything."""
 
     max_age_days: Whole = Field(
         0,
-        description="Conversations that nobody touched for so long are deleted, as are older events. 0: never.",
+        description="Conversations unused for this many days are deleted, and so are older events. 0: never.",
     )
-    max_events: Whole = Field(0, description="Events kept of one conversation, the newest. 0: all.")
+    max_events: Whole = Field(0, description="Number of newest events kept of each conversation. 0: all.")
     max_conversations: Whole = Field(
         0,
-        description="Conversations kept, the most recently used. One that is open somewhere, or has an open turn, is "
-        "never deleted. 0: all.",
+        description="Number of conversations kept, the most recently used. One that is open somewhere or has "
+        "an open turn is never deleted. 0: all.",
     )
 
 
 class Mcp(Table):
-    """How we look to MCP clients."""
+    """The MCP server: its tools, notifications and waits."""
 
     tools: tuple[McpTool, ...] = Field(
         (
@@ -216,7 +218,7 @@ class Mcp(Table):
             "read_conversation",
             "answer_approval",
         ),
-        description="The tools that `tools/list` shows, in this order. All of them can be called all the same.",
+        description="Tools that `tools/list` shows, in this order. The others can still be called.",
     )
     twin_notifications: Twins = Field(
         "auto",
@@ -246,8 +248,8 @@ class Mcp(Table):
     )
     answer_cancelled: Flag = Field(
         True,
-        description="Answer a call that its client cancelled. MCP says not to; but clients that ignore the answer "
-        "lose nothing, and those that wait for it would wait for ever.",
+        description="Answer a call that its client cancelled. MCP says not to, but some clients wait for the answer, "
+        "and the others ignore it.",
     )
     stream_meta: Flag = Field(
         False,
@@ -256,14 +258,14 @@ class Mcp(Table):
     )
     unanswerable_seconds: Seconds = Field(
         300,
-        description="An approval that no attached client is able to answer is denied after so long; time enough to "
-        "open a terminal and say `greenroom approve`. 0: at once.",
+        description="Deny an approval after this time if no attached client is able to answer it. The default leaves "
+        "time to open a terminal and run `greenroom approve`. 0: at once.",
     )
     progress_seconds: Number = Field(
         10,
         gt=0,
         le=60,
-        description="How often a running call reports progress; clients give up after 60 s of silence.",
+        description="Time between progress reports of a running call. Clients give up after 60 s without one.",
     )
 
 
@@ -283,40 +285,42 @@ class Greenroom(Table):
 
     idle_park_seconds: Seconds = Field(
         600,
-        description="A conversation without turn and subscriber gives its memory back after so long. Waking it costs "
-        "milliseconds, so this only spares those who come right back.",
+        description="Park a conversation without a turn and a reader after this time, to free its memory. Waking it "
+        "takes milliseconds.",
     )
     interrupt_grace_ms: Integer = Field(
         1_000,
         ge=0,
         le=60_000,
-        description="Between asking a command to end and killing it: enough for git or npm to remove their locks.",
+        description="Time between asking a command to end and killing it. The default lets git and npm "
+        "remove their locks.",
     )
     on_disconnect: Literal["continue", "interrupt"] = Field(
         "continue",
-        description="What becomes of a running turn when its last client leaves: to go on is the point of it.",
+        description="Whether a running turn continues or is interrupted when its last client leaves.",
     )
     drain_seconds: Seconds = Field(
-        30, description="How long running turns may go on when the daemon stops. Service managers allow 90 s."
+        30, description="How long running turns may continue when the daemon stops. Service managers allow 90 s."
     )
     approval_deadline_seconds: PositiveSeconds | None = Field(
         None,
-        description="An approval nobody answered is answered so long after it was asked. Unset: never.",
+        description="Answer an approval by default after this time. Unset: never.",
     )
     approval_default: Literal["denied", "abort"] = Field(
-        "denied", description="That answer. `denied` lets the model try otherwise, `abort` ends the turn."
+        "denied", description="The default answer. `denied` lets the model try something else, `abort` ends the turn."
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
-        "info", description="What is logged at least. `debug` also logs prompts, commands and what the model says."
+        "info",
+        description="Least important messages to log. `debug` also logs prompts, commands and answers of the model.",
     )
     log_file_bytes: Integer = Field(
         10 * MIB,
         ge=65_536,
         le=1 << 40,
-        description="When the log is set aside and a new one begun: weeks of ordinary use.",
+        description="Size at which a new log is begun. The default lasts for weeks of ordinary use.",
     )
-    log_backups: Integer = Field(3, ge=0, le=100, description="How many logs that were set aside are kept.")
-    limits: Limits = Field(Limits(), description="Bounds.")
+    log_backups: Integer = Field(3, ge=0, le=100, description="Number of old logs to keep.")
+    limits: Limits = Field(Limits(), description="Limits on models, clients, conversations, commands and patches.")
     sandbox: SandboxTable = Field(SandboxTable(), description="What commands may reach.")
-    retention: Retention = Field(Retention(), description="What the journal forgets.")
-    mcp: Mcp = Field(Mcp(), description="How we look to MCP clients.")
+    retention: Retention = Field(Retention(), description="Limits to what the journal keeps.")
+    mcp: Mcp = Field(Mcp(), description="The MCP server.")

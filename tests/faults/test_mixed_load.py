@@ -90,9 +90,12 @@ class Load:
         made = self.peer.create(approval_policy="untrusted")
         self.peer.send(made, "run touch /dev/null", wait=False)
         asked: list[Any] = []
-        until(
-            lambda: asked.extend(self.peer.call("approvals/list", conversation=made)["approvals"]) or asked, "unasked"
-        )
+
+        def seen() -> list[Any]:
+            asked.extend(self.peer.call("approvals/list", conversation=made)["approvals"])
+            return asked
+
+        until(seen, "unasked")
         self.peer.call("approvals/answer", approval=asked[0]["approval_id"], decision="denied")
         self.peer.call("conversation/interrupt", conversation=made)
         self.peer.call("conversation/delete", conversation=made)

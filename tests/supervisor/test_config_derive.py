@@ -162,7 +162,7 @@ def test_a_directory_that_does_not_exist_is_accepted_by_its_name(tmp_path: Path)
 
 
 def test_a_relative_directory_of_nowhere_is_refused() -> None:
-    with pytest.raises(ConfigError, match="is relative, and to no known directory"):
+    with pytest.raises(ConfigError, match="is relative, but the directory"):
         working_directory("a", Path("b"))
 
 

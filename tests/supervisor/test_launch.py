@@ -59,7 +59,7 @@ def test_a_daemon_that_dies_at_once_is_a_failed_start_within_a_second(program: p
     took = []
     for _ in range(3):
         began = time.monotonic()
-        with pytest.raises(StartFailed, match="ended without a word"):
+        with pytest.raises(StartFailed, match="ended without a message"):
             launch.launch()
         took.append(time.monotonic() - began)
     assert min(took) < 1.0, took
@@ -106,7 +106,7 @@ def strange_lock(home: Home) -> str:
     (home.directory / "state").mkdir(mode=0o700)
     handle = os.open(home.paths.lock_file, os.O_RDWR | os.O_CREAT)  # closed with the test's process
     fcntl.flock(handle, fcntl.LOCK_EX)
-    return "locked, and not by a daemon"
+    return "locked by a process that is not a daemon"
 
 
 def embedded(home: Home) -> str:

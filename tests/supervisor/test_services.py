@@ -139,7 +139,7 @@ def test_a_bug_in_one_service_is_an_answer_and_the_next_is_served(house: House) 
 
     house.reread = bug
     answer = house.ask(ask.Reload(1))
-    assert answer == GreenroomError("an internal error; the daemon's log has it")
+    assert answer == GreenroomError("an internal error; see the daemon's log")
     assert "Zero" not in answer.message
     assert isinstance(house.ask(ask.ReadConfig(2)), ask.Plain)
 

@@ -33,7 +33,10 @@ GOOD: list[tuple[bytes, Message]] = [
     (b'{"jsonrpc":"2.0","id":4,"error":"odd"}', ErrorResponse(4, jsonrpc.INTERNAL_ERROR, "")),
     ('{"id":1,"method":"\u2028 ✓"}'.encode(), Request(1, "\u2028 ✓", None)),
     (b'{"id":"\\ud83d\\ude00","method":"m"}', Request("\U0001f600", "m", None)),
-    (b'{"id":1,"method":"m","params":["\\ud800"]}', Malformed(-32602, "half a surrogate pair is no character", 1)),
+    (
+        b'{"id":1,"method":"m","params":["\\ud800"]}',
+        Malformed(-32602, "the text has half a surrogate pair; send whole Unicode characters", 1),
+    ),
 ]
 
 

@@ -196,7 +196,7 @@ def test_a_directory_that_others_could_enter_is_closed_to_them(loop: LoopThread,
 def test_a_link_in_place_of_the_directory_is_refused(loop: LoopThread, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "run").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(ConfigError, match="not a directory of ours"):
+    with pytest.raises(ConfigError, match="not a directory that Greenroom may use"):
         Place(loop, tmp_path / "run" / "g.sock", Limits()).open()
 
 

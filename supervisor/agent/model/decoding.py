@@ -92,7 +92,7 @@ class Decoder(ABC):
             try:
                 value = json.loads(data)  # accepts the halves of surrogate pairs, which from_json refuses
             except (ValueError, RecursionError):
-                self._fail(StreamBroken("an event that is no JSON"))
+                self._fail(StreamBroken("an event is not JSON"))
                 return None
         return value if isinstance(value, dict) else None
 

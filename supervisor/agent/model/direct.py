@@ -207,7 +207,7 @@ class Connection(asyncio.BufferedProtocol):
         try:
             await self._patience.wait(patience_s)
         except TimeoutError as error:
-            raise httpx.ReadTimeout("nothing came in time") from error
+            raise httpx.ReadTimeout("no data arrived in time") from error
 
     # --- between two answers --------------------------------------------------------------------------------------
 
@@ -247,7 +247,7 @@ class Connection(asyncio.BufferedProtocol):
         try:
             self._parser.feed_data(self._piece[:nbytes])
         except httptools.HttpParserError as error:
-            self._fail(httpx.RemoteProtocolError(f"this is no HTTP: {error}"))
+            self._fail(httpx.RemoteProtocolError(f"the answer is not HTTP: {error}"))
             return
         self._look_at_size()
         # What is no part of the body is no sign of life: it moves nobody's time-out.
@@ -294,7 +294,7 @@ class Connection(asyncio.BufferedProtocol):
             self._patience.end()
         elif not self._complete:
             what = "the answer was complete" if self._headed else "anything was answered"
-            self._fail(httpx.RemoteProtocolError(f"the server hung up before {what}"))
+            self._fail(httpx.RemoteProtocolError(f"the server closed the connection before {what}"))
 
     @property
     def _bounded(self) -> bool:
@@ -312,7 +312,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def on_message_begin(self) -> None:
         if self._complete:
-            raise httptools.HttpParserError("an answer that nobody has asked for")
+            raise httptools.HttpParserError("an answer arrived without a request")
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if not self._headed:  # else it is a trailer
@@ -340,7 +340,7 @@ class Connection(asyncio.BufferedProtocol):
 
 def _origin(url: httpx.URL) -> Origin:
     if url.scheme not in {"http", "https"}:
-        raise httpx.UnsupportedProtocol(f"{url.scheme!r} is no protocol of ours")
+        raise httpx.UnsupportedProtocol(f"{url.scheme!r} is not a supported protocol")
     return url.scheme, url.host, url.port or (443 if url.scheme == "https" else 80)
 
 

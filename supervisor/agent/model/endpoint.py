@@ -50,7 +50,7 @@ def url_of(endpoint: Endpoint) -> str:
     except ValueError:  # brackets that don't match, or a port beyond 65535
         usable = False
     if not usable:
-        raise Rejected("the model provider's base_url is no http or https address")
+        raise Rejected("the model provider's base_url is not an http or https URL")
     query = urlencode([*parse_qsl(query, keep_blank_values=True), *endpoint.query.items()], quote_via=quote)
     return urlunsplit((scheme, netloc, path.rstrip("/") + PATHS[endpoint.wire], query, ""))
 

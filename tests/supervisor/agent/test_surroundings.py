@@ -8,7 +8,7 @@ import pytest
 
 from actors.events import MessageKind
 from actors.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxPolicy, Settings, WorkspaceWrite
-from supervisor.agent import pictures
+from supervisor.agent.bounds import Bounds
 from supervisor.agent.model.history import Image, LocalImage, Text
 from supervisor.agent.pictures import readable
 from supervisor.agent.surroundings import environment_context, guide_texts, notices
@@ -106,24 +106,25 @@ def test_a_picture_becomes_a_data_url_of_its_kind(tmp_path: Path, head: bytes, k
     assert readable(LocalImage(tmp_path / "a #%.x"), Path("/")) == Image(f"data:{kind};base64,{data}")
 
 
-def test_a_picture_that_cannot_be_sent_is_said_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pictures, "MAX_BYTES", 2)
+def test_a_picture_that_cannot_be_sent_is_said_in_words(tmp_path: Path) -> None:
+    bounds = Bounds(picture_bytes=2)
+    large = bounds.beyond("picture_bytes", f"the picture {tmp_path / 'large.png'} is too large")
     (tmp_path / "large.png").write_bytes(b"abc")
+    assert readable(LocalImage(Path("large.png")), tmp_path, bounds) == Text(f"[{large}]")
     (tmp_path / "a.txt").write_bytes(b"ab")
     os.mkfifo(tmp_path / "pipe")  # nobody waits for a writer
     (tmp_path / "loop").symlink_to("loop")
     for name, why in {
-        "large.png": "is larger than 0 MiB",
         "gone.png": "could not be read: No such file or directory",
-        "a.txt": "is no PNG, JPEG, GIF or WebP",
+        "a.txt": "is not a PNG, JPEG, GIF or WebP file",
         "a.txt/b": "could not be read: Not a directory",
-        "pipe": "is no file",
+        "pipe": "is not a file",
         "loop": "could not be read: Too many levels of symbolic links",
         "\0": "could not be read: embedded null byte",
         "n" * 300: "could not be read: File name too long",
     }.items():
         assert readable(LocalImage(Path(name)), tmp_path) == Text(f"[the picture {tmp_path / name} {why}]")
-    assert readable(LocalImage(Path()), tmp_path) == Text(f"[the picture {tmp_path} is no file]")
+    assert readable(LocalImage(Path()), tmp_path) == Text(f"[the picture {tmp_path} is not a file]")
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from transports.dialects.mcp.call import Call
 from transports.dialects.mcp.revisions import NAME
 
 NO_LOGIN = (
-    "there is no login: keys come from the config, by `env_key` of the model provider; "
+    "Greenroom has no login: keys come from the config, by `env_key` of the model provider; "
     "`greenroom config` shows which one is used"
 )
 

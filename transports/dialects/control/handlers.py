@@ -69,7 +69,7 @@ def create(call: Call, given: p.Create) -> Iterable[Action]:
 def list_conversations(call: Call, given: p.ListConversations) -> Iterable[Action]:
     cursor = place_in_list(given.cursor) if given.cursor else None
     if given.cursor and cursor is None:
-        return call.finish(InvalidInput(f"cursor: {given.cursor!r} is no next_cursor of ours"))
+        return call.finish(InvalidInput(f"cursor: {given.cursor!r} is not a next_cursor of an earlier answer"))
 
     def listed(listing: Listing | GreenroomError) -> Iterable[Action]:
         if isinstance(listing, GreenroomError):
@@ -299,7 +299,7 @@ def fork(call: Call, given: p.Fork) -> Iterable[Action]:
 def export(call: Call, given: p.Export) -> Iterable[Action]:
     place = place_in_export(given.cursor) if given.cursor else None
     if given.cursor and place is None:
-        return call.finish(InvalidInput(f"cursor: {given.cursor!r} is no next_cursor of ours"))
+        return call.finish(InvalidInput(f"cursor: {given.cursor!r} is not a next_cursor of an earlier answer"))
     return call.with_conversation(
         given.conversation, lambda one: call.ask(lambda token: ask.Export(token, one, place))
     )

@@ -38,10 +38,12 @@ def unwritable(params: jsonrpc.Params) -> InvalidInput | None:
         place, value = places.pop()
         if isinstance(value, str):
             if not _is_text(value):
-                return InvalidInput(f"{place}: half a surrogate pair is no text")
+                return InvalidInput(f"{place}: the text has half a surrogate pair; send whole Unicode characters")
         elif isinstance(value, dict):
             if not all(map(_is_text, value)):
-                return InvalidInput(f"{place or 'params'}: half a surrogate pair is no name")
+                return InvalidInput(
+                    f"{place or 'params'}: the name has half a surrogate pair; send whole Unicode characters"
+                )
             places += [(f"{place}.{key}" if place else key, inner) for key, inner in value.items()]
         elif isinstance(value, list):
             places += [(f"{place}.{at}", inner) for at, inner in enumerate(value)]

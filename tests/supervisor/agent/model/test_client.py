@@ -217,7 +217,7 @@ def test_garbage_breaks_the_stream_and_words_do_not(wire: WireApi) -> None:
     with ModelServer() as server:
         assert TextDone("hi") in run(heard(server, wire, "raw ping; say hi"))
         _, error = failure(server, wire, "words a b; malformed; say c")
-        assert error == StreamBroken("an event that is no JSON")
+        assert error == StreamBroken("an event is not JSON")
 
 
 @both_wires

@@ -184,7 +184,7 @@ def test_what_is_no_picture_ends_no_turn_and_a_person_is_told_of_it_once(either:
     conversation = either.talk()
     conversation.ask("say see; ", LocalImageItem(path=Path("notes.txt")))
     assert conversation.ask("say again").message == "again"
-    why = f"the picture {either.workspace / 'notes.txt'} is no PNG, JPEG, GIF or WebP"
+    why = f"the picture {either.workspace / 'notes.txt'} is not a PNG, JPEG, GIF or WebP file"
     assert f"[{why}]" in str(server.requests[-1].body)
     assert [one.message for one in conversation.all(ev.BackgroundEvent)] == [
         f"the model does not get a picture: {why}"

@@ -106,10 +106,10 @@ HALF = "half a surrogate pair"
 def test_half_a_surrogate_pair_is_refused_wherever_it_stands() -> None:
     daemon = Scripted()
     half = json.loads('"\\ud800"')
-    assert refused(daemon, "conversation/send", {**NAMED, "prompt": half}).startswith(HALF)
+    assert HALF in refused(daemon, "conversation/send", {**NAMED, "prompt": half})
     items = [{"type": "text", "text": "fine"}, {"type": "text", "text": half}]
-    assert refused(daemon, "conversation/send", {**NAMED, "items": items}).startswith(HALF)
-    assert refused(daemon, "conversation/create", {"config": {half: 1}}).startswith(HALF)
+    assert HALF in refused(daemon, "conversation/send", {**NAMED, "items": items})
+    assert HALF in refused(daemon, "conversation/create", {"config": {half: 1}})
     assert daemon.told == []
     assert "result" in (daemon.request("conversation/send", {**NAMED, "prompt": "\U0001f600"}) or {})
 
