@@ -89,14 +89,9 @@ class Load:
     def answer(self) -> None:
         made = self.peer.create(approval_policy="untrusted")
         self.peer.send(made, "run touch /dev/null", wait=False)
-        asked: list[Any] = []
-
-        def seen() -> list[Any]:
-            asked.extend(self.peer.call("approvals/list", conversation=made)["approvals"])
-            return asked
-
-        until(seen, "unasked")
-        self.peer.call("approvals/answer", approval=asked[0]["approval_id"], decision="denied")
+        until(lambda: self.asked(made), "it was not asked")
+        (question,) = self.asked(made)
+        self.peer.call("approvals/answer", approval=question["approval_id"], decision="denied")
         self.peer.call("conversation/interrupt", conversation=made)
         self.peer.call("conversation/delete", conversation=made)
 
