@@ -61,7 +61,9 @@ def _roots(
     named = set(projects(policy, cwd)) if isinstance(policy, WorkspaceWrite) else set()
     found: dict[Path, Root] = {}
     chosen, notices = set[Path](), list[str]()
-    for pin in pins:
+    for pin in (
+        pins if isinstance(policy, WorkspaceWrite) else ()
+    ):  # a command may be given less than its conversation
         if pin.path is None:  # which was said when the conversation was made
             continue
         try:
