@@ -147,7 +147,10 @@ def walk(person: Newcomer, *, borrow: bool, say: Callable[[str], None] = print) 
 def _interrupted(person: Newcomer, client: McpClient) -> str:
     names = {tool["name"] for tool in client.ask("tools/list")["result"]["tools"]}
     assert {"codex", "codex-reply"} <= names
-    asked = client.tool("codex", {"prompt": "count 5000"})
+    told = client.answer(client.tool("codex", {"prompt": "count 5000"}))["result"]["content"][0]["text"]
+    assert "there is no model" in told
+    assert 'model_provider = "demo"' in told
+    asked = client.tool("codex", {"prompt": "count 5000", "config": {"model_provider": "demo"}})
     _until(person, "running")
     assert ": interrupted" in person.types("greenroom interrupt @last")
     result = client.answer(asked)["result"]
