@@ -7,7 +7,7 @@ import pytest
 
 from actors.events import MessageKind
 from actors.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxPolicy, Settings, WorkspaceWrite
-from supervisor.agent import pictures
+from supervisor.agent.bounds import Bounds
 from supervisor.agent.model.history import Image, Text
 from supervisor.agent.pictures import readable
 from supervisor.agent.surroundings import environment_context, guide_texts, notices
@@ -95,11 +95,13 @@ def test_a_picture_becomes_a_data_url_of_its_kind(tmp_path: Path) -> None:
     assert readable(picture.as_uri()) == Image("data:image/jpeg;base64,YWJj")
 
 
-def test_a_picture_that_cannot_be_sent_is_said_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pictures, "MAX_BYTES", 2)
+def test_a_picture_that_cannot_be_sent_is_said_in_words(tmp_path: Path) -> None:
     picture = tmp_path / "a.png"
     picture.write_bytes(b"abc")
-    assert readable(picture.as_uri()) == Text(f"[the picture {picture} is larger than 0 MiB]")
+    where = "the bound is 2 (greenroom.limits.picture_bytes in the configuration)"
+    assert readable(picture.as_uri(), Bounds(picture_bytes=2)) == Text(
+        f"[the picture {picture} is too large: {where}]"
+    )
     gone = readable((tmp_path / "gone.png").as_uri())
     assert gone == Text(f"[the picture {tmp_path / 'gone.png'} could not be read: No such file or directory]")
 
