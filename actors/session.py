@@ -180,6 +180,8 @@ class Session(Actor):
             case Committed():
                 self._publish_heads(message, state)  # before the answers: who got one finds what it says in the list
             case AppendRefused():
+                # What an agent remembers must not be more than what was kept.
+                self._around.agents.order(RestAgent(self.conversation), self.address)
                 self._headlines = [one for one in self._headlines if one.epoch > message.epoch]
                 if state.facts.seq == 0:  # it never was, and nobody need wait until it has been idle long enough
                     self._undone.append(OfferToPark())

@@ -1,12 +1,15 @@
 """A turn that meets a bound says which, its conversation goes on, and its model reads what the journal has."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from actors import events as ev
 from actors.answers import Ending
+from actors.errors import JournalError, StorageFull
+from actors.records import Append
 from supervisor.agent.patch.apply import apply_plan
 from supervisor.agent.patch.plan import PatchPlan
 from supervisor.agent.tools import patching
@@ -110,3 +113,26 @@ def test_a_finished_turn_keeps_none_of_its_outputs_in_memory(tmp_path: Path, ser
         kept = house.engine.histories.statistics()
         assert kept["transcripts"] == 1
         assert kept["characters"] < 100_000
+
+
+def test_what_the_disk_refused_is_not_sent_to_the_model_again(
+    tmp_path: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with house_at(tmp_path, server.base_url) as house:
+        conversation = house.talk()
+        conversation.ask("say one")
+        commit = house.engine.journal.commit
+        refused: list[Append] = []
+
+        def refusing(appends: Sequence[Append]) -> list[JournalError | None]:
+            lost = [one for one in appends if any(record.type == "agent_message" for record in one.records)]
+            if not lost or refused:
+                return commit(appends)
+            refused.extend(lost)
+            return [StorageFull("the disk is full") for _ in appends]
+
+        monkeypatch.setattr(house.engine.journal, "commit", refusing)
+        assert conversation.result(conversation.start("say in vain")).ending is not Ending.COMPLETED
+        conversation.ask("say two")
+        assert refused
+        assert ("assistant", "in vain") not in talk(server)
