@@ -898,7 +898,6 @@ EXPECTED = (
     "a turn ended: replaced",
     "a turn was resumed",
     "a turn was run",
-    "a replacement waits for somebody",
     "an agent was put to sleep",
     "an agent was stopped",
     "an interrupt came in the last moment",
