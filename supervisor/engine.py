@@ -17,6 +17,7 @@ from actors.answers import Condition
 from actors.base import Actor, Ref
 from actors.clock import ThreadClock
 from actors.conversation.state import Limits
+from actors.errors import ConfigError
 from actors.ids import ConversationId
 from actors.journalist import Journalist
 from actors.librarian import Librarian
@@ -190,7 +191,15 @@ class Engine:
         self.loop.loop.call_soon_threadsafe(self._models.prepare)
 
     def reload(self, loaded: Loaded) -> None:
-        """From the next turn on; what is set at the start (limits, paths) needs a new start."""
+        """From the next turn on; what is set at the start (limits, paths) needs a new start.
+
+        A file that is gone changes nothing: its sandbox and its policies must not turn into defaults by accident.
+        """
+        before = self.loaded.file.path
+        if before is not None and loaded.file.path is None:
+            raise ConfigError(
+                f"{before} is gone, what it said stays in force; an empty file is what means no settings"
+            )
         self.loaded = loaded
 
     def statistics(self) -> dict[str, object]:
