@@ -18,6 +18,7 @@ from actors.answers import Condition
 from actors.base import Actor, Ref
 from actors.clock import ThreadClock
 from actors.conversation.state import Limits
+from actors.errors import ConfigError
 from actors.ids import ConversationId
 from actors.journalist import Journalist
 from actors.librarian import Librarian
@@ -200,7 +201,15 @@ class Engine:
         self.loop.loop.call_soon_threadsafe(self._models.prepare)
 
     def reload(self, loaded: Loaded) -> None:
-        """From the next turn on; `config.changes` has the keys that need a new start."""
+        """From the next turn on; `config.changes` has the keys that need a new start.
+
+        A file that is gone changes nothing: its sandbox and its policies must not turn into defaults by accident.
+        """
+        before = self.loaded.file.path
+        if before is not None and loaded.file.path is None:
+            raise ConfigError(
+                f"{before} is gone, what it said stays in force; an empty file is what means no settings"
+            )
         self.loaded = loaded
         self.sandbox.protection = protection(loaded, self.paths, self._environ)
         self._backend = self._model_backend()

@@ -20,9 +20,8 @@ TEMP_ROOT = "/tmp"  # noqa: S108 - the name below it is random, made by us or no
 
 def settled(paths: Paths) -> Paths:
     """With the socket where it can be. Word of a home that XDG variables have moved is left as well."""
-    with contextlib.suppress(
-        OSError, UnsafePath
-    ):  # a HOME that can't be written keeps no word; its owner has the variables
+    # A HOME that can't be written keeps no word: then the variables are all there is.
+    with contextlib.suppress(OSError, UnsafePath):
         remember(paths)
     return paths if _holds_sockets(paths.run) else paths.listening_at(_elsewhere())
 

@@ -53,16 +53,21 @@ def clear(path: Path, *, lock_held: bool) -> None:
 
 
 def bind(path: Path) -> tuple[socket.socket, Inode]:
-    """A listening socket that nobody else can open, at no moment."""
+    """A listening socket that nobody else can open, at no moment. It has its name when it takes clients."""
+    if inode_of(path) is not None:
+        raise ConfigError(f"can't listen on {path}: something is there")
+    fresh = path.with_suffix(".new")  # no longer than the name itself
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         sock.setblocking(False)
         umask = os.umask(0o177)  # for the whole process, but only ever stricter than it was
         try:
-            reached(os.fspath(path), sock.bind)
+            fresh.unlink(missing_ok=True)
+            reached(os.fspath(fresh), sock.bind)
         finally:
             os.umask(umask)
         sock.listen(socket.SOMAXCONN)
+        fresh.rename(path)
         inode = inode_of(path)
     except OSError as error:
         sock.close()

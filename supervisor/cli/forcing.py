@@ -45,10 +45,12 @@ class Hung(NamedTuple):
 def clear_the_way() -> bool:
     """End the daemon of this home if it does not answer. False if there is none, or one that is well."""
     paths = locate()
-    holder = held(paths.lock_file)
-    if holder is None or _answers(paths, holder):
-        return False
-    holder = held(paths.lock_file)
+    holder, before = held(paths.lock_file), None
+    while holder is not None and (holder.pid, holder.life) != before:  # it may be replaced by somebody else meanwhile
+        if _answers(paths, holder):
+            return False
+        before = (holder.pid, holder.life)
+        holder = held(paths.lock_file)
     if holder is None:
         return False
     if holder.embedded:
@@ -90,9 +92,8 @@ def _certain(paths: Paths, holder: AlreadyRunning) -> Hung:
             "end it there",
             "not_allowed",
         )
-    handle = (
-        os.pidfd_open(pid) if hasattr(os, "pidfd_open") else None
-    )  # first, so that what is asked next is about it
+    # First: what is asked next is about this process then, whoever has the pid later.
+    handle = os.pidfd_open(pid) if hasattr(os, "pidfd_open") else None
     hung = Hung(pid, handle)
     its_own_word = bool(holder.life) and holder.life == life_of(pid)
     if its_own_word or (not holder.life and (_kernel_says(paths, pid) or _listens(holder.socket, pid))):

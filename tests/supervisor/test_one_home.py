@@ -51,18 +51,15 @@ class Person:
     def editor(self, **more: str) -> dict[str, Any]:
         """What the bridge answers to `initialize`, started as MCP clients do it: with HOME, PATH and little more."""
         command = [sys.executable, "-P", "-m", "supervisor.cli.mcp"]
-        done = subprocess.run(
-            command,
-            env=self.environ(**more),
-            cwd=self.home,
-            input=json.dumps(INITIALIZE) + "\n",
-            capture_output=True,
-            text=True,
-            timeout=START_S * 2,
-            check=True,
-        )
-        answer: dict[str, Any] = json.loads(done.stdout.splitlines()[0])
-        return answer
+        with subprocess.Popen(
+            command, env=self.environ(**more), cwd=self.home, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        ) as bridge:
+            assert bridge.stdin is not None
+            assert bridge.stdout is not None
+            bridge.stdin.write(json.dumps(INITIALIZE).encode() + b"\n")
+            bridge.stdin.flush()
+            answer: dict[str, Any] = json.loads(bridge.stdout.readline())  # its input stays open until then
+            return answer
 
     def holder(self, **more: str) -> int | None:
         found = held(locate(self.environ(**more)).lock_file)

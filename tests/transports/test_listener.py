@@ -290,3 +290,13 @@ def test_a_failed_opening_gives_back_every_descriptor(loop: LoopThread, tmp_path
     with pytest.raises(ConfigError):
         Place(loop, tmp_path / "g.sock", Limits()).open()
     assert descriptors() == before
+
+
+def test_an_announcement_reaches_every_client(loop: LoopThread, tmp_path: Path) -> None:
+    place = Place(loop, tmp_path / "g.sock", Limits())
+    place.open()
+    readings = [place.enter()[1] for _ in range(3)]
+    eventually(lambda: len(place.switchboard.clients()) == 3, "not everybody came in")
+    place.switchboard.announce("the journal is gone")
+    assert [reading.line() for reading in readings] == [b"announced: the journal is gone"] * 3
+    place.close()

@@ -180,6 +180,24 @@ def test_the_doctor_says_what_replaces_it(quiet: Place) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
+def test_a_daemon_that_somebody_else_has_just_put_there_is_waited_for_again(
+    quiet: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    holders = [AlreadyRunning("pid 1", "old"), AlreadyRunning("pid 2", "new"), None]
+    asked: list[str] = []
+    monkeypatch.setattr(forcing, "held", lambda _: holders.pop(0))
+
+    def silent(_: object, holder: AlreadyRunning) -> bool:
+        asked.append(holder.life)
+        return False
+
+    monkeypatch.setattr(forcing, "_answers", silent)
+    monkeypatch.setattr(forcing, "_end", lambda *_: pytest.fail("nobody is to be ended"))
+    monkeypatch.setenv("GREENROOM_HOME", str(quiet.home))
+    assert forcing.clear_the_way() is False
+    assert asked == ["old", "new"]
+
+
 # --- nobody else's process ------------------------------------------------------------------------------------------
 
 

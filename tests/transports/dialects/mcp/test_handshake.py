@@ -1,10 +1,13 @@
 """initialize, ping, and what is no method."""
 
+import json
+
 import pytest
 
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import McpClient
 from tests.transports.dialects.mcp.steps import began
+from transports.dialect import Write
 
 
 def test_the_result_of_initialize_is_the_reference_s_with_what_we_can_do_besides() -> None:
@@ -120,3 +123,16 @@ def test_a_request_that_names_a_revision_that_is_spoken_runs() -> None:
     client = McpClient(Daemon())
     meta = {"io.modelcontextprotocol/protocolVersion": "2025-11-25"}
     assert client.ask("ping", {"_meta": meta})["result"] == {}
+
+
+def test_what_concerns_everybody_is_told_after_the_handshake_and_not_before() -> None:
+    early = McpClient(Daemon(), hello=False)
+    assert list(early.dialect.announced("the journal is gone")) == []
+    client = McpClient(Daemon())
+    (action,) = client.dialect.announced("the journal is gone")
+    assert isinstance(action, Write)
+    assert json.loads(action.data) == {
+        "jsonrpc": "2.0",
+        "method": "notifications/message",
+        "params": {"level": "error", "logger": "greenroom", "data": "the journal is gone"},
+    }
