@@ -164,7 +164,7 @@ def test_nothing_outside_the_roots_changes(tmp_path: Path, measure: Measure, *, 
         lived(tmp_path, row, STEPS["quick"], stranger=stranger)
 
 
-@pytest.mark.soak(takes_s=300)
+@pytest.mark.soak(takes_s=500)
 @pytest.mark.parametrize("stranger", [False, True])
 def test_nothing_outside_the_roots_changes_for_long(tmp_path: Path, measure: Measure, *, stranger: bool) -> None:
     with measure("W", NAMES[stranger]) as row:

@@ -152,6 +152,21 @@ def test_without_a_common_commit_there_is_no_diff(tmp_path: Path, clone: Path, p
         diff(tmp_path, where)
 
 
+def test_the_git_of_a_diff_is_none_that_a_project_has_put_on_the_search_path(tmp_path: Path, clone: Path) -> None:
+    (clone / "bin").mkdir()
+    fake = clone / "bin/git"
+    fake.write_text(f"#!/bin/sh\ntouch '{tmp_path}/ran'\n")
+    fake.chmod(0o755)
+    env = {**QUIET, "PATH": f"{clone}/bin:.:{QUIET['PATH']}", "LD_LIBRARY_PATH": ""}
+
+    async def go() -> dict[str, object]:
+        async with Processes(tmp_path / "ledger", INSTANCE, 0.2) as processes:
+            return await Machine(processes, SANDBOX, env, clone).diff_to_remote()
+
+    assert "bin/git" in str(limited(go())["diff"])
+    assert not (tmp_path / "ran").exists()
+
+
 def test_many_diffs_at_a_time_do_not_meet(tmp_path: Path, clone: Path) -> None:
     async def several(machine: Machine) -> list[dict[str, object]]:
         return list(await asyncio.gather(*(machine.diff_to_remote() for _ in range(5))))

@@ -124,6 +124,14 @@ def test_a_fork_is_known_without_what_only_its_owner_needs(house: House) -> None
     assert getattr(again, "code", "") == "name_taken"
 
 
+def test_a_root_that_does_not_exist_is_warned_of_when_the_conversation_is_made(house: House, tmp_path: Path) -> None:
+    config = {"sandbox_mode": "workspace-write", "sandbox_workspace_write.writable_roots": [str(tmp_path / "gone")]}
+    made = house.ask(ask.MakeSettings(1, model_provider="demo", cwd=str(tmp_path), config=config))
+    (warning,) = made.warnings
+    assert warning.startswith(f"writable root left out, there is no such directory: {tmp_path / 'gone'}; make it")
+    assert {pin.name: pin.path for pin in made.settings.roots}[tmp_path / "gone"] is None
+
+
 def test_a_config_that_is_broken_is_not_taken_over(house: House) -> None:
     def broken() -> Loaded:
         raise GreenroomError("line 3: no")

@@ -13,15 +13,12 @@ import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-import structlog
-
 from supervisor.agent.folders import PASS, open_below, open_folder
 from supervisor.agent.processes.command import MARKS
-from supervisor.agent.repositories import HEAD, SET_ASIDE, is_repository
 from supervisor.agent.sandbox.confined import Availability, Confined
 from supervisor.agent.sandbox.mounts import Mounts, mounts_of
 from supervisor.agent.sandbox.placeholders import Placeholders
-from supervisor.agent.sandbox.roots import Root, Roots
+from supervisor.agent.sandbox.roots import Roots
 from supervisor.agent.sandbox.seccomp import program
 from supervisor.agent.sandbox.sockets import others
 
@@ -39,9 +36,6 @@ ISOLATED = (
     *("--die-with-parent", "--new-session", "--unshare-user-try", "--unshare-pid", "--unshare-ipc"),
     *("--cap-drop", "ALL"),  # a daemon of root's would otherwise hand over the right to undo the mounts
 )
-
-
-log = structlog.get_logger()
 
 
 class Bubblewrap:
@@ -92,7 +86,6 @@ class Bubblewrap:
     ) -> Iterator[Confined]:
         if len(env) > MOST_VARIABLES:
             raise OSError(f"{len(env)} environment variables are more than the {MOST_VARIABLES} a sandbox is given")
-        aftermath: list[str] = []
         with contextlib.ExitStack() as stack:
             mounts = mounts_of(roots, self._placeholders, stack)
             named = tuple(_socket(path, stack) for path in sockets)
@@ -109,7 +102,6 @@ class Bubblewrap:
             )
             said = _memory(b"".join(os.fsencode(part) + b"\0" for part in told), stack)
             by_descriptor = mounts.descriptors if self._by_descriptor else ()
-            stack.callback(lambda: aftermath.extend(_set_aside(roots.plain)))
             yield Confined(
                 argv=(self._program or "bwrap", "--args", str(said), "--", *argv),
                 cwd=Path("/"),
@@ -117,7 +109,6 @@ class Bubblewrap:
                 keeper=True,
                 pass_fds=(said, *fds, *by_descriptor),
                 notices=roots.notices,
-                aftermath=aftermath,
             )
 
     def _seen(self, mounts: Mounts) -> Iterator[str]:
@@ -165,18 +156,6 @@ def _socket(path: Path, stack: contextlib.ExitStack) -> Path:
     if not stat.S_ISSOCK(os.fstat(found).st_mode):
         raise OSError(f"{path} is no socket, and only by its real path can one be opened to commands")
     return path
-
-
-def _set_aside(plain: Sequence[Root]) -> Iterator[str]:
-    """Git would take the folder for a repository, and run what its configuration names."""
-    for root in plain:
-        if is_repository(root.path):
-            os.rename(HEAD, SET_ASIDE, src_dir_fd=root.folder, dst_dir_fd=root.folder)
-            log.warning("sandbox.repository_set_aside", path=str(root.path))
-            yield (
-                f"{root.path} was made a repository by what was in it after a command, and its configuration could "
-                f"run programs outside of the sandbox; its {HEAD} is now {SET_ASIDE}"
-            )
 
 
 def _memory(data: bytes, stack: contextlib.ExitStack) -> int:

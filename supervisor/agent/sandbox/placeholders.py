@@ -54,7 +54,7 @@ class Placeholders:
             if file:
                 os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600, dir_fd=folder))
             else:
-                os.mkdir(name, dir_fd=folder)
+                os.mkdir(name, 0o700, dir_fd=folder)  # it may be taken over as a directory of ours
         except FileExistsError:
             if name != GIT:  # left by a daemon that was killed, it goes with the next command
                 return False

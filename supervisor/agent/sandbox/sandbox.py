@@ -16,6 +16,7 @@ from typing import Protocol
 from actors.ids import ConversationId
 from actors.settings import DangerFullAccess, Pin, SandboxPolicy, Settings, WorkspaceWrite
 from supervisor.agent.pins import Pins, pins_of
+from supervisor.agent.sandbox.aftermath import set_aside
 from supervisor.agent.sandbox.bubblewrap import Bubblewrap
 from supervisor.agent.sandbox.confined import Availability, Confined
 from supervisor.agent.sandbox.protection import Protection
@@ -95,7 +96,10 @@ class Sandbox:
                 roots, real, argv, given, network=opens.network_access, sockets=opens.unix_sockets
             ) as confined,
         ):
-            yield confined
+            try:
+                yield confined
+            finally:
+                confined.aftermath.extend(set_aside(roots.plain))
 
 
 def temporary_of(env: Mapping[str, str]) -> Path | None:
