@@ -144,7 +144,7 @@ class Connection(Actor):
         while self._unread and not self._leaving:
             item = self._unread.popleft()
             self._do(self._dialect.arrived(item) if isinstance(item, bytes) else self._dialect.skipped(item.reason))
-            if time.perf_counter() > over:
+            if self._unread and time.perf_counter() > over:
                 return
 
     def _read_on(self) -> None:
