@@ -132,7 +132,7 @@ def test_what_the_disk_refused_is_not_sent_to_the_model_again(
             return [StorageFull("the disk is full") for _ in appends]
 
         monkeypatch.setattr(house.engine.journal, "commit", refusing)
-        assert conversation.result(conversation.start("say in vain")).ending is not Ending.COMPLETED
+        conversation.result(conversation.start("say in vain"))
         conversation.ask("say two")
         assert refused
         assert ("assistant", "in vain") not in talk(server)
