@@ -26,10 +26,10 @@ QUESTIONS = Listing(
         "id": "Answer under this id.",
         "conversation": "Which conversation asks.",
         "kind": "command or patch.",
-        "what": "What it wants to do, as a shell would need it.",
+        "what": "What would run, as a shell would need it.",
         "command": "The words of the command, or null.",
         "outside": "Whether it would leave the sandbox.",
-        "reason": "Why it asks, or null.",
+        "reason": "The reason that the agent gives, or null.",
         "cwd": "Where, for a command.",
         "asked": "Seconds since 1970.",
         "seq": "The event that asks.",
@@ -44,7 +44,7 @@ QUESTIONS = Listing(
         Column("WHAT", lambda row: row["what"]),
         Column("REASON", lambda row: visible(row["reason"] or "")),
     ),
-    "no questions",
+    "no open approvals",
     block=lambda row, columns, paint: block(row, columns, paint, IN_A_LIST),
 )
 
@@ -117,7 +117,7 @@ def _show(answered: Iterable[Json]) -> None:
 
 _WORDS = {
     "approved": "approved",
-    "approved_for_session": "approved, and the same from now on in this conversation",
+    "approved_for_session": "approved, and the same command later in this conversation",
     "denied": "denied",
     "abort": "denied, and the turn ends",
 }
@@ -134,7 +134,7 @@ def _meant(control: Control, reference: str, open_: list[Json]) -> str:
         return str(found[0]["approval_id"])
     if found:
         known = ", ".join(ids.short(one["approval_id"]) for one in found)
-        raise Problem(f"{reference!r} is {len(found)} questions", f"there are {known}", "ambiguous_approval")
+        raise Problem(f"{reference!r} matches {len(found)} approvals", f"name one of {known}", "ambiguous_approval")
     raise _not_open(control, reference)
 
 

@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Problem as problem:
         return _failed(problem, as_json=as_json)
     except UnsafePath as error:
-        return _failed(Problem(str(error), "`greenroom doctor` looks at the rest", "not_allowed"), as_json=as_json)
+        return _failed(Problem(str(error), "`greenroom doctor` checks the rest", "not_allowed"), as_json=as_json)
     except KeyboardInterrupt:
         return exits.CTRL_C
     except BrokenPipeError:

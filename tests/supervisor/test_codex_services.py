@@ -161,7 +161,7 @@ def test_the_git_of_a_diff_is_none_that_a_project_has_put_on_the_search_path(tmp
 
     async def go() -> dict[str, object]:
         async with Processes(tmp_path / "ledger", INSTANCE, 0.2) as processes:
-            return await Machine(processes, SANDBOX, env, clone).diff_to_remote()
+            return await Machine(processes, SANDBOX, Around(env), clone).diff_to_remote()
 
     assert "bin/git" in str(limited(go())["diff"])
     assert not (tmp_path / "ran").exists()

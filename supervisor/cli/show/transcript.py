@@ -25,7 +25,7 @@ LINES_OF_A_QUESTION = 100  # of its command or patch; more is shown when it is a
 ABORTED = {"interrupted": "interrupted", "replaced": "replaced by new input", "failed": "failed", "lost": "lost"}
 ANSWERS = {
     "approved": "approved",
-    "approved_for_session": "approved from now on",
+    "approved_for_session": "approved, and the same command later",
     "denied": "denied",
     "abort": "denied, and the turn ends",
     "withdrawn": "withdrawn with its turn",
@@ -288,24 +288,24 @@ class Transcript:
         self._note(f"+ {how}: {text}")
 
     def _on_input_withdrawn(self, body: Json, _: Json) -> None:
-        self._note(f"an input was taken back{': ' + one_line(body['reason']) if body['reason'] else ''}")
+        self._note(f"a waiting message was withdrawn{': ' + one_line(body['reason']) if body['reason'] else ''}")
 
     def _on_queue_paused(self, body: Json, _: Json) -> None:
         self._note(f"waiting: {many(body['queued'], 'input')}, for the next one that is sent", "yellow")
 
     def _on_conversation_failed(self, body: Json, _: Json) -> None:
-        self._note(f"given up: {one_line(body['message'])} (`greenroom restart` gives it a new life)", "red", "bold")
+        self._note(f"failed: {one_line(body['message'])} (`greenroom restart` lets it run again)", "red", "bold")
         if self._raw and body["traceback"]:
             self._note(clean(body["traceback"]))
 
     def _on_conversation_restarted(self, body: Json, _: Json) -> None:
-        self._note(f"a new life{', by ' + visible(body['by']) if body['by'] else ''}")
+        self._note(f"restarted{' by ' + visible(body['by']) if body['by'] else ''}")
 
     def _on_conversation_renamed(self, body: Json, _: Json) -> None:
-        self._note(f"called {visible(body['name'])} now" if body["name"] else "without a name now")
+        self._note(f"renamed to {visible(body['name'])}" if body["name"] else "name removed")
 
     def _on_conversation_archived(self, body: Json, _: Json) -> None:
-        self._note("archived" if body["archived"] else "taken out of the archive")
+        self._note("archived" if body["archived"] else "unarchived")
 
     def _on_session_configured(self, body: Json, envelope: Json) -> None:
         settings: dict[str, Any] = body.get("settings") or {}

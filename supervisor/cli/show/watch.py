@@ -156,7 +156,7 @@ class Watch:
 
     def _events(self, params: Json) -> None:
         if params.get("gap"):
-            self.screen.line(f"(events {params['gap'][0]} to {params['gap'][1]} are kept no more)")
+            self.screen.line(f"(events {params['gap'][0]} to {params['gap'][1]} are no longer stored)")
         for envelope in params["events"]:
             self.seq = envelope["seq"] or self.seq
             if self._manner.as_json:
@@ -189,7 +189,7 @@ class Watch:
         try:
             self.attach(self.seq)
         except Refused as refusal:
-            raise Problem(f"the conversation let go of us: {reason}", refusal.message) from refusal
+            raise Problem(f"the conversation ended this subscription: {reason}", refusal.message) from refusal
 
     def _aside(self, what: str, message: Json) -> None:
         try:

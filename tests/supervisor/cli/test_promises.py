@@ -149,7 +149,7 @@ def test_several_questions_are_listed_oldest_first_and_answered_at_once(place: P
 
 def test_watched_approvals_show_what_comes(place: Place) -> None:
     terminal = place.terminal("approvals", "--watch", columns=120)
-    terminal.expect("no questions")
+    terminal.expect("no open approvals")
     conversation = place.asking()
     terminal.expect(conversation[:8])
     terminal.send("\x03")

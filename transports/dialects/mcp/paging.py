@@ -36,5 +36,5 @@ def _place(cursor: str | None) -> tuple[float, str] | None:
     except ValueError:
         place = math.nan
     if math.isnan(place) or not (bar and conversation):
-        raise BadCursor("the cursor is none of ours; leave it out for the first page")
+        raise BadCursor("unknown cursor; leave it out for the first page")
     return (place, conversation)
