@@ -136,3 +136,31 @@ def test_what_the_disk_refused_is_not_sent_to_the_model_again(
         conversation.ask("say two")
         assert refused
         assert ("assistant", "in vain") not in talk(server)
+
+
+LONG = "x" * 300_000
+QUOTED = (
+    f"*** Begin Patch\n{LONG}\n*** End Patch",
+    f"*** Begin Patch\n*** Update File: {LONG}\n*** End Patch",
+    f"*** Begin Patch\n*** Add File: \0{LONG}\n+a\n*** End Patch",
+    f"*** Begin Patch\n*** Update File: there\n{LONG}\n*** End Patch",
+    f"*** Begin Patch\n*** Update File: there\n@@ {LONG}\n-a\n+b\n*** End Patch",
+    f"*** Begin Patch\n*** Update File: there\n-{LONG}\n+b\n*** End Patch",
+)
+
+
+def test_what_is_wrong_with_a_call_is_told_in_a_few_kilobytes(tmp_path: Path, server: ModelServer) -> None:
+    """Its answer is sent with every later request."""
+    with house_at(tmp_path, server.base_url) as house:
+        (house.workspace / "there").write_text("a\n")
+        conversation = house.talk(include_apply_patch_tool=True)
+        for patch in QUOTED:
+            conversation.ask(as_tool(patch))
+            assert len(output(server)) < 20_000, f"{patch[:60]}: {output(server)[:60]}"
+        conversation.ask(
+            f"call shell {json.dumps({'command': ['true'], 'workdir': f'{LONG}{chr(0)}'})}; then; say done"
+        )
+        assert len(output(server)) < 20_000
+        assert output(server).startswith("error: workdir")
+        conversation.ask(f"call shell {json.dumps(['bash', '-lc', chr(10) * 300_000])}; then; say done")
+        assert "greenroom.limits.patch_lines" in output(server)
