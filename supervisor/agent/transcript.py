@@ -50,6 +50,7 @@ READ_BY_MODELS = frozenset(
 )  # events of other types need not even be parsed
 
 LEFT_OUT = "[a picture that was left out when the conversation was restarted]"
+EMPTY = "[an empty message]"  # of an older journal: some models refuse a request with a text that is empty
 
 
 Calls = list[Called | Answered]
@@ -140,7 +141,7 @@ class Transcript:
         self.heard = []
 
     def _take_user_message(self, event: ev.UserMessage) -> None:
-        message = Said("user", tuple(_parts(event)) or (Text(event.message),))
+        message = Said("user", tuple(_parts(event)) or (Text(event.message if event.message.strip() else EMPTY),))
         if event.kind is ev.MessageKind.PLAIN:
             self._add(message)
             self.heard.append(event.message)
@@ -192,7 +193,7 @@ class Transcript:
 def _parts(event: ev.UserMessage) -> Iterator[Part]:
     for item in event.items:
         match item:
-            case TextItem():
+            case TextItem() if item.text.strip():
                 yield Text(item.text)
             case ImageItem():
                 yield Image(item.image_url)

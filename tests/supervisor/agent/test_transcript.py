@@ -124,6 +124,18 @@ def test_pictures_and_reasoning_are_kept_for_the_model() -> None:
     ]
 
 
+def test_no_model_is_sent_a_text_that_is_empty() -> None:
+    see = ImageItem(image_url="data:image/png;base64,A")
+    transcript = told(
+        ev.UserMessage(message=" ", items=(TextItem(text=" "),)),
+        ev.UserMessage(message="", items=(TextItem(text=""), see)),
+        user("see"),
+    )
+    assert transcript.items == [
+        said("user", "[an empty message]"), Said("user", (Image(see.image_url),)), said("user", "see")
+    ]  # fmt: skip
+
+
 def test_a_restart_that_leaves_pictures_out_puts_words_in_their_place_for_what_came_before() -> None:
     see = ev.UserMessage(message="see", items=(TextItem(text="see"), LocalImageItem(path=Path("a.png"))))
     transcript = told(see, ev.ConversationRestarted(without_pictures=True), see)
