@@ -10,7 +10,6 @@ PatchError
 
 from actors.errors import GreenroomError
 
-
 LONGEST = 8 * 1024  # characters of a text; some quote the patch, and each is sent with every later request
 
 
