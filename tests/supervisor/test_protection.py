@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from supervisor.config import load
-from supervisor.paths import locate, socket_path
+from supervisor.paths import locate
 from supervisor.protection import protection
 
 
@@ -34,8 +34,6 @@ def test_every_file_that_configuration_could_be_read_from_is_protected(tmp_path:
 
 def test_the_folder_of_the_socket_is_hidden_wherever_the_socket_had_to_go(tmp_path: Path) -> None:
     environ = {"HOME": str(tmp_path), "GREENROOM_HOME": str(tmp_path / ("long" * 40))}
-    paths = locate(environ)
-    folder = Path(socket_path(paths)).parent
-    assert folder != Path(paths.run)
+    paths = locate(environ).listening_at(str(tmp_path / "elsewhere" / "greenroom.sock"))
     hidden = protection(load(environ=environ), paths, environ).hidden
-    assert {folder, Path(paths.run)} <= set(hidden)
+    assert {tmp_path / "elsewhere", Path(paths.run)} <= set(hidden)

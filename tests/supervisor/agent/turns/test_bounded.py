@@ -1,7 +1,7 @@
 """A turn that meets a bound says which, its conversation goes on, and its model reads what the journal has."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -93,11 +93,11 @@ def test_a_file_is_changed_only_when_that_stands_in_the_journal(
         conversation = house.talk()
         stored: list[str] = []
 
-        def look_and_apply(plan: PatchPlan) -> str:
+        def look_and_apply(plan: PatchPlan, umask: int, pinned: Mapping[Path, tuple[int, int]]) -> str:
             page = house.engine.journal.read(conversation.conversation, 0, 1000)
             assert page is not None
             stored.extend(record.type for record in page.records)
-            return apply_plan(plan)
+            return apply_plan(plan, umask, pinned)
 
         monkeypatch.setattr(patching, "apply_plan", look_and_apply)
         conversation.ask(as_argv(ADD))
