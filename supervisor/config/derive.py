@@ -22,6 +22,7 @@ from actors.settings import (
     WorkspaceWrite,
 )
 from supervisor.agent.pins import pins_of
+from supervisor.agent.workspace import temporary_of
 from supervisor.config.models import Config
 from supervisor.config.providers import choose_provider, default_model, provider_named
 from supervisor.environment import command_environment
@@ -63,7 +64,7 @@ def settings_for(config: Config, arguments: Arguments, base: Path, environ: Mapp
         approval_policy=_one_of(ApprovalPolicy, "approval policy", arguments.approval_policy)
         or config.approval_policy,
         sandbox=sandbox,
-        roots=pins_of(sandbox, cwd, Path(env["TMPDIR"]) if env.get("TMPDIR") else None),
+        roots=pins_of(sandbox, cwd, temporary_of(env)),
         effort=config.model_reasoning_effort,
         summary=config.model_reasoning_summary,
         base_instructions=_instructions(config, arguments, cwd),
