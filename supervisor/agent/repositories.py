@@ -9,6 +9,7 @@ import re
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 
 from supervisor.agent.reading import read_ordinary
@@ -23,6 +24,7 @@ CONFIG_BYTES = 256 * 1024
 INCLUDES = 16  # files that one configuration takes in; more are not looked at
 # The search for repositories below a root. The first takes some 20 ms, the next 1 ms.
 DEPTH, FOLDERS, NESTED = 3, 400, 64
+REMEMBERED, LARGEST = 1_000, 4 * NESTED  # roots whose repositories are remembered, and of each so many
 LISTINGS = 20_000  # folders whose lists are kept; some 100 bytes each
 SETTLED_NS = 2_000_000_000  # a list younger than the coarsest clock of a file system may change without showing it
 
@@ -51,7 +53,7 @@ def is_repository(folder: Path) -> bool:
 
 def below(root: Path) -> Iterator[Path]:
     """What is closed of the repositories below a root; a `.git` there may be anybody's word for where one is."""
-    for folder, git in nested(root):
+    for folder, git in _remembered(root):
         if git is None:
             yield from parts_of(folder)
             stores: tuple[Path, ...] = (folder,)
@@ -63,6 +65,19 @@ def below(root: Path) -> Iterator[Path]:
             stores = tuple(store for store in behind(git) if store != git and is_repository(store))
             yield from stores
         yield from named_by_config(folder, stores)
+
+
+def _remembered(root: Path) -> Iterator[tuple[Path, Path | None]]:
+    """And those that were found before: folders made since must not use the bounds up and hide them."""
+    found = dict.fromkeys(nested(root))
+    known = _known.get(root, {})
+    kept = {one: None for one in known if one not in found and os.path.lexists(one[1] or one[0] / HEAD)}
+    if found.keys() != known.keys():
+        if len(_known) >= REMEMBERED:
+            _known.clear()
+        _known[root] = dict(islice({**kept, **found}.items(), LARGEST))
+    yield from found
+    yield from kept
 
 
 def parts_of(bare: Path) -> Iterator[Path]:
@@ -116,16 +131,16 @@ def nested(root: Path) -> Iterator[tuple[Path, Path | None]]:
         folder, depth = folders.popleft()
         looked += 1
         names = _inside(folder)
-        if depth and set(STORES).issubset(names) and is_repository(Path(folder)):
+        bare = set(STORES).issubset(names) and is_repository(Path(folder))
+        if bare and depth:
             found += 1
             yield Path(folder), None
-            continue
         for name in names:
             if name.casefold() == GIT:
                 if depth and found < NESTED:
                     found += 1
                     yield Path(folder), Path(folder, name)
-            elif depth < DEPTH:
+            elif depth < DEPTH and not (bare and name in OWN):
                 folders.append((f"{folder}/{name}", depth + 1))
 
 
@@ -208,6 +223,7 @@ def _naming(file: Path) -> tuple[tuple[str, str], ...]:
 
 
 # Any thread: each step is one of the dict's own.
+_known: dict[Path, dict[tuple[Path, Path | None], None]] = {}
 _named: dict[tuple[int, int], tuple[tuple[int, int], tuple[tuple[str, str], ...]]] = {}
 _listings: dict[tuple[int, int], tuple[int, tuple[str, ...]]] = {}
 

@@ -43,8 +43,7 @@ def test_what_a_program_believes_that_is_started_with_a_home_alone_is_protected(
 
 
 def test_the_folder_of_the_socket_is_hidden_wherever_the_socket_had_to_go(tmp_path: Path) -> None:
-    environ = {"HOME": str(tmp_path), "GREENROOM_HOME": str(tmp_path / "home")}
-    paths = locate(environ).listening_at(str(tmp_path / "short/greenroom.sock"))
-    folder = tmp_path / "short"
+    environ = {"HOME": str(tmp_path), "GREENROOM_HOME": str(tmp_path / ("long" * 40))}
+    paths = locate(environ).listening_at(str(tmp_path / "elsewhere" / "greenroom.sock"))
     hidden = protection(load(environ=environ), paths, environ).hidden
-    assert {folder, Path(paths.run)} <= set(hidden)
+    assert {tmp_path / "elsewhere", Path(paths.run)} <= set(hidden)

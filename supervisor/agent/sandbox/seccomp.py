@@ -2,8 +2,8 @@
 
 It refuses what mounts and namespaces do not separate: sockets of other programs, which are reached through a
 read-only mount all the same; the kernel's keyrings; leases, by which a reader of a file keeps all others from
-opening it; files that would run as their owner when somebody else starts them; and user namespaces, whose first process may
-call what the kernel has for administrators. Decides from numbers alone; a filter sees no path.
+opening it; files that would run as their owner when somebody else starts them; and user namespaces, in which one
+may call what the kernel has for administrators. Decides from numbers alone; a filter sees no path.
 """
 
 import errno

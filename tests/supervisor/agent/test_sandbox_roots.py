@@ -357,6 +357,16 @@ def test_programs_that_repositories_below_and_around_the_project_name_are_closed
     assert place.talk(cwd=inner).sh("touch ok").exit_code == 0
 
 
+def test_folders_that_a_command_makes_hide_no_repository_from_the_search(place: Place) -> None:
+    app = place.workspace / "z/app"
+    app.mkdir(parents=True)
+    git(app, "init")
+    talk = place.talk()
+    talk.sh("for i in $(seq 70); do mkdir -p a$i/.git; done; for i in $(seq 400); do mkdir b$i; done")
+    talk.sh("mkdir -p z/objects z/refs && touch z/HEAD")
+    assert talk.sh("touch z/app/.git/hooks/x").exit_code != 0
+
+
 def test_a_word_of_anybody_for_where_a_repository_is_closes_nothing_else(place: Place) -> None:
     for name in ("x", "y", "z", "src"):
         (place.workspace / name).mkdir()

@@ -80,7 +80,7 @@ def test_a_full_disk_a_missing_sandbox_and_a_repaired_journal_are_found(
     quiet: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=5 << 20))
-    quiet.env["PATH"] = str(quiet.base)
+    monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
     found = findings(quiet, 1)
     assert "only 5.0 MiB are free" in str(found["disk"]["told"])
     assert found["disk"]["broken"]
