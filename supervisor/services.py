@@ -25,7 +25,7 @@ from actors.settings import SandboxMode, Settings, WorkspaceWrite
 from actors.shared import soon
 from supervisor.agent.environments import Around
 from supervisor.agent.pins import missing, pins_of
-from supervisor.agent.sandbox.sandbox import temporary_of
+from supervisor.agent.workspace import temporary_of
 from supervisor.asked import asked
 from supervisor.branching import check_name, forked, guest, taken_in
 from supervisor.codex_services import Machine
