@@ -46,7 +46,7 @@ class Paths:
 
     @property
     def hidden(self) -> tuple[str, ...]:
-        """No command may even see them: whoever reaches the socket answers his own questions, and who reads the journal
+        """No command may even see them: the socket would let it answer its own questions, and a reader of the journal
         can lock it against the daemon.
         """
         return tuple(dict.fromkeys((self.state, self.run, os.path.dirname(self.socket))))
