@@ -71,7 +71,8 @@ class Services:
         self._noticed = False
         self._environ = dict(os.environ)  # decoded once: it is long, and a create wants it each time
         self._busy: set[asyncio.Task[None]] = set()
-        self._uploads = Uploads(Path(engine.paths.state), engine.config.greenroom.limits.import_bytes)
+        most = engine.config.greenroom.limits.import_bytes
+        self._uploads = Uploads(Path(engine.paths.state), most, engine.whole_bytes)
         self._importing: dict[ConnectionId, asyncio.Lock] = {}
         self._one_import = asyncio.Lock()
         switchboard.on_leave = self._left
@@ -281,7 +282,7 @@ class Services:
                 if request.more:
                     return ask.Plain({"lines": count})
                 with closing(self._uploads.take(key)) as upload:
-                    async with self._one_import:  # each may hold a very long line in memory
+                    async with self._one_import:  # each may hold a long line in memory, several times
                         return await self._take_in(upload, request.new_id)
         except OSError as error:
             raise typed(error, Path(self._engine.paths.state)) from error
@@ -295,7 +296,7 @@ class Services:
         self._uploads.keep_only(here)
         self._importing = {one: lock for one, lock in self._importing.items() if one in here}
 
-    async def _take_in(self, lines: Iterable[str], new_id: ConversationId | None) -> ask.Stored:
+    async def _take_in(self, lines: Iterable[bytes], new_id: ConversationId | None) -> ask.Stored:
         journal, state = self._engine.journal, Path(self._engine.paths.state)
         brought = await asyncio.to_thread(guest, lines, new_id)
         with ExitStack() as files:
