@@ -193,8 +193,9 @@ class Transcript:
 def _parts(event: ev.UserMessage) -> Iterator[Part]:
     for item in event.items:
         match item:
-            case TextItem() if item.text.strip():
-                yield Text(item.text)
+            case TextItem():
+                if item.text.strip():
+                    yield Text(item.text)
             case ImageItem():
                 yield Image(item.image_url)
             case LocalImageItem():
