@@ -37,6 +37,7 @@ from supervisor.config.overrides import merge
 from supervisor.config.providers import insist_on_a_model
 from supervisor.engine import Engine
 from supervisor.environment import command_environment
+from supervisor.file_search import search
 from supervisor.journal.export import Place, import_, piece
 from supervisor.journal.failures import typed
 from supervisor.journal.opening import size_on_disk
@@ -75,6 +76,7 @@ class Services:
         self._uploads = Uploads(Path(engine.paths.state), most, engine.whole_bytes)
         self._importing: dict[ConnectionId, asyncio.Lock] = {}
         self._one_import = asyncio.Lock()
+        self._one_search = asyncio.Lock()
         switchboard.on_leave = self._left
         self._table: dict[type, Callable[[Any, Client], Awaitable[object]]] = {
             ask.MakeSettings: self._make_settings,
@@ -96,6 +98,7 @@ class Services:
             ask.AskKey: self._key,
             ask.RunOnce: self._run_once,
             ask.DiffToRemote: self._diff_to_remote,
+            ask.FindFiles: self._find_files,
         }
 
     def tell(self, asked: object) -> None:
@@ -241,6 +244,11 @@ class Services:
 
     async def _diff_to_remote(self, request: ask.DiffToRemote, client: Client) -> ask.Plain:
         return ask.Plain(await self._machine(client, Path(client.cwd) / request.cwd).diff_to_remote())
+
+    async def _find_files(self, request: ask.FindFiles, client: Client) -> ask.Plain:
+        roots = [Path(client.cwd) / root for root in request.roots]
+        async with self._one_search:  # an editor asks at every key; more at a time would only take turns
+            return ask.Plain({"files": await asyncio.to_thread(search, request.query, roots)})
 
     def _machine(self, client: Client, cwd: Path) -> Machine:
         theirs = Around.of_client(client.env or os.environ, client.umask)
