@@ -65,11 +65,13 @@ class Machine:
         if len(names) > UNTRACKED:
             raise InvalidInput(f"{len(names)} files are not tracked")
         new = (*plain, "--no-index", "--", "/dev/null")
-        parts += [await self._git(*new, name, may_differ=True) for name in names]
-        diff = "".join(parts)
-        if len(diff) > DIFF_BYTES:
-            raise InvalidInput(f"the diff has {len(diff)} characters")
-        return {"sha": sha, "diff": diff}
+        size = len(parts[0])
+        for name in names:
+            parts.append(await self._git(*new, name, may_differ=True))
+            size += len(parts[-1])
+            if size > DIFF_BYTES:
+                raise InvalidInput(f"the diff has more than {DIFF_BYTES} characters")
+        return {"sha": sha, "diff": "".join(parts)}
 
     async def _closest_remote(self) -> str:
         """What only we have ends at commits that a remote has; if we have nothing alone, that is HEAD."""

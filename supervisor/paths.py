@@ -46,8 +46,10 @@ class Paths:
 
     @property
     def hidden(self) -> tuple[str, ...]:
-        """No command may even see them: whoever reaches the socket answers his own questions."""
-        return tuple(dict.fromkeys((self.run, os.path.dirname(self.socket))))
+        """No command may even see them: the socket would let it answer its own questions, and a reader of the journal
+        can lock it against the daemon.
+        """
+        return tuple(dict.fromkeys((self.state, self.run, os.path.dirname(self.socket))))
 
     @property
     def protected(self) -> tuple[str, ...]:
@@ -209,6 +211,12 @@ def config_files(environ: Mapping[str, str] | None = None) -> list[str]:
     everyday = os.path.join(said, CONFIG_FILE)
     here = locate(environ).config_file
     return [here] if here == everyday else [here, everyday]
+
+
+def usual_places(environ: Mapping[str, str]) -> tuple[str, list[str]]:
+    """The state directory and the files of configuration of a program that is started with HOME alone."""
+    home = os.path.realpath(_home(environ))
+    return _usual_state(home), [os.path.join(_usual_config(home), CONFIG_FILE), codex_config_file({"HOME": home})]
 
 
 def private_directory(path: str, *, create: bool = True) -> str:

@@ -25,7 +25,8 @@ from actors.registry_messages import Known
 from actors.settings import SandboxMode, Settings, WorkspaceWrite
 from actors.shared import soon
 from supervisor.agent.environments import Around
-from supervisor.agent.pins import missing
+from supervisor.agent.pins import missing, pins_of
+from supervisor.agent.workspace import temporary_of
 from supervisor.asked import asked
 from supervisor.branching import check_name, forked, guest, taken_in
 from supervisor.codex_services import Machine
@@ -36,6 +37,7 @@ from supervisor.config.derive import sandbox_policy, working_directory
 from supervisor.config.overrides import merge
 from supervisor.config.providers import insist_on_a_model
 from supervisor.engine import Engine
+from supervisor.environment import command_environment
 from supervisor.journal.export import Place, import_, piece
 from supervisor.journal.failures import typed
 from supervisor.journal.opening import size_on_disk
@@ -151,13 +153,15 @@ class Services:
                 insist_on_a_model(loaded.config, env, loaded.editable(env))
         named = request.model_provider or loaded.config.model_provider
         notice = None if named or self._noticed else choose_provider(loaded.config, env, loaded.editable(env)).notice
-        settings = settings.model_copy(update={"overrides": without_secrets(overrides)})
+        tmpdir = temporary_of(command_environment(env, loaded.config.shell_environment_policy))
+        roots = pins_of(settings.sandbox, settings.cwd, tmpdir)
+        settings = settings.model_copy(update={"overrides": without_secrets(overrides), "roots": roots})
         most = loaded.config.greenroom.limits.settings_bytes
         if (size := _size(settings)) > most:
             told = f"its settings take {size} bytes, {most} are possible (greenroom.limits.settings_bytes)"
             raise InvalidInput(f"{told}; shorten the instructions or the overrides")
         self._noticed = self._noticed or notice is not None  # one person has one daemon, and hears it once
-        left_out = tuple(missing(settings.roots or (), settings.sandbox, settings.cwd))
+        left_out = tuple(missing(roots, settings.sandbox, settings.cwd))
         return ask.SettingsMade(settings, notice, (*loaded.warnings, *_about(settings.cwd), *left_out))
 
     def _ceiling(self, person: ask.Person, client: Client) -> Ceiling:

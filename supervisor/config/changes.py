@@ -8,6 +8,13 @@ from supervisor.config.models import Config
 from supervisor.config.shape import KeyPath
 
 # What a running daemon does not take up; all other keys count from the next conversation, turn or request on.
+LIMITS_AT_THE_NEXT_START = (
+    *("frame_bytes", "message_values", "connections", "silent_connections", "live_sessions"),
+    *("queue_length", "queue_bytes", "event_bytes", "import_bytes", "environment_bytes", "environments_bytes"),
+    *("answer_bytes", "answer_tool_calls", "answer_items", "answer_event_bytes", "answer_event_values"),
+    *("answer_silent_bytes", "answer_head_bytes", "answer_headers", "refusal_bytes", "refusal_seconds"),
+    *("transcripts", "transcripts_bytes"),
+)
 AT_THE_NEXT_START: tuple[KeyPath, ...] = (
     ("greenroom", "idle_park_seconds"),
     ("greenroom", "interrupt_grace_ms"),
@@ -15,11 +22,8 @@ AT_THE_NEXT_START: tuple[KeyPath, ...] = (
     ("greenroom", "log_level"),
     ("greenroom", "log_file_bytes"),
     ("greenroom", "log_backups"),
-    ("greenroom", "limits", "frame_bytes"),
-    ("greenroom", "limits", "connections"),
-    ("greenroom", "limits", "live_sessions"),
-    ("greenroom", "limits", "queue_length"),
     ("greenroom", "mcp", "unanswerable_seconds"),
+    *(("greenroom", "limits", name) for name in LIMITS_AT_THE_NEXT_START),
 )
 
 

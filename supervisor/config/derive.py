@@ -21,10 +21,8 @@ from actors.settings import (
     Settings,
     WorkspaceWrite,
 )
-from supervisor.agent.pins import pins_of
 from supervisor.config.models import Config
 from supervisor.config.providers import choose_provider, default_model, provider_named
-from supervisor.environment import command_environment
 
 INSTRUCTIONS_BYTES = 1 << 20  # longer ones would leave no room in any model's context
 
@@ -55,7 +53,6 @@ def settings_for(config: Config, arguments: Arguments, base: Path, environ: Mapp
         provider = choose_provider(config, environ).provider.id
     mode = _one_of(SandboxMode, "sandbox", arguments.sandbox)
     sandbox = sandbox_policy(mode or config.sandbox_mode, config)
-    env = command_environment(environ, config.shell_environment_policy)
     return Settings(
         model=arguments.model or config.model or default_model(provider),
         provider=provider,
@@ -63,7 +60,6 @@ def settings_for(config: Config, arguments: Arguments, base: Path, environ: Mapp
         approval_policy=_one_of(ApprovalPolicy, "approval policy", arguments.approval_policy)
         or config.approval_policy,
         sandbox=sandbox,
-        roots=pins_of(sandbox, cwd, Path(env["TMPDIR"]) if env.get("TMPDIR") else None),
         effort=config.model_reasoning_effort,
         summary=config.model_reasoning_summary,
         base_instructions=_instructions(config, arguments, cwd),

@@ -11,6 +11,7 @@ import pytest
 
 from actors.errors import GreenroomError, InvalidInput, NotAllowed
 from actors.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxPolicy, WorkspaceWrite
+from supervisor import codex_services
 from supervisor.agent.environments import Around
 from supervisor.agent.processes import Processes
 from supervisor.agent.sandbox import Availability, Sandbox
@@ -136,6 +137,29 @@ def test_commits_changes_and_new_files_are_all_in_the_diff(tmp_path: Path, clone
     for line in ("-one", "+changed", "+two", "+three", "+new"):
         assert line in text.splitlines()
     assert "new file ü" in text
+
+
+def test_a_diff_that_is_too_long_is_refused_before_all_of_it_is_in_memory(
+    tmp_path: Path, clone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(codex_services, "DIFF_BYTES", 4000)
+    for number in range(6):
+        (clone / f"new-{number}").write_text("x" * 1000)
+    asked: list[tuple[str, ...]] = []
+
+    async def counted(machine: Machine) -> None:
+        run = Machine._git
+
+        async def git_(self: Machine, *arguments: str, may_differ: bool = False) -> str:
+            asked.append(arguments)
+            return await run(self, *arguments, may_differ=may_differ)
+
+        monkeypatch.setattr(Machine, "_git", git_)
+        with pytest.raises(InvalidInput, match="more than 4000 characters"):
+            await machine.diff_to_remote()
+
+    on(tmp_path, clone, counted)
+    assert sum("--no-index" in arguments for arguments in asked) < 6
 
 
 @pytest.mark.parametrize("place", ["nothing", "no remote", "unrelated"])

@@ -18,7 +18,6 @@ from actors.settings import (
 from supervisor.agent.pins import pins_of
 from supervisor.config import Arguments, Config, settings_for
 from supervisor.config.derive import INSTRUCTIONS_BYTES, sandbox_policy, working_directory
-from supervisor.config.shared import SandboxWorkspaceWrite
 
 CONFIG = Config.model_validate(
     {
@@ -48,18 +47,14 @@ def test_without_arguments_the_settings_are_the_configuration(tmp_path: Path) ->
         sandbox=roots,
         effort=ReasoningEffort.HIGH,
         summary=ReasoningSummary.NONE,
-        roots=pins_of(roots, tmp_path, None),
     )
 
 
 def test_roots_are_pinned_as_they_are_when_they_are_named_and_missing_ones_are_none(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
-    config = CONFIG.model_copy(
-        update={"sandbox_workspace_write": SandboxWorkspaceWrite(writable_roots=(tmp_path / "missing",))}
-    )
-    settings = settings_for(config, Arguments(cwd="link"), tmp_path, {"TMPDIR": str(tmp_path)})
-    pins = {pin.name: pin.path for pin in settings.roots or ()}
+    policy = WorkspaceWrite(writable_roots=(tmp_path / "missing",))
+    pins = {pin.name: pin.path for pin in pins_of(policy, tmp_path / "link", tmp_path)}
     assert pins == {
         tmp_path / "link": tmp_path / "real",
         tmp_path / "missing": None,

@@ -240,11 +240,11 @@ def test_many_at_once_all_get_the_same_directory(tmp_path: Path) -> None:
 
 def test_every_directory_that_has_the_socket_is_hidden_and_whatever_is_ours_is_protected() -> None:
     found = locate({"HOME": "/h", "XDG_STATE_HOME": "/s"})
-    assert found.hidden == ("/s/greenroom/run",)
+    assert found.hidden == ("/s/greenroom", "/s/greenroom/run")
     assert set(found.protected) == {
         *("/s/greenroom", "/s/greenroom/run", "/h/.config/greenroom", "/h/.local/state/greenroom")
     }
-    assert found.listening_at("/t/x/s.sock").hidden == ("/s/greenroom/run", "/t/x")
+    assert found.listening_at("/t/x/s.sock").hidden == ("/s/greenroom", "/s/greenroom/run", "/t/x")
 
 
 def test_a_daemon_that_listens_elsewhere_is_found_by_what_its_lock_says(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from supervisor.config import load
-from supervisor.paths import locate, socket_path
+from supervisor.paths import locate
 from supervisor.protection import protection
 
 
@@ -25,17 +25,25 @@ def test_every_file_that_configuration_could_be_read_from_is_protected(tmp_path:
         tmp_path / "home/config.toml",
         tmp_path / ".config/greenroom/config.toml",
         tmp_path / "codex/config.toml",
+        tmp_path / ".codex/config.toml",
         tmp_path / "bell",
         Path("prompt.md"),
         Path("~nobody-of-this-name/x"),
     }
-    assert {tmp_path / "home", tmp_path / "home/state", tmp_path / "home/run"} <= set(found.closed)
+    ours = {tmp_path / "home", tmp_path / "home/state", tmp_path / "home/run"}
+    assert ours | {tmp_path / ".local/state/greenroom"} <= set(found.closed)
+    assert tmp_path / "home/state" in found.hidden  # whoever may read the journal can lock it
+
+
+def test_what_a_program_believes_that_is_started_with_a_home_alone_is_protected(tmp_path: Path) -> None:
+    environ = {"HOME": str(tmp_path), **{f"XDG_{name}_HOME": str(tmp_path / name) for name in ("CONFIG", "STATE")}}
+    found = protection(load(environ=environ), locate(environ), environ)
+    assert tmp_path / ".config/greenroom/config.toml" in found.files
+    assert tmp_path / ".local/state/greenroom" in found.closed
 
 
 def test_the_folder_of_the_socket_is_hidden_wherever_the_socket_had_to_go(tmp_path: Path) -> None:
     environ = {"HOME": str(tmp_path), "GREENROOM_HOME": str(tmp_path / ("long" * 40))}
-    paths = locate(environ)
-    folder = Path(socket_path(paths)).parent
-    assert folder != Path(paths.run)
+    paths = locate(environ).listening_at(str(tmp_path / "elsewhere" / "greenroom.sock"))
     hidden = protection(load(environ=environ), paths, environ).hidden
-    assert {folder, Path(paths.run)} <= set(hidden)
+    assert {tmp_path / "elsewhere", Path(paths.run)} <= set(hidden)

@@ -10,9 +10,18 @@ PatchError
 
 from actors.errors import GreenroomError
 
+LONGEST = 8 * 1024  # characters of a text; some quote the patch, and each is sent with every later request
+
 
 class PatchError(GreenroomError):
     code = "patch"
+
+    def __init__(self, message: str, **details: object) -> None:
+        if len(message) > LONGEST:
+            message = (
+                f"{message[: LONGEST // 2]} [… {len(message) - LONGEST} characters …] {message[-LONGEST // 2 :]}"
+            )
+        super().__init__(message, **details)
 
 
 class PatchSyntax(PatchError):

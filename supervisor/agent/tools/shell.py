@@ -27,6 +27,7 @@ from supervisor.agent.transcript import OpenCall
 UNPRINTABLE = {code: "\ufffd" for code in range(32) if chr(code) not in "\t\n\r\x1b"}  # six characters each in JSON
 NOT_FOUND = 127  # a missing program fails outside the sandbox too
 REJECTED = "exec command rejected by user"
+SHOWN = 200  # characters of a directory that is none
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,8 @@ class Shell:
         self._limits = limits
 
     async def run(self, work: Work, call: OpenCall, arguments: ShellArguments) -> str:
+        if sum(word.count("\n") for word in arguments.command) > work.bounds.patch_lines:  # before it is looked into
+            return "error: " + work.bounds.beyond("patch_lines", "the command has too many lines")
         cwd = work.settings.cwd / (arguments.workdir or "")
         if (wrong := _no_path(arguments.workdir or "")) is not None:
             return f"error: {wrong}"
@@ -227,9 +230,9 @@ def _no_path(workdir: str) -> str | None:
     try:
         os.fsencode(workdir)
     except UnicodeEncodeError:
-        return f"workdir {workdir!a} is no path: it can't be encoded; name a directory, or leave it out"
+        return f"workdir {workdir[:SHOWN]!a} is no path: it can't be encoded; name a directory, or leave it out"
     if "\0" in workdir:
-        return f"workdir {workdir!a} is no path: it has a NUL in it; name a directory, or leave it out"
+        return f"workdir {workdir[:SHOWN]!a} is no path: it has a NUL in it; name a directory, or leave it out"
     return None
 
 

@@ -162,9 +162,8 @@ class Story:
                 urgent = self._waiting(BusyPolicy.INTERRUPT)
                 if self.turn is not None:  # which was to be replaced, and is interrupted
                     assert urgent
-                    self.waiting = {
-                        one: BusyPolicy.ENQUEUE if one in urgent else how for one, how in self.waiting.items()
-                    }
+                    kept = {one: how for one, how in self.waiting.items() if one not in urgent}
+                    self.waiting = {**dict.fromkeys(urgent, BusyPolicy.ENQUEUE), **kept}  # its place in line is kept
                     self.situations["a replacement waits for somebody"] += 1
                 else:
                     assert not self.paused

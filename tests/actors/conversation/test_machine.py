@@ -342,7 +342,7 @@ class Conversation(RuleBasedStateMachine):
 
     # --- people ---------------------------------------------------------------------------------------------------
 
-    @initialize(prompt=st.sampled_from([True, True, False]), beginning=st.integers(0, 10))
+    @initialize(prompt=st.sampled_from([True, True, False]), beginning=st.integers(0, 16))
     def hello(self, *, prompt: bool, beginning: int) -> None:
         """Begins in one of the places that chance alone finds too seldom."""
         self.prompt = prompt or beginning > 1
@@ -377,6 +377,28 @@ class Conversation(RuleBasedStateMachine):
                 self.pass_on("ann", asked=False)
                 if any(one.startswith("unanswerable:") for one in self.timers):
                     self.nobody_comes(late=True)
+            case 11:
+                self.agent_asks(standing=False, deadline=False, patch=False, for_good=False)
+                self.answer_the_last("ann", Decision.ABORT)
+                self.agent_ends(0, [])
+            case 12:
+                for _ in range(LIMITS.queue + 1):
+                    self.send("ben", BusyPolicy.ENQUEUE, await_end=False, own=False, key=None)
+            case 13:
+                self.send("ben", BusyPolicy.STEER, await_end=False, own=False, key=None)
+                self.interrupt("ann", kill=False)
+                self.agent_ends(0, [])
+                self.send("cem", BusyPolicy.STEER, await_end=True, own=False, key=None)
+            case 14:
+                self.attach("ben", 0.0, now=True, can_answer=True)
+                self.agent_asks(standing=False, deadline=False, patch=False, for_good=False)
+                self.pass_on("ben", asked=True)
+            case 15:
+                self.agent_ends(0, [])
+                self.everybody_leaves()
+            case 16:
+                self.attach("ben", 0.0, now=True, can_answer=True)
+                self.agent_speaks([0, 5, 6])
             case _:
                 pass
         self.prompt = prompt
@@ -624,7 +646,11 @@ class Conversation(RuleBasedStateMachine):
 
     def leave(self) -> None:
         """It was parked in order; the next message wakes it, and nothing happened to it."""
-        assert not self.core.disk.under_way
+        assert not [epoch for _, epoch in self.core.disk.under_way if epoch == self.core.state.epoch]
+        stored = len(self.core.disk.records)
+        self.work()  # what follows something that was refused is refused too, and nobody is there to hear it
+        self.told.clear()
+        assert len(self.core.disk.records) == stored
         assert not any(one.alive for one in self.readers.values())
         assert not [one for one in self.asked if one not in self.answered and one not in self.forgiven]
         before = self.core.state.facts

@@ -318,7 +318,7 @@ def test_an_empty_reference_names_nothing(place: Place) -> None:
 def test_approve_by_prefix_by_conversation_and_for_the_conversation(place: Place) -> None:
     conversation = place.asking()
     (question,) = place.json("approvals", conversation, "--json")
-    assert question["what"] == "touch asked"
+    assert question["what"] == "bash -lc 'touch asked'"
     assert question["asked"] > 1_500_000_000
     assert "approved" in place.said("approve", question["id"][:6], "--for", "conversation")
     place.at_rest(conversation)

@@ -1,7 +1,7 @@
 """A turn that meets a bound says which, its conversation goes on, and its model reads what the journal has."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -93,11 +93,11 @@ def test_a_file_is_changed_only_when_that_stands_in_the_journal(
         conversation = house.talk()
         stored: list[str] = []
 
-        def look_and_apply(plan: PatchPlan) -> str:
+        def look_and_apply(plan: PatchPlan, umask: int, pinned: Mapping[Path, tuple[int, int]]) -> str:
             page = house.engine.journal.read(conversation.conversation, 0, 1000)
             assert page is not None
             stored.extend(record.type for record in page.records)
-            return apply_plan(plan)
+            return apply_plan(plan, umask, pinned)
 
         monkeypatch.setattr(patching, "apply_plan", look_and_apply)
         conversation.ask(as_argv(ADD))
@@ -136,3 +136,31 @@ def test_what_the_disk_refused_is_not_sent_to_the_model_again(
         conversation.ask("say two")
         assert refused
         assert ("assistant", "in vain") not in talk(server)
+
+
+LONG = "x" * 300_000
+QUOTED = (
+    f"*** Begin Patch\n{LONG}\n*** End Patch",
+    f"*** Begin Patch\n*** Update File: {LONG}\n*** End Patch",
+    f"*** Begin Patch\n*** Add File: \0{LONG}\n+a\n*** End Patch",
+    f"*** Begin Patch\n*** Update File: there\n{LONG}\n*** End Patch",
+    f"*** Begin Patch\n*** Update File: there\n@@ {LONG}\n-a\n+b\n*** End Patch",
+    f"*** Begin Patch\n*** Update File: there\n-{LONG}\n+b\n*** End Patch",
+)
+
+
+def test_what_is_wrong_with_a_call_is_told_in_a_few_kilobytes(tmp_path: Path, server: ModelServer) -> None:
+    """Its answer is sent with every later request."""
+    with house_at(tmp_path, server.base_url) as house:
+        (house.workspace / "there").write_text("a\n")
+        conversation = house.talk(include_apply_patch_tool=True)
+        for patch in QUOTED:
+            conversation.ask(as_tool(patch))
+            assert len(output(server)) < 20_000, f"{patch[:60]}: {output(server)[:60]}"
+        conversation.ask(
+            f"call shell {json.dumps({'command': ['true'], 'workdir': f'{LONG}{chr(0)}'})}; then; say done"
+        )
+        assert len(output(server)) < 20_000
+        assert output(server).startswith("error: workdir")
+        conversation.ask(f"call shell {json.dumps(['bash', '-lc', chr(10) * 300_000])}; then; say done")
+        assert "greenroom.limits.patch_lines" in output(server)

@@ -201,7 +201,8 @@ def test_a_dismissed_question_is_denied_where_nobody_else_could_be_asked_and_the
     said, remark = (one["text"] for one in result["content"])
     assert said == "I could not run it" == result["structuredContent"]["content"]
     assert remark.startswith(
-        "The agent asked for `git init` in `/w`; the client dismissed the question, so it was denied"
+        "The agent asked for `git init` in `/w`, outside the sandbox; "
+        "the client dismissed the question, so it was denied"
     )
     assert "answer_approval" in remark
     assert "approval-policy never" in remark

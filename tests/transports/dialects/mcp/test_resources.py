@@ -27,9 +27,10 @@ def test_every_conversation_is_a_resource_and_pages_lose_none() -> None:
     assert "nextCursor" not in second
 
 
+@pytest.mark.parametrize("cursor", ["nonsense", "", "nan|x", "1e999|x", "-inf|x", "9|"])
 @pytest.mark.parametrize("method", ["resources/list", "resources/templates/list", "tools/list"])
-def test_a_cursor_that_is_none_of_ours_is_refused(method: str) -> None:
-    error = McpClient(Daemon()).ask(method, {"cursor": "nonsense"})["error"]
+def test_a_cursor_that_is_none_of_ours_is_refused(method: str, cursor: str) -> None:
+    error = McpClient(Daemon()).ask(method, {"cursor": cursor})["error"]
     assert error["code"] == -32602
 
 
