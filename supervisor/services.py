@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import structlog
+from pydantic_core import PydanticSerializationError
 
 from actors.errors import ConfigError, GreenroomError, InvalidInput, UnknownConversation
 from actors.ids import ConnectionId, ConversationId
@@ -160,7 +161,7 @@ class Services:
         roots = pins_of(settings.sandbox, settings.cwd, tmpdir)
         settings = settings.model_copy(update={"overrides": without_secrets(overrides), "roots": roots})
         most = loaded.config.greenroom.limits.settings_bytes
-        if (size := len(settings.model_dump_json().encode())) > most:
+        if (size := _size(settings)) > most:
             told = f"its settings take {size} bytes, {most} are possible (greenroom.limits.settings_bytes)"
             raise InvalidInput(f"{told}; shorten the instructions or the overrides")
         self._noticed = self._noticed or notice is not None  # one person has one daemon, and hears it once
@@ -408,6 +409,14 @@ def _arguments(wanted: ask.MakeSettings | ask.Person, person: ask.Person) -> Arg
     return Arguments(
         **{name: getattr(person, name, None) if value is None else value for name, value in said.items()}
     )
+
+
+def _size(settings: Settings) -> int:
+    try:
+        return len(settings.model_dump_json().encode())
+    except PydanticSerializationError:
+        told = f"the name of the working directory ({str(settings.cwd)!a}) or of $TMPDIR is not UTF-8 text"
+        raise InvalidInput(f"{told}; use another one") from None
 
 
 def _about(cwd: Path) -> Iterator[str]:
