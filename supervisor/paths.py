@@ -256,7 +256,16 @@ def _make_private(handle: int, path: str, *, made: bool) -> None:
             f"{path} may be written by others (mode {mode:04o}); check its files, then run `chmod 700 {path}`"
         )
     if mode != 0o700:
+        if not made and not _only_ours(os.listdir(handle)):
+            raise UnsafePath(
+                f"{path} holds files of others (mode {mode:04o}); name another directory, or run `chmod 700 {path}`"
+            )
         os.fchmod(handle, 0o700)
+
+
+def _only_ours(names: list[str]) -> bool:
+    """Whether a directory is to be closed to others: not `/run`, because somebody named `/` as the home."""
+    return not names or bool(OURS.intersection(names))
 
 
 def _refuse_to_be_root_for(path: str) -> None:
