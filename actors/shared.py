@@ -17,7 +17,9 @@ from actors.base import Actor, Host, Ref
 IN_A_ROW = 16  # messages of one actor, then it is another's turn
 A_ROUND = 64  # turns, then the loop looks at its sockets again
 A_TURN_S = 0.0005  # after so long it is another's turn, too; a message that takes longer is its actor's to divide
-A_ROUND_S = 0.001  # and after so long the loop looks at its sockets, for a client may wait there
+A_ROUND_S = 0.0005  # for those who go first, then for the others; then the loop looks at its sockets
+QUIET_S = 0.002  # of the thread's time that an actor may take at once and still go first
+QUIET_SHARE = 0.25  # of the thread's time, the same for good
 
 
 class SharedThread:
@@ -25,6 +27,7 @@ class SharedThread:
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
+        self._first: deque[_Sharer] = deque()  # somebody waits for them, and they have taken little time lately
         self._due: deque[_Sharer] = deque()
         self._coming = False  # a round is scheduled; whoever becomes due is seen by it
         self._all_gone = threading.Condition()
@@ -48,27 +51,64 @@ class SharedThread:
 
     def _notice(self, sharer: "_Sharer") -> None:
         """From any thread: it has mail."""
-        self._due.append(sharer)
+        self._enlist(sharer)
         if not self._coming:
             self._coming = True
             soon(self._loop, self._go_round)
 
+    def _enlist(self, sharer: "_Sharer") -> None:
+        """It may stand in both lines. Said before it is done, so that no entry goes without its word."""
+        if sharer.goes_first:
+            if not sharer.is_first:
+                sharer.is_first = True
+                self._first.append(sharer)
+        elif not sharer.is_due:
+            sharer.is_due = True
+            self._due.append(sharer)
+
     def _go_round(self) -> None:
         """Whoever is due has a turn, and whoever becomes due by that; but the loop has more to do than this."""
-        turns, over = 0, time.perf_counter() + A_ROUND_S
         try:
-            while self._due and turns < A_ROUND:
-                turns += 1
-                sharer = self._due.popleft()
-                if sharer.take_turn(IN_A_ROW):
-                    self._due.append(sharer)
-                if time.perf_counter() > over:
-                    break
+            turns = self._serve_first(A_ROUND)
+            self._serve_others(A_ROUND - turns)
         finally:
             self._coming = False
-            if self._due:  # looked at after that: who saw us coming a moment ago relied on it
+            if self._first or self._due:  # looked at after that: who saw us coming a moment ago relied on it
                 self._coming = True
                 self._loop.call_soon(self._go_round)
+
+    def _serve_first(self, most: int) -> int:
+        over = time.perf_counter() + A_ROUND_S
+        for turn in range(most):
+            if not self._first:
+                return turn
+            sharer = self._first.popleft()
+            if sharer.is_first:
+                sharer.is_first = False
+                if self._serve(sharer) > over:
+                    return turn
+        return most
+
+    def _serve_others(self, most: int) -> None:
+        """At least one of them, however many go first."""
+        over = time.perf_counter() + A_ROUND_S
+        for _ in range(max(1, most)):
+            if not self._due:
+                return
+            sharer = self._due.popleft()
+            if sharer.is_due:
+                sharer.is_due = False
+                if self._serve(sharer) > over:
+                    return
+            if self._first:
+                self._serve_first(1)
+
+    def _serve(self, sharer: "_Sharer") -> float:
+        """The time when it had its turn."""
+        more, now = sharer.take_turn(IN_A_ROW)
+        if more:
+            self._enlist(sharer)
+        return now
 
     def _forget(self, sharer: "_Sharer") -> None:
         with self._all_gone:
@@ -99,22 +139,36 @@ class _Sharer(Host):
         self._logging = contextvars.copy_context()
         self._started = False
         self._forget = forget
-        self.mailbox.ring = lambda: notice(self)
+        self.is_first = self.is_due = False  # it stands there
+        self._allowed_s = QUIET_S
+        self._served = 0.0
+        self.mailbox.patient = actor.patient
+        self.mailbox.ring = self.mailbox.hurry = lambda: notice(self)
 
     @property
     def name(self) -> str:
         return self._actor.name
 
-    def take_turn(self, limit: int) -> bool:
-        """True if there may be more to do."""
-        return self._logging.run(self._take_turn, limit)
+    @property
+    def goes_first(self) -> bool:
+        return self.mailbox.hurried and self._allowed_at(time.perf_counter()) > 0.0
 
-    def _take_turn(self, limit: int) -> bool:
+    def _allowed_at(self, now: float) -> float:
+        return min(QUIET_S, self._allowed_s + (now - self._served) * QUIET_SHARE)
+
+    def take_turn(self, limit: int) -> tuple[bool, float]:
+        """True if there may be more to do, and the time."""
+        began = time.perf_counter()
+        more = self._logging.run(self._take_turn, limit, began + A_TURN_S)
+        now = time.perf_counter()
+        self._allowed_s, self._served = max(self._allowed_at(began) - (now - began), -QUIET_S), now
+        return more, now
+
+    def _take_turn(self, limit: int, over: float) -> bool:
         if not self._started:
             self._started = True
             self._actor_loop_setup()
         mailbox, stopped = self._actor.mailbox, self.actor_stopped.is_set
-        over = time.perf_counter() + A_TURN_S
         for _ in range(limit):
             if stopped():
                 self._actor_loop_teardown()

@@ -19,7 +19,7 @@ from actors.ids import ConversationId, SubscriptionId
 from actors.messages import Address, ConnectionClosed, Ready
 from actors.registry_messages import RegistryInput, ToConversation
 from transports.dialect import Action, Ask, Client, Dialect, Hangup, Introduce, Tell, Wake, Write
-from transports.framing import Item
+from transports.framing import Item, TooLong, TooMany
 from transports.messages import (
     Announced,
     Asked,
@@ -32,10 +32,11 @@ from transports.messages import (
     Reconfigured,
     Reminder,
     Served,
+    Streamed,
     Woken,
 )
 from transports.ordering import Ordering, request_of
-from transports.patience import Patience
+from transports.patience import Patience, Stopwatch, still_to_come
 from transports.switchboard import Switchboard
 from transports.wire import Arrived, Gone, NoMore, Parcel, Wire
 
@@ -64,6 +65,7 @@ class Neighbours:
 
 class Connection(Actor):
     fatal = True
+    patient = frozenset((Streamed,))
 
     def __init__(self, client: Client, dialect: Dialect, wire: Wire, around: Neighbours) -> None:
         self.name = f"connection-{client.connection[:8]}"
@@ -76,6 +78,8 @@ class Connection(Actor):
         self._take_more = False
         self._unread: deque[Item] = deque()  # lines that have arrived
         self._patience = Patience()
+        self._stopwatch = Stopwatch()
+        self._to_come_s = 0.0  # of the processor, for the lines that were read now
         self._pause_s = 0.0  # before the next of them
         self._due: deque[ReplyTo] = deque()  # for the dialect, when it is done with what it does now
         self._unserved = 0
@@ -143,7 +147,11 @@ class Connection(Actor):
         over = time.perf_counter() + SLICE_S
         while self._unread and not self._leaving:
             item = self._unread.popleft()
-            self._do(self._dialect.arrived(item) if isinstance(item, bytes) else self._dialect.skipped(item.reason))
+            if isinstance(item, TooLong | TooMany):
+                self._do(self._dialect.skipped(item.reason))
+            else:
+                self._to_come_s += still_to_come(len(item))
+                self._do(self._dialect.arrived(item))
             if self._unread and time.perf_counter() > over:
                 return
 
@@ -158,11 +166,13 @@ class Connection(Actor):
             self._take_more = True
 
     def _weighed(self, work: Callable[[], object]) -> None:
-        """Work for the client, and the pause that it comes to. By the processor: a busy machine is not its fault."""
-        began = time.thread_time()
+        """Work for the client, and the pause that it comes to."""
+        self._stopwatch.begin()
+        self._to_come_s = 0.0
         work()
-        spent_s = time.thread_time() - began
-        self._pause_s = max(self._pause_s, self._patience.pause_after(spent_s, self._around.clock.now()))
+        spent_s = self._stopwatch.heavy_s() + self._to_come_s
+        if spent_s:
+            self._pause_s = max(self._pause_s, self._patience.pause_after(spent_s, self._around.clock.now()))
 
     # --- from the actors ------------------------------------------------------------------------------------------
 

@@ -50,7 +50,7 @@ class Notifier:
         return subprocess.Popen(  # noqa: S603  # the user's own program, from the user's own config
             argv,
             env={name: value for name, value in env.items() if name not in MARKS},
-            cwd=settings.cwd,
+            cwd="/",  # not the project: `python -m` and the like take code from where they start
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

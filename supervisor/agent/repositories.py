@@ -9,6 +9,7 @@ import re
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 
 from supervisor.agent.reading import read_ordinary
@@ -23,9 +24,11 @@ CONFIG_BYTES = 256 * 1024
 INCLUDES = 16  # files that one configuration takes in; more are not looked at
 # The search for repositories below a root. The first takes some 20 ms, the next 1 ms.
 DEPTH, FOLDERS, NESTED = 3, 400, 64
+REMEMBERED, LARGEST = 1_000, 4 * NESTED  # roots whose repositories are remembered, and of each so many
 LISTINGS = 20_000  # folders whose lists are kept; some 100 bytes each
 SETTLED_NS = 2_000_000_000  # a list younger than the coarsest clock of a file system may change without showing it
 
+NAMING = frozenset({("core", "hookspath"), ("include", "path"), ("includeif", "path")})
 HEADER = re.compile(r'\s*\[\s*([\w.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]')
 ENTRY = re.compile(r"\s*([A-Za-z][\w-]*)\s*(?:=(.*))?$", re.DOTALL)
 
@@ -42,25 +45,69 @@ def behind(git: Path) -> Iterator[Path]:
 
 
 def is_repository(folder: Path) -> bool:
-    """Whether git takes the folder itself for one, without a `.git` in it."""
+    """Whether git may take the folder itself for one, without a `.git` in it. Its stores need not be folders."""
     return os.path.lexists(folder / HEAD) and (
-        (folder / COMMON).exists() or all((folder / store).is_dir() for store in STORES)
+        os.path.lexists(folder / COMMON) or all(os.path.lexists(folder / store) for store in STORES)
     )
 
 
-def named_by_config(root: Path, stores: Iterable[Path]) -> Iterator[Path]:
-    """Folders of hooks and files of configuration that the root's repository names; they need not exist."""
-    home = Path("~").expanduser()
-    yours = (home / ".gitconfig", home / ".config/git/config")
+def below(root: Path) -> Iterator[Path]:
+    """What is closed of the repositories below a root; a `.git` there may be anybody's word for where one is."""
+    for folder, git in _remembered(root):
+        if git is None:
+            yield from parts_of(folder)
+            stores: tuple[Path, ...] = (folder,)
+        elif git.is_dir() and not git.is_symlink():
+            yield git
+            stores = (git,)
+        else:
+            yield git
+            stores = tuple(store for store in behind(git) if store != git and is_repository(store))
+            yield from stores
+        yield from named_by_config(folder, stores)
+
+
+def _remembered(root: Path) -> Iterator[tuple[Path, Path | None]]:
+    """And those that were found before: folders made since must not use the bounds up and hide them."""
+    found = dict.fromkeys(nested(root))
+    known = _known.get(root, {})
+    kept = {one: None for one in known if one not in found and os.path.lexists(one[1] or one[0] / HEAD)}
+    if found.keys() != known.keys():
+        if len(_known) >= REMEMBERED:
+            _known.clear()
+        _known[root] = dict(islice({**kept, **found}.items(), LARGEST))
+    yield from found
+    yield from kept
+
+
+def parts_of(bare: Path) -> Iterator[Path]:
+    """Of a folder that is a repository itself: what git reads programs from, or where to look for them."""
+    yield from (bare / name for name in OWN if os.path.lexists(bare / name) or name == "hooks")
+
+
+def around(folder: Path) -> tuple[Path, ...]:
+    """The folders above one that is no repository, up to the first that is one and with it."""
+    found: list[Path] = []
+    for above in folder.parents:
+        found.append(above)
+        if os.path.lexists(above / GIT) or is_repository(above):
+            break
+    return tuple(found)
+
+
+def named_by_config(folder: Path, stores: Iterable[Path]) -> Iterator[Path]:
+    """Folders of hooks and files of configuration that a repository names; they need not exist."""
     files = deque(file for store in stores for file in (store / "config", store / "config.worktree"))
-    files.extend(yours)
+    files.extend(_yours())
     seen: set[Path] = set(files)
     while files:
         file = files.popleft()
-        for section, key, value in entries(_text(file)):
-            if (section, key) == ("core", "hookspath"):
-                yield _hooks(root / _expanded(value))
-            elif section in {"include", "includeif"} and key == "path":
+        for section, value in _naming(file):
+            if section == "core":
+                hooks = _hooks(folder / _expanded(value))
+                if not folder.is_relative_to(hooks):  # else all of it would be closed
+                    yield hooks
+            else:
                 included = file.parent / _expanded(value)
                 if included not in seen and len(seen) < INCLUDES:
                     seen.add(included)
@@ -68,19 +115,32 @@ def named_by_config(root: Path, stores: Iterable[Path]) -> Iterator[Path]:
                     yield included
 
 
-def nested(root: Path) -> Iterator[Path]:
-    """Each `.git` below a root's own, as far as the bounds reach, the shallow ones first. Links are not followed."""
+def _yours() -> Iterator[Path]:
+    home = Path("~").expanduser()
+    yield from (home / ".gitconfig", home / ".config/git/config", Path("/etc/gitconfig"))
+
+
+def nested(root: Path) -> Iterator[tuple[Path, Path | None]]:
+    """Each repository below a root's own, as far as the bounds reach, the shallow ones first, and its `.git`.
+
+    None: the folder is the repository. Links to folders are not followed.
+    """
     folders = deque([(str(root), 0)])
     looked = found = 0
-    while folders and looked < FOLDERS:
+    while folders and looked < FOLDERS and found < NESTED:
         folder, depth = folders.popleft()
         looked += 1
-        for name in _inside(folder):
+        names = _inside(folder)
+        bare = set(STORES).issubset(names) and is_repository(Path(folder))
+        if bare and depth:
+            found += 1
+            yield Path(folder), None
+        for name in names:
             if name.casefold() == GIT:
                 if depth and found < NESTED:
                     found += 1
-                    yield Path(folder, name)
-            elif depth < DEPTH:
+                    yield Path(folder), Path(folder, name)
+            elif depth < DEPTH and not (bare and name in OWN):
                 folders.append((f"{folder}/{name}", depth + 1))
 
 
@@ -130,7 +190,7 @@ def _inside(folder: str) -> tuple[str, ...]:
         if known is not None and known[0] == found.st_ctime_ns:
             return known[1]
         with os.scandir(folder) as entries_:
-            names = tuple(one.name for one in entries_ if one.is_dir(follow_symlinks=False) or _is_git(one))
+            names = tuple(one.name for one in entries_ if _is_git(one) or one.is_dir(follow_symlinks=False))
     except OSError:  # gone, or not ours to list: then it is not ours to change either
         return ()
     if time.time_ns() - found.st_ctime_ns > SETTLED_NS:
@@ -141,15 +201,36 @@ def _inside(folder: str) -> tuple[str, ...]:
 
 
 def _is_git(entry: os.DirEntry[str]) -> bool:
-    return entry.name.casefold() == GIT and not entry.is_symlink()
+    return entry.name.casefold() == GIT
 
 
-_listings: dict[tuple[int, int], tuple[int, tuple[str, ...]]] = {}  # any thread: each step is one of the dict's own
+def _naming(file: Path) -> tuple[tuple[str, str], ...]:
+    """What names programs or further files in a configuration. Read again only when the file has changed."""
+    try:
+        found = os.stat(file)  # noqa: PTH116 - two for each repository and command
+    except (OSError, ValueError):
+        return ()
+    place, state = (found.st_dev, found.st_ino), (found.st_ctime_ns, found.st_size)
+    known = _named.get(place)
+    if known is not None and known[0] == state:
+        return known[1]
+    told = tuple((section, value) for section, key, value in entries(_text(file)) if (section, key) in NAMING)
+    if time.time_ns() - found.st_ctime_ns > SETTLED_NS:
+        if len(_named) >= LISTINGS:
+            _named.clear()
+        _named[place] = (state, told)
+    return told
+
+
+# Any thread: each step is one of the dict's own.
+_known: dict[Path, dict[tuple[Path, Path | None], None]] = {}
+_named: dict[tuple[int, int], tuple[tuple[int, int], tuple[tuple[str, str], ...]]] = {}
+_listings: dict[tuple[int, int], tuple[int, tuple[str, ...]]] = {}
 
 
 def _text(file: Path) -> str:
     try:
-        return read_ordinary(file, CONFIG_BYTES).decode("utf-8", "surrogateescape")
+        return read_ordinary(file, CONFIG_BYTES).decode("utf-8-sig", "surrogateescape")
     except (OSError, ValueError):
         return ""
 

@@ -12,8 +12,11 @@ LISTS = (
     "LD_AUDIT",
     "DYLD_LIBRARY_PATH",
     "DYLD_INSERT_LIBRARIES",
-    "PYTHONPATH",
+    *("PYTHONPATH", "PERL5LIB", "PERLLIB", "RUBYLIB", "GEM_PATH", "NODE_PATH", "CLASSPATH", "LUA_PATH"),
+    *("GCONV_PATH", "LOCPATH", "MANPATH", "XDG_DATA_DIRS", "XDG_CONFIG_DIRS"),
 )
+# One file or directory each, that a shell or an interpreter starts with.
+PLACES = ("BASH_ENV", "ENV", "PYTHONHOME", "PYTHONSTARTUP", "GEM_HOME", "GIT_EXEC_PATH", "GIT_TEMPLATE_DIR")
 
 
 def outside(env: Mapping[str, str], writable: Iterable[Path]) -> dict[str, str]:
@@ -28,6 +31,9 @@ def outside(env: Mapping[str, str], writable: Iterable[Path]) -> dict[str, str]:
                 told[name] = kept
             else:
                 del told[name]
+    for name in PLACES:
+        if not _trusted(told.get(name, "/"), closed):
+            del told[name]
     return told
 
 

@@ -3,13 +3,18 @@
 No I/O: pictures in files are named here and read where the request is built.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+
+from pydantic_core import from_json, to_json
 
 from actors import events as ev
 from actors.ids import ApprovalId, CallId, ItemId
 from actors.items import ImageItem, LocalImageItem, TextItem
 from actors.settings import Decision
+from supervisor.agent.bounds import DEFAULTS
+from supervisor.agent.model.decoding import intricate
 from supervisor.agent.model.history import (
     Answered,
     Called,
@@ -49,7 +54,11 @@ READ_BY_MODELS = frozenset(
     | {"task_started", "conversation_restarted"}
 )  # events of other types need not even be parsed
 
+NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+UNNAMED = "unknown"
+
 LEFT_OUT = "[a picture that was left out when the conversation was restarted]"
+EMPTY = "[an empty message]"  # of an older journal: some models refuse a request with a text that is empty
 
 
 Calls = list[Called | Answered]
@@ -62,6 +71,7 @@ class Transcript:
         self.size = 0  # of the items, in characters
         self._entries: list[HistoryItem | Calls] = []
         self._calls_with: dict[CallId, Calls] = {}
+        self._sent_as: dict[ItemId, CallId] = {}  # of calls without an output
         self.last_context: dict[ev.MessageKind, str] = {}
         self.last_said: str | None = None
         self.heard: list[str] = []  # what the user said in this turn
@@ -140,7 +150,7 @@ class Transcript:
         self.heard = []
 
     def _take_user_message(self, event: ev.UserMessage) -> None:
-        message = Said("user", tuple(_parts(event)) or (Text(event.message),))
+        message = Said("user", tuple(_parts(event)) or (Text(event.message if event.message.strip() else EMPTY),))
         if event.kind is ev.MessageKind.PLAIN:
             self._add(message)
             self.heard.append(event.message)
@@ -157,8 +167,10 @@ class Transcript:
         self.size += weight(item)
 
     def _call(self, event: ev.ToolCall) -> None:
-        called = Called(event.call_id, event.name, event.arguments)
-        self._calls_with[event.call_id] = calls = self._last_calls()
+        calls = self._last_calls()
+        called = sendable(event, known=self._calls_with.get(event.call_id) is calls)
+        self._sent_as[event.item_id] = called.call_id
+        self._calls_with[called.call_id] = calls
         calls.append(called)
         self.size += weight(called)
 
@@ -177,8 +189,9 @@ class Transcript:
         self._open.pop(event.item_id, None)
         self._decided.pop(event.item_id, None)
         self._ended.pop(event.item_id, None)
-        answered = Answered(event.call_id, event.output)
-        calls = self._calls_with.get(event.call_id)
+        call_id = self._sent_as.pop(event.item_id, event.call_id)
+        answered = Answered(call_id, event.output)
+        calls = self._calls_with.get(call_id)
         (self._last_calls() if calls is None else calls).append(answered)
         self.size += weight(answered)
 
@@ -193,11 +206,33 @@ def _parts(event: ev.UserMessage) -> Iterator[Part]:
     for item in event.items:
         match item:
             case TextItem():
-                yield Text(item.text)
+                if item.text.strip():
+                    yield Text(item.text)
             case ImageItem():
                 yield Image(item.image_url)
             case LocalImageItem():
                 yield LocalImage(item.path)
+
+
+def sendable(event: ev.ToolCall, *, known: bool) -> Called:
+    """The call as a provider takes it back: one that it refuses, it refuses with every later request.
+
+    So it has an id of its own, the name of a tool, and arguments that are JSON, whatever the model made of them.
+    """
+    call_id = event.call_id if event.call_id and not known else CallId(f"call_{event.item_id}")
+    name = event.name if NAME.fullmatch(event.name) else UNNAMED
+    arguments = event.arguments if _is_object(event.arguments) else to_json({"unreadable": event.arguments}).decode()
+    return Called(call_id, name, arguments)
+
+
+def _is_object(text: str) -> bool:
+    data = text.encode("utf-8", "replace")
+    if intricate(data, DEFAULTS.answer_event_values):
+        return False
+    try:
+        return isinstance(from_json(data), dict)
+    except ValueError:
+        return False
 
 
 def _in_words(item: HistoryItem) -> HistoryItem:

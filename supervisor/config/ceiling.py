@@ -65,6 +65,11 @@ class Ceiling:
         opened = self.opened
         if asked.network_access and not opened.network_access:
             yield _opens("network_access")
+        if not set(asked.unix_sockets).issubset(opened.unix_sockets):
+            yield (
+                "unix_sockets opens more than the config does, and a socket does what it is told: "
+                f"set greenroom.sandbox.unix_sockets in the config file, or {RAISED}"
+            )
         if opened.exclude_slash_tmp and not asked.exclude_slash_tmp:
             yield _opens("exclude_slash_tmp")
         if opened.exclude_tmpdir_env_var and not asked.exclude_tmpdir_env_var:

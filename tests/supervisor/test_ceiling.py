@@ -192,7 +192,14 @@ def test_the_command_line_has_no_ceiling(place: Place) -> None:
     assert made(answer).sandbox == DangerFullAccess()
 
 
-@pytest.mark.parametrize("sandbox", [DangerFullAccess(), WorkspaceWrite(network_access=True)])
+@pytest.mark.parametrize(
+    "sandbox",
+    [
+        DangerFullAccess(),
+        WorkspaceWrite(network_access=True),
+        WorkspaceWrite(unix_sockets=(Path("/run/docker.sock"),)),
+    ],
+)
 def test_a_turn_and_a_command_of_its_own_have_the_same_ceiling(place: Place, sandbox: SandboxPolicy) -> None:
     current = made(place.make())
     wanted = current.model_copy(update={"sandbox": sandbox, "approval_policy": ApprovalPolicy.NEVER})

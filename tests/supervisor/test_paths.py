@@ -4,7 +4,7 @@ import socket
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
@@ -107,6 +107,19 @@ def test_a_moved_home_that_is_gone_is_followed_no_more(tmp_path: Path) -> None:
     environ = moved_home(tmp_path)
     Path(locate(environ).journal_file).unlink()
     assert locate({"HOME": str(tmp_path)}).state == str(tmp_path / ".local" / "state" / "greenroom")
+
+
+def test_a_variable_that_names_an_empty_place_does_not_hide_the_journal_that_the_home_has(tmp_path: Path) -> None:
+    """An editor without the variable was first: a terminal with it is to find the same daemon."""
+    usual = locate({"HOME": str(tmp_path)})
+    private_directory(usual.state)
+    Path(usual.journal_file).touch()
+    environ = {"HOME": str(tmp_path), "XDG_STATE_HOME": f"{tmp_path}/s"}
+    assert locate(environ).state == usual.state
+    named = tmp_path / "s" / "greenroom"
+    named.mkdir(parents=True)
+    (named / "journal.sqlite3").touch()
+    assert locate(environ).state == str(named)  # a journal there is what the variable means
 
 
 def test_a_home_in_its_usual_place_leaves_no_word(tmp_path: Path) -> None:
@@ -227,11 +240,11 @@ def test_many_at_once_all_get_the_same_directory(tmp_path: Path) -> None:
 
 def test_every_directory_that_has_the_socket_is_hidden_and_whatever_is_ours_is_protected() -> None:
     found = locate({"HOME": "/h", "XDG_STATE_HOME": "/s"})
-    assert found.hidden == ("/s/greenroom/run",)
+    assert found.hidden == ("/s/greenroom", "/s/greenroom/run")
     assert set(found.protected) == {
         *("/s/greenroom", "/s/greenroom/run", "/h/.config/greenroom", "/h/.local/state/greenroom")
     }
-    assert found.listening_at("/t/x/s.sock").hidden == ("/s/greenroom/run", "/t/x")
+    assert found.listening_at("/t/x/s.sock").hidden == ("/s/greenroom", "/s/greenroom/run", "/t/x")
 
 
 def test_a_daemon_that_listens_elsewhere_is_found_by_what_its_lock_says(tmp_path: Path) -> None:
@@ -262,6 +275,21 @@ def test_a_client_reaches_a_socket_however_deep_its_home_lies(tmp_path: Path, mo
         client = dial(found, lambda: socket.socket(socket.AF_UNIX))
         assert client is not None
         client.close()
+
+
+@pytest.mark.parametrize("kind", ["file", "directory", "link", "fifo"])
+def test_whatever_lies_in_the_sockets_place_is_named_with_the_remedy(tmp_path: Path, kind: str) -> None:
+    found = locate({"GREENROOM_HOME": str(tmp_path)})
+    private_directory(found.run)
+    make: dict[str, Callable[[Path], object]] = {
+        "file": Path.touch,
+        "directory": Path.mkdir,
+        "link": lambda at: at.symlink_to("/no"),
+        "fifo": os.mkfifo,
+    }
+    make[kind](Path(found.socket))
+    with pytest.raises(UnsafePath, match=f"{found.socket} is in the way.*remove it"):
+        dial(found, lambda: socket.socket(socket.AF_UNIX))
 
 
 def test_nobody_is_greeted_in_a_directory_of_somebody_else(tmp_path: Path) -> None:

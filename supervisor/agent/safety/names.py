@@ -10,7 +10,7 @@ from pathlib import Path
 from actors.settings import SandboxPolicy, WorkspaceWrite
 from supervisor.agent.safety import rules
 from supervisor.agent.safety.known_safe import programs
-from supervisor.agent.workspace import projects, temporary
+from supervisor.agent.workspace import projects, temporary, temporary_of
 
 BUILT_IN = frozenset({"cd", "echo", "false", "pwd", "true"})  # of bash, which looks for no file then
 
@@ -43,9 +43,8 @@ def _found(name: str, search_path: str) -> Path | None:
 def _open_places(policy: SandboxPolicy, cwd: Path, env: Mapping[str, str]) -> Iterator[Path]:
     """Where a patch is written without a question."""
     if isinstance(policy, WorkspaceWrite):
-        tmpdir = Path(env["TMPDIR"]) if env.get("TMPDIR") else None
         yield from projects(policy, cwd)
-        yield from temporary(policy, tmpdir)
+        yield from temporary(policy, temporary_of(env))
 
 
 def _inside(path: Path, place: Path) -> bool:

@@ -100,7 +100,7 @@ class Bubblewrap:
                 *_environment(env),
                 *("--chdir", str(start)),
             )
-            said = _memory(b"".join(os.fsencode(part) + b"\0" for part in told), stack)
+            said = _memory(_joined(told), stack)
             by_descriptor = mounts.descriptors if self._by_descriptor else ()
             yield Confined(
                 argv=(self._program or "bwrap", "--args", str(said), "--", *argv),
@@ -156,6 +156,13 @@ def _socket(path: Path, stack: contextlib.ExitStack) -> Path:
     if not stat.S_ISSOCK(os.fstat(found).st_mode):
         raise OSError(f"{path} is no socket, and only by its real path can one be opened to commands")
     return path
+
+
+def _joined(told: Sequence[str]) -> bytes:
+    """As `--args` reads it: a NUL ends each. One inside would end its argument too, and begin one of its own."""
+    if any("\0" in part for part in told):  # the value is not shown: it may be a secret
+        raise OSError("a variable of the environment, or a path, has a NUL in it, and can't be given to a command")
+    return b"".join(os.fsencode(part) + b"\0" for part in told)
 
 
 def _memory(data: bytes, stack: contextlib.ExitStack) -> int:

@@ -8,11 +8,11 @@ import contextlib
 import errno
 import os
 import stat
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from supervisor.agent.folders import FOLDER, PASS, open_folder
+from supervisor.agent.repositories import GIT
 from supervisor.agent.sandbox.placeholders import Placeholders
 from supervisor.agent.sandbox.roots import Root, Roots
 
@@ -72,7 +72,7 @@ class _Plan:
             return
         if not stat.S_ISLNK(os.fstat(self._own(found)).st_mode):  # a link can't be mounted on; its target is closed
             self._mounts.closed[path] = found
-            if path.name == ".git" and stat.S_ISDIR(os.fstat(found).st_mode) and not _inside(folder, path.name):
+            if path.name == GIT and stat.S_ISDIR(os.fstat(found).st_mode) and _is_empty(folder, path.name):
                 self._hold(folder, path, file=False)
 
     def _hide(self, path: Path) -> None:
@@ -113,9 +113,15 @@ class _Plan:
         return descriptor
 
 
-def _inside(folder: int, name: str) -> Sequence[str]:
-    below = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+def _is_empty(folder: int, name: str) -> bool:
+    """Or gone, if it was the placeholder of another program's command."""
     try:
-        return os.listdir(below)  # noqa: PTH208 - of a descriptor
+        below = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    except PermissionError:  # another user's
+        return False
+    except FileNotFoundError:
+        return True
+    try:
+        return not os.listdir(below)  # noqa: PTH208 - of a descriptor
     finally:
         os.close(below)

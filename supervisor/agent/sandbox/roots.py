@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from actors.settings import Pin, SandboxPolicy, WorkspaceWrite
+from supervisor.agent.folders import open_folder
 from supervisor.agent.pins import Moved, open_pinned
-from supervisor.agent.repositories import GIT, OWN, behind, is_repository, named_by_config, nested
+from supervisor.agent.repositories import GIT, around, behind, below, is_repository, named_by_config, parts_of
 from supervisor.agent.sandbox.protection import Protection
 from supervisor.agent.workspace import projects
 
@@ -32,7 +33,8 @@ class Root:
 class Roots:
     """Resolved paths. `closed` lies in a root or above it; what of it does not exist must not come to be.
 
-    `files` are those of the closed that would be files. `plain` are projects that are no repository themselves.
+    `files` are those of the closed that would be files. `plain` are folders in which git must find no repository
+    after a command: projects that are none, and the writable folders above them, where git looks next.
     """
 
     writable: tuple[Root, ...] = ()
@@ -78,33 +80,69 @@ def _roots(
     writable = tuple(found[path] for path in sorted(found))
     own = tuple(root for root in writable if root.path in chosen)
     files = {_real(cwd / file) for file in protection.files}
-    hidden = tuple(map(_real, protection.hidden))
-    wanted = dict.fromkeys((*_of_git(own, writable), *map(_real, protection.closed), *files))
+    hidden = _outermost(map(_real, protection.hidden))
+    plain = [root for root in own if not (root.path / GIT).exists() and not is_repository(root.path)]
+    above = _writable_above(plain, writable, stack)
+    of_ours = (path for path in map(_real, protection.closed) if not _in_any(path, hidden))
+    wanted = dict.fromkeys((*_of_git(own, writable), *(root.path / GIT for root in above), *of_ours, *files))
     return Roots(
         writable=writable,
-        closed=tuple(path for path in sorted(wanted) if _meets(path, writable)),
+        closed=tuple(path for path in sorted(wanted) if _meets(path, writable) and not _in_any(path, hidden)),
         files=frozenset(files),
         hidden=tuple(path for path in hidden if path.exists() or _meets(path, writable)),
-        plain=tuple(root for root in own if not (root.path / GIT).exists() and not is_repository(root.path)),
+        plain=(*plain, *(root for root in above if not is_repository(root.path))),
         notices=tuple(notices),
     )
 
 
+def _writable_above(plain: Sequence[Root], writable: Sequence[Root], stack: contextlib.ExitStack) -> tuple[Root, ...]:
+    """Where git looks next for the repository of a project that is none, as far as a command may write there."""
+    known = {root.path: root for root in plain}
+    found: dict[Path, Root] = {}
+    for root in plain:
+        for path in around(root.path):
+            if path in found or path in known or not _in_any(path, [one.path for one in writable]):
+                continue
+            folder = open_folder(path)
+            stack.callback(os.close, folder)
+            found[path] = Root(path, folder)
+    return tuple(found.values())
+
+
 def _of_git(projects_: Sequence[Root], writable: Sequence[Root]) -> Iterator[Path]:
+    paths = [root.path for root in writable]
     for root in projects_:
         yield root.path / GIT
         stores = tuple(behind(root.path / GIT))
         yield from stores
-        bare = is_repository(root.path)
-        if bare:
-            yield from (root.path / name for name in OWN if os.path.lexists(root.path / name) or name == "hooks")
-        named = map(_real, named_by_config(root.path, (*stores, root.path) if bare else stores))
-        yield from (path for path in named if path.is_relative_to(root.path))
-        yield from nested(root.path)
+        folder = root.path
+        if is_repository(folder):
+            yield from parts_of(folder)
+            stores = (*stores, folder)
+        elif not stores and (outer := around(folder)):  # the hooks of a repository around it may lie in the root
+            folder = outer[-1]
+            stores = (*behind(folder / GIT), folder)
+            if is_repository(folder):
+                yield from parts_of(folder)
+        found = (*map(_real, named_by_config(folder, stores)), *map(_real_above, below(root.path)))
+        yield from (path for path in found if path not in paths and _in_any(path, paths))
     # In a temporary directory a link, or a file that points somewhere, is anybody's word, and closes nothing: any
     # command could close another project's directory with it, or the whole disk.
     scratch = (root.path / GIT for root in writable if root not in projects_)
     yield from (git for git in scratch if git.is_dir() and not git.is_symlink())
+
+
+def _outermost(paths: Iterable[Path]) -> tuple[Path, ...]:
+    """Nothing can be hidden in what is hidden."""
+    found: list[Path] = []
+    for path in sorted(paths):
+        if not _in_any(path, found):
+            found.append(path)
+    return tuple(found)
+
+
+def _in_any(path: Path, folders: Iterable[Path]) -> bool:
+    return any(path.is_relative_to(folder) for folder in folders)
 
 
 def _meets(path: Path, roots: Iterable[Root]) -> bool:
@@ -116,3 +154,8 @@ def _meets(path: Path, roots: Iterable[Root]) -> bool:
 
 def _real(path: Path) -> Path:
     return Path(os.path.realpath(path))
+
+
+def _real_above(path: Path) -> Path:
+    """Of what is found below a root, and may be a link itself."""
+    return path if path.name.casefold() == GIT else _real(path)

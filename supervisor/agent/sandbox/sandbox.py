@@ -22,7 +22,7 @@ from supervisor.agent.sandbox.confined import Availability, Confined
 from supervisor.agent.sandbox.protection import Protection
 from supervisor.agent.sandbox.roots import Roots, opened
 from supervisor.agent.sandbox.seatbelt import Seatbelt
-from supervisor.agent.workspace import missing
+from supervisor.agent.workspace import missing, temporary_of
 
 NO_NETWORK: Mapping[str, str] = {"CODEX_SANDBOX_NETWORK_DISABLED": "1"}  # test suites look at it
 
@@ -100,10 +100,6 @@ class Sandbox:
                 yield confined
             finally:
                 confined.aftermath.extend(set_aside(roots.plain))
-
-
-def temporary_of(env: Mapping[str, str]) -> Path | None:
-    return Path(env["TMPDIR"]) if env.get("TMPDIR") else None
 
 
 def _directory(start: Path) -> Path:

@@ -1,8 +1,9 @@
 """The filter of system calls that every sandboxed command runs under: classic BPF, as seccomp(2) describes it.
 
 It refuses what mounts and namespaces do not separate: sockets of other programs, which are reached through a
-read-only mount all the same; the kernel's keyrings; and files that would run as their owner when somebody else starts
-them. Decides from numbers alone; a filter sees no path.
+read-only mount all the same; the kernel's keyrings; leases, by which a reader of a file keeps all others from
+opening it; files that would run as their owner when somebody else starts them; and user namespaces, in which one
+may call what the kernel has for administrators. Decides from numbers alone; a filter sees no path.
 """
 
 import errno
@@ -17,6 +18,8 @@ NETWORK = (socket.AF_INET, socket.AF_INET6, AF_NETLINK)
 CONNECTED = (socket.SOCK_STREAM, socket.SOCK_SEQPACKET)  # a pair of these can't be pointed at anybody else
 KIND = 0xF  # the kind of a socket; above it are flags
 SET_ID = 0o6000
+SETLEASE = 1024  # a command of fcntl
+NEW_USER = 0x10000000  # CLONE_NEWUSER
 CREATES = 0x40 | 0x400000  # O_CREAT, and what O_TMPFILE adds to O_DIRECTORY: only with these does open read a mode
 X32 = 0x40000000  # numbers from here on are a second set of the same calls, on x86_64
 
@@ -37,18 +40,22 @@ class Calls:
     socket: int
     socketpair: int
     keyrings: tuple[int, ...]
+    fcntl: int
+    namespaces: tuple[int, ...]  # clone and unshare, whose first argument says which
     modes: dict[int, int]
     opens: dict[int, tuple[int, int]]
 
 
 # The same everywhere: they came after the numbers had been unified. io_uring would go past every filter.
-IO_URING_SETUP, OPENAT2, FCHMODAT2 = 425, 437, 452
+IO_URING_SETUP, CLONE3, OPENAT2, FCHMODAT2 = 425, 435, 437, 452
 CALLS = {
     "x86_64": Calls(
         arch=0xC000003E,
         socket=41,
         socketpair=53,
         keyrings=(248, 249, 250),
+        fcntl=72,
+        namespaces=(56, 272),
         modes={
             85: 1,
             90: 1,
@@ -65,6 +72,8 @@ CALLS = {
         socket=198,
         socketpair=199,
         keyrings=(217, 218, 219),
+        fcntl=25,
+        namespaces=(220, 97),
         modes={33: 2, 52: 1, 53: 2, FCHMODAT2: 2},  # mknodat fchmod fchmodat
         opens={56: (2, 3)},
     ),
@@ -95,7 +104,9 @@ def program(machine: str, *, unix_sockets: bool = False) -> bytes | None:
 def _decided(calls: Calls, *, unix_sockets: bool) -> Iterator[tuple[tuple[int, ...], list[Step]]]:
     """Each call with steps that return."""
     yield (IO_URING_SETUP, *calls.keyrings), [(RETURN, 0, 0, REFUSE)]
-    yield (OPENAT2,), [(RETURN, 0, 0, UNKNOWN)]  # its mode lies in memory
+    yield (OPENAT2, CLONE3), [(RETURN, 0, 0, UNKNOWN)]  # their mode and flags lie in memory
+    yield calls.namespaces, _without(0, NEW_USER)
+    yield (calls.fcntl,), [_argument(1), (JUMP_EQ, 0, 1, SETLEASE), (RETURN, 0, 0, REFUSE), (RETURN, 0, 0, ALLOW)]
     families = [_argument(0)]
     for family in NETWORK:
         families += _if_equal(family, [(RETURN, 0, 0, ALLOW)])
@@ -105,9 +116,9 @@ def _decided(calls: Calls, *, unix_sockets: bool) -> Iterator[tuple[tuple[int, .
     yield (calls.socket,), [*families, (RETURN, 0, 0, REFUSE)]
     yield (calls.socketpair,), pair
     for number, mode in calls.modes.items():
-        yield (number,), _no_set_id(mode)
+        yield (number,), _without(mode, SET_ID)
     for number, (flags, mode) in calls.opens.items():
-        yield (number,), [_argument(flags), (JUMP_ANY, 1, 0, CREATES), (RETURN, 0, 0, ALLOW), *_no_set_id(mode)]
+        yield (number,), [_argument(flags), (JUMP_ANY, 1, 0, CREATES), (RETURN, 0, 0, ALLOW), *_without(mode, SET_ID)]
 
 
 def _connected_kinds() -> Iterator[Step]:
@@ -117,8 +128,8 @@ def _connected_kinds() -> Iterator[Step]:
     yield (RETURN, 0, 0, REFUSE)
 
 
-def _no_set_id(argument: int) -> list[Step]:
-    return [_argument(argument), (JUMP_ANY, 0, 1, SET_ID), (RETURN, 0, 0, REFUSE), (RETURN, 0, 0, ALLOW)]
+def _without(argument: int, bits: int) -> list[Step]:
+    return [_argument(argument), (JUMP_ANY, 0, 1, bits), (RETURN, 0, 0, REFUSE), (RETURN, 0, 0, ALLOW)]
 
 
 def _if_equal(value: int, then: list[Step]) -> list[Step]:

@@ -13,7 +13,7 @@ from actors.settings import Pin, SandboxPolicy, WorkspaceWrite
 from supervisor.agent.pins import pins_of
 from supervisor.agent.processes import Finished, Processes
 from supervisor.agent.sandbox import Sandbox
-from supervisor.agent.sandbox.sandbox import temporary_of
+from supervisor.agent.workspace import temporary_of
 from tests.supervisor.agent.commands import INSTANCE, Watched, command, confined, limited
 
 SANDBOX = Sandbox()

@@ -76,6 +76,15 @@ def rename() -> None:
     (OURS / "config").rename(OURS / "moved")
 
 
+def namespace() -> None:
+    system(LIBC.unshare(0x10000000))
+
+
+def lease() -> None:
+    with Path(WHERE["secret"]).open(encoding="utf-8") as file:
+        system(LIBC.fcntl(file.fileno(), 1024, 0))
+
+
 def hidden() -> None:
     write(OURS / "run/socket")
 
@@ -109,6 +118,13 @@ ROWS: dict[str, Callable[[], object]] = {
     "connect to an abstract unix socket outside": lambda: connect(socket.AF_UNIX, WHERE["abstract"]),
     "use a pair of connected sockets": lambda: pair(socket.SOCK_STREAM),
     "use a pair of datagram sockets": lambda: pair(socket.SOCK_DGRAM),
+    "write into a named pipe outside that somebody reads": lambda: os.close(
+        os.open(WHERE["pipe"], os.O_WRONLY | os.O_NONBLOCK)
+    ),
+    "keep others from opening a file by a lease": lease,
+    "make a user namespace": namespace,
+    "change a bare repository below a root": lambda: write(ROOT / "bare/config"),
+    "make a repository in a folder above a root that is none": lambda: make(ROOT.parent / ".git"),
     "use the kernel's keyrings": lambda: system(LIBC.syscall(KEYCTL[os.uname().machine], 0, -3, 0)),
     "use a descriptor of the daemon's": inherited,
 }

@@ -133,6 +133,29 @@ def test_a_command_leaves_no_file_that_runs_as_its_owner(place: Place) -> None:
     assert [path for path in place.workspace.iterdir() if path.stat().st_mode & 0o6000] == []
 
 
+OTHERS = """
+import ctypes, errno, fcntl, os, struct
+libc = ctypes.CDLL(None, use_errno=True)
+x86 = os.uname().machine == "x86_64"
+NEW_USER = 0x10000000
+def refused(result, why=errno.EPERM):
+    assert result == -1 and ctypes.get_errno() == why, (result, ctypes.get_errno())
+for flags in (NEW_USER, NEW_USER | 0x20000):
+    refused(libc.syscall(272 if x86 else 97, flags))
+    refused(libc.syscall(56 if x86 else 220, flags | 17, 0, 0, 0, 0))
+refused(libc.syscall(435, struct.pack("QQQQQQQQ", NEW_USER, 0, 0, 0, 17, 0, 0, 0), 64), errno.ENOSYS)
+fd = os.open("plain", os.O_RDONLY | os.O_CREAT)
+for kind in (fcntl.F_RDLCK, fcntl.F_WRLCK):
+    refused(libc.syscall(72 if x86 else 25, fd, 1024, kind))
+fcntl.lockf(fd, fcntl.LOCK_SH)
+"""
+
+
+def test_a_command_makes_no_user_namespace_and_takes_no_lease(place: Place) -> None:
+    did = place.python(OTHERS)
+    assert (did.exit_code, did.stderr) == (0, "")
+
+
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
 @EITHER
 def test_a_terminal_multiplexer_runs_nothing_for_a_command(place: Place, short: Path, policy: object) -> None:

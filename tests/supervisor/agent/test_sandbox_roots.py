@@ -1,6 +1,8 @@
 """The writable roots are those of the conversation, as they were when it named them."""
 
+import contextlib
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -241,6 +243,44 @@ def test_that_configuration_would_have_been_run(place: Place) -> None:
     assert ran.exists()
 
 
+@pytest.mark.parametrize(
+    "trick",
+    [
+        "mkdir HEAD.set-aside-by-greenroom",
+        "chmod 500 .",
+        "chmod 000 .",
+        "rmdir objects refs && touch objects refs && chmod 755 objects refs",
+        "mkdir $1/store && echo $1/store > commondir && mv objects refs config $1/store",
+        "mv HEAD $1/HEAD && ln -s $1/HEAD HEAD",
+    ],
+)
+def test_no_trick_of_a_command_leaves_its_project_a_repository(place: Place, trick: str) -> None:
+    ran, elsewhere = place.outside / "ran", place.outside / "elsewhere"
+    elsewhere.mkdir()
+    place.workspace.chmod(0o755)
+    policy = CLOSED.model_copy(update={"writable_roots": (elsewhere,)})
+    did = place.talk(policy).sh(f"{BARE} && {trick}", str(ran), str(elsewhere))
+    assert did.exit_code == 0, did.stderr
+    assert "set-aside-by-greenroom" in did.said[0]
+    place.workspace.chmod(0o755)
+    with contextlib.suppress(subprocess.CalledProcessError):
+        git(place.workspace, "status")
+    assert not ran.exists()
+
+
+def test_where_the_folder_can_not_be_looked_at_afterwards_that_is_said(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "rename", fail)
+    did = place.talk().sh(BARE, "x")
+    assert did.exit_code == 0
+    assert "No space left on device" in did.said[0]
+    assert "before you run git there" in did.said[0]
+
+
 def test_that_is_seen_to_also_when_the_command_is_interrupted(place: Place) -> None:
     running = place.sandbox.confine(CLOSED, place.workspace, ["true"], {})
     inside = running.__enter__()
@@ -275,6 +315,68 @@ def test_hooks_in_the_open_tree_are_closed_there_or_not(place: Place) -> None:
     assert not (place.workspace / ".hooks").exists()
 
 
+def evil_repository(ran: Path) -> str:
+    return f"git init -q . && git config core.fsmonitor 'touch {ran}'"
+
+
+@pytest.mark.parametrize("bare", [False, True])
+@pytest.mark.parametrize("temporary", [False, True])
+def test_no_repository_is_made_around_a_project_that_is_none(place: Place, *, bare: bool, temporary: bool) -> None:
+    """Git goes on looking above it."""
+    top, ran = place.outside / "top", place.outside / "ran"
+    project = top / "a/project"
+    project.mkdir(parents=True)
+    policy = OPEN_TMPDIR if temporary else CLOSED.model_copy(update={"writable_roots": (top,)})
+    talk = place.talk(policy, project, TMPDIR=str(top))
+    for above in (top, top / "a"):
+        talk.sh(f"cd {above} && {BARE if bare else evil_repository(ran)}", str(ran))
+    with contextlib.suppress(subprocess.CalledProcessError):
+        git(project, "status")
+    assert not ran.exists()
+    assert not (top / ".git").exists()
+
+
+def test_programs_that_repositories_below_and_around_the_project_name_are_closed(place: Place) -> None:
+    app, store, bare = place.workspace / "app", place.workspace / "store", place.workspace / "x/bare"
+    for folder in (app / ".husky", store.parent, bare):
+        folder.mkdir(parents=True, exist_ok=True)
+    git(app, "init")
+    git(app, "config", "core.hooksPath", ".husky")
+    git(place.workspace, "init", "--separate-git-dir", str(store), "apart")
+    git(bare, "init", "--bare")
+    talk = place.talk()
+    for attack in ("app/.husky/pre-commit", "store/hooks/x", "store/config", "x/bare/hooks/x", "x/bare/config"):
+        assert talk.sh(f"echo >> {attack}").exit_code != 0, attack
+    assert talk.sh("mv app y || mv store z || mv x w || touch app/ok").exit_code == 0
+    around = place.outside / "around"
+    inner = around / "packages/app"
+    inner.mkdir(parents=True)
+    git(around, "init")
+    git(around, "config", "core.hooksPath", "packages/app/.hooks")
+    assert place.talk(cwd=inner).sh("mkdir -p .hooks && touch .hooks/pre-commit").exit_code != 0
+    assert place.talk(cwd=inner).sh("touch ok").exit_code == 0
+
+
+def test_folders_that_a_command_makes_hide_no_repository_from_the_search(place: Place) -> None:
+    app = place.workspace / "z/app"
+    app.mkdir(parents=True)
+    git(app, "init")
+    talk = place.talk()
+    talk.sh("for i in $(seq 70); do mkdir -p a$i/.git; done; for i in $(seq 400); do mkdir b$i; done")
+    talk.sh("mkdir -p z/objects z/refs && touch z/HEAD")
+    assert talk.sh("touch z/app/.git/hooks/x").exit_code != 0
+
+
+def test_a_word_of_anybody_for_where_a_repository_is_closes_nothing_else(place: Place) -> None:
+    for name in ("x", "y", "z", "src"):
+        (place.workspace / name).mkdir()
+    (place.workspace / "x/.git").write_text("gitdir: ../src\n")
+    (place.workspace / "y/.git").symlink_to(place.workspace / "src")
+    git(place.workspace / "z", "init")
+    git(place.workspace / "z", "config", "core.hooksPath", "..")
+    assert place.talk().sh("touch src/ok z/ok ok").exit_code == 0
+
+
 def test_a_repository_deeper_than_the_search_goes_is_open_as_documented(place: Place) -> None:
     for depth, closed in ((3, True), (4, False)):
         inner = place.workspace / "/".join(f"d{depth}" for _ in range(depth))
@@ -282,6 +384,29 @@ def test_a_repository_deeper_than_the_search_goes_is_open_as_documented(place: P
         git(inner, "init")
         place.talk().sh('touch "$0/.git/hooks/x"', str(inner))
         assert (inner / ".git/hooks/x").exists() is not closed
+
+
+def test_what_stands_under_a_command_of_another_daemon_is_not_taken_away(place: Place) -> None:
+    """The mount would go with it."""
+    with place.sandbox.confine(CLOSED, place.workspace, ["true"], {}):
+        with Sandbox().confine(CLOSED, place.workspace, ["true"], {}):
+            pass
+        assert (place.workspace / ".git").exists()
+    with Sandbox().confine(CLOSED, place.workspace, ["true"], {}):
+        pass
+    assert not (place.workspace / ".git").exists()
+
+
+def test_a_temporary_directory_that_holds_the_home_is_none(place: Place) -> None:
+    """`TMPDIR=$UNSET/` is everything there is."""
+    home = place.outside / "home/me"
+    home.mkdir(parents=True)
+    for named in ("/", str(place.outside / "home"), str(home), "relative", f"{home}/../me"):
+        did = place.run("touch", str(home / "x"), policy=OPEN_TMPDIR, HOME=str(home), TMPDIR=named)
+        assert did.exit_code != 0, named
+    (home / "tmp").mkdir()
+    did = place.run("touch", str(home / "tmp/x"), policy=OPEN_TMPDIR, HOME=str(home), TMPDIR=str(home / "tmp"))
+    assert did.exit_code == 0
 
 
 # --- what the sandbox's own program gets ---------------------------------------------------------------------------
@@ -317,6 +442,14 @@ def test_more_variables_than_the_sandbox_takes_are_an_error_that_says_so(place: 
     with (
         pytest.raises(OSError, match="3001 environment variables"),
         place.sandbox.confine(CLOSED, place.workspace, ["true"], env),
+    ):
+        pass
+
+
+def test_a_nul_in_a_variable_adds_no_mount(place: Place) -> None:
+    with (
+        pytest.raises(OSError, match="a NUL in it"),
+        place.sandbox.confine(CLOSED, place.workspace, ["true"], {"A": "x\0--bind\0/\0/"}),
     ):
         pass
 

@@ -52,6 +52,8 @@ def probed(place: Place, policy: SandboxPolicy, elsewhere: Path) -> dict[str, st
     git(place.workspace, "init")
     git(place.workspace, "config", "core.hooksPath", ".hooks")
     git(base / "root/packages/app", "init")
+    git(base, "init", "--bare", "root/bare")
+    os.mkfifo(elsewhere / "pipe")
     (base / "ours/config/us/config.toml").touch()
     (place.workspace / "out").symlink_to(elsewhere)
     place.sandbox = Sandbox(
@@ -68,12 +70,14 @@ def probed(place: Place, policy: SandboxPolicy, elsewhere: Path) -> dict[str, st
         "ours": str(base / "ours"),
         "elsewhere": str(elsewhere),
         "secret": str(elsewhere / "secret"),
+        "pipe": str(elsewhere / "pipe"),
         "tmp": f"/tmp/{token}",
         "unix": str(unix),
         "abstract": "\0" + token,
         "pid": os.getpid(),
     }
     with ExitStack() as stack:
+        stack.callback(os.close, os.open(elsewhere / "pipe", os.O_RDONLY | os.O_NONBLOCK))
         server = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
         where["port"] = server.getsockname()[1]
         for address in (str(unix), "\0" + token):

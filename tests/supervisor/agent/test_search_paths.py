@@ -18,6 +18,11 @@ PROJECT = Path("/home/me/project")
         ("LD_LIBRARY_PATH", ":/opt/x/lib", "/opt/x/lib"),
         ("LD_LIBRARY_PATH", "", None),
         ("LD_PRELOAD", "/home/me/project/evil.so /usr/lib/fine.so", "/usr/lib/fine.so"),
+        ("PERL5LIB", "/home/me/project/lib:/usr/share/perl5", "/usr/share/perl5"),
+        ("NODE_PATH", "node_modules", None),
+        ("BASH_ENV", "/home/me/project/.env", None),
+        ("BASH_ENV", "./env", None),
+        ("PYTHONSTARTUP", "/home/me/start.py", "/home/me/start.py"),
         ("OTHER", ":/home/me/project", ":/home/me/project"),
     ],
 )
