@@ -46,8 +46,8 @@ class Paths:
 
     @property
     def hidden(self) -> tuple[str, ...]:
-        """No command may even see them: whoever reaches the socket answers his own questions, and who reads the journal
-        can lock it against the daemon.
+        """No command may even see them: whoever reaches the socket answers his own questions, and who reads the
+        journal can lock it against the daemon.
         """
         return tuple(dict.fromkeys((self.state, self.run, os.path.dirname(self.socket))))
 
