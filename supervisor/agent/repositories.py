@@ -19,7 +19,7 @@ GIT = ".git"
 HEAD, COMMON, STORES = "HEAD", "commondir", ("objects", "refs")
 # In a folder that is a repository itself: what git reads programs, or where to look for them, from.
 OWN = (HEAD, COMMON, *STORES, "config", "config.worktree", "hooks", "info", "packed-refs", "modules", "worktrees")
-SET_ASIDE = "HEAD.set-aside-by-greenroom"
+SET_ASIDE, GIT_SET_ASIDE = "HEAD.set-aside-by-greenroom", ".git.set-aside-by-greenroom"
 POINTER_BYTES = 8 * 1024  # a path has 4 KiB at most
 CONFIG_BYTES = 256 * 1024
 INCLUDES = 16  # files that one configuration takes in; more are not looked at

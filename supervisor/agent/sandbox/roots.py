@@ -42,6 +42,7 @@ class Roots:
     files: frozenset[Path] = frozenset()
     hidden: tuple[Path, ...] = ()
     plain: tuple[Root, ...] = ()
+    links: tuple[tuple[Root, str], ...] = ()  # projects whose `.git` is a link, and where it leads
     notices: tuple[str, ...] = field(default=())
 
     def over(self, path: Path) -> Root | None:
@@ -92,6 +93,7 @@ def _roots(
         files=frozenset(files),
         hidden=tuple(path for path in hidden if path.exists() or _meets(path, writable)),
         plain=(*plain, *(root for root in above if not is_repository(root.path))),
+        links=tuple((root, str((root.path / GIT).readlink())) for root in own if (root.path / GIT).is_symlink()),
         notices=tuple(notices),
     )
 
