@@ -141,8 +141,9 @@ class _Sharer(Host):
         self.is_first = self.is_due = False  # it stands there
         self._allowed_s = QUIET_S
         self._served = 0.0
-        self.mailbox.patient = actor.patient
-        self.mailbox.ring = self.mailbox.hurry = lambda: notice(self)
+        mailbox = self._mail = self.mailbox  # which is looked up otherwise, each time
+        mailbox.patient = actor.patient
+        mailbox.ring = mailbox.hurry = lambda: notice(self)
 
     @property
     def name(self) -> str:
@@ -150,22 +151,23 @@ class _Sharer(Host):
 
     @property
     def goes_first(self) -> bool:
-        return self.mailbox.hurried and (self._allowed_s > 0.0 or self._allowed_at(perf_counter()) > 0.0)
-
-    def _allowed_at(self, now: float) -> float:
-        return min(QUIET_S, self._allowed_s + (now - self._served) * QUIET_SHARE)
+        if not self._mail.hurried:
+            return False
+        return self._allowed_s > 0.0 or self._allowed_s + (perf_counter() - self._served) * QUIET_SHARE > 0.0
 
     def take_turn(self, limit: int, began: float) -> tuple[bool, float]:
         """True if there may be more to do, and the time. `began`: the time now."""
         more, now = self._logging.run(self._take_turn, limit, began)
-        self._allowed_s, self._served = max(self._allowed_at(began) - (now - began), -QUIET_S), now
+        allowed_s = self._allowed_s + (began - self._served) * QUIET_SHARE
+        allowed_s = (min(QUIET_S, allowed_s)) - (now - began)
+        self._allowed_s, self._served = max(-QUIET_S, allowed_s), now
         return more, now
 
     def _take_turn(self, limit: int, now: float) -> tuple[bool, float]:
         if not self._started:
             self._started = True
             self._actor_loop_setup()
-        mailbox, stopped, over = self._actor.mailbox, self.actor_stopped.is_set, now + A_TURN_S
+        mailbox, stopped, over = self._mail, self.actor_stopped.is_set, now + A_TURN_S
         for _ in range(limit):
             if stopped():
                 self._actor_loop_teardown()
