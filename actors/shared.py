@@ -8,9 +8,9 @@ import asyncio
 import contextlib
 import contextvars
 import threading
-import time
 from collections import deque
 from collections.abc import Callable
+from time import perf_counter
 
 from actors.base import Actor, Host, Ref
 
@@ -68,44 +68,43 @@ class SharedThread:
 
     def _go_round(self) -> None:
         """Whoever is due has a turn, and whoever becomes due by that; but the loop has more to do than this."""
+        now = perf_counter()
         try:
-            turns = self._serve_first(A_ROUND)
-            self._serve_others(A_ROUND - turns)
+            if self._first:
+                now = self._serve_first(now, A_ROUND)
+            if self._due:
+                self._serve_others(now)
         finally:
             self._coming = False
             if self._first or self._due:  # looked at after that: who saw us coming a moment ago relied on it
                 self._coming = True
                 self._loop.call_soon(self._go_round)
 
-    def _serve_first(self, most: int) -> int:
-        over = time.perf_counter() + A_ROUND_S
-        for turn in range(most):
-            if not self._first:
-                return turn
+    def _serve_first(self, now: float, turns: int) -> float:
+        over = now + A_ROUND_S
+        while self._first and turns and now < over:
+            turns -= 1
             sharer = self._first.popleft()
             if sharer.is_first:
                 sharer.is_first = False
-                if self._serve(sharer) > over:
-                    return turn
-        return most
+                now = self._serve(sharer, now)
+        return now
 
-    def _serve_others(self, most: int) -> None:
-        """At least one of them, however many go first."""
-        over = time.perf_counter() + A_ROUND_S
-        for _ in range(max(1, most)):
-            if not self._due:
-                return
+    def _serve_others(self, now: float) -> None:
+        """At least one of them, however many go first; and who goes first does so here, too."""
+        turns, over = A_ROUND, now + A_ROUND_S
+        while self._due and turns and now < over:
+            turns -= 1
             sharer = self._due.popleft()
             if sharer.is_due:
                 sharer.is_due = False
-                if self._serve(sharer) > over:
-                    return
+                now = self._serve(sharer, now)
             if self._first:
-                self._serve_first(1)
+                now = self._serve_first(now, 1)
 
-    def _serve(self, sharer: "_Sharer") -> float:
+    def _serve(self, sharer: "_Sharer", now: float) -> float:
         """The time when it had its turn."""
-        more, now = sharer.take_turn(IN_A_ROW)
+        more, now = sharer.take_turn(IN_A_ROW, now)
         if more:
             self._enlist(sharer)
         return now
@@ -142,8 +141,9 @@ class _Sharer(Host):
         self.is_first = self.is_due = False  # it stands there
         self._allowed_s = QUIET_S
         self._served = 0.0
-        self.mailbox.patient = actor.patient
-        self.mailbox.ring = self.mailbox.hurry = lambda: notice(self)
+        mailbox = self._mail = self.mailbox  # which is looked up otherwise, each time
+        mailbox.patient = actor.patient
+        mailbox.ring = mailbox.hurry = lambda: notice(self)
 
     @property
     def name(self) -> str:
@@ -151,34 +151,34 @@ class _Sharer(Host):
 
     @property
     def goes_first(self) -> bool:
-        return self.mailbox.hurried and self._allowed_at(time.perf_counter()) > 0.0
+        if not self._mail.hurried:
+            return False
+        return self._allowed_s > 0.0 or self._allowed_s + (perf_counter() - self._served) * QUIET_SHARE > 0.0
 
-    def _allowed_at(self, now: float) -> float:
-        return min(QUIET_S, self._allowed_s + (now - self._served) * QUIET_SHARE)
-
-    def take_turn(self, limit: int) -> tuple[bool, float]:
-        """True if there may be more to do, and the time."""
-        began = time.perf_counter()
-        more = self._logging.run(self._take_turn, limit, began + A_TURN_S)
-        now = time.perf_counter()
-        self._allowed_s, self._served = max(self._allowed_at(began) - (now - began), -QUIET_S), now
+    def take_turn(self, limit: int, began: float) -> tuple[bool, float]:
+        """True if there may be more to do, and the time. `began`: the time now."""
+        more, now = self._logging.run(self._take_turn, limit, began)
+        allowed_s = self._allowed_s + (began - self._served) * QUIET_SHARE
+        allowed_s = (min(QUIET_S, allowed_s)) - (now - began)
+        self._allowed_s, self._served = max(-QUIET_S, allowed_s), now
         return more, now
 
-    def _take_turn(self, limit: int, over: float) -> bool:
+    def _take_turn(self, limit: int, now: float) -> tuple[bool, float]:
         if not self._started:
             self._started = True
             self._actor_loop_setup()
-        mailbox, stopped = self._actor.mailbox, self.actor_stopped.is_set
+        mailbox, stopped, over = self._mail, self.actor_stopped.is_set, now + A_TURN_S
         for _ in range(limit):
             if stopped():
                 self._actor_loop_teardown()
                 self.end()
                 self._forget(self)
-                return False
+                return False, perf_counter()
             envelope = mailbox.get_now()
             if envelope is None:
-                return False
+                return False, now
             self.handle(envelope)
-            if time.perf_counter() > over:
+            now = perf_counter()
+            if now > over:
                 break
-        return True
+        return True, now

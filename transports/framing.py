@@ -45,6 +45,7 @@ class TooMany:
 
 Skipped = TooLong | TooMany
 Item = bytes | Skipped
+LINE = (bytes, bytearray)  # what an item is otherwise: a long one stays what it was put together in
 
 
 class Values:

@@ -41,17 +41,14 @@ class Stopwatch:
         self._began = self._asked = 0.0
         self._spent = 0.0
 
-    def begin(self) -> None:
-        self._began = time.perf_counter()
-        if self._began - self._asked > HEAVY_S / 2:
-            self._asked, self._spent = self._began, time.thread_time()
+    def begin(self) -> float:
+        """The time now."""
+        began = self._began = time.perf_counter()
+        if began - self._asked > HEAVY_S / 2:
+            self._asked, self._spent = began, time.thread_time()
+        return began
 
     def heavy_s(self) -> float:
         """0.0 for a message that is light."""
         took = time.perf_counter() - self._began
         return min(took, time.thread_time() - self._spent) if took >= HEAVY_S else 0.0
-
-
-def still_to_come(size: int) -> float:
-    """What a message of so many bytes costs after it was read, in seconds of the processor."""
-    return size * BYTE_S if size > LARGE else 0.0
