@@ -295,7 +295,9 @@ class Transcript:
         self._note(f"a waiting message was withdrawn{': ' + one_line(body['reason']) if body['reason'] else ''}")
 
     def _on_queue_paused(self, body: Json, _: Json) -> None:
-        self._note(f"waiting: {many(body['queued'], 'input')}, for the next one that is sent", "yellow")
+        self._note(
+            f"{many(body['queued'], 'queued message waits', 'queued messages wait')} for the next `send`", "yellow"
+        )
 
     def _on_conversation_failed(self, body: Json, _: Json) -> None:
         self._note(f"failed: {one_line(body['message'])} (`greenroom restart` lets it run again)", "red", "bold")
