@@ -4,6 +4,7 @@ Without a terminal there is no foot line, and text goes out as it is.
 """
 
 import re
+import unicodedata
 from typing import TextIO
 
 from supervisor.cli import terminal
@@ -31,6 +32,7 @@ class Screen:
         self._live = live
         self._columns = terminal.size()[0]
         self._at = 0  # the cell in which the next character goes
+        self._bare = True  # nothing is drawn in this line yet
         self._foot = ""
         self._drawn = ""  # the foot line as it stands there
 
@@ -102,8 +104,7 @@ class Screen:
             if piece.startswith("\x1b"):
                 out.append(piece)
             elif piece == "\n":
-                out.append(piece)
-                self._at = 0
+                self._end_line(out)
             elif self._live:
                 self._put(piece, out, asks=asks)
             else:
@@ -115,20 +116,34 @@ class Screen:
         """A line is never quite full, so the terminal does not break it itself and we know where we are."""
         room = self._columns - 1
         if self._at and self._at + width(piece) > room and (piece.isspace() or width(piece) <= room):
-            out.append("\n")
-            self._at = 0
+            self._end_line(out)
             if piece.isspace():
                 return
-        if not (self._at or asks) and piece.startswith(ASKS):
-            out.append("  ")  # where a model's own words would look like a question of ours
-            self._at = 2
+        self._indent(piece, out, asks=asks)
         while self._at + width(piece) > room:  # longer than a line: broken where lines end
             head = _head(piece, max(1, room - self._at))
-            out += [head, "\n"]
+            out.append(head)
+            self._end_line(out)
             piece = piece[len(head) :]
-            self._at = 0
+            self._indent(piece, out, asks=asks)
         out.append(piece)
         self._at += width(piece)
+        self._bare = self._bare and not _first_drawn(piece)
+
+    def _indent(self, piece: str, out: list[str], *, asks: bool) -> None:
+        """Where a model's own words would look like a question of ours."""
+        if self._bare and not asks and _first_drawn(piece).startswith(ASKS):
+            out.append("  ")
+            self._at, self._bare = 2, False
+
+    def _end_line(self, out: list[str]) -> None:
+        out.append("\n")
+        self._at, self._bare = 0, True
+
+
+def _first_drawn(text: str) -> str:
+    """Its first character with a cell of its own: joiners and marks are drawn over their neighbour, or not at all."""
+    return next((one for one in text if unicodedata.category(one) not in {"Mn", "Me", "Cf"}), "")
 
 
 def _head(text: str, cells: int) -> str:
