@@ -119,20 +119,22 @@ class Screen:
             self._end_line(out)
             if piece.isspace():
                 return
-        self._indent(piece, out, asks=asks)
-        while self._at + width(piece) > room:  # longer than a line: broken where lines end
-            head = _head(piece, max(1, room - self._at))
-            out.append(head)
+        self._indent(piece, 0, out, asks=asks)
+        start, left = 0, width(piece)
+        while self._at + left > room:  # longer than a line: broken where lines end
+            end = _end(piece, start, max(1, room - self._at))
+            out.append(piece[start:end])
+            left -= width(piece[start:end])
             self._end_line(out)
-            piece = piece[len(head) :]
-            self._indent(piece, out, asks=asks)
-        out.append(piece)
-        self._at += width(piece)
-        self._bare = self._bare and not _first_drawn(piece)
+            start = end
+            self._indent(piece, start, out, asks=asks)
+        out.append(piece[start:])
+        self._at += left
+        self._bare = self._bare and not _first_drawn(piece, start)
 
-    def _indent(self, piece: str, out: list[str], *, asks: bool) -> None:
+    def _indent(self, piece: str, start: int, out: list[str], *, asks: bool) -> None:
         """Where a model's own words would look like a question of ours."""
-        if self._bare and not asks and _first_drawn(piece).startswith(ASKS):
+        if self._bare and not asks and _first_drawn(piece, start).startswith(ASKS):
             out.append("  ")
             self._at, self._bare = 2, False
 
@@ -141,17 +143,19 @@ class Screen:
         self._at, self._bare = 0, True
 
 
-def _first_drawn(text: str) -> str:
+def _first_drawn(text: str, start: int) -> str:
     """Its first character with a cell of its own: joiners and marks are drawn over their neighbour, or not at all."""
-    return next((one for one in text if unicodedata.category(one) not in {"Mn", "Me", "Cf"}), "")
+    rest = (text[at] for at in range(start, len(text)))
+    return next((one for one in rest if unicodedata.category(one) not in {"Mn", "Me", "Cf"}), "")
 
 
-def _head(text: str, cells: int) -> str:
-    end, used = 0, 0
-    while end < len(text) and (end == 0 or used + width(text[end]) <= cells):
+def _end(text: str, start: int, cells: int) -> int:
+    """Where a piece of so many cells ends; it has one character at least."""
+    end, used = start, 0
+    while end < len(text) and (end == start or used + width(text[end]) <= cells):
         used += width(text[end])
         end += 1
-    return text[:end]
+    return end
 
 
 def _fitting(text: str, cells: int) -> str:

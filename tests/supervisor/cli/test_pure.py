@@ -5,6 +5,7 @@ import json
 import os
 import re
 import sys
+import time
 import tty
 from argparse import Namespace
 from unittest.mock import patch
@@ -480,3 +481,14 @@ def test_a_full_disk_is_not_said_to_pass_by_itself() -> None:
     refused = Refused({"message": "disk is full", "data": {"code": "storage_full", "retryable": True}})
     assert str(refused) == "disk is full; free some disk space; `greenroom df` shows what Greenroom uses"
     assert str(Refused({"message": "full", "data": {"retryable": True}})) == "full; try again in a moment"
+
+
+def test_a_word_of_any_length_is_cut_and_broken_in_linear_time(wide: list[int]) -> None:
+    """Chinese has no blanks: an answer may be one word. In quadratic time each of these takes minutes."""
+    word, began = "漢" * 200_000, time.process_time()
+    stream = io.StringIO()
+    Screen(stream, live=True).write(word)
+    assert stream.getvalue().replace("\n", "") == word
+    assert max(map(len, stream.getvalue().splitlines())) == (wide[0] - 1) // 2
+    assert words.cut(word, 10) == "漢漢漢漢…"
+    assert time.process_time() - began < 20
