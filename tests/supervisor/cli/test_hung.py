@@ -162,6 +162,15 @@ def test_a_daemon_that_was_only_busy_is_waited_for_and_left_alone(quiet: Place) 
     assert f"pid {pid} does not answer; waiting" in done.stderr
 
 
+def test_a_daemon_that_was_only_busy_is_brought_down_in_order_when_it_was_told_to_go(quiet: Place) -> None:
+    pid = stopped(quiet)
+    threading.Timer(0.8, os.kill, (pid, signal.SIGCONT)).start()
+    done = quiet.run("down", "--now")
+    assert done.stdout == "down\n"
+    assert "ending it now" not in done.stderr
+    assert starting.alive(pid) is False
+
+
 def test_without_a_daemon_force_is_an_ordinary_start(quiet: Place) -> None:
     done = quiet.run("up", "--force")
     assert done.stdout.startswith("up: pid ")
