@@ -67,11 +67,9 @@ def lock(patient: "Patient") -> Found:
     """One journal has one owner; where it listens is written in the lock."""
     holder = held(locate().lock_file)
     if holder is None:
-        yield (
-            ("not held, although a daemon runs", "restart it: `greenroom down && greenroom up`", True)
-            if patient.control
-            else "free"
-        )
+        lost = patient.control is not None and patient.control.call("daemon/status").get("trouble")
+        advice = "see what is said of the journal" if lost else "restart it: `greenroom down && greenroom up`"
+        yield ("not held, although a daemon runs", advice, True) if patient.control else "free"
         return
     if patient.control is None and not patient.barred:
         yield f"held by {holder.told or 'an unknown process'}, which does not answer", FORCE, True

@@ -125,6 +125,11 @@ def test_the_unit_is_a_notify_service_that_ends_in_order(at_home: Place) -> None
         assert (judged.returncode, judged.stderr) == (0, "")
 
 
+def test_the_unit_names_a_home_with_whatever_systemd_would_take_for_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GREENROOM_HOME", '/a b"c%d\\e$f')
+    assert 'Environment="GREENROOM_HOME=/a b\\"c%%d\\\\e$f"\n' in service.unit()
+
+
 def test_install_and_uninstall_write_and_remove_it(at_home: Place) -> None:
     file = at_home.base / ".config" / "systemd" / "user" / "greenroom.service"
     assert at_home.run("service", "status", code=3).stdout == "not installed\n"
