@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
 JOURNAL, LOCK, CONFIG_FILE = "journal.sqlite3", "daemon.lock", "config.toml"
+OURS = frozenset({JOURNAL, LOCK, CONFIG_FILE, "daemon.pid", "greenroom.log", "greenroom.sock", "run"})
 TOLD_BYTES = 4096  # of the lock file: who holds it, and where that one listens
 SOCKET = ", socket "
 
@@ -256,7 +257,16 @@ def _make_private(handle: int, path: str, *, made: bool) -> None:
             f"{path} may be written by others (mode {mode:04o}); check its files, then run `chmod 700 {path}`"
         )
     if mode != 0o700:
+        if not made and not _only_ours(os.listdir(handle)):
+            raise UnsafePath(
+                f"{path} holds files of others (mode {mode:04o}); name another directory, or run `chmod 700 {path}`"
+            )
         os.fchmod(handle, 0o700)
+
+
+def _only_ours(names: list[str]) -> bool:
+    """Whether a directory is to be closed to others: not `/run`, because somebody named `/` as the home."""
+    return not names or bool(OURS.intersection(names))
 
 
 def _refuse_to_be_root_for(path: str) -> None:

@@ -21,6 +21,7 @@ METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 
+NO_BATCHES = "a batch is not supported; send each message on a line of its own"
 LONG = 64 * 1024  # bytes of a line: counting its brackets takes longer than following them
 DEPTH_LIMIT = 128  # far below the interpreter's own bound, so that what was read can be walked and written again
 
@@ -115,8 +116,7 @@ def _inside(value: Any) -> Iterator[Any]:
 
 def _classified(value: Any) -> Message:
     if not isinstance(value, dict):
-        what = "a batch is not supported" if isinstance(value, list) else "a message is an object"
-        return Malformed(INVALID_REQUEST, what)
+        return Malformed(INVALID_REQUEST, NO_BATCHES if isinstance(value, list) else "a message is an object")
     known = _id_of(value)
     if value.get("jsonrpc", "2.0") != "2.0":
         return Malformed(INVALID_REQUEST, "jsonrpc is not 2.0", known)

@@ -4,6 +4,7 @@ Git reads configuration from `.git`, from what a `.git` file points to, and from
 and refs. Configuration names hooks and further files of configuration; those may lie anywhere, also in the open tree.
 """
 
+import functools
 import os
 import re
 import time
@@ -18,7 +19,7 @@ GIT = ".git"
 HEAD, COMMON, STORES = "HEAD", "commondir", ("objects", "refs")
 # In a folder that is a repository itself: what git reads programs, or where to look for them, from.
 OWN = (HEAD, COMMON, *STORES, "config", "config.worktree", "hooks", "info", "packed-refs", "modules", "worktrees")
-SET_ASIDE = "HEAD.set-aside-by-greenroom"
+SET_ASIDE, GIT_SET_ASIDE = "HEAD.set-aside-by-greenroom", ".git.set-aside-by-greenroom"
 POINTER_BYTES = 8 * 1024  # a path has 4 KiB at most
 CONFIG_BYTES = 256 * 1024
 INCLUDES = 16  # files that one configuration takes in; more are not looked at
@@ -98,7 +99,7 @@ def around(folder: Path) -> tuple[Path, ...]:
 def named_by_config(folder: Path, stores: Iterable[Path]) -> Iterator[Path]:
     """Folders of hooks and files of configuration that a repository names; they need not exist."""
     files = deque(file for store in stores for file in (store / "config", store / "config.worktree"))
-    files.extend(_yours())
+    files.extend(_yours(Path("~").expanduser()))
     seen: set[Path] = set(files)
     while files:
         file = files.popleft()
@@ -115,9 +116,9 @@ def named_by_config(folder: Path, stores: Iterable[Path]) -> Iterator[Path]:
                     yield included
 
 
-def _yours() -> Iterator[Path]:
-    home = Path("~").expanduser()
-    yield from (home / ".gitconfig", home / ".config/git/config", Path("/etc/gitconfig"))
+@functools.cache
+def _yours(home: Path) -> tuple[Path, ...]:
+    return home / ".gitconfig", home / ".config/git/config", Path("/etc/gitconfig")
 
 
 def nested(root: Path) -> Iterator[tuple[Path, Path | None]]:

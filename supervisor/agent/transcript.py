@@ -71,7 +71,6 @@ class Transcript:
         self.size = 0  # of the items, in characters
         self._entries: list[HistoryItem | Calls] = []
         self._calls_with: dict[CallId, Calls] = {}
-        self._sent_as: dict[ItemId, CallId] = {}  # of calls without an output
         self.last_context: dict[ev.MessageKind, str] = {}
         self.last_said: str | None = None
         self.heard: list[str] = []  # what the user said in this turn
@@ -167,10 +166,8 @@ class Transcript:
         self.size += weight(item)
 
     def _call(self, event: ev.ToolCall) -> None:
-        calls = self._last_calls()
-        called = sendable(event, known=self._calls_with.get(event.call_id) is calls)
-        self._sent_as[event.item_id] = called.call_id
-        self._calls_with[called.call_id] = calls
+        called = sendable(event)
+        self._calls_with[event.call_id] = calls = self._last_calls()
         calls.append(called)
         self.size += weight(called)
 
@@ -189,9 +186,8 @@ class Transcript:
         self._open.pop(event.item_id, None)
         self._decided.pop(event.item_id, None)
         self._ended.pop(event.item_id, None)
-        call_id = self._sent_as.pop(event.item_id, event.call_id)
-        answered = Answered(call_id, event.output)
-        calls = self._calls_with.get(call_id)
+        answered = Answered(event.call_id, event.output)
+        calls = self._calls_with.get(event.call_id)
         (self._last_calls() if calls is None else calls).append(answered)
         self.size += weight(answered)
 
@@ -214,15 +210,13 @@ def _parts(event: ev.UserMessage) -> Iterator[Part]:
                 yield LocalImage(item.path)
 
 
-def sendable(event: ev.ToolCall, *, known: bool) -> Called:
-    """The call as a provider takes it back: one that it refuses, it refuses with every later request.
-
-    So it has an id of its own, the name of a tool, and arguments that are JSON, whatever the model made of them.
+def sendable(event: ev.ToolCall) -> Called:
+    """The call as a provider takes it back: what it refuses, it refuses with every later request. So the name could
+    be that of a tool, and the arguments are JSON, whatever the model wrote.
     """
-    call_id = event.call_id if event.call_id and not known else CallId(f"call_{event.item_id}")
     name = event.name if NAME.fullmatch(event.name) else UNNAMED
     arguments = event.arguments if _is_object(event.arguments) else to_json({"unreadable": event.arguments}).decode()
-    return Called(call_id, name, arguments)
+    return Called(event.call_id, name, arguments)
 
 
 def _is_object(text: str) -> bool:

@@ -171,6 +171,8 @@ def test_a_client_that_was_started_above_the_home_opens_it_only_where_a_person_h
         {"experimental_instructions_file": "/etc/passwd"},
         {"profiles.mine.sandbox_mode": "danger-full-access"},
         {"greenroom.mcp.max_sandbox": "danger-full-access"},
+        {"greenroom.sandbox.unix_sockets": ["/run/docker.sock"]},
+        {"greenroom": {"sandbox": {"unix_sockets": ["/run/docker.sock"]}}},
     ],
 )
 def test_what_says_where_keys_go_and_what_runs_is_a_person_s_to_set(place: Place, config: dict[str, Any]) -> None:
@@ -229,6 +231,6 @@ def test_a_provider_whose_key_did_not_arrive_is_an_error_before_anything_is_made
     )
     answer = place.make()
     assert isinstance(answer, ConfigError)
-    assert "`MINE`" in answer.message
+    assert answer.message.startswith("Missing environment variable: `MINE`; many clients hand only ")
     assert "env_vars" in answer.message
     assert made(place.serve(ask.MakeSettings(1, person=ask.Person()), MINE="k")).provider == "mine"

@@ -151,6 +151,19 @@ def test_our_files_are_looked_for_in_the_home_and_then_where_xdg_says() -> None:
 
 
 @pytest.mark.usefixtures("narrow_umask")
+def test_a_directory_with_the_files_of_others_is_not_closed_to_them(tmp_path: Path) -> None:
+    theirs = tmp_path / "run"
+    theirs.mkdir(mode=0o755)
+    theirs.chmod(0o755)
+    (theirs / "something.pid").touch()
+    with pytest.raises(UnsafePath, match="holds files of others"):
+        private_directory(str(theirs))
+    assert mode(theirs) == 0o755
+    (theirs / "daemon.lock").touch()
+    private_directory(str(theirs))
+    assert mode(theirs) == 0o700
+
+
 def test_a_private_directory_is_made_with_its_parents_whatever_the_umask(tmp_path: Path) -> None:
     made = private_directory(str(tmp_path / "a" / "b" / "c"))
     assert [mode(tmp_path / part) for part in ("a", "a/b", "a/b/c")] == [0o700] * 3

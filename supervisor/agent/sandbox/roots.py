@@ -5,12 +5,12 @@ Opens what was pinned and nothing else; changes nothing. Blocking, for a worker 
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from actors.settings import Pin, SandboxPolicy, WorkspaceWrite
-from supervisor.agent.folders import open_folder
+from supervisor.agent.folders import lies_in, open_folder
 from supervisor.agent.pins import Moved, open_pinned
 from supervisor.agent.repositories import GIT, around, behind, below, is_repository, named_by_config, parts_of
 from supervisor.agent.sandbox.protection import Protection
@@ -42,11 +42,12 @@ class Roots:
     files: frozenset[Path] = frozenset()
     hidden: tuple[Path, ...] = ()
     plain: tuple[Root, ...] = ()
+    links: tuple[tuple[Root, str], ...] = ()  # projects whose `.git` is a link, and where it leads
     notices: tuple[str, ...] = field(default=())
 
     def over(self, path: Path) -> Root | None:
         """The innermost root that the path lies in."""
-        holding = (root for root in self.writable if path.is_relative_to(root.path))
+        holding = (root for root in self.writable if lies_in(path, root.path))
         return max(holding, key=lambda root: len(root.path.parts), default=None)
 
 
@@ -82,34 +83,39 @@ def _roots(
     files = {_real(cwd / file) for file in protection.files}
     hidden = _outermost(map(_real, protection.hidden))
     plain = [root for root in own if not (root.path / GIT).exists() and not is_repository(root.path)]
-    above = _writable_above(plain, writable, stack)
+    outer = {root.path: around(root.path) for root in plain}
+    above = _writable_above(outer, writable, stack)
     of_ours = (path for path in map(_real, protection.closed) if not _in_any(path, hidden))
-    wanted = dict.fromkeys((*_of_git(own, writable), *(root.path / GIT for root in above), *of_ours, *files))
+    wanted = dict.fromkeys((*_of_git(own, writable, outer), *(root.path / GIT for root in above), *of_ours, *files))
     return Roots(
         writable=writable,
         closed=tuple(path for path in sorted(wanted) if _meets(path, writable) and not _in_any(path, hidden)),
         files=frozenset(files),
         hidden=tuple(path for path in hidden if path.exists() or _meets(path, writable)),
         plain=(*plain, *(root for root in above if not is_repository(root.path))),
+        links=tuple((root, str((root.path / GIT).readlink())) for root in own if (root.path / GIT).is_symlink()),
         notices=tuple(notices),
     )
 
 
-def _writable_above(plain: Sequence[Root], writable: Sequence[Root], stack: contextlib.ExitStack) -> tuple[Root, ...]:
+def _writable_above(
+    outer: Mapping[Path, Sequence[Path]], writable: Sequence[Root], stack: contextlib.ExitStack
+) -> tuple[Root, ...]:
     """Where git looks next for the repository of a project that is none, as far as a command may write there."""
-    known = {root.path: root for root in plain}
+    paths = [root.path for root in writable]
     found: dict[Path, Root] = {}
-    for root in plain:
-        for path in around(root.path):
-            if path in found or path in known or not _in_any(path, [one.path for one in writable]):
-                continue
+    for path in dict.fromkeys(path for above in outer.values() for path in above):
+        if path not in outer and _in_any(path, paths):
             folder = open_folder(path)
             stack.callback(os.close, folder)
             found[path] = Root(path, folder)
     return tuple(found.values())
 
 
-def _of_git(projects_: Sequence[Root], writable: Sequence[Root]) -> Iterator[Path]:
+def _of_git(
+    projects_: Sequence[Root], writable: Sequence[Root], outer: Mapping[Path, Sequence[Path]]
+) -> Iterator[Path]:
+    """`outer`: where git looks next, for those of the projects that are no repository."""
     paths = [root.path for root in writable]
     for root in projects_:
         yield root.path / GIT
@@ -119,8 +125,8 @@ def _of_git(projects_: Sequence[Root], writable: Sequence[Root]) -> Iterator[Pat
         if is_repository(folder):
             yield from parts_of(folder)
             stores = (*stores, folder)
-        elif not stores and (outer := around(folder)):  # the hooks of a repository around it may lie in the root
-            folder = outer[-1]
+        elif above := outer.get(folder):  # the hooks of a repository around it may lie in the root
+            folder = above[-1]
             stores = (*behind(folder / GIT), folder)
             if is_repository(folder):
                 yield from parts_of(folder)
@@ -142,14 +148,12 @@ def _outermost(paths: Iterable[Path]) -> tuple[Path, ...]:
 
 
 def _in_any(path: Path, folders: Iterable[Path]) -> bool:
-    return any(path.is_relative_to(folder) for folder in folders)
+    return any(lies_in(path, folder) for folder in folders)
 
 
 def _meets(path: Path, roots: Iterable[Root]) -> bool:
     """A root itself stays open, whatever a configuration names."""
-    return any(
-        path != root.path and (path.is_relative_to(root.path) or root.path.is_relative_to(path)) for root in roots
-    )
+    return any(path != root.path and (lies_in(path, root.path) or lies_in(root.path, path)) for root in roots)
 
 
 def _real(path: Path) -> Path:

@@ -16,7 +16,7 @@ from typing import Protocol
 from actors.ids import ConversationId
 from actors.settings import DangerFullAccess, Pin, SandboxPolicy, Settings, WorkspaceWrite
 from supervisor.agent.pins import Pins, pins_of
-from supervisor.agent.sandbox.aftermath import set_aside
+from supervisor.agent.sandbox.aftermath import seen_to
 from supervisor.agent.sandbox.bubblewrap import Bubblewrap
 from supervisor.agent.sandbox.confined import Availability, Confined
 from supervisor.agent.sandbox.protection import Protection
@@ -99,7 +99,7 @@ class Sandbox:
             try:
                 yield confined
             finally:
-                confined.aftermath.extend(set_aside(roots.plain))
+                confined.aftermath.extend(seen_to(roots))
 
 
 def _directory(start: Path) -> Path:

@@ -315,6 +315,28 @@ def test_hooks_in_the_open_tree_are_closed_there_or_not(place: Place) -> None:
     assert not (place.workspace / ".hooks").exists()
 
 
+@pytest.mark.parametrize(
+    "attack",
+    [
+        "rm .git",
+        "rm .git; mkdir .git; echo evil > .git/config",
+        "ln -sfn other .git",
+        "rm .git; echo gitdir: other > .git",
+    ],
+)
+def test_a_git_that_is_a_link_leads_after_a_command_where_it_led(place: Place, attack: str) -> None:
+    store = place.outside / "store"
+    git(place.workspace, "init", "--separate-git-dir", str(store))
+    (place.workspace / ".git").unlink()
+    (place.workspace / ".git").symlink_to(store)
+    did = place.talk().sh(attack)
+    assert "it is that link again" in did.said[0]
+    assert (place.workspace / ".git").resolve() == store
+    kept = place.workspace / ".git.set-aside-by-greenroom"
+    assert (attack == "rm .git") is not (kept.is_symlink() or kept.exists())
+    assert place.talk().sh("touch ok").said == ()
+
+
 def evil_repository(ran: Path) -> str:
     return f"git init -q . && git config core.fsmonitor 'touch {ran}'"
 

@@ -335,23 +335,6 @@ def odd(item: str, call_id: str = "c", name: str = "shell", arguments: str = "{}
     return ev.ToolCall(call_id=CallId(call_id), item_id=ItemId(item), name=name, arguments=arguments)
 
 
-def answer(item: str, call_id: str) -> ev.ToolOutput:
-    return ev.ToolOutput(call_id=CallId(call_id), item_id=ItemId(item), output=f"of {item}")
-
-
-@pytest.mark.parametrize("call_id", ["same", ""])
-def test_calls_of_one_id_or_of_none_are_told_apart(call_id: str) -> None:
-    transcript = told(
-        odd("a", call_id), odd("b", call_id), answer("b", call_id), answer("a", call_id), odd("d", call_id)
-    )
-    first, second, *answers, third = transcript.items
-    assert isinstance(first, Called)
-    assert isinstance(second, Called)
-    assert isinstance(third, Called)
-    assert len({first.call_id, second.call_id, third.call_id, ""}) == 4
-    assert answers == [Answered(second.call_id, "of b"), Answered(first.call_id, "of a")]
-
-
 @pytest.mark.parametrize("name", ["", "a b", "ä", "x" * 65, "shell\n"])
 def test_a_name_that_no_provider_takes_is_not_sent_back(name: str) -> None:
     (called,) = told(odd("a", name=name)).items

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from actors import events as ev
-from actors.settings import ApprovalPolicy, Pin, ReadOnly, WorkspaceWrite
+from actors.settings import ApprovalPolicy, Pin, ReadOnly, SandboxPolicy, WorkspaceWrite
 from supervisor.agent.pins import pins_of
 from tests.supervisor.agent.turns.requests import talk
 from tests.support.confinement import confinable
@@ -53,6 +53,18 @@ def test_a_subdirectory_that_the_model_names_leaves_the_project_writable(house: 
     output(house, server, shell("sh", "-c", "touch ../above here", workdir="sub"))
     assert (house.workspace / "above").exists()
     assert (house.workspace / "sub/here").exists()
+
+
+@confinable
+@pytest.mark.parametrize("policy", [CLOSED, ReadOnly()], ids=["workspace-write", "read-only"])
+def test_the_journal_can_be_neither_read_nor_locked_by_a_command(
+    house: House, server: ModelServer, policy: SandboxPolicy
+) -> None:
+    state = house.home / "config/state"
+    assert (state / "journal.sqlite3").exists()
+    house.talk(sandbox=policy).ask(f"{shell('find', str(state))}; then; say done")
+    (told,) = [line[2] for line in talk(server) if line[0] == "output"]
+    assert json.loads(told)["output"].split() == [str(state)]
 
 
 @pytest.mark.parametrize(
