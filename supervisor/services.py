@@ -377,7 +377,7 @@ class Services:
                 "journal": journal,
                 "journal_bytes": await asyncio.to_thread(size_on_disk, Path(journal)),
                 "journal_repaired": engine.journal.repaired,
-                "trouble": engine.watch.trouble,
+                "trouble": engine.health.trouble,
                 "log": engine.paths.log_file,
                 "sandbox": engine.sandbox.availability.ok,
                 "clients": len(self._switchboard.clients()),
