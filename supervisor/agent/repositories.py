@@ -142,7 +142,7 @@ def nested(root: Path) -> Iterator[tuple[Path, Path | None]]:
                     found += 1
                     yield Path(folder), Path(folder, name)
             elif depth < DEPTH and not (bare and name in OWN):
-                folders.append((f"{folder}/{name}", depth + 1))
+                folders.append((f"{folder.rstrip('/')}/{name}", depth + 1))
 
 
 def entries(text: str) -> Iterator[tuple[str, str, str]]:

@@ -130,7 +130,7 @@ def _environment(env: Mapping[str, str]) -> Iterator[str]:
     if "PATH" not in env:
         yield from ("--unsetenv", "PATH")
     for name, value in env.items():
-        if name not in MARKS:
+        if name not in MARKS and name and "=" not in name:  # else nothing would be run at all
             yield from ("--setenv", name, value)
 
 

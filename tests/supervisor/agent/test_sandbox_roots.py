@@ -9,6 +9,7 @@ import pytest
 
 from actors.ids import ConversationId
 from actors.settings import Pin, Settings, WorkspaceWrite
+from supervisor.agent import repositories
 from supervisor.agent.pins import Pins, pins_of, this_boot
 from supervisor.agent.sandbox import Protection, Sandbox
 from tests.supervisor.agent.place import CLOSED, Place, Talk, git, on_linux
@@ -379,6 +380,12 @@ def test_programs_that_repositories_below_and_around_the_project_name_are_closed
     assert place.talk(cwd=inner).sh("touch ok").exit_code == 0
 
 
+def test_repositories_below_the_root_of_everything_have_their_usual_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`//a` is another path than `/a`, and lies in no root."""
+    monkeypatch.setattr(repositories, "_inside", {"/": ("a",), "/a": (".git",)}.__getitem__)
+    assert list(repositories.nested(Path("/"))) == [(Path("/a"), Path("/a/.git"))]
+
+
 def test_folders_that_a_command_makes_hide_no_repository_from_the_search(place: Place) -> None:
     app = place.workspace / "z/app"
     app.mkdir(parents=True)
@@ -457,6 +464,12 @@ def test_a_command_has_the_environment_it_was_given_and_the_marks_are_not_its_ow
     assert {"A=", "Z=two", "lines", "GREENROOM_TURN=turn-1"} <= set(told)
     with place.sandbox.confine(CLOSED, place.workspace, ["env"], {}):
         pass
+    strange = {"": "x", "A=B": "y", "C": "z", "PATH": os.environ["PATH"]}
+    with place.sandbox.confine(CLOSED, place.workspace, ["env"], strange) as inside:
+        argv, fds = inside.argv, inside.pass_fds
+        seen = subprocess.run(argv, env=dict(inside.env), pass_fds=fds, stdout=subprocess.PIPE, check=True).stdout
+    assert b"C=z" in seen
+    assert b"A=B" not in seen
 
 
 def test_more_variables_than_the_sandbox_takes_are_an_error_that_says_so(place: Place) -> None:
