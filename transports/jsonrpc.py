@@ -72,7 +72,7 @@ Message = Request | Notification | Response | ErrorResponse | Malformed
 def read(line: bytes) -> Message:
     """Never raises, whatever the line is."""
     try:
-        value = _decoded(line)
+        value, whole = _decoded(line)
     except UnicodeDecodeError as error:
         return Malformed(PARSE_ERROR, f"not UTF-8 at byte {error.start}")
     except json.JSONDecodeError as error:
@@ -81,7 +81,7 @@ def read(line: bytes) -> Message:
         return Malformed(PARSE_ERROR, _TOO_DEEP)
     except ValueError as error:  # a number that is none, or has thousands of digits
         return Malformed(PARSE_ERROR, f"not JSON: {error}")
-    if b"\\" in line and b"\\ud" in line.lower() and _has_half_a_pair(value):
+    if not whole and b"\\ud" in line.lower() and _has_half_a_pair(value):
         return Malformed(
             INVALID_PARAMS, "the text has half a surrogate pair; send whole Unicode characters", _id_of(value)
         )
@@ -90,8 +90,11 @@ def read(line: bytes) -> Message:
     return _classified(value)
 
 
-def _decoded(line: bytes) -> Any:
-    """A long line in a tenth of the time, in which nobody else is served. What is wrong with one is said as ever."""
+def _decoded(line: bytes) -> tuple[Any, bool]:
+    """A long line in a tenth of the time, in which nobody else is served. What is wrong with one is said as ever.
+
+    And whether it is known that no text has half a surrogate pair.
+    """
     if len(line) > LONG:
         from pydantic_core import from_json  # clients of the daemon start without it
 
@@ -100,8 +103,8 @@ def _decoded(line: bytes) -> Any:
             if not any(
                 isinstance(one, float) and math.isinf(one) for one in _inside(value)
             ):  # it reads 1e999 as that
-                return value
-    return _DECODER.decode(line.decode())
+                return value, True
+    return _DECODER.decode(line.decode()), False
 
 
 def _inside(value: Any) -> Iterator[Any]:

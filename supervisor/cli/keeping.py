@@ -21,7 +21,7 @@ from supervisor.cli.written import json_text, seen
 
 LONG_S = 120.0  # for a history of a hundred thousand events
 ABOUT = 60  # cells, of what a conversation is about
-PIECE_CHARACTERS = 1 << 18  # twelve bytes each at the worst; small, so that others are served in between
+PIECE_CHARACTERS = 1 << 16  # twelve bytes each at the worst; small, so that others are served in between
 
 
 def inspect(chosen: Namespace) -> int:
