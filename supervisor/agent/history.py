@@ -13,6 +13,7 @@ from supervisor.agent.chore import Chore, in_worker
 from supervisor.agent.transcript import READ_BY_MODELS, Transcript
 
 PAGE = 1024  # events read in one go
+ITEM_BYTES = 512  # of an item, beside its letters; a model may say many that have none
 
 
 class Histories:
@@ -40,7 +41,7 @@ class Histories:
         transcript.rest()
         self.forget(conversation)
         self._kept[conversation] = transcript
-        self._size += transcript.size
+        self._size += held(transcript)
         while len(self._kept) > self._bounds.transcripts or self._size > self._bounds.transcripts_bytes:
             self.forget(next(iter(self._kept)))
 
@@ -48,12 +49,12 @@ class Histories:
         self._take(conversation)
 
     def statistics(self) -> dict[str, int]:
-        return {"transcripts": len(self._kept), "characters": self._size}
+        return {"transcripts": len(self._kept), "size": self._size}
 
     def _take(self, conversation: ConversationId) -> Transcript | None:
         kept = self._kept.pop(conversation, None)
         if kept is not None:
-            self._size -= kept.size
+            self._size -= held(kept)
         return kept
 
     def _read(self, chore: Chore, conversation: ConversationId, until: int) -> Transcript:
@@ -68,6 +69,10 @@ class Histories:
                     transcript.take(durable_adapter.validate_json(record.body))
             after = page.records[-1].seq
         return transcript
+
+
+def held(transcript: Transcript) -> int:
+    return transcript.size + ITEM_BYTES * transcript.count
 
 
 def take_inputs(transcript: Transcript, inputs: tuple[PendingInput, ...]) -> None:

@@ -69,6 +69,7 @@ class Transcript:
 
     def __init__(self) -> None:
         self.size = 0  # of the items, in characters
+        self.count = 0  # of the items
         self._entries: list[HistoryItem | Calls] = []
         self._calls_with: dict[CallId, Calls] = {}
         self.last_context: dict[ev.MessageKind, str] = {}
@@ -157,19 +158,23 @@ class Transcript:
         # What we tell the model about its surroundings goes before what the person has said in this turn, and behind
         # what we told it earlier.
         self._entries.insert(self._notices_end, message)
-        self.size += weight(message)
+        self._weigh(message)
         self._notices_end += 1
         self.last_context[event.kind] = event.message
 
+    def _weigh(self, item: HistoryItem) -> None:
+        self.size += weight(item)
+        self.count += 1
+
     def _add(self, item: HistoryItem) -> None:
         self._entries.append(item)
-        self.size += weight(item)
+        self._weigh(item)
 
     def _call(self, event: ev.ToolCall) -> None:
         called = sendable(event)
         self._calls_with[event.call_id] = calls = self._last_calls()
         calls.append(called)
-        self.size += weight(called)
+        self._weigh(called)
 
     def _last_calls(self) -> Calls:
         last = self._entries[-1] if self._entries else None
@@ -189,7 +194,7 @@ class Transcript:
         answered = Answered(event.call_id, event.output)
         calls = self._calls_with.get(event.call_id)
         (self._last_calls() if calls is None else calls).append(answered)
-        self.size += weight(answered)
+        self._weigh(answered)
 
     def _decide(self, event: ev.ApprovalResolved) -> None:
         request = self._asked.pop(event.approval_id, None)

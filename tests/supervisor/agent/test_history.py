@@ -129,15 +129,15 @@ def test_transcripts_are_kept_up_to_so_many_bytes_together() -> None:
         return transcript
 
     async def scene() -> None:
-        histories = Histories(journal_of(*STORED), Bounds(transcripts_bytes=100))
-        histories.keep(CONVERSATION, kept("x" * 60))
-        histories.keep(CONVERSATION, kept("y" * 60))  # in place of the first, so it counts once
-        assert (await histories.open(order(len(STORED)))).items[0] == said("assistant", "y" * 60)
-        histories.keep(CONVERSATION, kept("z" * 60))
-        histories.keep(ConversationId("other"), kept("x" * 60))
+        histories = Histories(journal_of(*STORED), Bounds(transcripts_bytes=10_000))
+        histories.keep(CONVERSATION, kept("x" * 6_000))
+        histories.keep(CONVERSATION, kept("y" * 6_000))  # in place of the first, so it counts once
+        assert (await histories.open(order(len(STORED)))).items[0] == said("assistant", "y" * 6_000)
+        histories.keep(CONVERSATION, kept("z" * 6_000))
+        histories.keep(ConversationId("other"), kept("x" * 6_000))
         assert len((await histories.open(order(len(STORED)))).items) == 3
-        histories.keep(ConversationId("huge"), kept("x" * 101))
-        assert histories.statistics() == {"transcripts": 0, "characters": 0}
+        histories.keep(ConversationId("huge"), kept("x" * 10_001))
+        assert histories.statistics() == {"transcripts": 0, "size": 0}
 
     limited(scene())
 
@@ -150,3 +150,14 @@ def test_a_journal_that_ends_too_early_is_an_error_and_not_a_shorter_history() -
             await Histories(FakeJournal()).open(an_order())
 
     limited(scene())
+
+
+def test_items_without_a_letter_have_a_size_too() -> None:
+    """A model may say a thousand of them in one answer."""
+    histories = Histories(FakeJournal(), Bounds(transcripts_bytes=1_000_000))
+    for number in range(10):
+        transcript = Transcript()
+        for _ in range(1000):
+            transcript.take(ev.AgentMessage(message=""))
+        histories.keep(ConversationId(f"c{number}"), transcript)
+    assert histories.statistics()["transcripts"] < 3

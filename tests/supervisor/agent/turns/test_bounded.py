@@ -112,7 +112,7 @@ def test_a_finished_turn_keeps_none_of_its_outputs_in_memory(tmp_path: Path, ser
         conversation.ask("; then; ".join([f"call shell {noise}"] * 5) + "; then; say done")
         kept = house.engine.histories.statistics()
         assert kept["transcripts"] == 1
-        assert kept["characters"] < 100_000
+        assert kept["size"] < 100_000
 
 
 def test_what_the_disk_refused_is_not_sent_to_the_model_again(
