@@ -112,7 +112,8 @@ def test_every_line_but_the_first_begins_with_blanks(text: str, cells: int) -> N
     assert "".join([first, *(line[2:] for line in more)]) == text.replace("\n", "")
 
 
-JSON_VALUES = st.recursive(st.text() | st.integers() | st.none(), lambda inner: st.dictionaries(st.text(), inner))
+LEAVES = st.text() | st.integers() | st.none()
+JSON_VALUES = LEAVES | st.dictionaries(st.text(), LEAVES | st.lists(LEAVES))
 
 
 @given(JSON_VALUES | st.sampled_from(["\x7f\x9b2J\x90\u202e\u200b\u3164\U000e0041", "\ud800", "漢字 \u2028"]))
