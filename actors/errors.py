@@ -157,7 +157,7 @@ class StorageFailed(JournalError):
 
 
 class StorageLost(JournalError):
-    """Its files were deleted, moved or replaced while they were open: what is written there is kept nowhere."""
+    """Its files were deleted, moved, replaced or cut while they were open: what is written there is kept nowhere."""
 
     code = "storage_lost"
     jsonrpc = -31107

@@ -71,6 +71,11 @@ def words_of(items: tuple[InputItem, ...]) -> str:
     return text if len(text) <= WORDS else f"{text[:WORDS]}[… the message has all {len(text)} characters …]"
 
 
+def says_nothing(items: tuple[InputItem, ...]) -> bool:
+    """True if there is neither a word nor a picture."""
+    return all(isinstance(item, TextItem) and not item.text.strip() for item in items)
+
+
 def size_of(items: tuple[InputItem, ...]) -> int:
     """Characters, which is near enough to bytes for a bound."""
     return sum(len(str(value)) for item in items for _, value in item)

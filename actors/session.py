@@ -101,6 +101,7 @@ class Headline:
 
 class Session(Actor):
     fatal = True
+    patient = frozenset((Ready, ReadersWait, PageRead))
 
     def __init__(
         self,

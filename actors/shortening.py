@@ -136,6 +136,17 @@ def _halved(tree: Any, path: tuple[str | int, ...], size: int) -> Any:
     return [inner if place == key else one for place, one in enumerate(tree)]
 
 
+def end_of_text(piece: bytes, at: int) -> int:
+    """Where a JSON text ends that goes on at `at`: at its quote, at half an escape, or with the piece."""
+    quote = piece.find(b'"', at)
+    end = len(piece) if quote < 0 else quote
+    escape = piece.find(b"\\", at, end)
+    if escape < 0:  # nearly always where a text is long, and found a hundred times as fast
+        return end
+    found = _IN_STRING.match(piece, escape)
+    return found.end() if found else escape
+
+
 # --- in pieces ------------------------------------------------------------------------------------------------------
 
 
@@ -165,8 +176,7 @@ class _Outline:
         begin = at
         if self._escaped:
             self._escaped, at = False, at + 1
-        found = _IN_STRING.match(piece, at)
-        end = found.end() if found else at
+        end = end_of_text(piece, at)
         closed = piece[end : end + 1] == b'"'
         if not closed and end < len(piece):
             self._escaped, end = True, end + 1  # a backslash, and what it is for comes with the next piece

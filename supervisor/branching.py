@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from itertools import islice
 
 from pydantic import ValidationError
+from pydantic_core import to_json
 
 from actors import events as ev
 from actors.conversation import State, head_of, restore
@@ -102,7 +103,7 @@ def _history(journal: Journal, source: ConversationId, at: int | None) -> tuple[
 # --- an import ------------------------------------------------------------------------------------------------------
 
 
-Lines = Iterable[str]  # that can be gone through more than once, and need not fit into memory
+Lines = Iterable[str | bytes]  # that can be gone through more than once, and need not fit into memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +159,7 @@ def _guest(lines: Lines, new_id: ConversationId | None) -> Guest:
         if number == 2 and header.first_seq == 1 and last.type != "session_configured":
             raise InvalidInput("line 2: a history begins with session_configured", line=2)
         _follow(state, last, event)
+        del event  # before the next is read
     end = last.seq if last else 0
     if last is None or end != header.head.last_seq:
         raise InvalidInput(f"the events end at {end}, the head says {header.head.last_seq}", last_seq=end)
@@ -213,7 +215,7 @@ def _record(number: int, event: ExportedEvent, conversation: ConversationId) -> 
     if type_ == "session_configured":
         body = {**body, "session_id": conversation}
     turn = None if event.turn is None else TurnId(event.turn)
-    return Record(event.seq, event.ts, turn, event.type, json.dumps(body, ensure_ascii=False).encode())
+    return Record(event.seq, event.ts, turn, event.type, to_json(body))
 
 
 def _known(number: int, record: Record) -> ev.DurableEvent:

@@ -10,6 +10,7 @@ import structlog
 
 from supervisor.config import Config
 from supervisor.config.connection import with_connection
+from supervisor.config.own import Limits
 from supervisor.version import VERSION
 from transports.dialect import Client, Dialect
 from transports.dialects.control.dialect import ControlDialect
@@ -23,9 +24,13 @@ log = structlog.get_logger()
 
 def dialects(config: Callable[[], Config]) -> Dialects:
     return {
-        "control": lambda client, _: ControlDialect(client, config().greenroom.limits.requests_in_flight),
+        "control": lambda client, _: _control(config().greenroom.limits, client),
         "mcp": lambda client, said: _mcp(config, client, said),
     }
+
+
+def _control(limits: Limits, client: Client) -> Dialect:
+    return ControlDialect(client, limits.requests_in_flight, limits.subscriptions)
 
 
 def load_the_rest() -> None:
@@ -56,5 +61,6 @@ def mcp_options(config: Config, said: Options) -> "McpOptions":
         gone_s=mcp.caller_gone_seconds if mcp.on_caller_gone == "interrupt" else None,
         progress_seconds=mcp.progress_seconds,
         requests_in_flight=config.greenroom.limits.requests_in_flight,
+        subscriptions=config.greenroom.limits.subscriptions,
     )
     return with_hello(options, said)

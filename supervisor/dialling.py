@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import stat
 
 from supervisor.paths import UnsafePath, addresses, private_directory
 
@@ -45,12 +46,23 @@ def dial(paths: Paths, make: Callable[[], S]) -> S | None:
             _connect(found, address)
         except (FileNotFoundError, ConnectionRefusedError):
             found.close()
+            _insist_that_nothing_is_in_the_way(address)
         except OSError:
             found.close()
             raise
         else:
             return found
     return None
+
+
+def _insist_that_nothing_is_in_the_way(address: str) -> None:
+    """The daemon may live and be well, and nobody gets to it."""
+    try:
+        mode = os.lstat(address).st_mode
+    except OSError:
+        return
+    if not stat.S_ISSOCK(mode):
+        raise UnsafePath(f"{address} is in the way of the daemon's socket; remove it")
 
 
 def _connect(found: Socket, address: str) -> None:

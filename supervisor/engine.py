@@ -102,7 +102,7 @@ class Engine:
         return self.loaded.config
 
     @property
-    def _whole_bytes(self) -> int:
+    def whole_bytes(self) -> int:
         """What an event may have that is read whole: what a client may say at once, or what we store ourselves."""
         limits = self.config.greenroom.limits
         return max(limits.frame_bytes + AROUND, limits.event_bytes)
@@ -119,7 +119,7 @@ class Engine:
         give_back()
         for directory in (self.paths.state, self.paths.run):
             private_directory(directory)
-        self.journal = SqliteJournal(Path(self.paths.journal_file), whole_bytes=self._whole_bytes)
+        self.journal = SqliteJournal(Path(self.paths.journal_file), whole_bytes=self.whole_bytes)
         self._undo.append(("journal", self.journal.close))
         if self.journal.repaired:
             log.error("journal.repaired", report=self.journal.repaired)
@@ -247,7 +247,7 @@ class Engine:
             queue=greenroom.limits.queue_length,
             queue_bytes=greenroom.limits.queue_bytes,
             event_bytes=greenroom.limits.event_bytes,
-            said_bytes=self._whole_bytes,
+            said_bytes=self.whole_bytes,
             unanswerable_s=greenroom.mcp.unanswerable_seconds,
             idle_park_s=greenroom.idle_park_seconds,
             interrupt_when_alone=greenroom.on_disconnect == "interrupt",

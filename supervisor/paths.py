@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
-JOURNAL, CONFIG_FILE = "journal.sqlite3", "config.toml"
+JOURNAL, LOCK, CONFIG_FILE = "journal.sqlite3", "daemon.lock", "config.toml"
+OURS = frozenset({JOURNAL, LOCK, CONFIG_FILE, "daemon.pid", "greenroom.log", "greenroom.sock", "run"})
 TOLD_BYTES = 4096  # of the lock file: who holds it, and where that one listens
 SOCKET = ", socket "
 
@@ -46,8 +47,8 @@ class Paths:
 
     @property
     def hidden(self) -> tuple[str, ...]:
-        """No command may even see them: whoever reaches the socket answers his own questions, and who reads the
-        journal can lock it against the daemon.
+        """No command may even see them: the socket would let it answer its own questions, and a reader of the journal
+        can lock it against the daemon.
         """
         return tuple(dict.fromkeys((self.state, self.run, os.path.dirname(self.socket))))
 
@@ -81,7 +82,7 @@ class Paths:
     @property
     def lock_file(self) -> str:
         """In the state directory, because one journal has one owner whatever the run directory is."""
-        return os.path.join(self.state, "daemon.lock")
+        return os.path.join(self.state, LOCK)
 
     @property
     def pid_file(self) -> str:
@@ -103,6 +104,8 @@ def locate(environ: Mapping[str, str] | None = None) -> Paths:
         return Paths(home, os.path.join(home, "state"), os.path.join(home, "run"))
     home = os.path.realpath(_home(environ))
     state, config = _said(environ, "XDG_STATE_HOME"), _said(environ, "XDG_CONFIG_HOME")
+    if state and _used(_usual_state(home)) and not _used(state):
+        state = ""  # a program without the variable was first: with it, the same daemon is meant
     if not (state and config):
         told_state, told_config = _moved(home)
         state = state or told_state or _usual_state(home)
@@ -129,15 +132,32 @@ def _moved(home: str) -> tuple[str, str]:
 
     A journal or a config in the usual place goes before the word, and so does the loss of what it tells of.
     """
+    state, config = _told(home)
+    usual = _usual_state(home)
+    if state != usual and (_used(usual) or not _used(state)):
+        return "", ""
+    return state, "" if _has(_usual_config(home), CONFIG_FILE) or not os.path.isdir(config) else config
+
+
+def _told(home: str) -> tuple[str, str]:
     try:
         with open(_word(home), encoding="utf-8", errors="surrogateescape") as file:
             state, config, _ = file.read().split("\n")
     except (OSError, ValueError):
         return "", ""
-    usual = _usual_state(home)
-    if state != usual and (_has(usual, JOURNAL) or not _has(state, JOURNAL)):
-        return "", ""
-    return state, "" if _has(_usual_config(home), CONFIG_FILE) or not os.path.isdir(config) else config
+    return state, config
+
+
+def second_journal(paths: Paths) -> str:
+    """Another journal of the same HOME, which programs with other XDG variables use; "" where there is none."""
+    places = (_usual_state(paths.home), _told(paths.home)[0]) if paths.home else ()
+    others = (os.path.join(place, JOURNAL) for place in places if place not in {"", paths.state})
+    return next((file for file in others if os.path.lexists(file)), "")
+
+
+def _used(state: str) -> bool:
+    """Whether a daemon has been there: its lock stays where its journal is lost, which is to be said, not hidden."""
+    return _has(state, JOURNAL) or _has(state, LOCK)
 
 
 def _has(directory: str, name: str) -> bool:
@@ -237,7 +257,16 @@ def _make_private(handle: int, path: str, *, made: bool) -> None:
             f"{path} may be written by others (mode {mode:04o}); check its files, then run `chmod 700 {path}`"
         )
     if mode != 0o700:
+        if not made and not _only_ours(os.listdir(handle)):
+            raise UnsafePath(
+                f"{path} holds files of others (mode {mode:04o}); name another directory, or run `chmod 700 {path}`"
+            )
         os.fchmod(handle, 0o700)
+
+
+def _only_ours(names: list[str]) -> bool:
+    """Whether a directory is to be closed to others: not `/run`, because somebody named `/` as the home."""
+    return not names or bool(OURS.intersection(names))
 
 
 def _refuse_to_be_root_for(path: str) -> None:

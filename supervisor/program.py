@@ -28,12 +28,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
             lock = only_one(paths)
             _run(chosen, settled(paths), lock, lambda: tell(READY))
         except AlreadyRunning as error:
-            tell(READY if chosen.ready_fd is not None and error.socket else f"{error.message}\n".encode())
+            tell(READY if chosen.ready_fd is not None and error.socket else _line(error.message))
             return 0 if error.socket else 1
         except (GreenroomError, UnsafePath, OSError, ImportError) as error:
-            tell(f"greenroom: the daemon could not start: {told(error)}\n".encode())
+            tell(_line(f"greenroom: the daemon could not start: {told(error)}"))
             return 1
     return 0
+
+
+def _line(text: str) -> bytes:
+    """A path in it may be no text."""
+    return f"{text}\n".encode(errors="backslashreplace")
 
 
 def told(error: Exception) -> str:

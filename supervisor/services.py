@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import structlog
+from pydantic_core import PydanticSerializationError
 
 from actors.errors import ConfigError, GreenroomError, InvalidInput, UnknownConversation
 from actors.ids import ConnectionId, ConversationId
@@ -37,6 +38,7 @@ from supervisor.config.overrides import merge
 from supervisor.config.providers import insist_on_a_model
 from supervisor.engine import Engine
 from supervisor.environment import command_environment
+from supervisor.file_search import search
 from supervisor.journal.export import Place, import_, piece
 from supervisor.journal.failures import typed
 from supervisor.journal.opening import size_on_disk
@@ -71,9 +73,11 @@ class Services:
         self._noticed = False
         self._environ = dict(os.environ)  # decoded once: it is long, and a create wants it each time
         self._busy: set[asyncio.Task[None]] = set()
-        self._uploads = Uploads(Path(engine.paths.state), engine.config.greenroom.limits.import_bytes)
+        most = engine.config.greenroom.limits.import_bytes
+        self._uploads = Uploads(Path(engine.paths.state), most, engine.whole_bytes)
         self._importing: dict[ConnectionId, asyncio.Lock] = {}
         self._one_import = asyncio.Lock()
+        self._one_search = asyncio.Lock()
         switchboard.on_leave = self._left
         self._table: dict[type, Callable[[Any, Client], Awaitable[object]]] = {
             ask.MakeSettings: self._make_settings,
@@ -95,6 +99,7 @@ class Services:
             ask.AskKey: self._key,
             ask.RunOnce: self._run_once,
             ask.DiffToRemote: self._diff_to_remote,
+            ask.FindFiles: self._find_files,
         }
 
     def tell(self, asked: object) -> None:
@@ -156,7 +161,7 @@ class Services:
         roots = pins_of(settings.sandbox, settings.cwd, tmpdir)
         settings = settings.model_copy(update={"overrides": without_secrets(overrides), "roots": roots})
         most = loaded.config.greenroom.limits.settings_bytes
-        if (size := len(settings.model_dump_json().encode())) > most:
+        if (size := _size(settings)) > most:
             told = f"its settings take {size} bytes, {most} are possible (greenroom.limits.settings_bytes)"
             raise InvalidInput(f"{told}; shorten the instructions or the overrides")
         self._noticed = self._noticed or notice is not None  # one person has one daemon, and hears it once
@@ -241,6 +246,11 @@ class Services:
     async def _diff_to_remote(self, request: ask.DiffToRemote, client: Client) -> ask.Plain:
         return ask.Plain(await self._machine(client, Path(client.cwd) / request.cwd).diff_to_remote())
 
+    async def _find_files(self, request: ask.FindFiles, client: Client) -> ask.Plain:
+        roots = [Path(client.cwd) / root for root in request.roots]
+        async with self._one_search:  # an editor asks at every key; more at a time would only take turns
+            return ask.Plain({"files": await asyncio.to_thread(search, request.query, roots)})
+
     def _machine(self, client: Client, cwd: Path) -> Machine:
         theirs = Around.of_client(client.env or os.environ, client.umask)
         around = theirs.for_commands(self._engine.config, {**os.environ, **client.env})
@@ -281,7 +291,7 @@ class Services:
                 if request.more:
                     return ask.Plain({"lines": count})
                 with closing(self._uploads.take(key)) as upload:
-                    async with self._one_import:  # each may hold a very long line in memory
+                    async with self._one_import:  # each may hold a long line in memory, several times
                         return await self._take_in(upload, request.new_id)
         except OSError as error:
             raise typed(error, Path(self._engine.paths.state)) from error
@@ -295,7 +305,7 @@ class Services:
         self._uploads.keep_only(here)
         self._importing = {one: lock for one, lock in self._importing.items() if one in here}
 
-    async def _take_in(self, lines: Iterable[str], new_id: ConversationId | None) -> ask.Stored:
+    async def _take_in(self, lines: Iterable[bytes], new_id: ConversationId | None) -> ask.Stored:
         journal, state = self._engine.journal, Path(self._engine.paths.state)
         brought = await asyncio.to_thread(guest, lines, new_id)
         with ExitStack() as files:
@@ -399,6 +409,14 @@ def _arguments(wanted: ask.MakeSettings | ask.Person, person: ask.Person) -> Arg
     return Arguments(
         **{name: getattr(person, name, None) if value is None else value for name, value in said.items()}
     )
+
+
+def _size(settings: Settings) -> int:
+    try:
+        return len(settings.model_dump_json().encode())
+    except PydanticSerializationError:
+        told = f"the name of the working directory ({str(settings.cwd)!a}) or of $TMPDIR is not UTF-8 text"
+        raise InvalidInput(f"{told}; use another one") from None
 
 
 def _about(cwd: Path) -> Iterator[str]:

@@ -88,7 +88,7 @@ class DaemonLock:
 
     def _write(self, more: str) -> None:
         self._more = more
-        text = f"pid {os.getpid()}{more}".encode().ljust(TOLD_BYTES)
+        text = os.fsencode(f"pid {os.getpid()}{more}").ljust(TOLD_BYTES)
         os.pwrite(self._handle, text + life_of(os.getpid()).encode().ljust(TOLD_BYTES), 0)
 
     def release(self) -> None:
@@ -177,7 +177,7 @@ def take_lock(path: str, patience_s: float) -> DaemonLock:
 
 
 def _holder(handle: int) -> AlreadyRunning:
-    told, life = (os.pread(handle, TOLD_BYTES, at).decode(errors="replace").strip() for at in (0, TOLD_BYTES))
+    told, life = (os.fsdecode(os.pread(handle, TOLD_BYTES, at)).strip() for at in (0, TOLD_BYTES))
     return AlreadyRunning(told, life)
 
 

@@ -11,50 +11,83 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO
 
+import structlog
+
 from actors.errors import InvalidInput, Overloaded
 from actors.ids import ConnectionId, TurnId
 from actors.records import Record
+from actors.shortening import outline
 
-LONGEST_LINE = 256 << 20  # characters: one event, which is in memory several times while it is read
+log = structlog.get_logger()
+
+HEADER = 64 << 20  # bytes of the first line: a checkpoint with all that waits in a queue, as base64
+PIECE = 64 << 10  # bytes of a long line that are looked at together
 
 Key = tuple[ConnectionId, str]
 
 
 class Upload:
-    """Lines that can be gone through any number of times. The last may be unfinished."""
+    """Lines that can be gone through any number of times. The last may be unfinished.
 
-    def __init__(self, directory: Path) -> None:
-        self._file = tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n", dir=directory)  # noqa: SIM115  # see close
+    `whole`: bytes of an event that are held in memory, several times while it is read. Of a longer one, which no
+    journal of ours would read whole, each long text keeps its beginning, and says so.
+    """
+
+    def __init__(self, directory: Path, whole: int) -> None:
+        self._file: IO[bytes] = tempfile.TemporaryFile(dir=directory)  # noqa: SIM115  # see close
+        self._whole = whole
         self.lines = 0
         self.size = 0
-        self._line = 0  # characters of the last one
         self.partial = False
 
     def write(self, lines: tuple[str, ...], *, partial: bool) -> None:
         for line in lines:
             text = line.replace("\n", " ")  # which is the same in JSON, and here the end of a line
-            self._line = len(text) + (self._line if self.partial else 0)
-            if self._line > LONGEST_LINE:
-                raise InvalidInput(f"an event of more than {LONGEST_LINE} characters can't be imported")
-            self.size += self._file.write(text)
+            self._file.write(text.encode())
+            self.size += len(text)
             self.lines += not self.partial
             self.partial = partial and line is lines[-1]
             if not self.partial:
-                self.size += self._file.write("\n")
+                self.size += self._file.write(b"\n")
 
-    def __iter__(self) -> Iterator[str]:
+    def __iter__(self) -> Iterator[bytes]:
         self._file.seek(0)
-        return (line.removesuffix("\n") for line in self._file)
+        limit, number = max(HEADER, self._whole), 1
+        while line := self._file.readline(limit + 1):
+            if len(line) <= limit or line.endswith(b"\n"):
+                yield line.removesuffix(b"\n")
+            else:
+                start = self._file.tell() - len(line)
+                del line
+                yield self._shortened(number, start)
+            limit, number = self._whole, number + 1
+
+    def _shortened(self, number: int, start: int) -> bytes:
+        """The line that begins there, which is never held."""
+        self._file.seek(start)
+        short = outline(self._pieces(), self._whole) if number > 1 else None
+        size = self._file.tell() - start
+        if short is None:
+            raise InvalidInput(f"line {number}: of {size} bytes, it is too long, and no text can be shortened")
+        log.warning("import.shortened", line=number, size=size)
+        return short.removesuffix(b"\n")
+
+    def _pieces(self) -> Iterator[bytes]:
+        while piece := self._file.readline(PIECE):
+            yield piece
+            if piece.endswith(b"\n"):
+                return
 
     def close(self) -> None:
         self._file.close()
 
 
 class Uploads:
-    """`most`: characters of all uploads together."""
+    """`most`: characters of all uploads together. `whole`: see Upload."""
 
-    def __init__(self, directory: Path, most: int) -> None:
+    def __init__(self, directory: Path, most: int, whole: int = 18 << 20) -> None:
         self._directory = directory
+        self._whole = whole
         self._most = most
         self._lock = threading.Lock()
         self._under_way: dict[Key, Upload] = {}
@@ -64,7 +97,7 @@ class Uploads:
         with self._lock:
             upload = self._under_way.get(key)
             if upload is None:
-                upload = self._under_way[key] = Upload(self._directory)
+                upload = self._under_way[key] = Upload(self._directory, self._whole)
             others = sum(one.size for one in self._under_way.values()) - upload.size
         size = sum(map(len, lines)) + upload.size
         if size > self._most:

@@ -19,7 +19,7 @@ from actors.ids import ConversationId, SubscriptionId
 from actors.messages import Address, ConnectionClosed, Ready
 from actors.registry_messages import RegistryInput, ToConversation
 from transports.dialect import Action, Ask, Client, Dialect, Hangup, Introduce, Tell, Wake, Write
-from transports.framing import Item
+from transports.framing import LINE, Item
 from transports.messages import (
     Announced,
     Asked,
@@ -32,10 +32,11 @@ from transports.messages import (
     Reconfigured,
     Reminder,
     Served,
+    Streamed,
     Woken,
 )
 from transports.ordering import Ordering, request_of
-from transports.patience import Patience
+from transports.patience import BYTE_S, LARGE, Patience, Stopwatch
 from transports.switchboard import Switchboard
 from transports.wire import Arrived, Gone, NoMore, Parcel, Wire
 
@@ -64,6 +65,7 @@ class Neighbours:
 
 class Connection(Actor):
     fatal = True
+    patient = frozenset((Streamed,))
 
     def __init__(self, client: Client, dialect: Dialect, wire: Wire, around: Neighbours) -> None:
         self.name = f"connection-{client.connection[:8]}"
@@ -76,6 +78,7 @@ class Connection(Actor):
         self._take_more = False
         self._unread: deque[Item] = deque()  # lines that have arrived
         self._patience = Patience()
+        self._stopwatch = Stopwatch()
         self._pause_s = 0.0  # before the next of them
         self._due: deque[ReplyTo] = deque()  # for the dialect, when it is done with what it does now
         self._unserved = 0
@@ -111,11 +114,9 @@ class Connection(Actor):
         match message:
             case Arrived(items):
                 self._unread.extend(items)
-                self._weighed(self._read)
-                self._read_on()
+                self._read()
             case ReadOn():
-                self._weighed(self._read)
-                self._read_on()
+                self._read()
             case Posted(news, sender):
                 self._posted(news, sender)
             case Served(answer):
@@ -140,29 +141,40 @@ class Connection(Actor):
 
     def _read(self) -> None:
         """Some of the lines: a client that sends many at once is not to be the only one that is served."""
-        over = time.perf_counter() + SLICE_S
+        over, to_come_s = self._stopwatch.begin() + SLICE_S, 0.0
         while self._unread and not self._leaving:
             item = self._unread.popleft()
-            self._do(self._dialect.arrived(item) if isinstance(item, bytes) else self._dialect.skipped(item.reason))
+            if isinstance(item, LINE):
+                if len(item) > LARGE:
+                    to_come_s += len(item) * BYTE_S
+                self._do(self._dialect.arrived(item))
+            else:
+                self._do(self._dialect.skipped(item.reason))
             if self._unread and time.perf_counter() > over:
-                return
+                break
+        self._charge(to_come_s)
+        self._read_on()
 
     def _read_on(self) -> None:
         """What comes next from this client: at once, after the others, or after a pause."""
-        pause_s, self._pause_s = self._pause_s, 0.0
-        if pause_s:
-            self._around.clock.after(pause_s, self.address, ReadOn())
+        if self._pause_s:
+            self._around.clock.after(self._pause_s, self.address, ReadOn())
+            self._pause_s = 0.0
         elif self._unread:
             self.address.tell(ReadOn())
         else:
             self._take_more = True
 
     def _weighed(self, work: Callable[[], object]) -> None:
-        """Work for the client, and the pause that it comes to. By the processor: a busy machine is not its fault."""
-        began = time.thread_time()
+        """Work for the client, and the pause that it comes to."""
+        self._stopwatch.begin()
         work()
-        spent_s = time.thread_time() - began
-        self._pause_s = max(self._pause_s, self._patience.pause_after(spent_s, self._around.clock.now()))
+        self._charge(0.0)
+
+    def _charge(self, more_s: float) -> None:
+        spent_s = self._stopwatch.heavy_s() + more_s
+        if spent_s:
+            self._pause_s = max(self._pause_s, self._patience.pause_after(spent_s, self._around.clock.now()))
 
     # --- from the actors ------------------------------------------------------------------------------------------
 

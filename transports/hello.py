@@ -8,7 +8,7 @@ from typing import Any
 from actors.errors import GreenroomError, InvalidInput, Refusal
 from transports import jsonrpc
 from transports.dialect import Client, Dialect
-from transports.framing import Item
+from transports.framing import LINE, Item
 
 PROTOCOL = 1
 LONGEST_NAME = 200  # characters; it stands in every event that the client has a part in
@@ -58,7 +58,7 @@ def welcome(identity: Identity) -> bytes:
 
 def read(item: Item, dialects: Dialects) -> Hello | GreenroomError:
     """The hello, or the refusal to answer with."""
-    if not isinstance(item, bytes):
+    if not isinstance(item, LINE):
         return InvalidInput(f"the first line: {item.reason}")
     said = _said(item)
     if said is None:

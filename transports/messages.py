@@ -17,6 +17,11 @@ class Posted:
 
 
 @dataclass(frozen=True, slots=True)
+class Streamed(Posted):
+    """A slice for a reader: a thousand readers of one conversation have one each, and the answers go before them."""
+
+
+@dataclass(frozen=True, slots=True)
 class Dismissed:
     """The connection is to be closed when everything written so far has left."""
 

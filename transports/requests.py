@@ -247,6 +247,15 @@ class DiffToRemote:
 
 
 @dataclass(frozen=True, slots=True)
+class FindFiles:
+    """Answer: Plain {files}, the best first. Roots are relative to the client's directory."""
+
+    token: Token
+    query: str
+    roots: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Plain:
     """An answer that goes to the wire as it is."""
 
@@ -281,4 +290,5 @@ Request = (
     | AskKey
     | RunOnce
     | DiffToRemote
+    | FindFiles
 )

@@ -9,7 +9,7 @@ from actors.errors import ActorGone
 from actors.ids import ConnectionId
 from actors.messages import Address
 from transports.dialect import Client
-from transports.messages import Announced, Dismissed, Posted, Reconfigured
+from transports.messages import Announced, Dismissed, Posted, Reconfigured, Streamed
 
 News = Posted | Dismissed | Reconfigured | Announced
 
@@ -64,7 +64,7 @@ class Switchboard:
             self.on_leave()
 
     def post(self, connection: ConnectionId, message: ReplyTo | Deliver | EndSubscription, sender: Address) -> None:
-        self._tell(connection, Posted(message, sender))
+        self._tell(connection, (Streamed if isinstance(message, Deliver) else Posted)(message, sender))
 
     def clients(self) -> list[Client]:
         with self._lock:

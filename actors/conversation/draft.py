@@ -1,5 +1,9 @@
 """One step in the making: what was decided so far. Lives inside one call of `step` and never leaves it."""
 
+import json
+
+from pydantic_core import PydanticSerializationError
+
 from actors import events as ev
 from actors.answers import Answer
 from actors.conversation.facts import Facts, apply
@@ -68,7 +72,7 @@ class Draft:
         """Say it happened. It gets the next seq; nobody sees it before it is on disk."""
         open_turn = self.facts.turn
         turn = turn or (open_turn.id if open_turn else None)
-        body = event.model_dump_json().encode()
+        event, body = _written(event)
         if len(body) > self.state.limits.event_bytes:
             event, body = _bounded(event, body, self.state.limits)
         facts = apply(self.facts, event, self.now, turn)
@@ -117,6 +121,15 @@ class Draft:
             head = head_of(self.state) if self._headline else None
             append = Append(self.facts.conversation, tuple(self._records), head, self._durable)
         return Step(self.state, append, (*self._effects, *self._last))
+
+
+def _written(event: ev.DurableEvent) -> tuple[ev.DurableEvent, bytes]:
+    """A path of the system's may be any bytes: what is no text in it is told as `?`."""
+    try:
+        return event, event.model_dump_json().encode()
+    except PydanticSerializationError:
+        body = json.dumps(event.model_dump(mode="json"), ensure_ascii=False).encode(errors="replace")
+        return ev.durable_adapter.validate_json(body), body
 
 
 def _bounded(event: ev.DurableEvent, body: bytes, limits: Limits) -> tuple[ev.DurableEvent, bytes]:

@@ -13,7 +13,7 @@ from actors.conversation.turns import stop_turn
 from actors.effects import SetTimer
 from actors.errors import Busy, Cancelled, InvalidInput, Overloaded, QueueFull, UnknownConversation, WrongState
 from actors.ids import ConnectionId, InputId
-from actors.items import size_of
+from actors.items import says_nothing, size_of
 from actors.messages import CancelRequest, ResumeQueue, Send, WithdrawInput
 from actors.orders import InputWaits, PendingInput
 from actors.settings import AbortReason, BusyPolicy
@@ -60,6 +60,10 @@ def _refusal(
         return Overloaded("the daemon is stopping; try again in a moment")
     if not command.items:
         return InvalidInput("a message needs at least one item")
+    if says_nothing(command.items):
+        return InvalidInput(
+            "the message is empty; write some words, because many models refuse every request with it"
+        )
     if facts.failed is not None:
         return WrongState(f"the conversation has failed: {facts.failed}; `greenroom restart` restarts it")
     if facts.archived:

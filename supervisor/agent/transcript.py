@@ -3,13 +3,18 @@
 No I/O: pictures in files are named here and read where the request is built.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+
+from pydantic_core import from_json, to_json
 
 from actors import events as ev
 from actors.ids import ApprovalId, CallId, ItemId
 from actors.items import ImageItem, LocalImageItem, TextItem
 from actors.settings import Decision
+from supervisor.agent.bounds import DEFAULTS
+from supervisor.agent.model.decoding import intricate
 from supervisor.agent.model.history import (
     Answered,
     Called,
@@ -49,7 +54,11 @@ READ_BY_MODELS = frozenset(
     | {"task_started", "conversation_restarted"}
 )  # events of other types need not even be parsed
 
+NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+UNNAMED = "unknown"
+
 LEFT_OUT = "[a picture that was left out when the conversation was restarted]"
+EMPTY = "[an empty message]"  # of an older journal: some models refuse a request with a text that is empty
 
 
 Calls = list[Called | Answered]
@@ -140,7 +149,7 @@ class Transcript:
         self.heard = []
 
     def _take_user_message(self, event: ev.UserMessage) -> None:
-        message = Said("user", tuple(_parts(event)) or (Text(event.message),))
+        message = Said("user", tuple(_parts(event)) or (Text(event.message if event.message.strip() else EMPTY),))
         if event.kind is ev.MessageKind.PLAIN:
             self._add(message)
             self.heard.append(event.message)
@@ -157,7 +166,7 @@ class Transcript:
         self.size += weight(item)
 
     def _call(self, event: ev.ToolCall) -> None:
-        called = Called(event.call_id, event.name, event.arguments)
+        called = sendable(event)
         self._calls_with[event.call_id] = calls = self._last_calls()
         calls.append(called)
         self.size += weight(called)
@@ -193,11 +202,31 @@ def _parts(event: ev.UserMessage) -> Iterator[Part]:
     for item in event.items:
         match item:
             case TextItem():
-                yield Text(item.text)
+                if item.text.strip():
+                    yield Text(item.text)
             case ImageItem():
                 yield Image(item.image_url)
             case LocalImageItem():
                 yield LocalImage(item.path)
+
+
+def sendable(event: ev.ToolCall) -> Called:
+    """The call as a provider takes it back: what it refuses, it refuses with every later request. So the name could
+    be that of a tool, and the arguments are JSON, whatever the model wrote.
+    """
+    name = event.name if NAME.fullmatch(event.name) else UNNAMED
+    arguments = event.arguments if _is_object(event.arguments) else to_json({"unreadable": event.arguments}).decode()
+    return Called(event.call_id, name, arguments)
+
+
+def _is_object(text: str) -> bool:
+    data = text.encode("utf-8", "replace")
+    if intricate(data, DEFAULTS.answer_event_values):
+        return False
+    try:
+        return isinstance(from_json(data), dict)
+    except ValueError:
+        return False
 
 
 def _in_words(item: HistoryItem) -> HistoryItem:

@@ -77,7 +77,7 @@ def _add_argument(made: Parser, arg: Arg) -> None:
         help=arg.help.replace("%", "%%"),
         nargs=arg.many or None,
         choices=arg.choices or None,
-        metavar=None if arg.choices else arg.name.upper(),
+        metavar=f"{{{','.join(arg.choices)}}}" if arg.choices else arg.name.upper(),
     )
 
 

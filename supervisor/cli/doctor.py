@@ -26,11 +26,15 @@ class Finding(NamedTuple):
 
 
 class Patient(NamedTuple):
-    """What there is to examine. `control` is None where no daemon answers; `silence` says why."""
+    """What there is to examine. `control` is None where no daemon answers; `silence` says why.
+
+    `barred`: nobody was asked, because the way to the socket is not to be trusted.
+    """
 
     environ: dict[str, str]
     control: Control | None
     silence: str
+    barred: bool = False
 
 
 Check = Callable[[Patient], Iterator[tuple[str, str, bool] | str]]
@@ -46,8 +50,7 @@ def run(chosen: Namespace) -> int:
 
 
 def _findings() -> Iterator[Finding]:
-    control, silence = _reach()
-    patient = Patient(dict(os.environ), control, silence)
+    patient = _reach()
     for what, check in examination.CHECKS.items():
         try:
             for found in check(patient):
@@ -56,15 +59,16 @@ def _findings() -> Iterator[Finding]:
             yield Finding(what, problem.message, problem.advice or "see the daemon's log", broken=True)
         except Exception as error:  # noqa: BLE001  # a doctor that dies of a finding helps nobody
             yield Finding(what, f"the check failed: {error}", "please report this as a bug", broken=True)
-    if control is not None:
-        control.close()
+    if patient.control is not None:
+        patient.control.close()
 
 
-def _reach() -> tuple[Control | None, str]:
+def _reach() -> Patient:
+    environ = dict(os.environ)
     try:
-        return Control("doctor", timeout_s=3.0), ""
+        return Patient(environ, Control("doctor", timeout_s=3.0), "")
     except Problem as problem:
-        return None, problem.message
+        return Patient(environ, None, problem.message, problem.code == "not_allowed")
 
 
 def _print(findings: list[Finding]) -> None:

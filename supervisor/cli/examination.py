@@ -16,7 +16,7 @@ from supervisor.agent.sandbox import Sandbox
 from supervisor.cli.words import many, size
 from supervisor.config import choose_provider, load
 from supervisor.journal.opening import size_on_disk
-from supervisor.paths import UnsafePath, locate, private_directory, socket_path
+from supervisor.paths import UnsafePath, locate, private_directory, second_journal, socket_path
 from supervisor.single import held
 from supervisor.version import VERSION
 
@@ -34,18 +34,27 @@ def directories(_: "Patient") -> Found:
     try:
         paths = locate()
         for directory in (paths.state, paths.run):
-            if Path(directory).is_dir():
+            if os.path.lexists(directory):
                 private_directory(directory, create=False)
     except UnsafePath as error:
-        yield str(error), "make yourself its owner and set its mode to 700", True
+        yield str(error), "make it a directory of your own with mode 700, or remove it", True
         return
     yield f"state in {paths.state}, config in {paths.config}"
+    other = second_journal(paths)
+    if other:
+        yield (
+            f"this HOME has a second journal, {other}, which programs with other XDG variables use",
+            "give all the same XDG_STATE_HOME; `greenroom export` and `import` take conversations across",
+            False,
+        )
 
 
 def socket(patient: "Patient") -> Found:
     path = socket_path(locate())
     if patient.control is not None:
         yield f"a daemon answers at {path}"
+    elif patient.barred:
+        yield patient.silence, "then a daemon that runs is found again", True
     elif held(locate().lock_file) is not None:
         yield f"a daemon holds this home and does not answer ({patient.silence})", FORCE, True
     elif Path(path).exists():
@@ -64,7 +73,7 @@ def lock(patient: "Patient") -> Found:
             else "free"
         )
         return
-    if patient.control is None:
+    if patient.control is None and not patient.barred:
         yield f"held by {holder.told or 'an unknown process'}, which does not answer", FORCE, True
     else:
         yield f"held by {holder.told.partition(',')[0]}"

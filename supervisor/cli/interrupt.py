@@ -28,7 +28,7 @@ def run(chosen: Namespace) -> int:
             _explained(control, name, one, result, as_json=chosen.json)
             for (name, one), result in zip(wanted, results, strict=True)
         ]
-    return _told([name for name, _ in wanted], explained, wait_s, as_json=chosen.json)
+    return _told([name for name, _ in wanted], explained, wait_s, chosen)
 
 
 def _explained(control: Control, name: str, one: str, result: Json | Problem, *, as_json: bool) -> Json | Problem:
@@ -43,8 +43,8 @@ def _busy(control: Control) -> list[tuple[str, str]]:
     return [(ids.short(row["conversation"]), row["conversation"]) for row in rows if row["state"] in BUSY]
 
 
-def _told(names: list[str], results: list[Json | Problem], wait_s: float, *, as_json: bool) -> int:
-    failures: list[Problem] = []
+def _told(names: list[str], results: list[Json | Problem], wait_s: float, chosen: Namespace) -> int:
+    as_json, failures = chosen.json, list[Problem]()
     for name, result in zip(names, results, strict=True):
         if isinstance(result, Problem):
             failures.append(_late(name, wait_s) if result.code == "timed_out" else result)
@@ -52,7 +52,8 @@ def _told(names: list[str], results: list[Json | Problem], wait_s: float, *, as_
         elif as_json:
             print(json_text(result))
         else:
-            print(f"{visible(name)}: {_words(result)}{_left(name, result)}")
+            cleared = "; its queue is empty now" if chosen.clear else ""
+            print(f"{visible(name)}: {_words(result)}{cleared or _left(name, result)}")
     if not names and not as_json:
         print("nothing is running")
     if not failures:

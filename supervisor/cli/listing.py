@@ -98,7 +98,7 @@ def filled(fields: Mapping[str, str], row: Row, template: str) -> str:
                 raise Problem(f"unknown field {found[1]!r}", f"write one of {known}", "usage")
             here = here[part]
         if isinstance(here, str):
-            return clean(here) if terminal.is_terminal() else here
+            return clean(here) if sys.stdout.isatty() else here  # also where TERM says that it is a dumb one
         return "" if here is None else json_text(here)
 
     return _FIELD.sub(value, template)

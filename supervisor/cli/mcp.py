@@ -72,7 +72,10 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
 
     parser = OneLine(prog="greenroom mcp", description="Serve MCP over stdio; editors start this.")
     add_options(parser)
-    return parser.parse_args(arguments)
+    chosen, rest = parser.parse_known_args(arguments)
+    if rest not in ([], ["serve"]):  # Codex had `mcp serve` for a time
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    return chosen
 
 
 def run(chosen: argparse.Namespace | type[Unsaid]) -> int:

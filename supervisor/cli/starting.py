@@ -82,7 +82,7 @@ def down(chosen: Namespace) -> int:
             raise
         from supervisor.cli.forcing import clear_the_way
 
-        running = clear_the_way()
+        running = clear_the_way() or _brought_down(drain_s)  # it may have been busy, and hear us now
     print("down" if running else "already down")
     return 0
 

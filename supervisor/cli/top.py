@@ -10,7 +10,7 @@ from typing import NamedTuple
 from actors.visible import visible
 from supervisor.cli import ids, terminal
 from supervisor.cli.attach import attached
-from supervisor.cli.client import Control, Json
+from supervisor.cli.client import Control, Json, Refused
 from supervisor.cli.memory import of_conversations, of_process
 from supervisor.cli.questions import body, title
 from supervisor.cli.rows import COLUMNS, row_of
@@ -218,13 +218,20 @@ class Top:
         if not decision:
             self._note = "nothing was answered"
         elif asking.what == "answer":
-            self._control.send("approvals/answer", approval=asking.id, decision=decision)
-            self._note = f"answered: {decision}"
+            self._note = self._answered(asking.id, decision)
         elif decision == "approved":
             self._control.send("conversation/interrupt", conversation=asking.id)
             self._note = f"{ids.short(asking.id)}: asked to stop"
         else:
             self._note = "it goes on"
+
+    def _answered(self, approval: str, decision: str) -> str:
+        """Somebody else may have been quicker."""
+        try:
+            self._control.call("approvals/answer", approval=approval, decision=decision)
+        except Refused as refusal:
+            return visible(refusal.message)
+        return f"answered: {decision}"
 
     def _attach(self, row: Row, keyboard: keys.Keyboard) -> None:
         """On the ordinary screen, with a connection of its own; afterwards we are back here."""

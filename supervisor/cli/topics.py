@@ -37,9 +37,13 @@ unique prefix of those, or a conversation that has exactly one open approval."""
   Ctrl-C             asks, then interrupts the turn; once more kills its
                      commands. Where nothing runs, it leaves
   Ctrl-D or Ctrl-\\   leaves; the conversation goes on
-  y n a q            answer an open approval: yes, no, always in this
-                     conversation, no and end the turn
-  anything else      is typed; Enter sends it. While a turn runs it joins it
+  a word and Enter   answers an open approval: yes, no, always (the same
+                     command later in this conversation), abort (no, and the
+                     turn ends). show prints all of a long one
+  anything else      is a message; Enter sends it. While a turn runs it joins
+                     it
+
+Neither a paste nor a word that was begun before the question came answers it.
 
 Leaving never ends a turn, and neither does a terminal that goes away. `attach`
 begins with the last turn; --from takes a seq, `all` or `now`. In a pipe the

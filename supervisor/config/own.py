@@ -74,6 +74,11 @@ class Limits(Table):
         64,
         description="Open requests of one connection; more are refused as `overloaded`. Editors have a few.",
     )
+    subscriptions: Positive = Field(
+        256,
+        description="Conversations that one connection reads at the same time: attached, listened to, or watched as "
+        "resources. Each is served in its turn.",
+    )
     connections: Positive = Field(2_000, description="Clients at the same time. Each needs a file descriptor.")
     environment_bytes: Integer = Field(
         2 * MIB,

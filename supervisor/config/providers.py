@@ -88,7 +88,7 @@ def insist_on_a_model(config: Config, environ: Mapping[str, str], file: str) -> 
         provider = choose_provider(config, environ, file).provider
         provider.api_key(environ)
     except ConfigError as error:
-        raise ConfigError(f"{error.message} {HOW_TO_SET}", **error.details) from None
+        raise ConfigError(f"{error.message.rstrip('.')}; {HOW_TO_SET}", **error.details) from None
     if provider.id == DEMO and config.model_provider is None:
         raise ConfigError(
             "there is no model: no provider is named and OPENAI_API_KEY is not set. To use OpenAI, set the variable: "

@@ -163,7 +163,7 @@ class Arriving:
 Keep = Callable[[Iterable[Record]], Iterable[Record]]
 
 
-def arriving(lines: Iterable[str], new_id: ConversationId | None = None, keep: Keep = tuple) -> Arriving:
+def arriving(lines: Iterable[str | bytes], new_id: ConversationId | None = None, keep: Keep = tuple) -> Arriving:
     """The slow half of an import, which needs no journal. `new_id` gives the conversation another id.
 
     `keep` is where the records wait for the journal: in memory, or on a disk if they are many.
@@ -189,7 +189,7 @@ def _line(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
-def _parsed(model: type[Model], number: int, line: str) -> Model:
+def _parsed(model: type[Model], number: int, line: str | bytes) -> Model:
     try:
         return model.model_validate_json(line)
     except ValidationError as error:
@@ -199,7 +199,7 @@ def _parsed(model: type[Model], number: int, line: str) -> Model:
         raise InvalidInput(f"line {number}: {words}", line=number) from None
 
 
-def _record(number: int, line: str) -> Record:
+def _record(number: int, line: str | bytes) -> Record:
     event = _parsed(ExportedEvent, number, line)
     if event.body.get("type") != event.type:
         raise InvalidInput(

@@ -1,11 +1,12 @@
 """Whether the journal's files are still where they were opened: what is written into a deleted file is kept nowhere.
 
 On the committing thread, before each commit and every few seconds; a look costs two calls of the system. SQLite
-itself goes on writing into files that have lost their name, and says nothing.
+itself goes on writing into files that have lost their name or were cut, and says nothing.
 """
 
 import os
 from pathlib import Path
+from typing import NoReturn
 
 from actors.errors import JournalError, StorageLost
 from supervisor.journal.failures import typed
@@ -19,6 +20,8 @@ class Presence:
         self._file = path
         self._log = path.with_name(f"{path.name}-wal")
         self._ids: dict[Path, Identity] = {}
+        self._sizes: dict[Path, int] = {}
+        self.cut: Path | None = None
         self._handle = os.open(path, O_PATH | os.O_CLOEXEC) if O_PATH is not None else None
         self._note(path)
 
@@ -28,18 +31,38 @@ class Presence:
             self._handle = None
 
     def insist(self) -> None:
-        """Raises StorageLost. A file that comes back is there again."""
+        """Raises StorageLost. A file that comes back is there again. Any thread."""
         for path in (self._file, self._log):
-            if path not in self._ids:
-                self._note(path)  # the log is made by the first write, and stays as long as we do
-                continue
-            found = _identity(path)
-            if found != self._ids[path]:
-                what = "was replaced by another file" if found else self._fate(path)
-                raise StorageLost(f"{path} {what} while the daemon had it open; nothing is stored any more")
+            self._found(path)
+
+    def insist_whole(self) -> None:
+        """Nor has anybody cut them. A file that was cut stays lost, as whatever is written behind a hole is."""
+        for path in (self._file, self._log):
+            found = self._found(path)
+            if found is not None and found.st_size < self._sizes.get(path, 0):
+                self.cut = path
+        if self.cut is not None:
+            self._lost(self.cut, "was cut short")
+
+    def measure(self) -> None:
+        """After each write of our own: until the next one, nothing makes the files shorter but somebody else."""
+        found = {path: _look(path) for path in self._ids}
+        self._sizes = {path: one.st_size for path, one in found.items() if one is not None}
+
+    def _found(self, path: Path) -> os.stat_result | None:
+        if path not in self._ids:
+            self._note(path)  # the log is made by the first write, and stays as long as we do
+            return None
+        found = _look(path)
+        if _identity(found) != self._ids[path]:
+            self._lost(path, "was replaced by another file" if found else self._fate(path))
+        return found
+
+    def _lost(self, path: Path, what: str) -> NoReturn:
+        raise StorageLost(f"{path} {what} while the daemon had it open; nothing is stored any more")
 
     def file_is_here(self) -> bool:
-        return _identity(self._file) == self._ids[self._file]
+        return _identity(_look(self._file)) == self._ids[self._file]
 
     def deleted(self) -> bool:
         """Whether the file itself has no name left, and goes with us."""
@@ -49,28 +72,31 @@ class Presence:
         if path != self._file or self.deleted():
             return "was deleted"
         there = Path(f"/proc/self/fd/{self._handle}").readlink()
-        return f"was moved to {there}" if _identity(there) == self._ids[path] else "went away with its disk"
+        return f"was moved to {there}" if _identity(_look(there)) == self._ids[path] else "went away with its disk"
 
     def _note(self, path: Path) -> None:
-        found = _identity(path)
+        found = _identity(_look(path))
         if found is not None:
             self._ids[path] = found
 
 
 def problem(presence: Presence) -> JournalError | None:
     try:
-        presence.insist()
+        presence.insist_whole()
     except JournalError as error:
         return error
     return None
 
 
-def _identity(path: Path) -> Identity | None:
+def _look(path: Path) -> os.stat_result | None:
     """None only if it is known that there is no such file; a disk that can't be asked raises what it says."""
     try:
-        found = path.stat()
+        return path.stat()
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise typed(error, path) from error
-    return found.st_dev, found.st_ino
+
+
+def _identity(found: os.stat_result | None) -> Identity | None:
+    return None if found is None else (found.st_dev, found.st_ino)

@@ -8,6 +8,7 @@ import sqlite3
 import time
 from contextlib import closing
 from pathlib import Path
+from shlex import quote
 
 from supervisor.journal.presence import Presence
 
@@ -17,17 +18,32 @@ RESTART = "`greenroom down && greenroom up`"
 def rescue(db: sqlite3.Connection, path: Path, presence: Presence) -> str:
     """All of it into one file: the one that still has a name, or a copy beside. What to do now, for a person."""
     try:
+        if presence.cut is not None:
+            return _kept(_copied(db, path), path)  # a checkpoint would tear what is still whole
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        presence.measure()
         if presence.file_is_here():
             return f"all of it is in {path}; {RESTART} goes on with it"
         if not presence.deleted():
             return f"put it back, and the daemon goes on; or start with what is there: {RESTART}"
         if not path.parent.is_dir():
             return f"its directory is gone, so nothing can be saved; {RESTART} begins a new one"
-        copy = _copied(db, path)
+        return _kept(_copied(db, path), path)
     except (sqlite3.Error, OSError) as error:
         return f"it can't be saved ({error}); {RESTART} begins with what is there"
-    return f"all of it is kept in {copy}; to have it back: greenroom down && mv {copy} {path} && greenroom up"
+
+
+def _kept(copy: Path, path: Path) -> str:
+    """With the way back, for a shell and to the letter."""
+    here, there = quote(str(path)), quote(str(copy))
+    aside = f"mv {here} {quote(f'{path}.aside')} && " if path.is_dir() else ""
+    again = f"greenroom down && {aside}mv {there} {here} && greenroom up"
+    return f"all of it is kept in {copy}; to have it back: {again}"
+
+
+def _insist_that_it_is_sound(copy: sqlite3.Connection) -> None:
+    if copy.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+        raise sqlite3.DatabaseError("what is left of it is damaged")
 
 
 def _copied(db: sqlite3.Connection, path: Path) -> Path:
@@ -38,6 +54,7 @@ def _copied(db: sqlite3.Connection, path: Path) -> Path:
     try:
         with closing(sqlite3.connect(part)) as into:
             db.backup(into)
+            _insist_that_it_is_sound(into)
             into.execute("PRAGMA journal_mode=DELETE").fetchall()  # so that it is one file
         copy = path.with_name(f"journal.rescued-{time.strftime('%Y%m%d-%H%M%S')}.sqlite3")
         part.rename(copy)

@@ -174,7 +174,8 @@ class SqliteJournal:
             raise StorageFailed(f"{self._path}: the journal is closed")
         with self._watched(), self._writer.transaction(durable=durable) as db:
             yield db
-            self._presence.insist()
+            self._presence.insist_whole()
+        self._presence.measure()
 
     # --- any thread --------------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from tests.faults.follower import judge
 from tests.faults.house import House, served_by, until
 from tests.faults.pinging import Pings, pinging
 from tests.faults.report import Row
-from tests.support.hostile_server import DRIPS, KINDS, SLOW, hostile_server
+from tests.support.hostile_server import DRIPS, KINDS, RESPONSES, SLOW, hostile_server
 
 MIB = 1 << 20
 ROOM = 200 * MIB  # what one server may cost while it does its worst
@@ -27,12 +27,13 @@ MANY = 8  # conversations at once
 ROUNDS = 10  # for each of them; then others, for theirs have become long
 
 
-@pytest.fixture
-def hostile(tmp_path: Path) -> Iterator[House]:
+@pytest.fixture(params=["chat"])
+def hostile(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[House]:
     with hostile_server() as url:
         config = served_by(url, "limits.refusal_seconds = 0.5", retries=0)
         patient = "stream_max_retries = 0"
-        config = config.replace(patient, f"{patient}\nstream_idle_timeout_ms = {IDLE_MS}")
+        wire = f'stream_idle_timeout_ms = {IDLE_MS}\nwire_api = "{request.param}"'
+        config = config.replace(patient, f"{patient}\n{wire}")
         with House(tmp_path / "home", config) as house:
             yield house
             assert house.complaints() == []
@@ -78,6 +79,17 @@ def test_whatever_a_server_sends_without_end_its_turn_ends_and_the_next_one_work
                 row.times += 1
                 assert hostile.rss() - before < ROOM, f"{kind} costs {(hostile.rss() - before) // MIB} MiB"
         assert pings.p50 < 25.0, "everybody waits for one bad server"
+
+
+@pytest.mark.parametrize("hostile", ["responses"], indirect=True)
+def test_on_the_other_wire_too_every_turn_ends_and_the_next_one_works(hostile: House, measure: Measure) -> None:
+    with measure("H", "one of each kind of endless or odd answer, responses") as row:
+        caller = hostile.caller()
+        before = hostile.rss()
+        for kind in sorted(RESPONSES):
+            suffered(caller, kind)
+            row.times += 1
+            assert hostile.rss() - before < ROOM, f"{kind} costs {(hostile.rss() - before) // MIB} MiB"
 
 
 def test_an_interrupt_reaches_a_turn_whatever_its_server_sends(hostile: House, measure: Measure) -> None:

@@ -74,6 +74,13 @@ def test_a_diff_where_there_is_no_repository_is_refused(house: House) -> None:
     assert isinstance(house.ask(ask.DiffToRemote(7, "nowhere")), GreenroomError)
 
 
+def test_files_are_found_below_roots_that_are_relative_to_the_client(house: House, tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "wanted.py").touch()
+    (row,) = house.ask(ask.FindFiles(7, "want", ("src", "nowhere"))).value["files"]
+    assert (row["root"], row["path"]) == (str(tmp_path / "src"), "wanted.py")
+
+
 def test_the_config_in_force_is_told(house: House) -> None:
     answer = house.ask(ask.ReadConfig(7))
     assert (answer.value["value"]["model"], answer.value["value"]["approval_policy"]) == ("m", "never")

@@ -41,12 +41,15 @@ class Person:
         return self.greenroom(*words, XDG_RUNTIME_DIR=str(self.runtime), **more)
 
     def greenroom(self, *words: str, **more: str) -> str:
-        command = [sys.executable, "-P", "-m", "supervisor.cli.main", *words]
-        done = subprocess.run(
-            command, env=self.environ(**more), cwd=self.home, capture_output=True, text=True, timeout=60, check=False
-        )
+        done = self.run(*words, **more)
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
+
+    def run(self, *words: str, **more: str) -> "subprocess.CompletedProcess[str]":
+        command = [sys.executable, "-P", "-m", "supervisor.cli.main", *words]
+        return subprocess.run(
+            command, env=self.environ(**more), cwd=self.home, capture_output=True, text=True, timeout=60, check=False
+        )
 
     def editor(self, **more: str) -> dict[str, Any]:
         """What the bridge answers to `initialize`, started as MCP clients do it: with HOME, PATH and little more."""
@@ -170,6 +173,26 @@ def test_a_home_deeper_than_any_address_has_its_socket_in_it(tmp_path: Path) -> 
     try:
         assert "result" in person.editor()
         assert Path(person.greenroom("socket")).is_relative_to(person.home)
+    finally:
+        person.greenroom("down")
+
+
+def test_a_terminal_with_xdg_variables_finds_the_daemon_that_an_editor_without_them_has_started(
+    people: Callable[[str], Person],
+) -> None:
+    ada = people("ada")
+    assert "result" in ada.editor()
+    assert ada.terminal("pid", XDG_STATE_HOME=str(ada.home / "s")) == str(ada.holder())
+
+
+def test_a_home_whose_name_is_no_text_has_a_daemon_like_any_other(tmp_path: Path) -> None:
+    person = Person(tmp_path / os.fsdecode(b"ad\xff"))
+    assert "result" in person.editor()
+    try:
+        assert person.greenroom("up").startswith("already up")
+        assert "run/greenroom.sock" in person.greenroom("status")
+        assert person.greenroom("run", "say hello", "-C", str(tmp_path)) == "hello"
+        assert "is not UTF-8 text" in person.run("run", "say hello").stderr
     finally:
         person.greenroom("down")
 

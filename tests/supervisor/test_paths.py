@@ -4,7 +4,7 @@ import socket
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
@@ -109,6 +109,19 @@ def test_a_moved_home_that_is_gone_is_followed_no_more(tmp_path: Path) -> None:
     assert locate({"HOME": str(tmp_path)}).state == str(tmp_path / ".local" / "state" / "greenroom")
 
 
+def test_a_variable_that_names_an_empty_place_does_not_hide_the_journal_that_the_home_has(tmp_path: Path) -> None:
+    """An editor without the variable was first: a terminal with it is to find the same daemon."""
+    usual = locate({"HOME": str(tmp_path)})
+    private_directory(usual.state)
+    Path(usual.journal_file).touch()
+    environ = {"HOME": str(tmp_path), "XDG_STATE_HOME": f"{tmp_path}/s"}
+    assert locate(environ).state == usual.state
+    named = tmp_path / "s" / "greenroom"
+    named.mkdir(parents=True)
+    (named / "journal.sqlite3").touch()
+    assert locate(environ).state == str(named)  # a journal there is what the variable means
+
+
 def test_a_home_in_its_usual_place_leaves_no_word(tmp_path: Path) -> None:
     remember(locate({"HOME": str(tmp_path)}))
     remember(locate({"GREENROOM_HOME": str(tmp_path / "g"), "XDG_STATE_HOME": str(tmp_path / "s")}))
@@ -138,6 +151,19 @@ def test_our_files_are_looked_for_in_the_home_and_then_where_xdg_says() -> None:
 
 
 @pytest.mark.usefixtures("narrow_umask")
+def test_a_directory_with_the_files_of_others_is_not_closed_to_them(tmp_path: Path) -> None:
+    theirs = tmp_path / "run"
+    theirs.mkdir(mode=0o755)
+    theirs.chmod(0o755)
+    (theirs / "something.pid").touch()
+    with pytest.raises(UnsafePath, match="holds files of others"):
+        private_directory(str(theirs))
+    assert mode(theirs) == 0o755
+    (theirs / "daemon.lock").touch()
+    private_directory(str(theirs))
+    assert mode(theirs) == 0o700
+
+
 def test_a_private_directory_is_made_with_its_parents_whatever_the_umask(tmp_path: Path) -> None:
     made = private_directory(str(tmp_path / "a" / "b" / "c"))
     assert [mode(tmp_path / part) for part in ("a", "a/b", "a/b/c")] == [0o700] * 3
@@ -262,6 +288,21 @@ def test_a_client_reaches_a_socket_however_deep_its_home_lies(tmp_path: Path, mo
         client = dial(found, lambda: socket.socket(socket.AF_UNIX))
         assert client is not None
         client.close()
+
+
+@pytest.mark.parametrize("kind", ["file", "directory", "link", "fifo"])
+def test_whatever_lies_in_the_sockets_place_is_named_with_the_remedy(tmp_path: Path, kind: str) -> None:
+    found = locate({"GREENROOM_HOME": str(tmp_path)})
+    private_directory(found.run)
+    make: dict[str, Callable[[Path], object]] = {
+        "file": Path.touch,
+        "directory": Path.mkdir,
+        "link": lambda at: at.symlink_to("/no"),
+        "fifo": os.mkfifo,
+    }
+    make[kind](Path(found.socket))
+    with pytest.raises(UnsafePath, match=f"{found.socket} is in the way.*remove it"):
+        dial(found, lambda: socket.socket(socket.AF_UNIX))
 
 
 def test_nobody_is_greeted_in_a_directory_of_somebody_else(tmp_path: Path) -> None:

@@ -64,6 +64,10 @@ class SmallEngine:
     def config(self) -> Any:
         return self.loaded.config
 
+    @property
+    def whole_bytes(self) -> int:
+        return 1 << 24
+
     def reload(self, loaded: Loaded) -> None:
         self.reloaded.append(loaded)
 

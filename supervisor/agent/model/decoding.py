@@ -8,10 +8,13 @@ import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from dataclasses import replace
+from itertools import chain, count
 from typing import Any
 
 from pydantic_core import from_json
 
+from actors.ids import CallId
 from supervisor.agent.bounds import DEFAULTS, KIB, Bounds, json_size
 from supervisor.agent.model.errors import BeyondBound, ModelError, StreamBroken
 from supervisor.agent.model.news import CallDone, Delta, Finished, News, ReasoningDone, SectionBreak, TextDone, Usage
@@ -30,6 +33,7 @@ class Decoder(ABC):
 
     __slots__ = (
         "_bounds",
+        "_calls_told",
         "_delta",
         "_half",
         "_items",
@@ -49,6 +53,7 @@ class Decoder(ABC):
         self.said = 0  # bytes that the model has said so far, as JSON writes them
         self._repeated = 0  # the same of its finished items, which say again what the deltas said
         self._items = 0
+        self._calls_told: set[str] = set()
         self.answered = False
         self.done = False
         self.failure: ModelError | None = None
@@ -113,7 +118,14 @@ class Decoder(ABC):
                 break
             self._count(one)
             if not self.failure:
-                self._news.append(one)
+                self._news.append(self._apart(one) if isinstance(one, CallDone) else one)
+
+    def _apart(self, call: CallDone) -> CallDone:
+        """With an id that no other call of the answer has; some servers send none, or the same again."""
+        numbered = (f"{call.call_id or 'call'}_{number}" for number in count(len(self._calls_told)))
+        own = next(one for one in chain([call.call_id], numbered) if one and one not in self._calls_told)
+        self._calls_told.add(own)
+        return call if own == call.call_id else replace(call, call_id=CallId(own))
 
     def _count(self, item: News) -> None:
         match item:

@@ -9,6 +9,7 @@ their turn; what is no body (heads, trailers, the frames of chunks) has a bound.
 """
 
 import asyncio
+import select
 import ssl
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -88,10 +89,12 @@ class Direct(httpx.AsyncBaseTransport):
             raise httpx.PoolTimeout("all connections are in use") from error
 
     async def _connection(self, origin: Origin, patience_s: float | None) -> "Connection":
-        for connection in reversed(self._idle):
+        for connection in reversed(tuple(self._idle)):
             if connection.origin == origin:
-                connection.wake()
-                return connection
+                if connection.is_silent:
+                    connection.wake()
+                    return connection
+                connection.close()
         return await Connection.to(origin, self._tls, patience_s, self._bounds)
 
 
@@ -215,6 +218,15 @@ class Connection(asyncio.BufferedProtocol):
     def reusable(self) -> bool:
         return self._complete and self._lasting and not (self._ended or self._paused)
 
+    @property
+    def is_silent(self) -> bool:
+        """Nothing has come that the loop has not read: an end, or an answer to no request, which would be taken for
+        that to the next.
+        """
+        looked = select.poll()
+        looked.register(self.transport.get_extra_info("socket").fileno(), select.POLLIN)
+        return not looked.poll(0)
+
     def rest(self, expiry_s: float, forget: Callable[["Connection"], None]) -> None:
         self._forget = forget
         self._leave = asyncio.get_running_loop().call_later(expiry_s, self.close)
@@ -248,6 +260,9 @@ class Connection(asyncio.BufferedProtocol):
             self._parser.feed_data(self._piece[:nbytes])
         except httptools.HttpParserError as error:
             self._fail(httpx.RemoteProtocolError(f"the answer is not HTTP: {error}"))
+            return
+        except httptools.HttpParserUpgrade:
+            self._fail(httpx.RemoteProtocolError("the server wants to speak another protocol than HTTP"))
             return
         self._look_at_size()
         # What is no part of the body is no sign of life: it moves nobody's time-out.

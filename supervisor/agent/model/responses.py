@@ -9,7 +9,7 @@ from typing import ClassVar
 from actors.ids import CallId
 from actors.settings import ReasoningEffort, ReasoningSummary
 from supervisor.agent.bounds import DEFAULTS, Bounds, json_size
-from supervisor.agent.model.decoding import LONGEST_NAME, Decoder, Object, a_count, a_list, a_text, an_object
+from supervisor.agent.model.decoding import LONGEST_NAME, Decoder, Object, a_count, a_list, a_text, an_object, mended
 from supervisor.agent.model.errors import AnswerCut, StreamBroken
 from supervisor.agent.model.history import (
     Answered,
@@ -192,7 +192,7 @@ def _reasoning_done(item: Object) -> ReasoningDone:
         id=a_text(item.get("id")),
         summary=tuple(a_text(an_object(part).get("text")) for part in a_list(item.get("summary"))),
         raw=_texts(item.get("content")),
-        encrypted_content=encrypted if isinstance(encrypted, str) else None,
+        encrypted_content=mended(encrypted) if isinstance(encrypted, str) else None,
     )
 
 

@@ -1,8 +1,8 @@
 """A bash script -> the plain commands that bash would run, or None if there is anything more to it.
 
 The parser and bash may differ about odd text. So the parser's answer is only believed where the script reads like it
-byte for byte: words of harmless characters, simple quotes, operators, nothing but blanks in between. The parser is
-given no others at all: some of 16 KiB keep it busy for many seconds.
+byte for byte: words of harmless characters, simple quotes, operators, and nothing but blanks in between. It gets no
+others: some of 16 KiB keep it busy for many seconds.
 """
 
 import re

@@ -12,6 +12,7 @@ ENTER, BACKSPACE, ESCAPE = "\r", "\x7f", "\x1b"
 UP, DOWN = "\x1b[A", "\x1b[B"
 PASTES_APART, PASTES_AS_KEYS = "\x1b[?2004h", "\x1b[?2004l"  # the terminal says where a paste begins and ends
 _PASTE_BEGINS, _PASTE_ENDS = "\x1b[200~", "\x1b[201~"
+_WAYS_OUT = {b"\x03", b"\x04", b"\x1c"}  # pressed alone
 _BEGUN = re.compile(r"\x1b(\[[0-9;]*)?\Z")  # of a sequence, the part that has come so far
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
@@ -71,6 +72,8 @@ class Keyboard:
             data = b""
         if not data:
             return [CTRL_D]
+        if self._paste is not None and data in _WAYS_OUT:
+            self._paste = None  # its end was lost; nobody is kept in it
         text = (self._unfinished + data).decode(errors="surrogateescape")
         self._unfinished = b""
         if text and "\udc80" <= text[-1] <= "\udcff":  # the first bytes of a character

@@ -15,6 +15,11 @@ ASKS = (
     "\ufe56",
     "\u2047",
     "\u2048",
+    "\u2049",
+    "\u203d",
+    "\u0294",
+    "\u2753",
+    "\u2754",
 )  # at the beginning of a question, and what looks like it
 _ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 _PIECES = re.compile(r"\x1b\[[0-9;]*m|\n|[^\S\n]+|[^\s\x1b]+")

@@ -23,7 +23,7 @@ SHOW = "show"
 LOOK_S = 0.5  # nobody has read a question sooner; such a key was meant for the line that was being typed
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 WIDE = 80  # columns from which there is room to say what the words mean
-CHANGED = "the question was not there when you began to type; read it, then type the word again"
+CHANGED = "not answered: the question came while you typed; read it, then type again"
 PASTED = "what is pasted answers nothing; type the word"
 CLOSED = "that question is closed; nothing was answered, nothing was sent"
 PARTLY = "not all of it is on the screen; type show and Enter first"
@@ -88,8 +88,9 @@ class Talk:
 
     def _begin(self, scene: Scene, now: float) -> None:
         if not self._typed:
+            known = scene.question is not None and self._seen == scene.question and not self._pasted
             self._pasted, self._said = False, ""
-            self._seen = scene.question if self._may_answer(scene, now) else None
+            self._seen = scene.question if known or self._may_answer(scene, now) else None
         self._typed_at = now
 
     def _may_answer(self, scene: Scene, now: float) -> bool:
@@ -122,7 +123,9 @@ class Talk:
         elif key == keys.ENTER:
             said, self._typed = self._typed.strip(), ""
             self._pasted = self._pasted or more
-            return self._entered(said, scene) if said else None
+            wanted = self._entered(said, scene) if said else None
+            self._seen = None  # of a line that was only erased it is still known
+            return wanted
         elif key in {keys.BACKSPACE, "\x08"}:
             self._typed = self._typed[:-1]
         elif key == keys.CTRL_U:

@@ -49,6 +49,7 @@ class Transcript:
         self.base = ""  # the conversation's directory, which names of files are relative to
         self.questions: dict[str, Json] = {}
         self.partly: set[str] = set()  # questions of which some lines were left out
+        self.heights: dict[str, int] = {}  # in lines, of the open questions
         self.turn: str | None = None
         self.tokens = 0
         self._error: str | None = None  # what is shown unless the next event says the same
@@ -118,6 +119,7 @@ class Transcript:
     def _end(self, word: str, envelope: Json) -> None:
         self.turn = None
         self.questions.clear()
+        self.heights.clear()
         for output in list(self._output):
             self._fold(output)
         length = f", {took(max(0.0, envelope['ts'] - self._began))}" if self._began else ""
@@ -265,12 +267,14 @@ class Transcript:
     def ask(self, body: Json, *, whole: bool = False) -> None:
         """What somebody who answers here has to have seen."""
         columns = self._told.room or texts.LONGEST
-        for line in hung(f"? {questions.title(body)}", self._told.room):
+        head = hung(f"? {questions.title(body)}", self._told.room)
+        for line in head:
             self._plain(self._paint(line, "yellow", "bold"), asks=True)
         lines, complete = questions.body(body, columns, self._paint, None if whole else LINES_OF_A_QUESTION)
         for line in lines:
             self._plain(line)
         self.questions[body["approval_id"]] = body
+        self.heights[body["approval_id"]] = len(head) + len(lines)
         (self.partly.discard if complete else self.partly.add)(body["approval_id"])
 
     def _on_approval_resolved(self, body: Json, _: Json) -> None:
@@ -291,7 +295,9 @@ class Transcript:
         self._note(f"a waiting message was withdrawn{': ' + one_line(body['reason']) if body['reason'] else ''}")
 
     def _on_queue_paused(self, body: Json, _: Json) -> None:
-        self._note(f"waiting: {many(body['queued'], 'input')}, for the next one that is sent", "yellow")
+        self._note(
+            f"{many(body['queued'], 'queued message waits', 'queued messages wait')} for the next `send`", "yellow"
+        )
 
     def _on_conversation_failed(self, body: Json, _: Json) -> None:
         self._note(f"failed: {one_line(body['message'])} (`greenroom restart` lets it run again)", "red", "bold")

@@ -21,7 +21,7 @@ from supervisor.cli.show import keys, lines
 from supervisor.cli.show.screen import Screen
 from supervisor.cli.show.talk import Scene, Talk, Wanted, Wish
 from supervisor.cli.show.transcript import Transcript
-from supervisor.cli.terminal import Paint, is_terminal
+from supervisor.cli.terminal import Paint, is_terminal, size
 from supervisor.cli.words import clean
 
 TICK_S = 0.1  # of the spinner, where there is one
@@ -172,6 +172,16 @@ class Watch:
         self._scene.partly = question in self.transcript.partly
         if question != self._scene.question:
             self._scene.question, self._scene.asked = question, time.time()
+            if question is not None and not (self._manner.read_only or self._manner.as_json):
+                self._below(question)
+
+    def _below(self, question: str) -> None:
+        """A line below a question where the foot line can't tell all that its reader needs."""
+        short = ids.short(question)
+        if self._keyboard is None:
+            self.screen.line(f"  (`greenroom approve {short}` or `greenroom deny {short}` answers it)")
+        elif (height := self.transcript.heights.get(question, 0)) >= size()[1]:
+            self.screen.line(f"  ({short} has {height} lines and begins above this window; scroll up to read it)")
 
     def _follow(self, envelope: Json) -> None:
         self.ending.take(envelope["event"])
@@ -222,7 +232,8 @@ class Watch:
         question = self._scene.question
         if question is not None:
             self.transcript.questions.pop(question, None)
-            self._next_question()
+            self._scene.question = next(iter(self.transcript.questions), None)
+            self._scene.asked = time.time()
             self._show(whole=False)
             self._ask("answer", "approvals/answer", approval=question, decision=decision)
 
@@ -231,6 +242,7 @@ class Watch:
         if self._scene.question is not None:
             self.transcript.ask(self.transcript.questions[self._scene.question], whole=whole)
             self._scene.partly = self._scene.question in self.transcript.partly
+            self._below(self._scene.question)
 
     def _ask(self, what: str, method: str, **params: object) -> None:
         self._asides[self._control.send(method, **params)] = what

@@ -370,3 +370,12 @@ def test_an_agent_that_waits_for_the_disk_with_nothing_to_store_is_told_at_once(
     core.output(w.call(), w.begin())
     core.output(StorageAwaited())
     assert len(core.orders_of(AllStored)) == 1
+
+
+def test_a_path_that_is_no_text_is_told_as_far_as_it_is_one_and_the_turn_goes_on() -> None:
+    core = Core()
+    core.send()
+    core.output(ev.BackgroundEvent(message="in /home/\udcff"), w.message("ok"))
+    core.end()
+    assert [event.message for event in core.said_of(ev.BackgroundEvent)] == ["in /home/?"]
+    assert core.types[-1] == "task_complete"

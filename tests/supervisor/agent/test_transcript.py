@@ -1,5 +1,6 @@
 """From events to what a model reads: the same live and read back, well formed in every order that can happen."""
 
+import json
 import time
 from pathlib import Path
 
@@ -122,6 +123,18 @@ def test_pictures_and_reasoning_are_kept_for_the_model() -> None:
         Said("user", (Text("see"), Image("https://x/y"), LocalImage(Path("/a b.png")))),
         Reasoned("r1", ("s",), "e"),
     ]
+
+
+def test_no_model_is_sent_a_text_that_is_empty() -> None:
+    see = ImageItem(image_url="data:image/png;base64,A")
+    transcript = told(
+        ev.UserMessage(message=" ", items=(TextItem(text=" "),)),
+        ev.UserMessage(message="", items=(TextItem(text=""), see)),
+        user("see"),
+    )
+    assert transcript.items == [
+        said("user", "[an empty message]"), Said("user", (Image(see.image_url),)), said("user", "see")
+    ]  # fmt: skip
 
 
 def test_a_restart_that_leaves_pictures_out_puts_words_in_their_place_for_what_came_before() -> None:
@@ -316,3 +329,20 @@ def test_between_two_turns_a_transcript_keeps_what_a_model_reads_and_its_size() 
     assert transcript.ended(ItemId("a")) is None
     assert not transcript.open_calls
     assert transcript.size == len("four") + len("shell") + len("{}")
+
+
+def odd(item: str, call_id: str = "c", name: str = "shell", arguments: str = "{}") -> ev.ToolCall:
+    return ev.ToolCall(call_id=CallId(call_id), item_id=ItemId(item), name=name, arguments=arguments)
+
+
+@pytest.mark.parametrize("name", ["", "a b", "ä", "x" * 65, "shell\n"])
+def test_a_name_that_no_provider_takes_is_not_sent_back(name: str) -> None:
+    (called,) = told(odd("a", name=name)).items
+    assert called == Called(CallId("c"), "unknown", "{}")
+
+
+@pytest.mark.parametrize("arguments", ["", "{", "[1]", "3", '{"a": NaN', "[" * 1000, '{"a":' * 1000, "{}}", "\0"])
+def test_arguments_that_are_no_object_are_sent_back_as_the_text_in_one(arguments: str) -> None:
+    (called,) = told(odd("a", arguments=arguments)).items
+    assert isinstance(called, Called)
+    assert json.loads(called.arguments) == {"unreadable": arguments}

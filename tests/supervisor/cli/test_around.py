@@ -198,14 +198,19 @@ def test_mcp_hands_its_options_to_the_bridge(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_wrong_words_for_mcp_are_one_line_like_elsewhere(place: Place) -> None:
-    door = "import sys; from supervisor.cli.door import main; sys.exit(main())"
+    program = "import sys; from supervisor.cli.door import main; sys.exit(main())"
     client = subprocess.run(
-        [sys.executable, "-c", door, "mcp", "--nonsense"],
+        [sys.executable, "-c", program, "mcp", "--nonsense"],
         env=place.env, cwd=place.work, capture_output=True, text=True, check=False, timeout=20,
     )  # fmt: skip
     assert client.returncode == 2
     expected = "greenroom: unrecognized arguments: --nonsense; `greenroom mcp --help` lists its arguments\n"
     assert client.stderr == expected
+
+
+@pytest.mark.parametrize("words", ["serve -m m", "-m m serve", "-m m"])
+def test_serve_is_the_bridge_as_in_configs_that_were_written_for_codex(words: str) -> None:
+    assert mcp.defaults(mcp.parsed(words.split())) == {"model": "m"}
 
 
 def test_the_tour_shows_everything_and_leaves_nothing(quiet: Place) -> None:

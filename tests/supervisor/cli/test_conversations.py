@@ -153,6 +153,7 @@ def test_nothing_starts_after_an_interrupt_until_somebody_sends_or_clears(place:
     place.run("events", "halted", "-t", "1s", code=124)  # nothing of it comes by itself
     assert place.json("inspect", "halted")["seq"] == before["seq"]
     assert place.json("interrupt", "halted", "--clear", "--json")["queued"] == 0
+    assert place.said("interrupt", "halted", "--clear") == "halted: nothing was running; its queue is empty now"
     place.run("send", "halted", "say alone", "--wait")
     place.at_rest("halted")
     said = [json.loads(line) for line in place.said("logs", "halted", "--json").splitlines()]

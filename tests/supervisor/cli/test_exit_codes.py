@@ -39,7 +39,7 @@ def test_3_something_is_not_well_until_it_is_given_a_new_life(place: Place) -> N
     place.run("status", "well", "--check", code=0)
     place.run("status", broken, "--check", code=3)
     place.run("status", "--check", code=3)
-    assert "given up" in place.run("logs", broken).stdout
+    assert "failed: it fell over" in place.run("logs", broken).stdout
     place.run("restart", broken)
     place.run("status", broken, "--check", code=0)
 

@@ -162,6 +162,15 @@ def test_a_daemon_that_was_only_busy_is_waited_for_and_left_alone(quiet: Place) 
     assert f"pid {pid} does not answer; waiting" in done.stderr
 
 
+def test_a_daemon_that_was_only_busy_is_brought_down_in_order_when_it_was_told_to_go(quiet: Place) -> None:
+    pid = stopped(quiet)
+    threading.Timer(0.8, os.kill, (pid, signal.SIGCONT)).start()
+    done = quiet.run("down", "--now")
+    assert done.stdout == "down\n"
+    assert "ending it now" not in done.stderr
+    assert starting.alive(pid) is False
+
+
 def test_without_a_daemon_force_is_an_ordinary_start(quiet: Place) -> None:
     done = quiet.run("up", "--force")
     assert done.stdout.startswith("up: pid ")
@@ -196,6 +205,27 @@ def test_a_daemon_that_somebody_else_has_just_put_there_is_waited_for_again(
     monkeypatch.setenv("GREENROOM_HOME", str(quiet.home))
     assert forcing.clear_the_way() is False
     assert asked == ["old", "new"]
+
+
+def test_a_daemon_whose_socket_was_replaced_is_not_ended_and_the_remedy_is_said(quiet: Place) -> None:
+    quiet.run("up")
+    pid, socket = quiet.pid(), quiet.home / "run" / "greenroom.sock"
+    socket.unlink()
+    socket.touch()
+    for words in (("up", "--force"), ("down", "--now"), ("up",), ("ls",)):
+        assert f"{socket} is in the way of the daemon's socket; remove it" in quiet.run(*words, code=4).stderr
+    found = {one["what"]: one for one in json.loads(quiet.run("doctor", "--json", code=1).stdout)}
+    assert "remove it" in found["socket"]["told"]
+    assert not any("--force" in one["advice"] for one in found.values())
+    assert starting.alive(pid)
+    socket.unlink()
+    until(lambda: quiet.run("pid", code=None).stdout.strip() == str(pid))
+
+
+def test_the_doctor_names_a_run_directory_that_is_none(quiet: Place) -> None:
+    (quiet.home / "run").touch()
+    found = {one["what"]: one for one in json.loads(quiet.run("doctor", "--json", code=1).stdout)}
+    assert f"{quiet.home}/run can't be used: Not a directory" in found["files"]["told"]
 
 
 # --- nobody else's process ------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ import io
 import json
 import os
 import sys
+import tty
 from argparse import Namespace
 from unittest.mock import patch
 
@@ -22,7 +23,7 @@ from supervisor.cli.listing import Listing, filled, present
 from supervisor.cli.problems import Problem
 from supervisor.cli.show.keys import CTRL_C, CTRL_D, CTRL_U, ENTER, Keyboard, Pasted, _keys
 from supervisor.cli.show.screen import Screen
-from supervisor.cli.show.talk import Scene, Talk, Wanted, Wish
+from supervisor.cli.show.talk import CHANGED, CLOSED, PARTLY, PASTED, Scene, Talk, Wanted, Wish
 from supervisor.cli.table import Column, drawn
 from supervisor.cli.terminal import Paint
 from supervisor.cli.verbs import VERBS, find, shown
@@ -242,12 +243,26 @@ def test_a_word_that_was_begun_before_the_question_stood_there_is_no_answer() ->
     assert "yes" not in talk.foot(asked, 100.3, 80)
     assert pressed(talk, "y", BUSY, 99.0) == []
     assert pressed(talk, ENTER, asked, 102.0) == []
-    assert "the question was not there when you began" in talk.foot(asked, 103.0, 100)
+    assert "the question came while you typed" in talk.foot(asked, 103.0, 100)
     assert pressed(talk, f"also{ENTER}", asked, 103.0) == [Wanted(Wish.SAY, "also")]
     assert pressed(talk, f"y{ENTER}", asked, 103.2) == []  # typed on: nobody has looked up
     assert pressed(talk, CTRL_U, asked, 104.0) == []
     assert "question: yes, no, always (in this" in talk.foot(asked, 105.0, 80)
     assert pressed(talk, f"y{ENTER}", asked, 105.0) == [Wanted(Wish.ANSWER, "approved")]
+
+
+def test_a_word_that_was_erased_and_typed_again_counts_and_what_breaks_out_of_a_paste_does_not() -> None:
+    talk = Talk(Paint(io.StringIO()))
+    assert pressed(talk, f"yse{CTRL_U}", ASKED) == []
+    assert pressed(talk, f"no{ENTER}", ASKED, 100.2) == [Wanted(Wish.ANSWER, "denied")]
+    talk = Talk(Paint(io.StringIO()))
+    assert talk.press(Pasted("x"), ASKED, 100.0) is None
+    assert pressed(talk, f"{CTRL_U}yes{ENTER}", ASKED, 100.1) == []
+    assert "not answered: " in talk.foot(ASKED, 101.0, 80)
+
+
+def test_what_the_foot_line_says_of_an_answer_fits_eighty_columns() -> None:
+    assert max(map(len, (CHANGED, PASTED, CLOSED, PARTLY))) < 80
 
 
 def test_a_word_for_one_question_does_not_answer_the_next_and_is_not_sent() -> None:
@@ -305,6 +320,17 @@ def test_a_paste_is_one_key_however_it_comes(step: int) -> None:
     os.close(ours)
     assert found == ["a", "y\nrm [31m-rf[A\ny", "b", "\x1b[A", ENTER]
     assert [isinstance(key, Pasted) for key in found] == [False, True, False, False, False]
+
+
+def test_a_paste_whose_end_was_lost_holds_nobody() -> None:
+    ours, theirs = os.openpty()
+    with os.fdopen(theirs, "rb") as terminal, patch.object(sys, "stdin", terminal):
+        keyboard = Keyboard()
+        tty.setraw(keyboard.fd)
+        for written, read in (("\x1b[200~x", []), ("y", []), (CTRL_C, [CTRL_C]), ("z", ["z"])):
+            os.write(ours, written.encode())
+            assert keyboard.read() == read
+    os.close(ours)
 
 
 def test_who_only_watches_can_only_leave() -> None:

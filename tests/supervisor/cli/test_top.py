@@ -61,10 +61,15 @@ def test_the_key_that_asks_does_not_answer_and_what_is_asked_is_shown_whole(plac
     terminal.resize(70, 3)
     terminal.send("a")
     terminal.expect("too long for this window")
+    terminal.resize(70, 12)
+    terminal.send("a")
+    terminal.expect("yes or no + Enter")
+    assert place.said("inspect", asking, "--format", "{state}") == "waiting"
+    place.run("deny", "twice", "--abort")
+    terminal.send("yes\r")
+    terminal.expect("already abort by greenroom deny")
     terminal.send("q")
     assert terminal.end() == 0
-    assert place.said("inspect", asking, "--format", "{state}") == "waiting"
-    place.run("interrupt", asking)
 
 
 def test_no_line_of_it_is_longer_than_the_window(place: Place) -> None:

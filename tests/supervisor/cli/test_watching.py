@@ -216,10 +216,22 @@ def test_a_long_question_is_approved_after_all_of_it_was_shown(place: Place) -> 
     terminal.expect("not all of it is on the screen")
     terminal.send("\x15show\r")
     terminal.expect("true 150\x1b[0m")
+    terminal.expect("lines and begins above this window")
     terminal.expect(YES_NO)
     terminal.send("yes\r")
     terminal.expect("thanks")
     assert terminal.end() == 0
+
+
+def test_where_no_key_is_read_a_question_says_which_command_answers_it(place: Place) -> None:
+    attached = place.begin("attach", place.asking("--name", "unseen"))
+    assert attached.stderr is not None
+    line = next(line for line in attached.stderr if "answers it" in line)
+    (question,) = place.json("approvals", "unseen", "--json")
+    assert line == "  (`greenroom approve {0}` or `greenroom deny {0}` answers it)\n".format(question["id"][:8])
+    place.run("deny", "unseen")
+    attached.terminate()
+    attached.communicate(timeout=15)
 
 
 def test_one_question_is_shown_whole_by_its_id(place: Place) -> None:

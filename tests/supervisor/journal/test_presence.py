@@ -1,13 +1,15 @@
 """The journal's files are taken away under it: nothing is acknowledged, all is saved that can be."""
 
 import shutil
+import subprocess
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from actors.errors import StorageLost
-from supervisor.journal import SqliteJournal
+from supervisor.journal import Retention, SqliteJournal
 from tests.supervisor.journal.conftest import Open
 from tests.supervisor.journal.sample import A, B, begin, contents, follow, kinds, stored
 
@@ -52,6 +54,15 @@ def delete_the_log(path: Path) -> None:
     wal(path).unlink()
 
 
+def cut(path: Path) -> None:
+    with path.open("r+b") as file:
+        file.truncate(0)
+
+
+def cut_the_log(path: Path) -> None:
+    cut(wal(path))
+
+
 def replace_the_log(path: Path) -> None:
     shutil.copy(wal(path), path.with_name("copy"))
     path.with_name("copy").rename(wal(path))
@@ -72,7 +83,7 @@ def journal(opened: Open) -> SqliteJournal:
 
 LOSSES = [
     *(delete, delete_all, move, replace, rename_the_directory, remove_the_directory),
-    *(delete_the_log, replace_the_log),
+    *(delete_the_log, replace_the_log, cut, cut_the_log),
 ]
 
 
@@ -128,6 +139,47 @@ def test_a_journal_that_comes_back_goes_on_and_has_lost_nothing(
     assert journal.look() is None
     assert kinds(journal.commit([follow(A, 4, 4)])) == [None]
     assert lasts(journal) == {A: 4}
+
+
+@pytest.mark.parametrize("loss", [cut, cut_the_log])
+def test_a_journal_that_was_cut_takes_nothing_more_and_is_had_back_by_what_it_says(
+    journal: SqliteJournal, opened: Open, path: Path, loss: Loss
+) -> None:
+    loss(path)
+    told = str(journal.look())
+    assert "was cut short" in told
+    with wal(path).open("ab") as file:
+        file.write(b"\0" * (1 << 20))  # as long as it was, and longer
+    assert kinds(journal.commit([follow(A, 4, 4)])) == ["storage_lost"]
+    journal.close()
+    subprocess.run(["/bin/sh", "-c", f"greenroom() {{ :; }}; {told.partition('to have it back: ')[2]}"], check=True)
+    assert lasts(opened()) == {A: 3}
+
+
+def test_the_way_back_is_for_a_shell_to_the_letter(tmp_path: Path) -> None:
+    path = tmp_path / "it's a home; with $(blanks)" / "journal.db"
+    path.parent.mkdir()
+    journal = SqliteJournal(path)
+    stored(journal, [begin(A, 3)])
+    path.unlink()
+    path.mkdir()
+    (path / "file").touch()
+    told = str(journal.look())
+    journal.close()
+    subprocess.run(["/bin/sh", "-c", f"greenroom() {{ :; }}; {told.partition('to have it back: ')[2]}"], check=True)
+    with closing(SqliteJournal(path)) as again:
+        assert lasts(again) == {A: 3}
+
+
+def test_our_own_writes_may_make_the_files_shorter(journal: SqliteJournal) -> None:
+    stored(journal, [begin(B, 2000, "x" * 5000)])  # more than is kept of the log
+    for seq in range(4, 10):
+        assert kinds(journal.commit([follow(A, seq, seq)])) == [None]
+    journal.delete(B)
+    while journal.prune(1e9, Retention()):
+        pass
+    assert kinds(journal.commit([follow(A, 10, 10)])) == [None]
+    assert journal.look() is None
 
 
 def test_closing_a_replaced_journal_leaves_the_files_of_the_other_alone(

@@ -1,4 +1,4 @@
-"""What is about no conversation: one command, a git diff, the saved config, and the login that there is not."""
+"""What is about no conversation: a command, a git diff, a search, the saved config, the login that there is not."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -47,6 +47,15 @@ def git_diff_to_remote(call: Call, wanted: p.GitDiffToRemote) -> Iterable[Action
         return call.finish(dict(answer.value))
 
     return call.ask(lambda token: ask.DiffToRemote(token, wanted.cwd), made)
+
+
+def fuzzy_file_search(call: Call, wanted: p.FuzzyFileSearch) -> Iterable[Action]:
+    def found(answer: Any) -> Iterable[Action]:
+        if isinstance(answer, GreenroomError):
+            return call.fail(jsonrpc.INTERNAL_ERROR, f"the search failed: {answer.message}")
+        return call.finish(dict(answer.value))
+
+    return call.ask(lambda token: ask.FindFiles(token, wanted.query, wanted.roots), found)
 
 
 def get_user_saved_config(call: Call, _: p.Nothing) -> Iterable[Action]:

@@ -16,6 +16,7 @@ METHODS: Mapping[str, Method] = {
     "resumeConversation": Method(params.ResumeConversation, stored.resume),
     "archiveConversation": Method(params.ArchiveConversation, stored.archive),
     "gitDiffToRemote": Method(params.GitDiffToRemote, machine.git_diff_to_remote),
+    "fuzzyFileSearch": Method(params.FuzzyFileSearch, machine.fuzzy_file_search),
     "getUserSavedConfig": Method(params.Nothing, machine.get_user_saved_config),
     "execOneOffCommand": Method(params.ExecOneOffCommand, machine.exec_one_off_command),
     "getConfigToml": Method(params.Nothing, machine.get_user_saved_config),

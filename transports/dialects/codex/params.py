@@ -90,6 +90,13 @@ class GitDiffToRemote(BaseModel):
     cwd: str
 
 
+class FuzzyFileSearch(BaseModel):
+    model_config = CAMEL
+    query: str
+    roots: Annotated[tuple[str, ...], Field(max_length=64)]
+    cancellation_token: str | None = Field(None, alias="cancellationToken")  # a search ends soon by itself
+
+
 class ExecOneOffCommand(BaseModel):
     model_config = CAMEL
     command: tuple[str, ...]

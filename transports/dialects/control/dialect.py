@@ -7,7 +7,7 @@ from itertools import count
 from pydantic import ValidationError
 
 from actors.effects import Deliver, EndSubscription, ReplyTo
-from actors.errors import GreenroomError
+from actors.errors import GreenroomError, Overloaded
 from actors.ids import Caller, ConversationId, RequestId, SubscriptionId
 from actors.messages import CancelRequest
 from transports import jsonrpc
@@ -26,9 +26,15 @@ class Expected:
     then: Then
 
 
+SUBSCRIPTIONS_LIMIT = 256  # per connection; an editor reads a handful
+
+
 class ControlDialect:
-    def __init__(self, client: Client, requests_in_flight: int = REQUESTS_LIMIT) -> None:
+    def __init__(
+        self, client: Client, requests_in_flight: int = REQUESTS_LIMIT, subscriptions: int = SUBSCRIPTIONS_LIMIT
+    ) -> None:
         self._client = client
+        self._most_subscriptions = subscriptions
         self._open = InFlight(requests_in_flight)
         self._cancelled: set[RequestId] = set()
         self._numbers = count(1)
@@ -91,7 +97,10 @@ class ControlDialect:
             case _:
                 yield Write(jsonrpc.result(request, shown(answer)))
 
-    def new_subscription(self, conversation: ConversationId) -> SubscriptionId:
+    def new_subscription(self, conversation: ConversationId) -> SubscriptionId | Overloaded:
+        if len(self._subscriptions) >= self._most_subscriptions:
+            most = f"{self._most_subscriptions} subscriptions (greenroom.limits.subscriptions)"
+            return Overloaded(f"this connection has {most}; detach from a conversation, or connect once more")
         subscription = SubscriptionId(f"{self._client.connection}/{next(self._numbers)}")
         self._subscriptions[subscription] = conversation
         return subscription

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 from actors import messages as m
 from actors import registry_messages as rm
 from actors.answers import Accepted, Listing, Reader, Summary
-from actors.errors import GreenroomError, InvalidInput, UnknownApproval
+from actors.errors import GreenroomError, InvalidInput, Overloaded, UnknownApproval
 from actors.ids import ApprovalId, Caller, ConnectionId, ConversationId, InputId
 from actors.items import TextItem
 from actors.records import Head
@@ -210,6 +210,8 @@ def _resolve(reference: str, caller: Caller) -> rm.Resolve:
 def attach(call: Call, given: p.Attach) -> Iterable[Action]:
     def begin(one: ConversationId) -> Iterable[Action]:
         subscription = call.dialect.new_subscription(one)
+        if isinstance(subscription, Overloaded):
+            return call.finish(subscription)
 
         def attached(answer: Any) -> Iterable[Action]:
             if isinstance(answer, GreenroomError):

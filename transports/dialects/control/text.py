@@ -9,6 +9,7 @@ from actors.errors import InvalidInput
 from actors.ids import RequestId
 from transports import jsonrpc
 
+PIECE = 64 * 1024  # characters that are looked at together
 quoted = json.encoder.encode_basestring  # a string of ours as JSON, without the machinery for everything else
 
 
@@ -51,8 +52,12 @@ def unwritable(params: jsonrpc.Params) -> InvalidInput | None:
 
 
 def _is_text(value: str) -> bool:
+    """A long text is not copied for that."""
+    if value.isascii():
+        return True
     try:
-        value.encode()
+        for at in range(0, len(value), PIECE):
+            value[at : at + PIECE].encode()
     except UnicodeEncodeError:
         return False
     return True

@@ -28,7 +28,7 @@ class Desk:
         self.initialized = False
         self.open = InFlight(options.requests_in_flight)
         self.expected = Expected(client.connection)
-        self.readers = Readers(client, self.expected)
+        self.readers = Readers(client, self.expected, options.subscriptions)
         self.running = Running()
         self.questions = Questions(client.connection, lambda: self.client.label, options.first_question)
         self.loudness = Loudness()

@@ -57,7 +57,7 @@ class McpDialect:
 
     def _request(self, request: jsonrpc.Request) -> Iterable[Action]:
         named = unsupported(request.params)
-        if named is not None:
+        if named is not None and request.method != "initialize":  # which agrees on a revision of its own
             data = {"supported": list(REVISIONS), "requested": named}
             text = f"Unsupported protocol version: {named}; initialize with one of {', '.join(REVISIONS)}"
             return (Write(jsonrpc.error(request.id, UNSUPPORTED, text, data)),)

@@ -30,6 +30,7 @@ class McpOptions:
     gone_s: float | None = None  # how long a caller may be gone before its turn ends; None: for ever
     progress_seconds: float = 10.0
     requests_in_flight: int = 64
+    subscriptions: int = 256  # conversations that one connection reads
     first_question: int = 0  # the id of our first request to the client; Codex's clients expect 0
     person: Person = NOTHING_SET  # the bridge's own arguments
 

@@ -35,6 +35,6 @@ def _place(cursor: str | None) -> tuple[float, str] | None:
         place = -float(updated)
     except ValueError:
         place = math.nan
-    if math.isnan(place) or not (bar and conversation):
+    if not (math.isfinite(place) and bar and conversation):
         raise BadCursor("unknown cursor; leave it out for the first page")
     return (place, conversation)

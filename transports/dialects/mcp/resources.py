@@ -20,6 +20,7 @@ from transports.dialects.mcp.call import Call
 from transports.dialects.mcp.history import read_all
 from transports.dialects.mcp.identifiers import conversation_id
 from transports.dialects.mcp.paging import BadCursor, page_of
+from transports.dialects.mcp.readers import FULL
 from transports.dialects.mcp.stream import History
 from transports.dialects.mcp.transcript import as_json, part_of
 
@@ -31,6 +32,7 @@ EVENTS = "/events"
 MARKDOWN, JSON = "text/markdown", "application/json"
 NOT_FOUND = -32002  # MCP's own number for it
 PAGE = 50
+SPELLINGS = 8  # of the address of one conversation that a client watches; each is told
 UPDATED_EVERY_S = 1.0  # a running turn says something many times a second
 WAKE = "updated"
 
@@ -174,10 +176,12 @@ def subscribe(call: Call, wanted: Uri) -> Iterable[Action]:
     conversation = meant[0]
     watching = desk.watched.get(conversation)
     if watching is not None and isinstance(watching.sink, UpdateSink):
+        if len(watching.sink.uris) >= SPELLINGS:
+            return call.fail(jsonrpc.INVALID_REQUEST, "too many spellings of one conversation's id are watched")
         watching.sink.uris.add(wanted.uri)
         return call.finish({})
     if desk.readers.full:
-        return call.fail(jsonrpc.INVALID_REQUEST, "too many conversations are read on this connection")
+        return call.fail(jsonrpc.INVALID_REQUEST, FULL)
     reader = desk.watched[conversation] = desk.readers.new(conversation, UpdateSink(desk, conversation, {wanted.uri}))
 
     def attached(answer: Any) -> Iterable[Action]:

@@ -15,7 +15,7 @@ from supervisor.agent.model.decoding import a_count, intricate
 from supervisor.agent.model.direct import Unbounded
 from supervisor.agent.model.endpoint import Endpoint, WireApi
 from supervisor.agent.model.errors import BeyondBound, ModelError, Rejected, RequestFailed
-from supervisor.agent.model.news import CallDone, News, TextDelta, TextDone, Usage
+from supervisor.agent.model.news import CallDone, News, ReasoningDone, TextDelta, TextDone, Usage
 from supervisor.agent.model.sse import EventTooLarge, SseParser
 from tests.supervisor.agent.model.reading import BOTH, Heard, joined, request, run
 from tests.supervisor.agent.model.test_direct import CHUNKED, a_place, answering, asked
@@ -340,3 +340,28 @@ def test_a_key_that_a_server_spells_in_escapes_is_not_shown() -> None:
             error = run(attempt(server))
         assert "secret" not in error.message + getattr(error, "exhausted", "")
         assert "bad key" in error.message
+
+
+@pytest.mark.parametrize("call_id", ["c", ""])
+@pytest.mark.parametrize("wire", BOTH)
+def test_calls_of_one_id_or_of_none_are_told_apart(wire: WireApi, call_id: str) -> None:
+    items = [
+        {"type": "function_call", "call_id": one, "name": "shell", "arguments": "{}"}
+        for one in (call_id, "c_1", call_id, call_id)
+    ]
+    calls = [
+        {"index": at, "id": one["call_id"], "function": {"name": "shell", "arguments": "{}"}}
+        for at, one in enumerate(items)
+    ]
+    chatted = (chat(tool_calls=calls), chat(finish="tool_calls"))
+    news, _ = read(wire, Bounds(), *(chatted if wire is WireApi.CHAT else (done(**one) for one in items)))
+    ids = [one.call_id for one in news if isinstance(one, CallDone)]
+    assert len(ids) == len(set(ids)) == 4
+    assert all(ids)
+    assert not call_id or call_id in ids
+
+
+def test_half_a_letter_in_what_is_sealed_can_be_stored() -> None:
+    sealed = {"type": "reasoning", "id": "r", "encrypted_content": "a\ud800"}
+    news, _ = read(WireApi.RESPONSES, Bounds(), done(**sealed))
+    assert [one.encrypted_content for one in news if isinstance(one, ReasoningDone)] == ["a\ufffd"]

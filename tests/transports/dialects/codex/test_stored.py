@@ -129,6 +129,18 @@ def test_a_diff_to_the_remote_is_made_by_the_supervisor() -> None:
     assert error == {"code": -32600, "message": 'failed to compute git diff to remote for cwd: "/w"'}
 
 
+def test_files_are_searched_by_the_supervisor() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon)
+    files = [{"root": "/w", "path": "a/b", "file_name": "b", "score": 26, "indices": [2]}]
+    served(daemon, ask.FindFiles, {"files": files})
+    params = {"query": "b", "roots": ["/w"], "cancellationToken": "one"}
+    assert client.ask("fuzzyFileSearch", params)["result"] == {"files": files}
+    assert client.ask("fuzzyFileSearch", {"query": "b"})["error"]["code"] == -32602
+    served(daemon, ask.FindFiles, InvalidInput("no"))
+    assert client.ask("fuzzyFileSearch", params)["error"]["message"] == "the search failed: no"
+
+
 def test_the_saved_config_has_the_names_of_this_wire() -> None:
     daemon = Daemon()
     client = McpClient(daemon)

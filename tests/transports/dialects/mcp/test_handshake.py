@@ -119,6 +119,14 @@ def test_a_request_of_a_revision_that_is_not_spoken_is_refused_before_anything_r
     assert daemon.conversations == []
 
 
+def test_an_initialize_agrees_on_a_revision_whatever_its_meta_names() -> None:
+    client = McpClient(Daemon(), hello=False)
+    who = {"name": "tester", "version": "1"}
+    said = {"protocolVersion": "2026-07-28", "capabilities": {}, "clientInfo": who}
+    meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}
+    assert client.ask("initialize", {**said, "_meta": meta})["result"]["protocolVersion"] == "2025-11-25"
+
+
 def test_a_request_that_names_a_revision_that_is_spoken_runs() -> None:
     client = McpClient(Daemon())
     meta = {"io.modelcontextprotocol/protocolVersion": "2025-11-25"}

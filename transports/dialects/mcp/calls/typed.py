@@ -16,7 +16,7 @@ from transports.dialects.mcp.call import Call
 from transports.dialects.mcp.decoding import Undecodable, decoded
 from transports.dialects.mcp.identifiers import conversation_id
 from transports.dialects.mcp.paging import BadCursor, page_of
-from transports.dialects.mcp.readers import Reader
+from transports.dialects.mcp.readers import FULL, Reader
 from transports.dialects.mcp.stream import TAKEN_OVER, StreamSink, disconnected
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def stream(call: Call, given: Any) -> Iterable[Action]:
     conversation = _known(decoded(arguments.ConversationStream, given).conversation_id)
     desk = call.desk
     if desk.readers.full:
-        yield from call.tool_error("too many conversations are read on this connection")
+        yield from call.tool_error(FULL)
         return
     reader = desk.readers.new(conversation, StreamSink(desk, conversation, call.request))
 
