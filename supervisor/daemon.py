@@ -22,10 +22,10 @@ from supervisor.bell import Bell, Wish
 from supervisor.config import Loaded
 from supervisor.dialects import dialects, load_the_rest
 from supervisor.engine import Engine
+from supervisor.listening import give_up
 from supervisor.notify import Notifier
 from supervisor.paths import Paths
 from supervisor.services import Services
-from supervisor.settling import left
 from supervisor.single import DaemonLock, remove_pid, write_pid
 from supervisor.version import VERSION
 from transports.connection import Neighbours
@@ -68,7 +68,7 @@ class Daemon:
 
     def _start(self) -> None:
         self._undo.append(("lock", self._lock.release))
-        self._undo.append(("place", lambda: left(self._paths)))
+        self._undo.append(("place", lambda: give_up(self._paths)))
         raise_descriptor_limit()
         self._switchboard = Switchboard()
         self._engine = Engine(

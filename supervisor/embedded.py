@@ -22,13 +22,13 @@ from supervisor.bell import Bell
 from supervisor.config import Loaded, load
 from supervisor.dialects import dialects
 from supervisor.engine import Engine
+from supervisor.health import Look
 from supervisor.paths import Paths, UnsafePath, locate, private_directory
 from supervisor.program import told
 from supervisor.services import Services
 from supervisor.single import AlreadyRunning, take_lock
 from supervisor.umask import own_umask
 from supervisor.version import VERSION
-from supervisor.watch import Look
 from transports.connection import Connection, Neighbours
 from transports.descriptors import DescriptorWire
 from transports.dialect import Client

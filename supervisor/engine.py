@@ -48,13 +48,13 @@ from supervisor.allocator import give_back
 from supervisor.bell import Wish
 from supervisor.config import Config, Loaded
 from supervisor.feed import Feed, Overheard
+from supervisor.health import Health, Look
 from supervisor.housekeeping import Housekeeping
 from supervisor.journal import SqliteJournal
 from supervisor.loop import LoopThread
 from supervisor.models import Models
 from supervisor.paths import Paths, private_directory
 from supervisor.protection import protection
-from supervisor.watch import Look, Watch
 
 DEFAULTS: dict[str, Literal[Decision.DENIED, Decision.ABORT]] = {"denied": Decision.DENIED, "abort": Decision.ABORT}
 
@@ -145,8 +145,8 @@ class Engine:
         wanted = lambda: self.config.greenroom.retention  # noqa: E731  # as it is then: a reload may change it
         Housekeeping(self.journal.prune, self.journalist, self.registry, self.clock, wanted).begin()
         looks = (self.journal.look, *self._looks)
-        self.watch = Watch(looks, self.journalist, self.clock, self._announce)
-        self.watch.begin()
+        self.health = Health(looks, self.journalist, self.clock, self._announce)
+        self.health.begin()
 
     def _wait_for_the_lost(self, heads: Sequence[Head]) -> None:
         """Nobody is to see a turn of the last life that seems to run: first its end is written."""

@@ -3,6 +3,7 @@
 Names alone are read, no file and no link is followed. Points are counted as Codex's clients know them.
 """
 
+import heapq
 import os
 import time
 from collections import deque
@@ -25,13 +26,18 @@ def search(query: str, roots: Iterable[Path]) -> list[dict[str, object]]:
     """Best first, then by path. A query with a capital letter minds the case."""
     until = time.monotonic() + SEARCH_S
     names = ((root, path) for root in dict.fromkeys(roots) for path in _files(root, until))
-    rows = []
-    for root, path in islice(names, NAMES):
-        found = points(query, path)
-        if found is not None:
-            row = {"root": str(root), "path": path, "file_name": path.rpartition("/")[2]}
-            rows.append({**row, "score": found[0], "indices": list(found[1])})
-    return sorted(rows, key=lambda row: (-int(str(row["score"])), str(row["path"])))[:FOUND]
+    found = ((way, root, path) for root, path in islice(names, NAMES) if (way := points(query, path)) is not None)
+    best = heapq.nsmallest(FOUND, found, key=lambda one: (-one[0][0], one[2], one[1]))
+    return [
+        {
+            "root": str(root),
+            "path": path,
+            "file_name": path.rpartition("/")[2],
+            "score": score,
+            "indices": list(places),
+        }
+        for (score, places), root, path in best
+    ]
 
 
 def _files(root: Path, until: float) -> Iterator[str]:

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from actors.errors import GreenroomError
 from supervisor.launch import READY, START_S
+from supervisor.listening import place_for
 from supervisor.paths import Paths, UnsafePath, locate, private_directory
-from supervisor.settling import settled
 from supervisor.single import AlreadyRunning, DaemonLock, take_lock
 
 FULL = {errno.ENOSPC, errno.EDQUOT}
@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             paths = locate()
             lock = only_one(paths)
-            _run(chosen, settled(paths), lock, lambda: tell(READY))
+            _run(chosen, place_for(paths), lock, lambda: tell(READY))
         except AlreadyRunning as error:
             tell(READY if chosen.ready_fd is not None and error.socket else _line(error.message))
             return 0 if error.socket else 1

@@ -78,6 +78,7 @@ class Services:
         self._importing: dict[ConnectionId, asyncio.Lock] = {}
         self._one_import = asyncio.Lock()
         self._one_search = asyncio.Lock()
+        self._newest_search: dict[tuple[ConnectionId, str | None], ask.FindFiles] = {}
         switchboard.on_leave = self._left
         self._table: dict[type, Callable[[Any, Client], Awaitable[object]]] = {
             ask.MakeSettings: self._make_settings,
@@ -247,9 +248,17 @@ class Services:
         return ask.Plain(await self._machine(client, Path(client.cwd) / request.cwd).diff_to_remote())
 
     async def _find_files(self, request: ask.FindFiles, client: Client) -> ask.Plain:
-        roots = [Path(client.cwd) / root for root in request.roots]
-        async with self._one_search:  # an editor asks at every key; more at a time would only take turns
-            return ask.Plain({"files": await asyncio.to_thread(search, request.query, roots)})
+        key = (client.connection, request.series)
+        self._newest_search[key] = request
+        try:
+            async with self._one_search:  # an editor asks at every key; more at a time would only take turns
+                if request.series is not None and self._newest_search.get(key) is not request:
+                    return ask.Plain({"files": []})
+                roots = [Path(client.cwd) / root for root in request.roots]
+                return ask.Plain({"files": await asyncio.to_thread(search, request.query, roots)})
+        finally:
+            if self._newest_search.get(key) is request:
+                del self._newest_search[key]
 
     def _machine(self, client: Client, cwd: Path) -> Machine:
         theirs = Around.of_client(client.env or os.environ, client.umask)
@@ -368,7 +377,7 @@ class Services:
                 "journal": journal,
                 "journal_bytes": await asyncio.to_thread(size_on_disk, Path(journal)),
                 "journal_repaired": engine.journal.repaired,
-                "trouble": engine.watch.trouble,
+                "trouble": engine.health.trouble,
                 "log": engine.paths.log_file,
                 "sandbox": engine.sandbox.availability.ok,
                 "clients": len(self._switchboard.clients()),

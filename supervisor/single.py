@@ -101,9 +101,8 @@ class DaemonLock:
 def life_of(pid: int) -> str:
     """What tells a process from any other that ever has its pid; "" where there is none or nobody can say."""
     try:
-        with open("/proc/sys/kernel/random/boot_id", "rb") as boot, open(f"/proc/{pid}/stat", "rb") as stat:
-            started = stat.read().rpartition(b")")[2].split()[19]
-            return f"{boot.read().strip().decode()}:{started.decode()}"
+        with open("/proc/sys/kernel/random/boot_id", "rb") as boot:
+            return f"{boot.read().strip().decode()}:{_stat(pid)[19]}"
     except (OSError, IndexError):
         return ""
 
@@ -182,7 +181,7 @@ def _holder(handle: int) -> AlreadyRunning:
 
 
 def lives(pid: int | None) -> bool:
-    """Whether there is such a process. A text outlives whoever was killed."""
+    """Whether there is such a process. A text outlives whoever was killed, and so does an entry nobody has read."""
     if pid is None:
         return False
     try:
@@ -190,8 +189,22 @@ def lives(pid: int | None) -> bool:
     except ProcessLookupError:
         return False
     except OSError:  # somebody else's, which is no daemon of ours, but lives
-        pass
-    return True
+        return True
+    return state_of(pid) != "Z"
+
+
+def state_of(pid: int) -> str:
+    """A letter of the kernel's; "" where it says nothing."""
+    return next(iter(_stat(pid)), "")
+
+
+def _stat(pid: int) -> list[str]:
+    """What the kernel says of a process, from its state on; nothing where it says nothing."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as stat:
+            return stat.read().rpartition(b")")[2].decode().split()
+    except OSError:
+        return []
 
 
 def answers(address: str) -> bool:

@@ -248,11 +248,15 @@ class DiffToRemote:
 
 @dataclass(frozen=True, slots=True)
 class FindFiles:
-    """Answer: Plain {files}, the best first. Roots are relative to the client's directory."""
+    """Answer: Plain {files}, the best first. Roots are relative to the client's directory.
+
+    A later search of the same series takes the place of one that has not begun, which finds nothing then.
+    """
 
     token: Token
     query: str
     roots: tuple[str, ...]
+    series: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

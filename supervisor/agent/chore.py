@@ -57,6 +57,8 @@ async def in_worker(
         doing.add_done_callback(_heard)
         await asyncio.wait({doing}, timeout=END_S)
         raise
+    finally:
+        del doing  # an error would hold this frame, this frame the error, and both all that the work has made
 
 
 class _Calm:

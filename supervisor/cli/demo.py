@@ -18,7 +18,7 @@ from pathlib import Path
 
 from supervisor.cli import terminal
 from supervisor.cli.problems import Problem
-from supervisor.cli.starting import alive
+from supervisor.single import lives
 
 PATIENCE_S = 30.0  # for anything in the tour; it takes seconds in all
 POLL_S = 0.05
@@ -170,7 +170,7 @@ class Tour:
                 [*PROGRAM, "down", "--now"], env=self._environ, capture_output=True, timeout=PATIENCE_S, check=False
             )
         for pid in self._daemons:
-            if alive(pid):
+            if lives(pid):
                 os.kill(pid, signal.SIGKILL)
                 _wait_for_the_end_of(pid)
         shutil.rmtree(self._base, ignore_errors=True)
@@ -205,5 +205,5 @@ def _ending_well() -> Iterator[None]:
 
 def _wait_for_the_end_of(pid: int) -> None:
     deadline = time.monotonic() + PATIENCE_S
-    while alive(pid) and time.monotonic() < deadline:
+    while lives(pid) and time.monotonic() < deadline:
         time.sleep(POLL_S)

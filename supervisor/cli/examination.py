@@ -3,6 +3,7 @@
 import os
 import shutil
 import socket as sockets
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ from supervisor.cli.words import many, size
 from supervisor.config import choose_provider, load
 from supervisor.journal.opening import size_on_disk
 from supervisor.paths import UnsafePath, locate, private_directory, second_journal, socket_path
-from supervisor.single import held
+from supervisor.single import LOOK_S, STRANGE_S, AlreadyRunning, held, lives
 from supervisor.version import VERSION
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def socket(patient: "Patient") -> Found:
         yield f"a daemon answers at {path}"
     elif patient.barred:
         yield patient.silence, "then a daemon that runs is found again", True
-    elif held(locate().lock_file) is not None:
+    elif _holder() is not None:
         yield f"a daemon holds this home and does not answer ({patient.silence})", FORCE, True
     elif Path(path).exists():
         yield f"{path} exists, but no daemon answers ({patient.silence})", "`greenroom up` replaces it", True
@@ -65,18 +66,24 @@ def socket(patient: "Patient") -> Found:
 
 def lock(patient: "Patient") -> Found:
     """One journal has one owner; where it listens is written in the lock."""
-    holder = held(locate().lock_file)
+    holder = _holder()
     if holder is None:
-        yield (
-            ("not held, although a daemon runs", "restart it: `greenroom down && greenroom up`", True)
-            if patient.control
-            else "free"
-        )
+        lost = patient.control is not None and patient.control.call("daemon/status").get("trouble")
+        advice = "see what is said of the journal" if lost else "restart it: `greenroom down && greenroom up`"
+        yield ("not held, although a daemon runs", advice, True) if patient.control else "free"
         return
     if patient.control is None and not patient.barred:
         yield f"held by {holder.told or 'an unknown process'}, which does not answer", FORCE, True
     else:
         yield f"held by {holder.told.partition(',')[0]}"
+
+
+def _holder() -> AlreadyRunning | None:
+    """A child that a killed daemon was just starting has the lock until its exec, so a dead holder is asked again."""
+    deadline = time.monotonic() + STRANGE_S
+    while (found := held(locate().lock_file)) is not None and not lives(found.pid) and time.monotonic() < deadline:
+        time.sleep(LOOK_S)
+    return found
 
 
 def version(patient: "Patient") -> Found:

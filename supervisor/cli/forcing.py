@@ -15,7 +15,7 @@ from typing import NamedTuple
 from supervisor.cli.client import Control, Down
 from supervisor.cli.problems import Problem
 from supervisor.paths import Paths, locate
-from supervisor.single import AlreadyRunning, held, life_of, lives
+from supervisor.single import AlreadyRunning, held, life_of, lives, state_of
 
 PATIENCE_S = 10.0  # a daemon that is merely busy answers in this time: nothing of its own takes a second
 COMING_UP_S = 20.0  # one that has no socket yet, or none any more: the repair of a journal is the longest
@@ -151,14 +151,6 @@ def _gone(hung: Hung) -> bool:
     if hung.handle is not None:
         return bool(select.select([hung.handle], [], [], 0)[0])
     return not lives(hung.pid)
-
-
-def state_of(pid: int) -> str:
-    """A letter of the kernel's; "" where it says nothing."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0].decode()
-    except (OSError, IndexError):
-        return ""
 
 
 def _since(pid: int) -> str:

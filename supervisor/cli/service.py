@@ -25,7 +25,7 @@ def run(chosen: Namespace) -> int:
 
 def unit() -> str:
     """mixed: TERM to the daemon alone, which ends its commands in order; KILL to whatever is left."""
-    environment = "".join(f'Environment="{name}={value}"\n' for name, value in _carried().items())
+    environment = "".join(f"Environment={_assigned(f'{name}={value}')}\n" for name, value in _carried().items())
     return f"""[Unit]
 Description=Greenroom, a supervisor for coding-agent conversations
 
@@ -68,7 +68,7 @@ def _install(chosen: Namespace) -> int:
         return 0
     file = _file()
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text, encoding="utf-8")
+    file.write_text(text, encoding="utf-8", errors="surrogateescape")
     print(f"wrote {file}")
     if chosen.no_start:
         return 0
@@ -106,7 +106,7 @@ def _status(_: Namespace) -> int:
         return exits.NOT_WELL
     print(f"installed: {file}")
     expected = agent() if _mac() else unit()
-    if file.read_text(encoding="utf-8") != expected:
+    if file.read_text(encoding="utf-8", errors="surrogateescape") != expected:
         print("the file differs from what `greenroom service install` would write now; --print shows that")
     command = ["launchctl", "list", LABEL] if _mac() else ["systemctl", "--user", "is-active", UNIT]
     if shutil.which(command[0]) is None:
@@ -153,6 +153,12 @@ def _quoted(path: str) -> str:
     """Systemd takes % and blanks for its own."""
     escaped = path.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
     return f'"{escaped}"' if any(one.isspace() or one == '"' for one in path) else escaped
+
+
+def _assigned(text: str) -> str:
+    """Systemd reads escapes and its own % here, and a $ is a $."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("\n", "\\n")
+    return f'"{escaped}"'
 
 
 def _mac() -> bool:

@@ -182,27 +182,10 @@ def _wait_for_the_end(control: Control, pid: int, drain_s: float) -> None:
                     f"waiting up to {drain_s:g} s for running turns; `greenroom down --now` interrupts them",
                     file=sys.stderr,
                 )
+    from supervisor.single import lives
+
     path = socket_path(locate())
-    while os.path.exists(path) or alive(pid):  # noqa: PTH110  # as above
+    while os.path.exists(path) or lives(pid):  # noqa: PTH110  # as above
         if time.monotonic() > deadline:
             raise Problem(f"the daemon (pid {pid}) has not ended", "`greenroom down --now` ends it", "timed_out")
         time.sleep(POLL_S)
-
-
-def alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return not _only_a_zombie(pid)
-
-
-def _only_a_zombie(pid: int) -> bool:
-    """Ended, and not yet noticed by whoever started it."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as stat:  # noqa: PTH123  # pathlib is slow to import
-            return stat.read().rpartition(b")")[2].split()[0] == b"Z"
-    except (OSError, IndexError):
-        return False

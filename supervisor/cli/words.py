@@ -93,9 +93,12 @@ def cut(text: str, cells: int) -> str:
     """At most so wide; what is missing is shown by a dot."""
     if width(text) <= cells:
         return text
-    while text and width(text) > cells - 1:
-        text = text[:-1]
-    return f"{text}…" if cells > 0 else ""
+    used = 0
+    for at, one in enumerate(text):
+        used += width(one)
+        if used > cells - 1:
+            return f"{text[:at]}…" if cells > 0 else ""
+    return text
 
 
 def hung(text: str, cells: int | None, below: str = "  ") -> list[str]:

@@ -10,8 +10,8 @@ import pytest
 
 from actors.errors import StorageFailed
 from actors.journal_messages import Chore, ChoreDone
+from supervisor.health import Health
 from supervisor.single import AlreadyRunning, DaemonLock, held
-from supervisor.watch import Watch
 from tests.support.bridge import wait_until
 from tests.support.control_client import ControlClient, Refused
 from tests.support.home import Home
@@ -46,7 +46,7 @@ def test_a_deleted_journal_is_said_to_everybody_and_nothing_is_taken_any_more(ru
         other.ask("clients/list")
         (told,) = [event for event in other.events if event["method"] == "announcement"]
         assert "was deleted" in told["params"]["message"]
-        assert running.logged("watch.trouble")
+        assert running.logged("health.trouble")
         (copy,) = Path(running.paths.state).glob("journal.rescued-*")
         assert str(copy) in trouble(client)
         assert client.ask("conversation/get", conversation=kept)["conversation"] == kept  # reading goes on
@@ -94,7 +94,7 @@ def test_a_deleted_lock_is_taken_again_and_still_keeps_others_out(running: Home)
     assert (found.pid, found.life) == (before.pid, before.life)
 
 
-# --- the watch ------------------------------------------------------------------------------------------------------
+# --- its health -----------------------------------------------------------------------------------------------------
 
 
 class Desk:
@@ -104,7 +104,7 @@ class Desk:
         self.found: list[str | None] = []
         self.said: list[str] = []
         self.alarms: list[tuple[Any, object]] = []
-        self.watch = Watch((lambda: self.found.pop(0), lambda: None), self, self, self.said.append)  # type: ignore[arg-type]
+        self.health = Health((lambda: self.found.pop(0), lambda: None), self, self, self.said.append)  # type: ignore[arg-type]
 
     def after(self, _: float, who: Any, message: object) -> None:
         self.alarms.append((who, message))
@@ -122,23 +122,23 @@ class Desk:
 
 def test_every_change_is_said_once() -> None:
     desk = Desk()
-    desk.watch.begin()
+    desk.health.begin()
     desk.look(None, "gone", "gone", None, None, "gone")
     assert [text.rpartition(" ")[2] for text in desk.said] == ["gone", "again", "gone"]
-    assert desk.watch.trouble == "gone"
+    assert desk.health.trouble == "gone"
 
 
 def test_a_look_that_fails_is_told_as_what_it_is_and_the_next_one_comes() -> None:
     desk = Desk()
-    desk.watch.begin()
+    desk.health.begin()
     desk.alarms.clear()
-    desk.watch.tell(ChoreDone(StorageFailed("the disk is away")))
-    assert desk.watch.trouble == "the disk is away"
+    desk.health.tell(ChoreDone(StorageFailed("the disk is away")))
+    assert desk.health.trouble == "the disk is away"
     assert len(desk.alarms) == 1
 
 
 def test_both_that_look_are_heard() -> None:
     said: list[str] = []
     looks: tuple[Callable[[], str | None], ...] = (lambda: "one", lambda: "two")
-    watch = Watch(looks, Desk(), Desk(), said.append)  # type: ignore[arg-type]
-    assert json.dumps(watch._look()) == '"one; two"'
+    health = Health(looks, Desk(), Desk(), said.append)  # type: ignore[arg-type]
+    assert json.dumps(health._look()) == '"one; two"'

@@ -126,9 +126,10 @@ def test_a_daemon_at_an_address_of_an_earlier_version_is_found_and_has_no_second
 ) -> None:
     """Its address was in the runtime directory; its lock says so, and it is the journal's one owner."""
     ada = people("ada")
+    address = str(ada.runtime / "greenroom" / "greenroom.sock")
     code = (
         "import sys; from supervisor import program; from supervisor.paths import Paths;"
-        f"program.settled = lambda paths: paths.listening_at({str(ada.runtime / 'greenroom' / 'greenroom.sock')!r});"
+        f"program.place_for = lambda paths: paths.listening_at({address!r});"
         "sys.exit(program.main(['--ready-fd', '1']))"
     )
     with subprocess.Popen(
@@ -139,7 +140,7 @@ def test_a_daemon_at_an_address_of_an_earlier_version_is_found_and_has_no_second
         assert ada.greenroom("pid") == str(old.pid)
         assert "result" in ada.editor()
         assert ada.greenroom("up").startswith("already up")
-        assert ada.greenroom("socket") == str(ada.runtime / "greenroom" / "greenroom.sock")
+        assert ada.greenroom("socket") == address
         ada.greenroom("down")
         assert old.wait(START_S) == 0
 
@@ -149,7 +150,7 @@ def test_a_home_on_a_disk_without_sockets_has_its_daemon_in_a_directory_of_its_o
 ) -> None:
     ada = people("ada")
     code = (
-        "import sys; from supervisor import program, settling; settling._holds_sockets = lambda _: False;"
+        "import sys; from supervisor import listening, program; listening._holds_sockets = lambda _: False;"
         "sys.exit(program.main(['--ready-fd', '1']))"
     )
     with subprocess.Popen(

@@ -185,22 +185,27 @@ class Stream:
         self._silent = 0  # bytes since the model last said something
 
     async def read(self) -> None:
-        decoder = self._decoder
+        try:
+            await self._read()
+        finally:  # an error holds the frames that it went through, and with them us: not all that was said as well
+            self._decoder = wire.decoder(self._endpoint.wire, self._bounds)
+
+    async def _read(self) -> None:
         with _mapped(self._endpoint, StreamBroken):
             async for chunk in self._chunks:
                 for start in range(0, len(chunk), SLICE_BYTES):
                     if start:
                         await asyncio.sleep(0)
                     await self._take(chunk[start : start + SLICE_BYTES])
-                    if decoder.failure:
-                        raise _cleaned(self._endpoint, decoder.failure)
-                if decoder.answered:
+                    if self._decoder.failure:
+                        raise _cleaned(self._endpoint, self._decoder.failure)
+                if self._decoder.answered:
                     break
-        late = await self._linger() if decoder.answered else []
-        if late := [*late, *decoder.end()]:
+        late = await self._linger() if self._decoder.answered else []
+        if late := [*late, *self._decoder.end()]:
             await self._deliver(late)
-        if decoder.failure:
-            raise _cleaned(self._endpoint, decoder.failure)
+        if self._decoder.failure:
+            raise _cleaned(self._endpoint, self._decoder.failure)
 
     async def _take(self, chunk: bytes) -> None:
         said = self._decoder.said
@@ -230,14 +235,13 @@ class Stream:
         """Every item is finished; the rest is worth a short wait and no error."""
         late: list[News] = []
         now = asyncio.get_running_loop().time
-        decoder = self._decoder
-        awaits_usage = self._endpoint.include_usage and not decoder.done
+        awaits_usage = self._endpoint.include_usage and not self._decoder.done
         with contextlib.suppress(TimeoutError, httpx.HTTPError, EventTooLarge):
             async with asyncio.timeout(USAGE_LINGER_S if awaits_usage else LINGER_S) as bound:
                 async for chunk in self._chunks:
                     async for batch in self._batches(self._parser.feed(chunk)):
                         late += batch
-                    if awaits_usage and decoder.done:
+                    if awaits_usage and self._decoder.done:
                         awaits_usage = False
                         bound.reschedule(now() + LINGER_S)
         return late

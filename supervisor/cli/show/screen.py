@@ -4,6 +4,7 @@ Without a terminal there is no foot line, and text goes out as it is.
 """
 
 import re
+import unicodedata
 from typing import TextIO
 
 from supervisor.cli import terminal
@@ -31,6 +32,7 @@ class Screen:
         self._live = live
         self._columns = terminal.size()[0]
         self._at = 0  # the cell in which the next character goes
+        self._bare = True  # nothing is drawn in this line yet
         self._foot = ""
         self._drawn = ""  # the foot line as it stands there
 
@@ -102,8 +104,7 @@ class Screen:
             if piece.startswith("\x1b"):
                 out.append(piece)
             elif piece == "\n":
-                out.append(piece)
-                self._at = 0
+                self._end_line(out)
             elif self._live:
                 self._put(piece, out, asks=asks)
             else:
@@ -115,28 +116,46 @@ class Screen:
         """A line is never quite full, so the terminal does not break it itself and we know where we are."""
         room = self._columns - 1
         if self._at and self._at + width(piece) > room and (piece.isspace() or width(piece) <= room):
-            out.append("\n")
-            self._at = 0
+            self._end_line(out)
             if piece.isspace():
                 return
-        if not (self._at or asks) and piece.startswith(ASKS):
-            out.append("  ")  # where a model's own words would look like a question of ours
-            self._at = 2
-        while self._at + width(piece) > room:  # longer than a line: broken where lines end
-            head = _head(piece, max(1, room - self._at))
-            out += [head, "\n"]
-            piece = piece[len(head) :]
-            self._at = 0
-        out.append(piece)
-        self._at += width(piece)
+        self._indent(piece, 0, out, asks=asks)
+        start, left = 0, width(piece)
+        while self._at + left > room:  # longer than a line: broken where lines end
+            end = _end(piece, start, max(1, room - self._at))
+            out.append(piece[start:end])
+            left -= width(piece[start:end])
+            self._end_line(out)
+            start = end
+            self._indent(piece, start, out, asks=asks)
+        out.append(piece[start:])
+        self._at += left
+        self._bare = self._bare and not _first_drawn(piece, start)
+
+    def _indent(self, piece: str, start: int, out: list[str], *, asks: bool) -> None:
+        """Where a model's own words would look like a question of ours."""
+        if self._bare and not asks and _first_drawn(piece, start).startswith(ASKS):
+            out.append("  ")
+            self._at, self._bare = 2, False
+
+    def _end_line(self, out: list[str]) -> None:
+        out.append("\n")
+        self._at, self._bare = 0, True
 
 
-def _head(text: str, cells: int) -> str:
-    end, used = 0, 0
-    while end < len(text) and (end == 0 or used + width(text[end]) <= cells):
+def _first_drawn(text: str, start: int) -> str:
+    """Its first character with a cell of its own: joiners and marks are drawn over their neighbour, or not at all."""
+    rest = (text[at] for at in range(start, len(text)))
+    return next((one for one in rest if unicodedata.category(one) not in {"Mn", "Me", "Cf"}), "")
+
+
+def _end(text: str, start: int, cells: int) -> int:
+    """Where a piece of so many cells ends; it has one character at least."""
+    end, used = start, 0
+    while end < len(text) and (end == start or used + width(text[end]) <= cells):
         used += width(text[end])
         end += 1
-    return text[:end]
+    return end
 
 
 def _fitting(text: str, cells: int) -> str:

@@ -18,6 +18,7 @@ from supervisor.cli.door import verb_first
 from supervisor.cli.main import main
 from supervisor.cli.man import pages
 from supervisor.cli.verbs import shown
+from supervisor.single import AlreadyRunning
 from tests.faults.house import everything
 from tests.supervisor.cli.place import PROGRAM, Place
 from tests.support.confinement import CONFINED
@@ -123,6 +124,11 @@ def test_the_unit_is_a_notify_service_that_ends_in_order(at_home: Place) -> None
         words = ["systemd-analyze", "--user", "verify", str(file)]
         judged = subprocess.run(words, env=env, capture_output=True, text=True, check=False, timeout=20)
         assert (judged.returncode, judged.stderr) == (0, "")
+
+
+def test_the_unit_names_a_home_with_whatever_systemd_would_take_for_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GREENROOM_HOME", '/a b"c%d\\e$f')
+    assert 'Environment="GREENROOM_HOME=/a b\\"c%%d\\\\e$f"\n' in service.unit()
 
 
 def test_install_and_uninstall_write_and_remove_it(at_home: Place) -> None:
@@ -286,3 +292,11 @@ def test_the_tour_stays_within_its_window(quiet: Place, columns: int) -> None:
     commands = [line for line in lines if line.startswith(("$ ", "second terminal $ "))]
     assert len(commands) > len(titles), "a command begins a line of its own, also where one interrupts another"
     assert any(line.startswith("second terminal $ greenroom interrupt") for line in commands)
+
+
+def test_a_lock_that_outlives_its_daemon_for_a_moment_is_no_daemon(monkeypatch: pytest.MonkeyPatch) -> None:
+    dead = AlreadyRunning(f"pid {2**22 - 3}, socket /s")
+    found = [dead, dead, None]
+    monkeypatch.setattr(examination, "held", lambda _: found.pop(0))
+    assert examination._holder() is None
+    assert found == []

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.cli.starting import alive
-from supervisor.single import held
+from supervisor.single import held, lives
 from supervisor.version import VERSION
 from tests.supervisor.cli.place import PATIENCE_S, Place, until
 
@@ -42,7 +41,7 @@ def test_up_twice_and_down_twice_are_successes(quiet: Place) -> None:
     assert quiet.said("up").startswith("already up: pid ")
     pid = quiet.pid()
     assert quiet.said("down") == "down"
-    assert not alive(pid)
+    assert not lives(pid)
     assert not (quiet.home / "run" / "greenroom.sock").exists()
     assert quiet.said("shutdown") == "already down"
 

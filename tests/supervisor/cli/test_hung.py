@@ -15,7 +15,7 @@ import pytest
 from supervisor.cli import forcing, starting
 from supervisor.cli.client import Control
 from supervisor.paths import locate
-from supervisor.single import AlreadyRunning, DaemonLock, held, life_of
+from supervisor.single import AlreadyRunning, DaemonLock, held, life_of, lives, state_of
 from supervisor.version import VERSION
 from tests.supervisor.cli.place import Place, until
 
@@ -66,7 +66,7 @@ def stopped(place: Place) -> int:
 
 def stop(pid: int) -> None:
     os.kill(pid, signal.SIGSTOP)
-    until(lambda: forcing.state_of(pid) == "T")  # a signal to another processor takes its time
+    until(lambda: state_of(pid) == "T")  # a signal to another processor takes its time
 
 
 def blocked(place: Place, programs: list["subprocess.Popen[bytes]"]) -> int:
@@ -116,7 +116,7 @@ def test_force_says_what_it_ends_and_what_that_costs_and_starts_another(quiet: P
     assert "turns that run are lost, everything that was stored is kept" in done.stderr
     assert done.stdout.startswith("up: pid ")
     assert quiet.pid() != hung
-    until(lambda: starting.alive(hung) is False)
+    until(lambda: lives(hung) is False)
 
 
 def test_a_conversation_is_there_after_its_daemon_was_replaced(quiet: Place) -> None:
@@ -141,7 +141,7 @@ def test_what_its_threads_did_is_written_down_first(quiet: Place, programs: list
 
 def test_down_now_ends_it_as_well_and_plain_down_does_not(quiet: Place, hung: int) -> None:
     quiet.run("down", code=124)
-    assert starting.alive(hung)
+    assert lives(hung)
     done = quiet.run("down", "--now")
     assert done.stdout == "down\n"
     assert f"pid {hung}" in done.stderr
@@ -168,7 +168,7 @@ def test_a_daemon_that_was_only_busy_is_brought_down_in_order_when_it_was_told_t
     done = quiet.run("down", "--now")
     assert done.stdout == "down\n"
     assert "ending it now" not in done.stderr
-    assert starting.alive(pid) is False
+    assert lives(pid) is False
 
 
 def test_without_a_daemon_force_is_an_ordinary_start(quiet: Place) -> None:
@@ -217,7 +217,7 @@ def test_a_daemon_whose_socket_was_replaced_is_not_ended_and_the_remedy_is_said(
     found = {one["what"]: one for one in json.loads(quiet.run("doctor", "--json", code=1).stdout)}
     assert "remove it" in found["socket"]["told"]
     assert not any("--force" in one["advice"] for one in found.values())
-    assert starting.alive(pid)
+    assert lives(pid)
     socket.unlink()
     until(lambda: quiet.run("pid", code=None).stdout.strip() == str(pid))
 
@@ -274,7 +274,7 @@ def test_a_daemon_of_an_earlier_version_is_known_by_what_the_kernel_says(quiet: 
     with file.open("r+b") as text:
         text.truncate(4096)  # it wrote no more
     assert f"pid {pid}" in quiet.run("up", "--force").stderr
-    until(lambda: starting.alive(pid) is False)
+    until(lambda: lives(pid) is False)
     assert quiet.pid() != pid
 
 

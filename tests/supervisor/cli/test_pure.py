@@ -3,7 +3,9 @@
 import io
 import json
 import os
+import re
 import sys
+import time
 import tty
 from argparse import Namespace
 from unittest.mock import patch
@@ -22,6 +24,7 @@ from supervisor.cli.ids import proper
 from supervisor.cli.listing import Listing, filled, present
 from supervisor.cli.problems import Problem
 from supervisor.cli.show.keys import CTRL_C, CTRL_D, CTRL_U, ENTER, Keyboard, Pasted, _keys
+from supervisor.cli.show.markdown import rendered
 from supervisor.cli.show.screen import Screen
 from supervisor.cli.show.talk import CHANGED, CLOSED, PARTLY, PASTED, Scene, Talk, Wanted, Wish
 from supervisor.cli.table import Column, drawn
@@ -415,6 +418,24 @@ def test_words_are_kept_whole_and_long_ones_are_broken(wide: list[int]) -> None:
     assert "".join(lines).count("x") == 90
 
 
+@pytest.mark.parametrize("before", ["", "\u200d", "\ufe0f\u0301", "x" * 39, "x" * 78, "\u6f22" * 19 + "x"])
+@pytest.mark.parametrize("mark", ["?", "\uff1f", "\u0294"])
+def test_only_a_question_begins_a_line_as_questions_do(wide: list[int], before: str, mark: str) -> None:
+    for columns in range(8, 90):
+        wide[0] = columns
+        stream = io.StringIO()
+        Screen(stream, live=True).write(f"{before}{mark}{mark} 12345678: may it run?\n")
+        for line in stream.getvalue().split("\n"):
+            assert not line.lstrip("\u200d\ufe0f\u0301").startswith(mark)
+
+
+def test_an_answer_in_markdown_brings_no_hidden_characters_in_by_their_names() -> None:
+    text = "a&#x202e;b &ZeroWidthSpace; [x&#x200b;y](http://e/) &#27;[2J\n\n| &#x202e; | b |\n|---|---|\n| 1 | 2 |"
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", rendered(text, 40))
+    assert r"a\u202eb \u200b x\u200by" in shown
+    assert not [one for one in shown if unseen(one) and one != "\n"]
+
+
 def test_wide_characters_take_two_cells_each(wide: list[int]) -> None:
     stream = io.StringIO()
     screen = Screen(stream, live=True)
@@ -460,3 +481,14 @@ def test_a_full_disk_is_not_said_to_pass_by_itself() -> None:
     refused = Refused({"message": "disk is full", "data": {"code": "storage_full", "retryable": True}})
     assert str(refused) == "disk is full; free some disk space; `greenroom df` shows what Greenroom uses"
     assert str(Refused({"message": "full", "data": {"retryable": True}})) == "full; try again in a moment"
+
+
+def test_a_word_of_any_length_is_cut_and_broken_in_linear_time(wide: list[int]) -> None:
+    """Chinese has no blanks: an answer may be one word. In quadratic time each of these takes minutes."""
+    word, began = "漢" * 200_000, time.process_time()
+    stream = io.StringIO()
+    Screen(stream, live=True).write(word)
+    assert stream.getvalue().replace("\n", "") == word
+    assert max(map(len, stream.getvalue().splitlines())) == (wide[0] - 1) // 2
+    assert words.cut(word, 10) == "漢漢漢漢…"
+    assert time.process_time() - began < 20

@@ -55,7 +55,8 @@ def fuzzy_file_search(call: Call, wanted: p.FuzzyFileSearch) -> Iterable[Action]
             return call.fail(jsonrpc.INTERNAL_ERROR, f"the search failed: {answer.message}")
         return call.finish(dict(answer.value))
 
-    return call.ask(lambda token: ask.FindFiles(token, wanted.query, wanted.roots), found)
+    series = wanted.cancellation_token
+    return call.ask(lambda token: ask.FindFiles(token, wanted.query, wanted.roots, series), found)
 
 
 def get_user_saved_config(call: Call, _: p.Nothing) -> Iterable[Action]:

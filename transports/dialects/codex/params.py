@@ -94,7 +94,7 @@ class FuzzyFileSearch(BaseModel):
     model_config = CAMEL
     query: str
     roots: Annotated[tuple[str, ...], Field(max_length=64)]
-    cancellation_token: str | None = Field(None, alias="cancellationToken")  # a search ends soon by itself
+    cancellation_token: str | None = Field(None, alias="cancellationToken")
 
 
 class ExecOneOffCommand(BaseModel):

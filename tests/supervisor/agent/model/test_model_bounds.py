@@ -1,8 +1,10 @@
 """What a model server sends has bounds: each is met by an error that names it, and nothing else notices."""
 
 import asyncio
+import gc
 import json
 import time
+import tracemalloc
 from typing import Any
 
 import httpx
@@ -365,3 +367,30 @@ def test_half_a_letter_in_what_is_sealed_can_be_stored() -> None:
     sealed = {"type": "reasoning", "id": "r", "encrypted_content": "a\ud800"}
     news, _ = read(WireApi.RESPONSES, Bounds(), done(**sealed))
     assert [one.encrypted_content for one in news if isinstance(one, ReasoningDone)] == ["a\ufffd"]
+
+
+def test_nothing_of_an_answer_that_was_cut_off_stays_in_memory() -> None:
+    """The collector of cycles comes seldom, and whoever has an error has the frames that it went through."""
+    words = b"".join(sse(chat(content="x" * 10_000)) for _ in range(500))
+    answer = b"HTTP/1.1 200 OK\r\n\r\n" + words
+
+    async def unheard(_: object) -> None:
+        pass
+
+    async def scene() -> int:
+        async with (
+            a_place(answering(answer)) as place,
+            ModelClient(bounds=Bounds(answer_bytes=4_000_000)) as client,
+        ):
+            client.prepare()
+            tracemalloc.start()
+            with pytest.raises(BeyondBound):
+                await client.attempt(Endpoint(place.url), request("x"), unheard)
+            return tracemalloc.get_traced_memory()[0]
+
+    gc.disable()
+    try:
+        assert asyncio.run(scene()) < 2_000_000
+    finally:
+        tracemalloc.stop()
+        gc.enable()

@@ -19,7 +19,7 @@ Look = Callable[[], str | None]  # a text for people if something is wrong
 log = structlog.get_logger()
 
 
-class Watch:
+class Health:
     """`trouble` is what is wrong now, and what to do about it. Every change of it is said to everybody."""
 
     def __init__(
@@ -56,10 +56,10 @@ class Watch:
             return
         self.trouble = told or None
         if told:
-            log.error("watch.trouble", reason=told)
+            log.error("health.trouble", reason=told)
             self._announce(f"the Greenroom daemon is not well: {told}")
         else:
-            log.warning("watch.well_again")
+            log.warning("health.well_again")
             self._announce("the Greenroom daemon is well again")
 
 

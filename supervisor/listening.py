@@ -18,7 +18,7 @@ NO_HELP_ELSEWHERE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES}  # t
 TEMP_ROOT = "/tmp"  # noqa: S108 - the name below it is random, made by us or not at all
 
 
-def settled(paths: Paths) -> Paths:
+def place_for(paths: Paths) -> Paths:
     """With the socket where it can be. Word of a home that XDG variables have moved is left as well."""
     # A HOME that can't be written keeps no word: then the variables are all there is.
     with contextlib.suppress(OSError, UnsafePath):
@@ -26,7 +26,7 @@ def settled(paths: Paths) -> Paths:
     return paths if _holds_sockets(paths.run) else paths.listening_at(_elsewhere())
 
 
-def left(paths: Paths) -> None:
+def give_up(paths: Paths) -> None:
     """At the end: a directory that was made for the socket alone goes with it."""
     directory = os.path.dirname(paths.socket)
     if directory != paths.run:
