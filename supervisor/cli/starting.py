@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import NoReturn
 
+from actors.visible import visible
 from supervisor.cli.arguments import seconds
 from supervisor.cli.client import HUNG, Control, Down, Lost
 from supervisor.cli.problems import Problem
@@ -38,6 +39,8 @@ def up(chosen: Namespace) -> int:
         )
     with Control("up") as control:
         daemon = control.call("daemon/status")
+    for warning in daemon["warnings"] if running is None else ():
+        print(f"greenroom: {visible(warning)}", file=sys.stderr)
     if chosen.json:
         print(json_text({"pid": daemon["pid"], "socket": socket_path(locate()), "started": running is None}))
         return 0

@@ -217,3 +217,9 @@ def test_watch_shows_a_listing_again_when_it_changes(place: Place) -> None:
     terminal.expect("appears")
     terminal.send("\x03")
     assert terminal.end() == 130
+
+
+def test_up_says_which_of_its_settings_are_ignored(quiet: Place) -> None:
+    told = quiet.run("up", "-c", "modle=gpt-5").stderr
+    assert "modle" in told
+    assert not quiet.run("up").stderr
