@@ -82,6 +82,9 @@ def _run(chosen: argparse.Namespace, paths: Paths, lock: DaemonLock, ready: Call
 
     def settle() -> None:
         ready()
+        gc.set_threshold(
+            2_000, 10, 100
+        )  # all that lives is looked through seldom: with a thousand readers it takes 15 ms
         gc.freeze()  # nor is it ever looked through later, which would be a pause for everybody
         gc.enable()
 
