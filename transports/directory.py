@@ -46,7 +46,7 @@ def clear(path: Path, *, lock_held: bool) -> None:
     except FileNotFoundError:
         return
     if not stat.S_ISSOCK(mode):
-        raise ConfigError(f"{path} is in the way and is not a socket")
+        raise ConfigError(f"{path} is in the way and is not a socket; remove it")
     if not lock_held:
         raise ConfigError(f"{path} exists; another daemon may be using it")
     path.unlink()
