@@ -41,6 +41,7 @@ class Actor:
     """
 
     fatal: ClassVar[bool] = True  # False: survives a bad message, for actors that the whole daemon hangs on
+    patient: ClassVar[frozenset[type]] = frozenset()  # messages of these kinds come after everybody's others
     name: str = "actor"
     mailbox: Mailbox
     address: "Ref"

@@ -89,6 +89,11 @@ class OfferToPark:
 
 
 @dataclass(frozen=True, slots=True)
+class FeedOthers:
+    """Readers wait that were too many for one step: the next one is theirs, after what others have to do."""
+
+
+@dataclass(frozen=True, slots=True)
 class Leave:
     """Nothing is going on and everything is stored: the actor ends."""
 
@@ -98,7 +103,8 @@ class Stay:
     """Something came in between: go on routing here."""
 
 
-Effect = AgentOrder | ReplyTo | Settle | Deliver | EndSubscription | ReadPage | SetTimer | OfferToPark | Leave | Stay
+Reading = Deliver | EndSubscription | ReadPage | FeedOthers
+Effect = AgentOrder | ReplyTo | Settle | Reading | SetTimer | OfferToPark | Leave | Stay
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@
     │   ├── TurnFailed              └── NameTaken
     ├── JournalError                the durable log could not do what was asked
     │   ├── StorageFull             ├── StorageReadOnly         ├── StorageFailed
-    │   ├── SequenceConflict        ├── JournalTooNew           └── JournalLocked
+    │   ├── StorageLost             ├── SequenceConflict        ├── JournalTooNew
+    │   └── JournalLocked
     ├── ConfigError                 a file or an option says something we can't accept
     ├── MailboxFull                 an actor has more to do than it may be asked to keep
     ├── TooManySessions             no thread left for another actor
@@ -153,6 +154,13 @@ class StorageFailed(JournalError):
     code = "storage_failed"
     jsonrpc = -31103
     retryable = True
+
+
+class StorageLost(JournalError):
+    """Its files were deleted, moved, replaced or cut while they were open: what is written there is kept nowhere."""
+
+    code = "storage_lost"
+    jsonrpc = -31107
 
 
 class SequenceConflict(JournalError):

@@ -19,11 +19,21 @@ from actors.ids import ApprovalId, CallId, ConversationId, InputId, ItemId, Turn
 from actors.items import InputItem
 from actors.settings import FROZEN, AbortReason, BusyPolicy, Decision, Settings
 
+MOST = 2**63 - 1
+
+
+def _within_64_bits(value: Any) -> Any:
+    """A number that no column and few clients can hold is read as the largest they can: history stays readable."""
+    return max(-MOST, min(value, MOST)) if type(value) is int else value
+
+
+Whole = Annotated[int, BeforeValidator(_within_64_bits)]
+
 
 class Duration(BaseModel):
     model_config = FROZEN
-    secs: int = Field(0, description="Whole seconds.")
-    nanos: int = Field(0, description="The rest, in nanoseconds.")
+    secs: Whole = Field(0, description="Whole seconds.")
+    nanos: Whole = Field(0, description="The rest, in nanoseconds.")
 
 
 class Event(BaseModel):
@@ -39,8 +49,8 @@ class SessionConfigured(Event):
     type: Literal["session_configured"] = "session_configured"
     session_id: ConversationId = Field(description="The conversation's id.")
     model: str = Field(description="The effective model.")
-    history_log_id: int = Field(0, description="Kept for clients that expect it; always 0.")
-    history_entry_count: int = Field(0, description="Kept for clients that expect it; always 0.")
+    history_log_id: Whole = Field(0, description="Kept for clients that expect it; always 0.")
+    history_entry_count: Whole = Field(0, description="Kept for clients that expect it; always 0.")
     settings: Settings | None = Field(None, description="How the conversation is run.")
     name: str | None = Field(None, description="A name given at creation.")
     forked_from: str | None = Field(None, description="`ID@SEQ` of the conversation this one was forked from.")
@@ -48,17 +58,17 @@ class SessionConfigured(Event):
 
 class SettingsChanged(Event):
     type: Literal["settings_changed"] = "settings_changed"
-    settings: Settings = Field(description="What turns run with from now on.")
+    settings: Settings = Field(description="The settings of later turns.")
 
 
 class ConversationRenamed(Event):
     type: Literal["conversation_renamed"] = "conversation_renamed"
-    name: str | None = Field(description="The new name; null takes it away.")
+    name: str | None = Field(description="The new name; null removes it.")
 
 
 class ConversationArchived(Event):
     type: Literal["conversation_archived"] = "conversation_archived"
-    archived: bool = Field(True, description="False takes it out of the archive again.")
+    archived: bool = Field(True, description="False unarchives it.")
 
 
 class ConversationFailed(Event):
@@ -71,7 +81,8 @@ class ConversationFailed(Event):
 
 class ConversationRestarted(Event):
     type: Literal["conversation_restarted"] = "conversation_restarted"
-    by: str = Field("", description="Who cleared the failure.")
+    by: str = Field("", description="The client that restarted it.")
+    without_pictures: bool = Field(False, description="The model no longer gets the pictures of earlier messages.")
 
 
 # --- input -----------------------------------------------------------------------------
@@ -83,7 +94,7 @@ class InputQueued(Event):
     type: Literal["input_queued"] = "input_queued"
     input_id: InputId = Field(description="The input's id.")
     policy: BusyPolicy = Field(description="steer: joins the running turn. enqueue, interrupt: gets its own.")
-    items: tuple[InputItem, ...] = Field(description="What was said.")
+    items: tuple[InputItem, ...] = Field(description="The content of the message.")
     settings: Settings | None = Field(None, description="Settings of the turn it will start, if its own.")
     key: str | None = Field(None, description="Idempotency key of the request.")
     by: str = Field("", description="Which client sent it.")
@@ -91,18 +102,18 @@ class InputQueued(Event):
 
 class InputWithdrawn(Event):
     type: Literal["input_withdrawn"] = "input_withdrawn"
-    input_id: InputId = Field(description="The input that will not be taken.")
+    input_id: InputId = Field(description="The input that no turn will run.")
     reason: str = Field("", description="Why.")
 
 
 class QueuePaused(Event):
     type: Literal["queue_paused"] = "queue_paused"
-    queued: int = Field(description="How many inputs wait.")
+    queued: Whole = Field(description="How many inputs wait.")
 
 
 class QueueResumed(Event):
     type: Literal["queue_resumed"] = "queue_resumed"
-    queued: int = Field(description="How many inputs wait.")
+    queued: Whole = Field(description="How many inputs wait.")
 
 
 class MessageKind(StrEnum):
@@ -129,8 +140,10 @@ class UserMessage(Event):
 
 class TaskStarted(Event):
     type: Literal["task_started"] = "task_started"
-    model_context_window: int | None = Field(None, description="Tokens that fit, where known.")
-    settings: Settings | None = Field(None, description="What this turn runs with, if not the conversation's.")
+    model_context_window: Whole | None = Field(None, description="Tokens that fit, where known.")
+    settings: Settings | None = Field(
+        None, description="Settings of this turn, if they differ from the conversation's."
+    )
 
 
 class TaskComplete(Event):
@@ -142,7 +155,7 @@ class TurnAborted(Event):
     type: Literal["turn_aborted"] = "turn_aborted"
     reason: AbortReason = Field(description="interrupted, replaced by new input, failed in us, lost with the daemon.")
     message: str = Field("", description="More about it, for people.")
-    by: tuple[str, ...] = Field((), description="Who asked for it.")
+    by: tuple[str, ...] = Field((), description="The clients that asked for it.")
 
 
 class ErrorEvent(Event):
@@ -155,22 +168,22 @@ class StreamError(Event):
 
     type: Literal["stream_error"] = "stream_error"
     message: str = Field(description="What broke, which try comes next and when.")
-    attempt: int = Field(0, description="The number of the next try, from 1.")
-    delay_ms: int = Field(0, description="How long until then.")
+    attempt: Whole = Field(0, description="The number of the next try, from 1.")
+    delay_ms: Whole = Field(0, description="How long until then.")
 
 
 class BackgroundEvent(Event):
     type: Literal["background_event"] = "background_event"
-    message: str = Field(description="Something worth telling that is no part of the answer.")
+    message: str = Field(description="A notice that does not belong to the answer.")
 
 
 class TokenCount(Event):
     type: Literal["token_count"] = "token_count"
-    input_tokens: int = Field(description="Tokens read by the model in this response.")
-    cached_input_tokens: int | None = Field(None, description="How many of them came from its cache.")
-    output_tokens: int = Field(description="Tokens written.")
-    reasoning_output_tokens: int | None = Field(None, description="How many of them were reasoning.")
-    total_tokens: int = Field(description="Both together.")
+    input_tokens: Whole = Field(description="Tokens read by the model in this response.")
+    cached_input_tokens: Whole | None = Field(None, description="How many of them came from its cache.")
+    output_tokens: Whole = Field(description="Tokens written.")
+    reasoning_output_tokens: Whole | None = Field(None, description="How many of them were reasoning.")
+    total_tokens: Whole = Field(description="Both together.")
 
 
 # --- what the model says ---------------------------------------------------------------
@@ -227,7 +240,7 @@ class ModelReasoning(Event):
     item_id: ItemId = Field(description="The reasoning's item id.")
     id: str = Field(description="The model's own id of it.")
     summary: tuple[str, ...] = Field((), description="Its summary parts.")
-    encrypted_content: str | None = Field(None, description="What only the model can read.")
+    encrypted_content: str | None = Field(None, description="Data that only the model can read.")
 
 
 class ToolCall(Event):
@@ -244,7 +257,7 @@ class ToolOutput(Event):
     type: Literal["tool_output"] = "tool_output"
     call_id: CallId = Field(description="The call that this answers.")
     item_id: ItemId = Field(description="The call's item.")
-    output: str = Field(description="What the model gets to read.")
+    output: str = Field(description="The text that the model gets.")
 
 
 # --- commands and patches --------------------------------------------------------------
@@ -259,6 +272,9 @@ class ExecApprovalRequest(Event):
     approval_id: ApprovalId = Field(ApprovalId(""), description="Answer under this id.")
     item_id: ItemId = Field(ItemId(""), description="The command's item id.")
     retry: bool = Field(False, description="It ran in the sandbox and failed; may it run again without?")
+    outside_sandbox: bool | None = Field(
+        None, description="Whether it would run outside the sandbox; null in histories of before 0.2, where it did."
+    )
     deadline_s: float | None = Field(None, description="Seconds until it is answered by default.")
     default: Literal[Decision.DENIED, Decision.ABORT] = Field(Decision.DENIED, description="That answer.")
 
@@ -269,7 +285,7 @@ FileAdd = dict[Literal["add"], dict[Literal["content"], str]]
 class UpdatedFile(BaseModel):
     model_config = FROZEN
     unified_diff: str = Field(description="The change, one line of context, no file header.")
-    move_path: Path | None = Field(None, description="Where the file goes, if it moves.")
+    move_path: Path | None = Field(None, description="New path of the file, if it moves.")
 
 
 FileUpdate = dict[Literal["update"], UpdatedFile]
@@ -282,6 +298,9 @@ class ApplyPatchApprovalRequest(Event):
     changes: dict[str, FileChange] = Field(description="Absolute path → what would become of the file.")
     reason: str | None = Field(None, description="Why it is asked.")
     grant_root: Path | None = Field(None, description="A directory that would become writable.")
+    outside_sandbox: bool | None = Field(
+        None, description="Whether it writes what a command in the sandbox could not; null where nobody said."
+    )
     approval_id: ApprovalId = Field(ApprovalId(""), description="Answer under this id.")
     item_id: ItemId = Field(ItemId(""), description="The patch's item id.")
     deadline_s: float | None = Field(None, description="Seconds until it is answered by default.")
@@ -375,7 +394,7 @@ class ExecCommandEnd(Event):
     call_id: CallId = Field(description="The call that ran.")
     stdout: str = Field("", description="What it wrote, head and tail kept.")
     stderr: str = Field("", description="What it wrote to stderr, head and tail kept.")
-    exit_code: int = Field(description="Its exit status; -1 where it has none of its own.")
+    exit_code: Whole = Field(description="Its exit status; -1 where it has none of its own.")
     duration: Duration = Field(Duration(), description="How long it ran.")
     item_id: ItemId = Field(ItemId(""), description="The command's item id.")
 
@@ -404,7 +423,7 @@ class TurnDiff(Event):
 
 class PlanStep(BaseModel):
     model_config = FROZEN
-    step: str = Field(description="What is to be done.")
+    step: str = Field(description="The step.")
     status: Literal["pending", "in_progress", "completed"] = Field(description="How far it is.")
 
 
@@ -444,14 +463,14 @@ class McpToolCallEnd(Event):
 class HistoryEntry(BaseModel):
     model_config = FROZEN
     session_id: str = Field(description="Whose.")
-    ts: int = Field(description="When, in seconds.")
+    ts: Whole = Field(description="When, in seconds.")
     text: str = Field(description="What.")
 
 
 class GetHistoryEntryResponse(Event):
     type: Literal["get_history_entry_response"] = "get_history_entry_response"
-    offset: int = Field(description="Which entry.")
-    log_id: int = Field(description="Of which log.")
+    offset: Whole = Field(description="Which entry.")
+    log_id: Whole = Field(description="Of which log.")
     entry: HistoryEntry | None = Field(None, description="The entry, if there is one.")
 
 
@@ -515,7 +534,7 @@ class Envelope(BaseModel):
 
     model_config = FROZEN
     conversation: ConversationId = Field(description="Whose history this is.")
-    seq: int | None = Field(description="Its place, dense from 1; null for a delta.")
+    seq: Whole | None = Field(description="Its place, dense from 1; null for a delta.")
     ts: float = Field(description="When it happened, in seconds since 1970.")
     turn: TurnId | None = Field(None, description="The turn it belongs to.")
     event: AnyEvent = Field(description="What happened.")

@@ -60,3 +60,22 @@ def adjacently_tagged(item: InputItem) -> dict[str, Any]:
 def text_of(items: tuple[InputItem, ...]) -> str:
     """The words of a message, for previews and for clients that know only text."""
     return "\n".join(item.text for item in items if isinstance(item, TextItem))
+
+
+WORDS = 1 << 20  # characters; what is longer stands in the items, and need not be said twice
+
+
+def words_of(items: tuple[InputItem, ...]) -> str:
+    """The same for an event that has the items as well: of a very long text, its beginning."""
+    text = text_of(items)
+    return text if len(text) <= WORDS else f"{text[:WORDS]}[… the message has all {len(text)} characters …]"
+
+
+def says_nothing(items: tuple[InputItem, ...]) -> bool:
+    """True if there is neither a word nor a picture."""
+    return all(isinstance(item, TextItem) and not item.text.strip() for item in items)
+
+
+def size_of(items: tuple[InputItem, ...]) -> int:
+    """Characters, which is near enough to bytes for a bound."""
+    return sum(len(str(value)) for item in items for _, value in item)

@@ -29,6 +29,11 @@ class Mailbox:
         self._bell = threading.Lock()  # free when it has rung: half the price of a Condition, for one sleeper
         self._bell.acquire()
         self.ring: Callable[[], None] = self._bell.release  # wakes the owner; who shares a thread has another bell
+        self.patient: frozenset[type] = frozenset()  # kinds of messages for which nobody waits
+        self.hurry: Callable[[], None] | None = (
+            None  # rung when the owner is awake and something comes that can't wait
+        )
+        self.hurried = False  # such a one has come since the mailbox was empty
         self._asleep = False
         self._capacity = capacity
         self._counted = 0  # of the first lane, those that could have been refused: the others take nobody's place
@@ -51,9 +56,14 @@ class Mailbox:
                 self._first.append(envelope)
             else:
                 raise MailboxFull(f"{self._capacity} commands wait already")
-            if self._asleep and (self.sleeps_lightly or kind not in UNHURRIED):
-                self._asleep = False
-                self.ring()
+            hurries = not self.hurried and kind not in self.patient
+            self.hurried = self.hurried or hurries
+            if self._asleep:
+                if self.sleeps_lightly or kind not in UNHURRIED:
+                    self._asleep = False
+                    self.ring()
+            elif hurries and self.hurry is not None:
+                self.hurry()
 
     def get(self) -> Envelope[object]:
         """For an owner with a thread of its own, which sleeps meanwhile."""
@@ -69,7 +79,7 @@ class Mailbox:
             if self._first or self._second:
                 self._last = self._next()
                 return self._last
-            self._asleep = True
+            self._asleep, self.hurried = True, False
             return None
 
     def take(self, kind: type, limit: int) -> list[object]:

@@ -36,7 +36,10 @@ class Begin:
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """Input. With `await_end` the reply comes when the turn that took it has ended, otherwise when it is stored."""
+    """Input. With `await_end` the reply comes when the turn that took it has ended, otherwise when it is stored.
+
+    `gone_s`: so long after its caller's connection closed nobody wants it any more, unless somebody else is there.
+    """
 
     caller: Caller | None
     items: tuple[InputItem, ...]
@@ -45,14 +48,18 @@ class Send:
     key: str | None = None
     await_end: bool = False
     by: str = ""
+    gone_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Interrupt:
+    """`clear` also withdraws what waits for a turn of its own; otherwise it is paused."""
+
     caller: Caller | None
     by: str = ""
     kill: bool = False
     message: str = ""
+    clear: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +81,16 @@ class AnswerApproval:
 
 @dataclass(frozen=True, slots=True)
 class PassOn:
-    """A client can't answer this question. `asked`: it was put to it, and came back; otherwise it never could be."""
+    """A client can't answer this question. `asked`: it was put to it, and came back; otherwise it never could be.
+
+    `reason`: what the model is told if nobody else can.
+    """
 
     connection: ConnectionId
     approval: ApprovalId
     asked: bool = True
     by: str = ""
+    reason: str = "no client that was asked could answer it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +222,11 @@ class PageRead:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadersWait:
+    """Some were not served in the step before, so that others had their turn."""
+
+
+@dataclass(frozen=True, slots=True)
 class TimerFired:
     name: str
 
@@ -237,6 +253,17 @@ class Revived:
     survivors: "Survivors | None" = None
 
 
-News = AgentOutput | TurnEnded | Committed | AppendRefused | PageRead | TimerFired | Park | Quiesce | Revived
+News = (
+    AgentOutput
+    | TurnEnded
+    | Committed
+    | AppendRefused
+    | PageRead
+    | ReadersWait
+    | TimerFired
+    | Park
+    | Quiesce
+    | Revived
+)
 
 Input = Command | News

@@ -76,6 +76,13 @@ class AnswerAgent:
 
 
 @dataclass(frozen=True, slots=True)
+class AllStored:
+    """All that the turn has said until it asked is on disk."""
+
+    turn: TurnId
+
+
+@dataclass(frozen=True, slots=True)
 class TakeMore:
     """The last batch was taken; the next may come."""
 
@@ -89,7 +96,25 @@ class AbandonAgent:
     conversation: ConversationId
 
 
-AgentOrder = RunAgent | StopAgent | SuspendAgent | InputWaits | GiveInput | AnswerAgent | TakeMore | AbandonAgent
+@dataclass(frozen=True, slots=True)
+class RestAgent:
+    """The conversation is parked: what is only kept to make its next turn faster can go."""
+
+    conversation: ConversationId
+
+
+AgentOrder = (
+    RunAgent
+    | StopAgent
+    | SuspendAgent
+    | InputWaits
+    | GiveInput
+    | AnswerAgent
+    | AllStored
+    | TakeMore
+    | AbandonAgent
+    | RestAgent
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +122,12 @@ class InputWanted:
     """The agent was told that input waits, and takes it before it asks the model again or is done."""
 
 
-AgentNews = DurableEvent | Delta | InputWanted
+@dataclass(frozen=True, slots=True)
+class StorageAwaited:
+    """The agent is about to do what must not go unrecorded, and waits for AllStored."""
+
+
+AgentNews = DurableEvent | Delta | InputWanted | StorageAwaited
 
 
 @dataclass(frozen=True, slots=True)

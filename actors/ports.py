@@ -18,7 +18,20 @@ class Journal(Protocol):
         """One transaction for all. An append in conflict is refused alone; a failing disk refuses all of them."""
         ...
 
-    def read(self, conversation: ConversationId, after: int, limit: int, max_bytes: int = 1 << 20) -> Page | None: ...
+    def read(
+        self,
+        conversation: ConversationId,
+        after: int,
+        limit: int,
+        max_bytes: int = 1 << 20,
+        whole_bytes: int | None = None,
+    ) -> Page | None:
+        """A page of so many bytes, of one event at least. An event that is longer than `whole_bytes` is shortened."""
+        ...
+
+    def part(self, conversation: ConversationId, seq: int, offset: int, count: int) -> bytes:
+        """Some bytes of a body as it is stored, for events that are shortened where they are read."""
+        ...
 
     def head(self, conversation: ConversationId) -> Head | None: ...
 

@@ -7,13 +7,17 @@ from actors.ids import ConversationId, TurnId
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One durable event as the journal keeps it. `body` is the event's JSON object, `type` included."""
+    """One durable event as the journal keeps it. `body` is the event's JSON object, `type` included.
+
+    `stored_bytes` is how long it is in the journal where `body` is a shortened one; 0: it is whole.
+    """
 
     seq: int
     ts: float
     turn: TurnId | None
     type: str
     body: bytes
+    stored_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from actors.effects import (
     Deliver,
     Effect,
     EndSubscription,
+    FeedOthers,
     Leave,
     OfferToPark,
     ReaderState,
@@ -42,12 +43,24 @@ from actors.events import ApprovalRequest
 from actors.ids import ConversationId, SubscriptionId
 from actors.journal_messages import FetchPage, Load, Loaded, Store
 from actors.lanes import COMMANDS
-from actors.messages import Address, AppendRefused, Committed, Input, PageRead, Ready, Revived, TimerFired
+from actors.messages import (
+    Address,
+    AppendRefused,
+    Committed,
+    Input,
+    PageRead,
+    ReadersWait,
+    Ready,
+    Revived,
+    TimerFired,
+)
 from actors.orders import (
     AbandonAgent,
+    AllStored,
     AnswerAgent,
     GiveInput,
     InputWaits,
+    RestAgent,
     RunAgent,
     StopAgent,
     SuspendAgent,
@@ -88,6 +101,7 @@ class Headline:
 
 class Session(Actor):
     fatal = True
+    patient = frozenset((Ready, ReadersWait, PageRead))
 
     def __init__(
         self,
@@ -167,6 +181,8 @@ class Session(Actor):
             case Committed():
                 self._publish_heads(message, state)  # before the answers: who got one finds what it says in the list
             case AppendRefused():
+                # What an agent remembers must not be more than what was kept.
+                self._around.agents.order(RestAgent(self.conversation), self.address)
                 self._headlines = [one for one in self._headlines if one.epoch > message.epoch]
                 if state.facts.seq == 0:  # it never was, and nobody need wait until it has been idle long enough
                     self._undone.append(OfferToPark())
@@ -214,7 +230,9 @@ class Session(Actor):
                 | SuspendAgent()
                 | InputWaits()
                 | GiveInput()
+                | AllStored()
                 | AnswerAgent()
+                | RestAgent()
                 | TakeMore()
                 | AbandonAgent()
             ):
@@ -230,6 +248,8 @@ class Session(Actor):
             case ReadPage():
                 self._reading.add(effect.subscription)
                 around.librarian.tell(FetchPage(self.conversation, effect, self.address))
+            case FeedOthers():
+                self.address.tell(ReadersWait())
             case SetTimer():
                 around.clock.after(effect.delay_s, self.address, TimerFired(effect.name))
             case OfferToPark():
@@ -242,6 +262,7 @@ class Session(Actor):
                 self._tell_registry(Stayed(self.conversation, self.generation))
             case Leave():
                 self._left = True
+                around.agents.order(RestAgent(self.conversation), self.address)
                 self.stop()
                 self._tell_registry(Left(self.conversation, self.generation))
             case _:

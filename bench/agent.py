@@ -23,10 +23,12 @@ from actors.ids import ConversationId, InputId, TurnId  # noqa: E402
 from actors.items import TextItem  # noqa: E402
 from actors.orders import (  # noqa: E402
     AgentOutput,
+    AllStored,
     GiveInput,
     InputWanted,
     PendingInput,
     RunAgent,
+    StorageAwaited,
     TakeMore,
     TurnEnded,
 )
@@ -34,6 +36,7 @@ from actors.settings import BusyPolicy, Settings  # noqa: E402
 from bench.model import SHAPES, cpu, floor, server  # noqa: E402
 from supervisor.agent.backends.model import Manner, Model, ModelBackend  # noqa: E402
 from supervisor.agent.backends.openai import OpenAiModel  # noqa: E402
+from supervisor.agent.environments import Around  # noqa: E402
 from supervisor.agent.history import Histories  # noqa: E402
 from supervisor.agent.model.client import ModelClient, build_http  # noqa: E402
 from supervisor.agent.model.endpoint import Endpoint, WireApi  # noqa: E402
@@ -84,6 +87,8 @@ class Taker:
                 self._loop.call_soon(self._runner.order, TakeMore(turn), self)
                 if any(isinstance(one, InputWanted) for one in batch):
                     self._runner.order(GiveInput(turn, ()), self)
+                if any(isinstance(one, StorageAwaited) for one in batch):
+                    self._runner.order(AllStored(turn), self)
             case TurnEnded():
                 self.ended.set_result(message.outcome)
             case _:
@@ -109,7 +114,7 @@ async def agent(home: Path, model: Model) -> AsyncIterator[tuple[Runner, Histori
         patching = Patching(sandbox)
         toolbox = Toolbox(Shell(processes, sandbox, patching, ShellLimits()), patching)
         histories = Histories(FakeJournal())
-        backend = ModelBackend(OneModel(model), histories, toolbox, Manner(home), lambda _: {})
+        backend = ModelBackend(OneModel(model), histories, toolbox, Manner(home), lambda _: Around({}))
         yield Runner(asyncio.get_running_loop(), processes, lambda _: backend), histories
 
 

@@ -46,7 +46,7 @@ class Echo:
     def opened(self) -> Iterable[Action]:
         return ()
 
-    def too_long(self, _: int) -> Iterable[Action]:
+    def skipped(self, _: str) -> Iterable[Action]:
         return ()
 
     def replied(self, _: ReplyTo) -> Iterable[Action]:
@@ -62,6 +62,12 @@ class Echo:
         return ()
 
     def woken(self, _: str) -> Iterable[Action]:
+        return ()
+
+    def reconfigured(self) -> Iterable[Action]:
+        return ()
+
+    def announced(self, _: str) -> Iterable[Action]:
         return ()
 
 

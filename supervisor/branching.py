@@ -5,24 +5,33 @@ Blocking: reads the journal. Both are replayed before they are stored, so that w
 
 import base64
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import islice
 
 from pydantic import ValidationError
+from pydantic_core import to_json
 
 from actors import events as ev
 from actors.conversation import State, head_of, restore
+from actors.conversation.facts import apply
 from actors.errors import InvalidInput, NameTaken, UnknownConversation, WrongState
 from actors.ids import ConversationId, TurnId
+from actors.naming import refused_name
 from actors.ports import Journal
 from actors.records import Append, Head, Record
-from supervisor.journal.export import ExportedEvent, ExportedHead, Header
+from actors.visible import hidden_in
+from supervisor.agent.pins import pins_of
+from supervisor.journal.export import Arriving, ExportedEvent, ExportedHead, Header, Keep, arriving
+from supervisor.journal.export import head_of as stored_head
 
 PAGE = 1024
 
 
 def check_name(journal: Journal, name: str | None, of: ConversationId | None = None) -> None:
     """On the journal's writing thread, where no other fork or import can take it meanwhile."""
+    if (refusal := refused_name(name)) is not None:
+        raise refusal
     if name is not None and any(head.name == name and head.conversation != of for head in journal.heads()):
         raise NameTaken(f"another conversation is called {name!r}")
 
@@ -44,7 +53,7 @@ def forked(
     state = restore(fork, None, copied)
     if state.facts.turn is not None:
         raise WrongState(f"event {last} lies inside a turn; fork before or after it")
-    added = _continued(copied, _as_new(state, name))
+    added = _continued(copied, (*_as_new(state, name), *_looked_at_again(state)))
     return Append(fork, copied + added, head_of(restore(fork, None, copied + added)), durable=True)
 
 
@@ -59,6 +68,15 @@ def _as_new(state: State, name: str | None) -> Iterable[ev.DurableEvent]:
         yield ev.ConversationRenamed(name=name)
     if facts.archived:
         yield ev.ConversationArchived(archived=False)
+
+
+def _looked_at_again(state: State) -> Iterable[ev.DurableEvent]:
+    """A person makes a fork, and means the directories that are there now."""
+    settings = state.facts.settings
+    if settings.roots:
+        roots = pins_of(settings.sandbox, settings.cwd, None)
+        if roots != settings.roots:
+            yield ev.SettingsChanged(settings=settings.model_copy(update={"roots": roots}))
 
 
 def _continued(records: Sequence[Record], events: Iterable[ev.DurableEvent]) -> tuple[Record, ...]:
@@ -85,69 +103,128 @@ def _history(journal: Journal, source: ConversationId, at: int | None) -> tuple[
 # --- an import ------------------------------------------------------------------------------------------------------
 
 
+Lines = Iterable[str | bytes]  # that can be gone through more than once, and need not fit into memory
+
+
 @dataclass(frozen=True, slots=True)
 class Guest:
     """Lines that may be taken in as far as their events go; whether they are whole is for the journal to judge."""
 
-    lines: tuple[str, ...]
+    lines: Lines
     conversation: ConversationId | None = None
     name: str | None = None
 
 
-def guest(lines: tuple[str, ...], new_id: ConversationId | None) -> Guest:
+@dataclass(frozen=True, slots=True)
+class Retold:
+    """A header of ours, the events of the given lines under their new id, and what is added. Made anew each time."""
+
+    header: Header
+    lines: Lines
+    conversation: ConversationId
+    added: tuple[Record, ...]
+
+    def __iter__(self) -> Iterator[str]:
+        yield self.header.model_dump_json()
+        yield from map(_line, self.records())
+
+    def records(self) -> Iterator[Record]:
+        for number, line in enumerate(islice(self.lines, 1, None), 2):
+            yield _record(number, ExportedEvent.model_validate_json(line), self.conversation)
+        yield from self.added
+
+
+def guest(lines: Lines, new_id: ConversationId | None) -> Guest:
     """The same events under a head that was made of them: what the lines' own head says is a stranger's word.
 
     Lines of another form are handed on as they are, for the journal has the words to refuse them.
     """
     try:
-        header = Header.model_validate_json(lines[0] if lines else "")
-        events = [ExportedEvent.model_validate_json(line) for line in lines[1:]]
+        return _guest(lines, new_id)
     except ValidationError:
         return Guest(lines)
-    last = events[-1].seq if events else 0
-    if not events or last != header.head.last_seq:
-        raise InvalidInput(f"the events end at {last}, the head says {header.head.last_seq}", last_seq=last)
+
+
+def _guest(lines: Lines, new_id: ConversationId | None) -> Guest:
+    """One event at a time. ValidationError: the lines are of another form."""
+    numbered = enumerate(lines, 1)
+    header = Header.model_validate_json(next(numbered, (1, ""))[1])
     conversation = new_id or ConversationId(header.head.conversation)
-    records = tuple(_record(number, event, conversation) for number, event in enumerate(events, 2))
-    state = _replayed(header, conversation, records)
+    if hidden := hidden_in(conversation):
+        raise InvalidInput(f"nobody can see the {hidden} in the conversation's id; import it under a new id")
+    state, last = _beginning(header, conversation), None
+    for number, line in numbered:
+        last = _record(number, ExportedEvent.model_validate_json(line), conversation)
+        event = _known(number, last)
+        if number == 2 and header.first_seq == 1 and last.type != "session_configured":
+            raise InvalidInput("line 2: a history begins with session_configured", line=2)
+        _follow(state, last, event)
+        del event  # before the next is read
+    end = last.seq if last else 0
+    if last is None or end != header.head.last_seq:
+        raise InvalidInput(f"the events end at {end}, the head says {header.head.last_seq}", last_seq=end)
+    added: tuple[Record, ...] = ()
     if new_id is not None:
         if state.facts.turn is not None:
             raise WrongState("a turn is open in it, and its questions are asked under the old id")
-        added = _continued(records, _as_new(state, None))
-        records, state = records + added, _replayed(header, conversation, records + added)
-    head = _exported(head_of(state))
-    first = Header(greenroom_export=1, first_seq=header.first_seq, head=head).model_dump_json()
-    return Guest((first, *map(_line, records)), conversation, state.facts.name)
+        events = tuple(_as_new(state, None))
+        added = _continued((last,), events)
+        for record, event in zip(added, events, strict=True):
+            _follow(state, record, event)
+    first = Header(greenroom_export=1, first_seq=header.first_seq, head=_exported(head_of(state)))
+    return Guest(Retold(first, lines, conversation, added), conversation, state.facts.name)
+
+
+def taken_in(brought: Guest, new_id: ConversationId | None, keep: Keep = tuple) -> Arriving:
+    """What the journal is to store; a refusal if it is no conversation. `keep`: where it waits meanwhile."""
+    match brought.lines:
+        case Retold(header) as retold:
+            return Arriving(stored_head(header.head), header.first_seq, keep(retold.records()))
+        case lines:
+            return arriving(lines, new_id, keep)
+
+
+def _beginning(header: Header, conversation: ConversationId) -> State:
+    """Before the first event if it is there, else the checkpoint that was made before the others were pruned."""
+    if header.first_seq == 1:
+        return restore(conversation, None, ())
+    try:
+        fields = header.head.model_dump()
+        binary = {name: base64.b64decode(fields[name], validate=True) for name in ("settings", "checkpoint")}
+        state = restore(conversation, Head(**{**fields, **binary}), ())
+    except ValueError as error:  # pydantic's is one too
+        raise InvalidInput("line 1: head.checkpoint is none", line=1) from error
+    settings = state.facts.settings.model_copy(update={"roots": None})
+    state.facts = replace(state.facts, conversation=conversation, settings=settings)
+    return state
+
+
+def _follow(state: State, record: Record, event: ev.DurableEvent) -> None:
+    if record.seq > state.facts.seq:
+        state.facts = apply(state.facts, event, record.ts, record.turn)
 
 
 def _record(number: int, event: ExportedEvent, conversation: ConversationId) -> Record:
+    """A long one is large: nothing of it is held twice for longer than it takes to make the other."""
+    body, type_ = event.body, event.body.get("type")
+    if type_ != event.type:
+        raise InvalidInput(f"line {number}: type is {event.type}, the body says {type_}", line=number)
+    settings = body.get("settings")
+    if isinstance(settings, dict) and settings.get("roots"):  # those of another machine say nothing of this one
+        body = {**body, "settings": {**settings, "roots": None}}
+    if type_ == "session_configured":
+        body = {**body, "session_id": conversation}
+    turn = None if event.turn is None else TurnId(event.turn)
+    return Record(event.seq, event.ts, turn, event.type, to_json(body))
+
+
+def _known(number: int, record: Record) -> ev.DurableEvent:
     try:
-        known = ev.durable_adapter.validate_json(json.dumps(event.body))
+        return ev.durable_adapter.validate_json(record.body)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         raise InvalidInput(f"line {number}: body.{place}: {first['msg']}", line=number) from None
-    body = event.body
-    if isinstance(known, ev.SessionConfigured):
-        body = {**body, "session_id": conversation}
-    turn = None if event.turn is None else TurnId(event.turn)
-    return Record(event.seq, event.ts, turn, event.type, json.dumps(body, ensure_ascii=False).encode())
-
-
-def _replayed(header: Header, conversation: ConversationId, records: tuple[Record, ...]) -> State:
-    """From the first event if it is there, else from the checkpoint that was made before the others were pruned."""
-    if header.first_seq == 1:
-        if records[0].type != "session_configured":
-            raise InvalidInput("line 2: a history begins with session_configured", line=2)
-        return restore(conversation, None, records)
-    try:
-        fields = header.head.model_dump()
-        binary = {name: base64.b64decode(fields[name], validate=True) for name in ("settings", "checkpoint")}
-        state = restore(conversation, Head(**{**fields, **binary}), records)
-    except ValueError as error:  # pydantic's is one too
-        raise InvalidInput("line 1: head.checkpoint is none", line=1) from error
-    state.facts = replace(state.facts, conversation=conversation)
-    return state
 
 
 def _exported(head: Head) -> ExportedHead:
@@ -157,4 +234,6 @@ def _exported(head: Head) -> ExportedHead:
 
 
 def _line(record: Record) -> str:
-    return json.dumps({**asdict(record), "body": json.loads(record.body)}, ensure_ascii=False)
+    fields = {**asdict(record), "body": json.loads(record.body)}
+    del fields["stored_bytes"]
+    return json.dumps(fields, ensure_ascii=False)

@@ -5,25 +5,33 @@ started is gone when it is answered.
 """
 
 import secrets
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from actors.errors import GreenroomError, InvalidInput, NotAllowed
 from actors.ids import ConversationId, TurnId
-from actors.settings import ApprovalPolicy, DangerFullAccess, SandboxMode, SandboxPolicy
+from actors.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxMode, SandboxPolicy
+from supervisor.agent.entering import in_a_thread
+from supervisor.agent.environments import Around
 from supervisor.agent.processes import Command, Finished, NotStarted, Output, Processes, reason
 from supervisor.agent.processes.output import Stream
-from supervisor.agent.safety.judge import judge_command
+from supervisor.agent.safety.judge import confinement, judge_command
+from supervisor.agent.safety.names import plainly_named
 from supervisor.agent.safety.rules import Ask, Reject, Run
 from supervisor.agent.sandbox import Sandbox
+from supervisor.agent.search_paths import outside
 
 NOBODY = ConversationId("")  # whose conversation these commands belong to
 OUTPUT_BYTES = 1 << 20
 DIFF_BYTES = 8 << 20  # fits a line that a client must be able to read; a longer diff is refused rather than cut
 GIT_S = 30.0  # a cold cache and a large repository; more means that it hangs
 UNTRACKED = 1000  # files; who has more has forgotten to ignore them
-SAFE_GIT = ("git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false")
+# Nothing is fetched, and nothing is started that the repository names; in the sandbox it could do no harm, either.
+SAFE_GIT = (
+    *("git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-c", "safe.bareRepository=explicit"),
+    *("-c", "protocol.allow=never"),
+)
+FILTERS = r"^filter\..*\.(clean|process)$"
 PLAIN_DIFF = ("diff", "--no-textconv", "--no-ext-diff", "--no-color")
 
 
@@ -33,7 +41,7 @@ class Machine:
 
     processes: Processes
     sandbox: Sandbox
-    env: Mapping[str, str]
+    around: Around
     cwd: Path
 
     async def run_once(
@@ -50,17 +58,20 @@ class Machine:
     async def diff_to_remote(self) -> dict[str, object]:
         """Against the newest commit below HEAD that some remote has; files that git doesn't know are in it too."""
         sha = await self._closest_remote()
-        parts = [await self._git(*PLAIN_DIFF, sha)]
+        plain = (*await self._without_filters(), *PLAIN_DIFF)
+        parts = [await self._git(*plain, sha)]
         listed = await self._git("ls-files", "-z", "--others", "--exclude-standard")
         names = [name for name in listed.split("\0") if name]
         if len(names) > UNTRACKED:
             raise InvalidInput(f"{len(names)} files are not tracked")
-        new = (*PLAIN_DIFF, "--no-index", "--", "/dev/null")
-        parts += [await self._git(*new, name, may_differ=True) for name in names]
-        diff = "".join(parts)
-        if len(diff) > DIFF_BYTES:
-            raise InvalidInput(f"the diff has {len(diff)} characters")
-        return {"sha": sha, "diff": diff}
+        new = (*plain, "--no-index", "--", "/dev/null")
+        size = len(parts[0])
+        for name in names:
+            parts.append(await self._git(*new, name, may_differ=True))
+            size += len(parts[-1])
+            if size > DIFF_BYTES:
+                raise InvalidInput(f"the diff has more than {DIFF_BYTES} characters")
+        return {"sha": sha, "diff": "".join(parts)}
 
     async def _closest_remote(self) -> str:
         """What only we have ends at commits that a remote has; if we have nothing alone, that is HEAD."""
@@ -74,18 +85,29 @@ class Machine:
             raise InvalidInput("nothing of this history is on a remote")
         return shared[0]
 
+    async def _without_filters(self) -> tuple[str, ...]:
+        """Options that take the filters away, by which the work tree's files would go to be compared."""
+        named = await self._git("config", "-z", "--name-only", "--get-regexp", FILTERS, may_differ=True)
+        return tuple(word for name in named.split("\0") if name for word in ("-c", f"{name}="))
+
     async def _git(self, *arguments: str, may_differ: bool = False) -> str:
-        finished, output = await self._run((*SAFE_GIT, *arguments), DangerFullAccess(), GIT_S, DIFF_BYTES)
+        """Confined where it can be: the search path is the client's, and so may be what `git` means on it."""
+        policy = ReadOnly() if self.sandbox.availability.ok else DangerFullAccess()
+        around = replace(self.around, env=outside(self.around.env, (self.cwd,)))
+        machine = replace(self, around=around)
+        finished, output = await machine._run((*SAFE_GIT, *arguments), policy, GIT_S, DIFF_BYTES)  # noqa: SLF001 - ours
         allowed = {0, 1} if may_differ else {0}
         if finished.exit_code not in allowed or output.stdout.cut:
-            raise InvalidInput(f"git {arguments[0]} failed: {output.stderr.text().strip()[:200]}")
+            verb = next(word for word in arguments if word != "-c" and "=" not in word)
+            raise InvalidInput(f"git {verb} failed: {output.stderr.text().strip()[:200]}")
         return output.stdout.text()
 
     def _judged(self, argv: tuple[str, ...], policy: ApprovalPolicy, sandbox: SandboxPolicy) -> SandboxPolicy:
         mode, available = SandboxMode(sandbox.mode), self.sandbox.availability.ok
-        match judge_command(argv, policy, mode, sandbox_available=available):
-            case Run(sandboxed=sandboxed):
-                return sandbox if sandboxed else DangerFullAccess()
+        plainly = not available and plainly_named(argv, self.around.env, sandbox, self.cwd)
+        match judge_command(argv, policy, mode, sandbox_available=available, plainly_named=plainly):
+            case Run() as run:
+                return confinement(run, sandbox)
             case Ask():
                 raise NotAllowed("it would need an approval, and nobody is asked for a command of its own")
             case Reject(text):
@@ -97,7 +119,7 @@ class Machine:
         output = Output(_not_shown, keep_bytes=keep_bytes)
         turn = TurnId(f"once-{secrets.token_hex(8)}")
         try:
-            with self.sandbox.confine(policy, self.cwd, argv, self.env) as confined:
+            async with in_a_thread(lambda: self.sandbox.confine(policy, self.cwd, argv, self.around.env)) as confined:
                 command = Command(
                     confined.argv,
                     confined.cwd,
@@ -107,6 +129,7 @@ class Machine:
                     timeout_s,
                     keeper=confined.keeper,
                     pass_fds=confined.pass_fds,
+                    umask=self.around.umask,
                 )
                 result = await self.processes.run(command, output)
         except OSError as error:

@@ -22,12 +22,14 @@ from supervisor.bell import Bell, Wish
 from supervisor.config import Loaded
 from supervisor.dialects import dialects, load_the_rest
 from supervisor.engine import Engine
+from supervisor.listening import give_up
 from supervisor.notify import Notifier
-from supervisor.paths import Paths, socket_path
+from supervisor.paths import Paths
 from supervisor.services import Services
 from supervisor.single import DaemonLock, remove_pid, write_pid
 from supervisor.version import VERSION
 from transports.connection import Neighbours
+from transports.environments import EnvironmentPool
 from transports.greeting import House
 from transports.hello import Identity
 from transports.listener import Limits, Listener
@@ -54,7 +56,7 @@ class Daemon:
         self._wanted_down = Wish()
         self._hurry = Wish()
         self.drain_s: float = loaded.config.greenroom.drain_seconds
-        self.socket = socket_path(paths)
+        self.socket = paths.socket
         self.identity = Identity(VERSION, secrets.token_hex(8))
 
     def start(self) -> None:
@@ -66,24 +68,41 @@ class Daemon:
 
     def _start(self) -> None:
         self._undo.append(("lock", self._lock.release))
+        self._undo.append(("place", lambda: give_up(self._paths)))
         raise_descriptor_limit()
         self._switchboard = Switchboard()
-        self._engine = Engine(self._loaded, self._paths, dict(os.environ), self._switchboard)
+        self._engine = Engine(
+            self._loaded,
+            self._paths,
+            dict(os.environ),
+            self._switchboard,
+            self._switchboard.announce,
+            (self._lock.look,),
+        )
         self._engine.start()
         self._undo.append(("engine", self._engine.stop))
         self._services = Services(self._engine, self._switchboard, self.identity, self.ask_down, self._reread)
         around = Neighbours(
             self._engine.registry, self._services, self._switchboard, self._engine.clock, self._engine.shared.start
         )
-        house = House(
-            self.identity, dialects(self._loaded.config), around, lambda: ConnectionId(secrets.token_hex(8))
-        )
         limits = self._loaded.config.greenroom.limits
+        house = House(
+            self.identity,
+            dialects(lambda: self._engine.config),
+            around,
+            lambda: ConnectionId(secrets.token_hex(8)),
+            environments=EnvironmentPool(limits.environment_bytes, limits.environments_bytes * 2),
+        )
         self._listener = Listener(
             Path(self.socket),
             house,
             self._engine.loop.loop,
-            Limits(clients=limits.connections, line=limits.frame_bytes),
+            Limits(
+                clients=limits.connections,
+                silent=limits.silent_connections,
+                line=limits.frame_bytes,
+                values=limits.message_values,
+            ),
         )
         self._undo.append(("clients", lambda: self._engine.loop.call(self._say_goodbye(), GOODBYE_S)))
         self._engine.loop.call(self._open(), GOODBYE_S)
@@ -125,11 +144,11 @@ class Daemon:
 
     # --- stopping -------------------------------------------------------------------------------------------------
 
-    def ask_down(self, drain_s: float) -> None:
+    def ask_down(self, drain_s: float | None = None) -> None:
         """From any thread or signal. The first says how long turns may go on, the second that they may not."""
         if self._wanted_down.is_set():
             self._hurry.set()
-        self.drain_s = drain_s
+        self.drain_s = self._engine.config.greenroom.drain_seconds if drain_s is None else drain_s
         self._wanted_down.set()
         self.bell.ring()
 
@@ -213,7 +232,7 @@ def serve(
 def _listen_to_signals(daemon: Daemon) -> None:
     def down(signum: int, _: object) -> None:
         log.info("daemon.signal", signal=signal.Signals(signum).name)
-        daemon.ask_down(daemon.drain_s)
+        daemon.ask_down()
 
     for wanted in (signal.SIGTERM, signal.SIGINT):
         signal.signal(wanted, down)

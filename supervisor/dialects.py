@@ -1,10 +1,16 @@
-"""Which dialects this program speaks: a name that a hello may say, and what makes one for a client. A table."""
+"""Which dialects this program speaks: a name that a hello may say, and what makes one for a client. A table.
 
+The config is looked up when a client comes and when it was read again, never kept.
+"""
+
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import structlog
 
 from supervisor.config import Config
+from supervisor.config.connection import with_connection
+from supervisor.config.own import Limits
 from supervisor.version import VERSION
 from transports.dialect import Client, Dialect
 from transports.dialects.control.dialect import ControlDialect
@@ -16,12 +22,15 @@ if TYPE_CHECKING:
 log = structlog.get_logger()
 
 
-def dialects(config: Config) -> Dialects:
-    in_flight = config.greenroom.limits.requests_in_flight
+def dialects(config: Callable[[], Config]) -> Dialects:
     return {
-        "control": lambda client, _: ControlDialect(client, in_flight),
+        "control": lambda client, _: _control(config().greenroom.limits, client),
         "mcp": lambda client, said: _mcp(config, client, said),
     }
+
+
+def _control(limits: Limits, client: Client) -> Dialect:
+    return ControlDialect(client, limits.requests_in_flight, limits.subscriptions)
 
 
 def load_the_rest() -> None:
@@ -32,23 +41,26 @@ def load_the_rest() -> None:
         log.warning("dialects.loaded_later", reason=str(error))
 
 
-def _mcp(config: Config, client: Client, said: Options) -> Dialect:
+def _mcp(config: Callable[[], Config], client: Client, said: Options) -> Dialect:
     from transports.dialects.mcp.dialect import McpDialect
-    from transports.dialects.mcp.options import with_hello
 
-    return McpDialect(client, with_hello(mcp_options(config), said))
+    return McpDialect(client, fresh=lambda: mcp_options(config(), said))
 
 
-def mcp_options(config: Config) -> "McpOptions":
-    from transports.dialects.mcp.options import McpOptions
+def mcp_options(config: Config, said: Options) -> "McpOptions":
+    """Of one connection: the config, and over it what its bridge was told."""
+    from transports.dialects.mcp.options import McpOptions, with_hello
 
-    mcp = config.greenroom.mcp
-    return McpOptions(
+    mcp = with_connection(config.greenroom.mcp, said.get("settings"))
+    options = McpOptions(
         version=VERSION,
         tools=mcp.tools,
         twin_notifications=mcp.twin_notifications,
         answer_cancelled=mcp.answer_cancelled,
         stream_meta=mcp.stream_meta,
+        gone_s=mcp.caller_gone_seconds if mcp.on_caller_gone == "interrupt" else None,
         progress_seconds=mcp.progress_seconds,
         requests_in_flight=config.greenroom.limits.requests_in_flight,
+        subscriptions=config.greenroom.limits.subscriptions,
     )
+    return with_hello(options, said)

@@ -8,7 +8,7 @@ import os
 import secrets
 import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -22,9 +22,12 @@ from supervisor.bell import Bell
 from supervisor.config import Loaded, load
 from supervisor.dialects import dialects
 from supervisor.engine import Engine
-from supervisor.paths import Paths, UnsafePath, locate, private_directory, socket_path
+from supervisor.health import Look
+from supervisor.paths import Paths, UnsafePath, locate, private_directory
+from supervisor.program import told
 from supervisor.services import Services
 from supervisor.single import AlreadyRunning, take_lock
+from supervisor.umask import own_umask
 from supervisor.version import VERSION
 from transports.connection import Connection, Neighbours
 from transports.descriptors import DescriptorWire
@@ -40,23 +43,23 @@ log = structlog.get_logger()
 
 
 def serve(said: Mapping[str, Any], dialect: str = "mcp") -> int:
-    """`said`: the defaults for new conversations, as the bridge passes them on in its hello."""
+    """`said`: what the bridge passes on in its hello, for the dialect."""
     try:
         paths = locate()
         private_directory(paths.state)
         private_directory(paths.run)
         loaded = load()
-        lock = take_lock(paths.lock_file, socket_path(paths), PATIENCE_S)
+        lock = take_lock(paths.lock_file, PATIENCE_S)
     except AlreadyRunning as error:
         sys.stderr.write(f"greenroom mcp --embedded: {error}; leave --embedded out, or set another GREENROOM_HOME\n")
         return 1
     except (GreenroomError, UnsafePath, OSError) as error:
-        sys.stderr.write(f"greenroom mcp --embedded: {error}\n")
+        sys.stderr.write(f"greenroom mcp --embedded: {told(error)}\n")
         return 1
     lock.tell_embedded()
     sinks = logs.configure(Path(paths.log_file), loaded.config.greenroom.log_level)
     try:
-        Embedded(paths, loaded).run(dialect, {"defaults": said})
+        Embedded(paths, loaded, (lock.look,)).run(dialect, said)
     finally:
         sinks.close()
         lock.release()
@@ -64,12 +67,13 @@ def serve(said: Mapping[str, Any], dialect: str = "mcp") -> int:
 
 
 class Embedded:
-    def __init__(self, paths: Paths, loaded: Loaded) -> None:
+    def __init__(self, paths: Paths, loaded: Loaded, looks: Sequence[Look] = ()) -> None:
         self._loaded = loaded
         self._over = False
         self._bell = Bell()
         self._switchboard = Switchboard()
-        self._engine = Engine(loaded, paths, dict(os.environ), self._switchboard)
+        self._umask = own_umask()  # before there is anybody else to make a file
+        self._engine = Engine(loaded, paths, dict(os.environ), self._switchboard, self._switchboard.announce, looks)
 
     def run(self, dialect: str, options: Mapping[str, Any]) -> None:
         for wanted in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
@@ -88,11 +92,19 @@ class Embedded:
         services = Services(engine, self._switchboard, identity, lambda _: self._end())
         around = Neighbours(engine.registry, services, self._switchboard, engine.clock, engine.shared.start)
         client = Client(
-            ConnectionId(secrets.token_hex(8)), "mcp", VERSION, os.getpid(), cwd=str(Path.cwd()), env=dict(os.environ)
+            ConnectionId(secrets.token_hex(8)),
+            "mcp",
+            VERSION,
+            os.getpid(),
+            cwd=str(Path.cwd()),
+            env=dict(os.environ),
+            umask=self._umask,
         )
-        spoken = dialects(self._loaded.config)[dialect](client, options)
-        limit = self._loaded.config.greenroom.limits.frame_bytes
-        wire = DescriptorWire(StandardStreams(), engine.loop.loop, lambda _: self._end(), limit)
+        spoken = dialects(lambda: engine.config)[dialect](client, options)
+        limits = self._loaded.config.greenroom.limits
+        wire = DescriptorWire(
+            StandardStreams(), engine.loop.loop, lambda _: self._end(), limits.frame_bytes, limits.message_values
+        )
         connection = Connection(client, spoken, wire, around).begin()
         wire.open(connection)
         engine.prepare()

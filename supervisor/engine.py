@@ -7,6 +7,7 @@ import random
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Literal
 
@@ -17,6 +18,7 @@ from actors.answers import Condition
 from actors.base import Actor, Ref
 from actors.clock import ThreadClock
 from actors.conversation.state import Limits
+from actors.errors import ConfigError
 from actors.ids import ConversationId
 from actors.journalist import Journalist
 from actors.librarian import Librarian
@@ -31,7 +33,8 @@ from actors.settings import Decision
 from actors.shared import SharedThread
 from supervisor.agent.backends import Backend
 from supervisor.agent.backends.model import Manner, ModelBackend
-from supervisor.agent.environments import Environments
+from supervisor.agent.bounds import Bounds
+from supervisor.agent.environments import Around, Environments
 from supervisor.agent.history import Histories
 from supervisor.agent.model.client import ModelClient
 from supervisor.agent.notify import Notifier
@@ -41,17 +44,21 @@ from supervisor.agent.sandbox import Sandbox
 from supervisor.agent.tools.patching import Patching
 from supervisor.agent.tools.shell import Shell, ShellLimits
 from supervisor.agent.tools.toolbox import Toolbox
+from supervisor.allocator import give_back
 from supervisor.bell import Wish
 from supervisor.config import Config, Loaded
 from supervisor.feed import Feed, Overheard
+from supervisor.health import Health, Look
 from supervisor.housekeeping import Housekeeping
 from supervisor.journal import SqliteJournal
 from supervisor.loop import LoopThread
 from supervisor.models import Models
 from supervisor.paths import Paths, private_directory
+from supervisor.protection import protection
 
 DEFAULTS: dict[str, Literal[Decision.DENIED, Decision.ABORT]] = {"denied": Decision.DENIED, "abort": Decision.ABORT}
 
+AROUND = 2 << 20  # bytes of an event beside what was said: its words once more, and names
 START_S = 30.0  # a repair of a damaged journal may take that long; everything else is milliseconds
 STOP_S = 10.0  # processes get their grace in it
 INTERRUPT_S = 5.0  # for interrupted turns to be recorded: their grace, and a busy machine
@@ -65,25 +72,40 @@ log = structlog.get_logger()
 class Engine:
     """Built on the main thread; each step of `start` has its undo in `stop`."""
 
-    def __init__(self, loaded: Loaded, paths: Paths, environ: Mapping[str, str], outbox: Outbox) -> None:
+    def __init__(
+        self,
+        loaded: Loaded,
+        paths: Paths,
+        environ: Mapping[str, str],
+        outbox: Outbox,
+        announce: Callable[[str], None] = lambda _: None,
+        looks: Sequence[Look] = (),
+    ) -> None:
+        """`announce` tells every client something; `looks` are at what else is to be watched beside the journal."""
         self.loaded = loaded
         self.paths = paths
         self.loop = LoopThread()
         self.shared = SharedThread(self.loop.loop)  # for all who never wait: registry, sessions, connections
         self.clock = ThreadClock()
-        self.environments = Environments(environ, loaded.config.shell_environment_policy)
-        self.sandbox = Sandbox(
-            protected=(Path(paths.state), Path(paths.config), Path(paths.run)), hidden=(Path(paths.run),)
-        )
+        self.environments = Environments(environ, loaded.config.greenroom.limits.environments_bytes)
+        self.sandbox = Sandbox(protection(loaded, paths, environ))
         self.feed = Feed()
         self._environ = environ
         self._outbox = outbox
+        self._announce = announce
+        self._looks = looks
         self._undo: list[tuple[str, Callable[[], bool | None]]] = []
         self._staff: list[Actor] = []  # whom everybody depends on
 
     @property
     def config(self) -> Config:
         return self.loaded.config
+
+    @property
+    def whole_bytes(self) -> int:
+        """What an event may have that is read whole: what a client may say at once, or what we store ourselves."""
+        limits = self.config.greenroom.limits
+        return max(limits.frame_bytes + AROUND, limits.event_bytes)
 
     def start(self) -> None:
         """On a failure everything that was started is stopped again, and the error goes to the caller."""
@@ -94,9 +116,10 @@ class Engine:
             raise
 
     def _start(self) -> None:
+        give_back()
         for directory in (self.paths.state, self.paths.run):
             private_directory(directory)
-        self.journal = SqliteJournal(Path(self.paths.journal_file))
+        self.journal = SqliteJournal(Path(self.paths.journal_file), whole_bytes=self.whole_bytes)
         self._undo.append(("journal", self.journal.close))
         if self.journal.repaired:
             log.error("journal.repaired", report=self.journal.repaired)
@@ -121,6 +144,9 @@ class Engine:
     def _keep_house(self) -> None:
         wanted = lambda: self.config.greenroom.retention  # noqa: E731  # as it is then: a reload may change it
         Housekeeping(self.journal.prune, self.journalist, self.registry, self.clock, wanted).begin()
+        looks = (self.journal.look, *self._looks)
+        self.health = Health(looks, self.journalist, self.clock, self._announce)
+        self.health.begin()
 
     def _wait_for_the_lost(self, heads: Sequence[Head]) -> None:
         """Nobody is to see a turn of the last life that seems to run: first its end is written."""
@@ -175,13 +201,24 @@ class Engine:
         self.loop.loop.call_soon_threadsafe(self._models.prepare)
 
     def reload(self, loaded: Loaded) -> None:
-        """From the next turn on; what is set at the start (limits, paths) needs a new start."""
+        """From the next turn on; `config.changes` has the keys that need a new start.
+
+        A file that is gone changes nothing: its sandbox and its policies must not turn into defaults by accident.
+        """
+        before = self.loaded.file.path
+        if before is not None and loaded.file.path is None:
+            raise ConfigError(
+                f"{before} is gone, what it said stays in force; an empty file is what means no settings"
+            )
         self.loaded = loaded
+        self.sandbox.protection = protection(loaded, self.paths, self._environ)
+        self._backend = self._model_backend()
 
     def statistics(self) -> dict[str, object]:
         return {
             **{actor.name: actor.statistics() for actor in self._staff},
             "agents": self.runner.statistics(),
+            "histories": self.histories.statistics(),
             "processes": self.processes.statistics(),
         }
 
@@ -208,6 +245,9 @@ class Engine:
         chance = random.Random(secrets.randbits(256))  # noqa: S311  # see above
         limits = Limits(
             queue=greenroom.limits.queue_length,
+            queue_bytes=greenroom.limits.queue_bytes,
+            event_bytes=greenroom.limits.event_bytes,
+            said_bytes=self.whole_bytes,
             unanswerable_s=greenroom.mcp.unanswerable_seconds,
             idle_park_s=greenroom.idle_park_seconds,
             interrupt_when_alone=greenroom.on_disconnect == "interrupt",
@@ -232,19 +272,28 @@ class Engine:
             log.warning("processes.swept", ended=swept.ended)
         grace_s = self.config.greenroom.interrupt_grace_ms / 1000
         self.processes = await Processes(ledger, instance, grace_s, guarded=True).__aenter__()
-        self._client = ModelClient()
+        self._client = ModelClient(bounds=self._bounds)
         _ = self.sandbox.availability  # found out by trying, now rather than in the first turn
-        self.histories = Histories(self.journal)
+        self.histories = Histories(self.journal, self._bounds)
         self._models = Models(self._client, lambda: self.loaded, self.environments.of, self._environ)
         self._backend = self._model_backend()
-        self._notifier = Notifier(lambda: self.config.notify, self.environments.of)
-        self.runner = Runner(self.loop.loop, self.processes, self._backend_for, self._notifier.completed)
+        self._notifier = Notifier(
+            lambda: self.config.notify, lambda one: self.environments.for_notices(one, self.config)
+        )
+        self.runner = Runner(
+            self.loop.loop, self.processes, self._backend_for, self._notifier.completed, self.histories.forget
+        )
 
     async def _stop_agents(self) -> None:
         await self.runner.close()
         await self._notifier.close()
         await self.processes.__aexit__()
         await self._client.aclose()
+
+    @property
+    def _bounds(self) -> Bounds:
+        limits = self.config.greenroom.limits
+        return Bounds(**{bound.name: getattr(limits, bound.name) for bound in fields(Bounds)})
 
     def _backend_for(self, _: RunAgent) -> Backend:
         return self._backend
@@ -274,5 +323,15 @@ class Engine:
             approval_default=DEFAULTS[config.greenroom.approval_default],
         )
         return ModelBackend(
-            self._models, self.histories, Toolbox(shell, patching), manner, self.environments.for_commands
+            self._models,
+            self.histories,
+            Toolbox(shell, patching),
+            manner,
+            self._around,
+            self._bounds,
         )
+
+    def _around(self, order: RunAgent) -> Around:
+        """By the config as it is now, with the conversation's own overrides."""
+        config = self.loaded.relayered(order.settings.overrides).config
+        return self.environments.for_commands(order.conversation, config)

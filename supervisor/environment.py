@@ -3,17 +3,61 @@
 Pure functions of an environment and a policy; this process's own environment is never read.
 """
 
+import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
+from supervisor.config.models import Config
+from supervisor.config.providers import defined_providers
 from supervisor.config.shared import Inherit, ShellEnvironmentPolicy
 
 CORE = frozenset({"HOME", "LOGNAME", "PATH", "SHELL", "USER", "USERNAME", "TMPDIR", "TEMP", "TMP"})
-DEFAULT_EXCLUDES = ("*KEY*", "*SECRET*", "*TOKEN*")
+DEFAULT_EXCLUDES = ("*KEY*", "*SECRET*", "*TOKEN*", "*PASSWORD*", "*PASSWD*", "*PASSPHRASE*", "*CREDENTIAL*")
+# Whole words between underscores, by which a secret is called: MYSQL_PWD, GITHUB_PAT, NPM_AUTH.
+SECRET_WORDS = frozenset(
+    {*("PASS", "PWD", "PAT", "AUTH", "CREDS", "PRIVATE", "COOKIE", "COOKIES", "JWT", "BEARER"), "AUTHORIZATION"}
+)
+HARMLESS = frozenset({"PWD", "OLDPWD", "SSH_AUTH_SOCK"})  # directories, and where an agent is asked that shows no key
+NOT_A_WORD = re.compile(r"[^A-Z0-9]+")
+LONG_KEY = 16  # is recognised within a longer value, too: `Bearer …`, an address with the key in it
+SECRET_LENGTH = 6  # a key that is shorter is looked for by its name alone: many things may have the value `1`
 
 
-def command_environment(environ: Mapping[str, str], policy: ShellEnvironmentPolicy) -> dict[str, str]:
-    """Inherit, drop, set, keep: in this order, so `set` goes past the excludes but not past `include_only`."""
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """What a configuration names as keys of its providers: variables, and the values that are meant."""
+
+    names: frozenset[str] = frozenset()
+    values: frozenset[str] = field(default=frozenset(), repr=False)
+
+    @classmethod
+    def of(cls, config: Config, environ: Mapping[str, str]) -> "Keys":
+        """`environ` is where the providers' keys are looked up."""
+        names, values = set(), set()
+        for provider in defined_providers(config):
+            names |= {*((provider.env_key,) if provider.env_key else ()), *provider.env_http_headers.values()}
+            values |= {*provider.http_headers.values(), *provider.query_params.values()}
+        values |= {environ[name] for name in names if name in environ}
+        return cls(frozenset(names), frozenset(value.strip() for value in values))
+
+    def left_out_of(self, environ: Mapping[str, str]) -> dict[str, str]:
+        return {name: value for name, value in environ.items() if name not in self.names and not self._given(value)}
+
+    def _given(self, value: str) -> bool:
+        plain = value.strip()
+        if len(plain) >= SECRET_LENGTH and plain in self.values:
+            return True
+        return any(len(key) >= LONG_KEY and key in plain for key in self.values)
+
+
+def command_environment(
+    environ: Mapping[str, str], policy: ShellEnvironmentPolicy, keys: Keys = Keys()
+) -> dict[str, str]:
+    """Inherit, drop, set, keep: in this order, so `set` goes past the excludes but not past `include_only`.
+
+    The keys are dropped whatever the policy says of names; a variable that `set` names is the person's own word.
+    """
     match policy.inherit:
         case Inherit.ALL:
             kept = dict(environ)
@@ -22,7 +66,9 @@ def command_environment(environ: Mapping[str, str], policy: ShellEnvironmentPoli
         case Inherit.NONE:
             kept = {}
     excluded = [*policy.exclude, *(() if policy.ignore_default_excludes else DEFAULT_EXCLUDES)]
-    kept = {name: value for name, value in kept.items() if not _matches(name, excluded)}
+    kept = {name: value for name, value in keys.left_out_of(kept).items() if not _matches(name, excluded)}
+    if not policy.ignore_default_excludes:
+        kept = {name: value for name, value in kept.items() if not _called_a_secret(name)}
     kept.update(policy.set)
     if policy.include_only:
         kept = {name: value for name, value in kept.items() if _matches(name, policy.include_only)}
@@ -32,3 +78,7 @@ def command_environment(environ: Mapping[str, str], policy: ShellEnvironmentPoli
 def _matches(name: str, patterns: Iterable[str]) -> bool:
     # Codex's patterns know `*` and `?` only, so a bracket is a bracket.
     return any(fnmatchcase(name.upper(), pattern.upper().replace("[", "[[]")) for pattern in patterns)
+
+
+def _called_a_secret(name: str) -> bool:
+    return name not in HARMLESS and not SECRET_WORDS.isdisjoint(NOT_A_WORD.split(name.upper()))

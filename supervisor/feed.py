@@ -7,15 +7,17 @@ import asyncio
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from actors.errors import JournalError
 from actors.ids import ConversationId
 from actors.ports import Journal
 from actors.records import Append, Head, Page, Record
+from actors.shortening import outline, shortened
 
 KEPT_RECORDS = 8_192  # a busy second of many conversations, and a reader that pauses for it
 KEPT_BYTES = 4 << 20
+SHOWN_BYTES = KEPT_BYTES // 8  # of one event: a longer one is shortened here, so that it does not push out the others
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,14 @@ class News:
     records: tuple[tuple[ConversationId, Record], ...]
     cursor: int
     lagged: bool = False
+
+
+def shown(record: Record) -> Record:
+    size = len(record.body)
+    if size <= SHOWN_BYTES:
+        return record
+    body = outline((record.body,), SHOWN_BYTES) or shortened(record.body, SHOWN_BYTES)
+    return replace(record, body=body, stored_bytes=record.stored_bytes or size)
 
 
 class Feed:
@@ -38,7 +48,8 @@ class Feed:
     def publish(self, appends: Sequence[Append]) -> None:
         with self._lock:
             for append in appends:
-                for record in append.records:
+                for whole in append.records:
+                    record = shown(whole)
                     self._kept.append((append.conversation, record))
                     self._bytes += len(record.body)
                     self._end += 1
@@ -90,8 +101,18 @@ class Overheard:
         self._feed.publish([one for one, error in zip(appends, outcomes, strict=True) if error is None])
         return outcomes
 
-    def read(self, conversation: ConversationId, after: int, limit: int, max_bytes: int = 1 << 20) -> Page | None:
-        return self._journal.read(conversation, after, limit, max_bytes)
+    def read(
+        self,
+        conversation: ConversationId,
+        after: int,
+        limit: int,
+        max_bytes: int = 1 << 20,
+        whole_bytes: int | None = None,
+    ) -> Page | None:
+        return self._journal.read(conversation, after, limit, max_bytes, whole_bytes)
+
+    def part(self, conversation: ConversationId, seq: int, offset: int, count: int) -> bytes:
+        return self._journal.part(conversation, seq, offset, count)
 
     def head(self, conversation: ConversationId) -> Head | None:
         return self._journal.head(conversation)

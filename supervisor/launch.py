@@ -52,7 +52,7 @@ class Launch:
             return None
         if self._heard == READY:
             return ""
-        return self._heard.decode(errors="replace").strip() or "the daemon ended without a word; see its log"
+        return self._heard.decode(errors="replace").strip() or "the daemon ended without a message; see its log"
 
     def close(self) -> None:
         """The daemon goes on. What was spawned has ended once something was heard, and is not to stay as a zombie."""

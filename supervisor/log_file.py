@@ -10,7 +10,7 @@ import os
 import stat
 from pathlib import Path
 
-_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+_FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 _LINE_BYTES = 256 << 10  # fields are cut one by one, but there may be very many of them
 
 
@@ -36,7 +36,7 @@ class LogFile(logging.Handler):
             line = self.format(record).encode("utf-8", "backslashreplace") + b"\n"
             if len(line) > _LINE_BYTES:
                 line = b'{"event": "log.record_too_long", "bytes": %d}\n' % len(line)
-            handle = self._handle if self._handle is not None else self._open()
+            handle = self._there()
             if self._size and self._size + len(line) > self._max_bytes:
                 handle = self._rotate()
             self._write(handle, line)
@@ -53,12 +53,34 @@ class LogFile(logging.Handler):
             self.release()
         super().close()
 
+    def _there(self) -> int:
+        """The file that has our name now: somebody may have deleted or moved the one we had."""
+        if self._handle is None:
+            return self._open()
+        ours = os.fstat(self._handle)
+        try:
+            there = self._path.lstat()
+            lost = (there.st_dev, there.st_ino) != (ours.st_dev, ours.st_ino)
+        except OSError:
+            lost = True
+        if lost:
+            before = self._handle
+            with contextlib.suppress(OSError):  # its directory went as well: then the one we have is better than none
+                self._open()
+                os.close(before)
+        return self._handle
+
     def _open(self) -> int:
         handle = os.open(self._path, _FLAGS, 0o600)
         found = os.fstat(handle)
         if stat.S_ISREG(found.st_mode):
             os.fchmod(handle, 0o600)
-        self._handle, self._size = handle, found.st_size
+            size = _whole_lines(handle, found.st_size)
+            if size < found.st_size:
+                os.ftruncate(handle, size)
+        else:
+            size = 0
+        self._handle, self._size = handle, size
         return handle
 
     def _rotate(self) -> int:
@@ -79,10 +101,31 @@ class LogFile(logging.Handler):
             line = b"\n" + line
         written = os.write(handle, line)
         self._size += written
-        # A disk that is nearly full takes a part; the next record must not continue that line.
-        self._torn = written < len(line)
-        if self._torn:
-            self.failures += 1
+        if written == len(line):
+            self._torn = False
+            return
+        # A disk that is nearly full takes a part. Half a record is none: it goes again, or the next begins a line.
+        self.failures += 1
+        self._torn = not self._taken_back(handle, written)
+
+    def _taken_back(self, handle: int, size: int) -> bool:
+        """Only what is still the end of the file, and only of a file: nobody else writes there."""
+        try:
+            if os.fstat(handle).st_size != self._size:
+                return False
+            os.ftruncate(handle, self._size - size)
+        except OSError:
+            return False
+        self._size -= size
+        return True
 
     def _aside(self, index: int) -> Path:
         return self._path.with_name(f"{self._path.name}.{index}")
+
+
+def _whole_lines(handle: int, size: int) -> int:
+    """Where the last of them ends. A life that was cut off may have left a part of one behind."""
+    start = max(0, size - _LINE_BYTES - 1)
+    tail = os.pread(handle, size - start, start)
+    end = tail.rfind(b"\n") + 1
+    return start + end if end or start == 0 else size

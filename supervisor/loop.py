@@ -2,6 +2,7 @@
 
 import asyncio
 import concurrent.futures
+import sys
 import threading
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +15,7 @@ from actors.errors import DeadlineExceeded
 Result = TypeVar("Result")
 
 WORKERS = 64  # begun when needed; each may hang for long on a disk that is away, and the others must not wait for it
+SWITCH_S = 0.0005  # so soon a worker that computes lets the loop go on; Python's own value is ten times it
 WORKERS_END_S = 2.0  # for what is being read; nothing that writes is still under way
 
 log = structlog.get_logger()
@@ -48,6 +50,7 @@ class LoopThread:
         return not self._thread.is_alive()
 
     def _run(self) -> None:
+        sys.setswitchinterval(SWITCH_S)
         asyncio.set_event_loop(self.loop)
         try:
             self.loop.run_forever()

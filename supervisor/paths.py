@@ -4,23 +4,22 @@ Standard library only, and little of it: the bridge and the everyday verbs impor
 Knows names and permissions; what is in the files is somebody else's. Safe from any thread.
 """
 
-# ruff: noqa: PTH101, PTH102, PTH111, PTH112, PTH116, PTH117, PTH118, PTH120 # pathlib alone takes 9 ms of 35
+# ruff: noqa: PTH101, PTH102, PTH112, PTH117, PTH105, PTH118, PTH120, PTH123 # pathlib alone takes 9 ms of 35
 
 from __future__ import annotations
 
 import os
 import stat
-import sys
 
 TYPE_CHECKING = False  # loading typing or collections.abc costs more than all of this
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
-# sizeof(sockaddr_un.sun_path), the closing NUL included. A longer path is cut or refused by bind().
-SOCKET_PATH_BYTES = 108 if sys.platform == "linux" else 104
-# Not $TMPDIR: that differs between an editor, a nix-shell and a terminal, and all must find the same socket.
-TEMP_ROOT = "/tmp"  # noqa: S108 - only a directory of our own below it is used, and its owner is checked
 OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
+JOURNAL, LOCK, CONFIG_FILE = "journal.sqlite3", "daemon.lock", "config.toml"
+OURS = frozenset({JOURNAL, LOCK, CONFIG_FILE, "daemon.pid", "greenroom.log", "greenroom.sock", "run"})
+TOLD_BYTES = 4096  # of the lock file: who holds it, and where that one listens
+SOCKET = ", socket "
 
 
 class UnsafePath(Exception):
@@ -28,25 +27,44 @@ class UnsafePath(Exception):
 
 
 class Paths:
-    """The three directories of one home. Nothing is created until `private_directory` is asked to."""
+    """The directories of one home, and its socket. Nothing is created until `private_directory` is asked to."""
 
-    __slots__ = ("config", "run", "state")
+    __slots__ = ("config", "home", "run", "socket", "state")
 
-    def __init__(self, config: str, state: str, run: str) -> None:
+    def __init__(self, config: str, state: str, run: str, home: str = "", socket: str = "") -> None:
+        """`home` is HOME; "" where GREENROOM_HOME decides instead."""
         self.config = config
         self.state = state
         self.run = run
+        self.home = home
+        self.socket = socket or os.path.join(run, "greenroom.sock")
 
     def __repr__(self) -> str:
-        return f"Paths(config={self.config!r}, state={self.state!r}, run={self.run!r})"
+        return f"Paths(config={self.config!r}, state={self.state!r}, socket={self.socket!r})"
+
+    def listening_at(self, socket: str) -> Paths:
+        return Paths(self.config, self.state, self.run, self.home, socket)
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """No command may even see them: the socket would let it answer its own questions, and a reader of the journal
+        can lock it against the daemon.
+        """
+        return tuple(dict.fromkeys((self.state, self.run, os.path.dirname(self.socket))))
+
+    @property
+    def protected(self) -> tuple[str, ...]:
+        """No command may write them."""
+        usual = (_usual_state(self.home),) if self.home else ()
+        return tuple(dict.fromkeys((self.state, self.config, *self.hidden, *usual)))
 
     @property
     def config_file(self) -> str:
-        return os.path.join(self.config, "config.toml")
+        return os.path.join(self.config, CONFIG_FILE)
 
     @property
     def journal_file(self) -> str:
-        return os.path.join(self.state, "journal.sqlite3")
+        return os.path.join(self.state, JOURNAL)
 
     @property
     def ledger_file(self) -> str:
@@ -64,40 +82,122 @@ class Paths:
     @property
     def lock_file(self) -> str:
         """In the state directory, because one journal has one owner whatever the run directory is."""
-        return os.path.join(self.state, "daemon.lock")
+        return os.path.join(self.state, LOCK)
 
     @property
     def pid_file(self) -> str:
         return os.path.join(self.run, "daemon.pid")
 
 
-def locate(environ: Mapping[str, str] | None = None, temp_root: str = TEMP_ROOT) -> Paths:
-    """The directories that this environment names: all under $GREENROOM_HOME, or where XDG puts them."""
+def locate(environ: Mapping[str, str] | None = None) -> Paths:
+    """The directories that this environment names: all under $GREENROOM_HOME, or where XDG puts them below HOME.
+
+    Nothing else has a say, XDG_RUNTIME_DIR least of all: editors start their MCP servers with HOME and little more.
+    The real path is taken, so that a home is the same home by every name it has.
+    """
     environ = os.environ if environ is None else environ
     home = environ.get("GREENROOM_HOME", "")
     if home:
         if not os.path.isabs(home):
             raise UnsafePath(f"GREENROOM_HOME must be an absolute path, found {home!r}")
+        home = os.path.realpath(home)
         return Paths(home, os.path.join(home, "state"), os.path.join(home, "run"))
-    return Paths(
-        config=os.path.join(_xdg(environ, "XDG_CONFIG_HOME", ".config"), "greenroom"),
-        state=os.path.join(_xdg(environ, "XDG_STATE_HOME", ".local/state"), "greenroom"),
-        run=_run_directory(environ, temp_root),
-    )
+    home = os.path.realpath(_home(environ))
+    state, config = _said(environ, "XDG_STATE_HOME"), _said(environ, "XDG_CONFIG_HOME")
+    if state and _used(_usual_state(home)) and not _used(state):
+        state = ""  # a program without the variable was first: with it, the same daemon is meant
+    if not (state and config):
+        told_state, told_config = _moved(home)
+        state = state or told_state or _usual_state(home)
+        config = config or (told_config if state == told_state else "") or _usual_config(home)
+    return Paths(config, state, os.path.join(state, "run"), home)
 
 
-def socket_path(paths: Paths, temp_root: str = TEMP_ROOT) -> str:
-    """The daemon's socket. A name too long for the system is replaced by a short one that only depends on it.
+def remember(paths: Paths) -> None:
+    """Leave word below HOME of where XDG variables have moved this home, for programs that are started without them.
 
-    The directory is made by whoever binds, and must pass `private_directory` before anybody connects.
+    Only for the holder of the home's lock.
     """
-    path = os.path.join(paths.run, "greenroom.sock")
-    if len(os.fsencode(path)) < SOCKET_PATH_BYTES:
-        return path
-    import hashlib  # only here, because loading it costs more than the rest of this module
+    if not paths.home or (paths.state, paths.config) == (_usual_state(paths.home), _usual_config(paths.home)):
+        return
+    private_directory(_usual_state(paths.home))
+    file, text = _word(paths.home), f"{paths.state}\n{paths.config}\n"
+    with open(f"{file}.new", "w", encoding="utf-8", errors="surrogateescape") as fresh:
+        fresh.write(text)
+    os.replace(f"{file}.new", file)
 
-    name = hashlib.sha256(os.fsencode(paths.run)).hexdigest()[:16]
-    return os.path.join(_temporary(temp_root), f"{name}.sock")
+
+def _moved(home: str) -> tuple[str, str]:
+    """The state and the config directory that `remember` has left word of, each "" if it is not to be followed.
+
+    A journal or a config in the usual place goes before the word, and so does the loss of what it tells of.
+    """
+    state, config = _told(home)
+    usual = _usual_state(home)
+    if state != usual and (_used(usual) or not _used(state)):
+        return "", ""
+    return state, "" if _has(_usual_config(home), CONFIG_FILE) or not os.path.isdir(config) else config
+
+
+def _told(home: str) -> tuple[str, str]:
+    try:
+        with open(_word(home), encoding="utf-8", errors="surrogateescape") as file:
+            state, config, _ = file.read().split("\n")
+    except (OSError, ValueError):
+        return "", ""
+    return state, config
+
+
+def second_journal(paths: Paths) -> str:
+    """Another journal of the same HOME, which programs with other XDG variables use; "" where there is none."""
+    places = (_usual_state(paths.home), _told(paths.home)[0]) if paths.home else ()
+    others = (os.path.join(place, JOURNAL) for place in places if place not in {"", paths.state})
+    return next((file for file in others if os.path.lexists(file)), "")
+
+
+def _used(state: str) -> bool:
+    """Whether a daemon has been there: its lock stays where its journal is lost, which is to be said, not hidden."""
+    return _has(state, JOURNAL) or _has(state, LOCK)
+
+
+def _has(directory: str, name: str) -> bool:
+    return os.path.lexists(os.path.join(directory, name))
+
+
+def _usual_state(home: str) -> str:
+    return os.path.join(home, ".local", "state", "greenroom")
+
+
+def _usual_config(home: str) -> str:
+    return os.path.join(home, ".config", "greenroom")
+
+
+def _word(home: str) -> str:
+    return os.path.join(_usual_state(home), "moved")
+
+
+def addresses(paths: Paths) -> Iterator[str]:
+    """Where the daemon of this home may listen: in its place, or else where the holder of the lock says."""
+    yield paths.socket
+    told = told_address(paths.lock_file)
+    if told not in {"", paths.socket}:
+        yield told
+
+
+def told_address(lock_file: str) -> str:
+    """What the last holder of the lock has written: an address, or "" if it said none."""
+    try:
+        with open(lock_file, "rb") as file:
+            told = os.fsdecode(file.read(TOLD_BYTES)).strip()
+    except OSError:
+        return ""
+    address = told.partition(SOCKET)[2]
+    return address if os.path.isabs(address) else ""
+
+
+def socket_path(paths: Paths) -> str:
+    """The socket's path as people are told it."""
+    return next((path for path in addresses(paths) if os.path.lexists(path)), paths.socket)
 
 
 def codex_config_file(environ: Mapping[str, str] | None = None) -> str:
@@ -108,9 +208,16 @@ def codex_config_file(environ: Mapping[str, str] | None = None) -> str:
 def config_files(environ: Mapping[str, str] | None = None) -> list[str]:
     """Where our own file may be, most important first. $GREENROOM_HOME does not hide what XDG has."""
     environ = os.environ if environ is None else environ
-    everyday = os.path.join(_xdg(environ, "XDG_CONFIG_HOME", ".config"), "greenroom", "config.toml")
+    said = _said(environ, "XDG_CONFIG_HOME") or _usual_config(os.path.realpath(_home(environ)))
+    everyday = os.path.join(said, CONFIG_FILE)
     here = locate(environ).config_file
     return [here] if here == everyday else [here, everyday]
+
+
+def usual_places(environ: Mapping[str, str]) -> tuple[str, list[str]]:
+    """The state directory and the files of configuration of a program that is started with HOME alone."""
+    home = os.path.realpath(_home(environ))
+    return _usual_state(home), [os.path.join(_usual_config(home), CONFIG_FILE), codex_config_file({"HOME": home})]
 
 
 def private_directory(path: str, *, create: bool = True) -> str:
@@ -121,11 +228,12 @@ def private_directory(path: str, *, create: bool = True) -> str:
     made = False
     try:
         if create:
+            _refuse_to_be_root_for(path)
             made = _make(path)
         owner = os.lstat(path).st_uid
         if owner != os.getuid():
             # Also true of a foreign symbolic link to a directory of ours, which is why lstat is asked first.
-            raise UnsafePath(f"{path} belongs to uid {owner}, not to you; remove it or set GREENROOM_HOME")
+            raise UnsafePath(f"{path} belongs to uid {owner}, not to you; remove it, or set GREENROOM_HOME")
         handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             _make_private(handle, path, made=made)
@@ -139,13 +247,38 @@ def private_directory(path: str, *, create: bool = True) -> str:
 def _make_private(handle: int, path: str, *, made: bool) -> None:
     found = os.fstat(handle)
     if found.st_uid != os.getuid():
-        raise UnsafePath(f"{path} leads to a directory of uid {found.st_uid}, not to one of yours")
+        raise UnsafePath(
+            f"{path} leads to a directory of uid {found.st_uid}, not of yours; remove it, or set GREENROOM_HOME"
+        )
     mode = stat.S_IMODE(found.st_mode)
     if mode & OTHERS_MAY_WRITE and not made:
         # Somebody may have put a socket or a file there already; making it private now would be too late.
-        raise UnsafePath(f"{path} may be written by others (mode {mode:04o}); look inside, then: chmod 700 {path}")
+        raise UnsafePath(
+            f"{path} may be written by others (mode {mode:04o}); check its files, then run `chmod 700 {path}`"
+        )
     if mode != 0o700:
+        if not made and not _only_ours(os.listdir(handle)):
+            raise UnsafePath(
+                f"{path} holds files of others (mode {mode:04o}); name another directory, or run `chmod 700 {path}`"
+            )
         os.fchmod(handle, 0o700)
+
+
+def _only_ours(names: list[str]) -> bool:
+    """Whether a directory is to be closed to others: not `/run`, because somebody named `/` as the home."""
+    return not names or bool(OURS.intersection(names))
+
+
+def _refuse_to_be_root_for(path: str) -> None:
+    """`sudo` with the HOME of a person would leave directories there that the person can't enter."""
+    person = os.environ.get("SUDO_UID", "")
+    if os.getuid() != 0 or person in {"", "0"}:
+        return
+    there = path
+    while there and not os.path.lexists(there):
+        there = os.path.dirname(there)
+    if str(os.lstat(there).st_uid) == person:
+        raise UnsafePath(f"{there} belongs to uid {person}, and you are root; leave sudo out, or set GREENROOM_HOME")
 
 
 def _make(path: str) -> bool:
@@ -161,32 +294,21 @@ def _make(path: str) -> bool:
     return True
 
 
-def _run_directory(environ: Mapping[str, str], temp_root: str) -> str:
-    base = environ.get("XDG_RUNTIME_DIR", "")
-    # `su` and `sudo` leave somebody else's directory in the environment.
-    if os.path.isabs(base) and _is_ours(base):
-        return os.path.join(base, "greenroom")
-    return _temporary(temp_root)
-
-
-def _is_ours(path: str) -> bool:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return False
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
-
-
-def _temporary(temp_root: str) -> str:
-    return os.path.join(temp_root, f"greenroom-{os.getuid()}")
-
-
-def _xdg(environ: Mapping[str, str], name: str, default: str) -> str:
+def _said(environ: Mapping[str, str], name: str) -> str:
+    """The XDG specification: a relative path in these variables is invalid and to be ignored."""
     value = environ.get(name, "")
-    # The XDG specification: a relative path in these variables is invalid and to be ignored.
-    return value if os.path.isabs(value) else os.path.join(_home(environ), default)
+    return os.path.join(os.path.realpath(value), "greenroom") if os.path.isabs(value) else ""
 
 
 def _home(environ: Mapping[str, str]) -> str:
     home = environ.get("HOME", "")
-    return home if os.path.isabs(home) else os.path.expanduser("~")
+    if os.path.isabs(home):
+        return home
+    import pwd  # only here: almost everybody has a HOME
+
+    try:
+        return pwd.getpwuid(os.getuid()).pw_dir
+    except KeyError:
+        raise UnsafePath(
+            f"HOME is not set, and uid {os.getuid()} is no user here; set HOME or GREENROOM_HOME"
+        ) from None

@@ -5,6 +5,7 @@ Loading the daemon itself takes most of the second in which a start that fails m
 
 import argparse
 import contextlib
+import errno
 import gc
 import os
 import sys
@@ -12,30 +13,48 @@ from collections.abc import Callable, Iterator, Sequence
 
 from actors.errors import GreenroomError
 from supervisor.launch import READY, START_S
-from supervisor.paths import Paths, UnsafePath, locate, private_directory, socket_path
+from supervisor.listening import place_for
+from supervisor.paths import Paths, UnsafePath, locate, private_directory
 from supervisor.single import AlreadyRunning, DaemonLock, take_lock
+
+FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser().parse_args(arguments)
     with _teller(chosen.ready_fd) as tell:
         try:
-            _run(chosen, only_one(locate()), lambda: tell(READY))
+            paths = locate()
+            lock = only_one(paths)
+            _run(chosen, place_for(paths), lock, lambda: tell(READY))
         except AlreadyRunning as error:
-            tell(READY if chosen.ready_fd is not None and error.socket else f"{error.message}\n".encode())
+            tell(READY if chosen.ready_fd is not None and error.socket else _line(error.message))
             return 0 if error.socket else 1
         except (GreenroomError, UnsafePath, OSError, ImportError) as error:
-            tell(f"greenroom: the daemon could not start: {error}\n".encode())
+            tell(_line(f"greenroom: the daemon could not start: {told(error)}"))
             return 1
     return 0
 
 
+def _line(text: str) -> bytes:
+    """A path in it may be no text."""
+    return f"{text}\n".encode(errors="backslashreplace")
+
+
+def told(error: Exception) -> str:
+    """For a person: what and where, without the system's number for it."""
+    if not isinstance(error, OSError) or not error.strerror:
+        return str(error)
+    where = f"{os.fsdecode(error.filename)}: " if error.filename is not None else ""
+    room = "; make room there" if error.errno in FULL else ""
+    return f"{where}{error.strerror}{room}"
+
+
 def only_one(paths: Paths) -> DaemonLock:
     """The directories are ours alone, and so is the home."""
-    address = socket_path(paths)
-    for directory in (paths.state, paths.run, os.path.dirname(address)):  # noqa: PTH120  # pathlib is slow to import
+    for directory in (paths.state, paths.run):
         private_directory(directory)
-    return take_lock(paths.lock_file, address, START_S)
+    return take_lock(paths.lock_file, START_S)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -49,7 +68,7 @@ def parser() -> argparse.ArgumentParser:
     return options
 
 
-def _run(chosen: argparse.Namespace, lock: DaemonLock, ready: Callable[[], None]) -> None:
+def _run(chosen: argparse.Namespace, paths: Paths, lock: DaemonLock, ready: Callable[[], None]) -> None:
     gc.disable()  # what is loaded stays: to look through it for rubbish, again and again, is a tenth of a start
     from supervisor.config import Loaded, load, parse_overrides
 
@@ -63,10 +82,13 @@ def _run(chosen: argparse.Namespace, lock: DaemonLock, ready: Callable[[], None]
 
     def settle() -> None:
         ready()
+        gc.set_threshold(
+            2_000, 10, 100
+        )  # all that lives is looked through seldom: with a thousand readers it takes 15 ms
         gc.freeze()  # nor is it ever looked through later, which would be a pause for everybody
         gc.enable()
 
-    serve(loaded, locate(), read, lock, settle, foreground=chosen.foreground)
+    serve(loaded, paths, read, lock, settle, foreground=chosen.foreground)
 
 
 @contextlib.contextmanager

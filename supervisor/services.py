@@ -7,27 +7,42 @@ writes the journal goes to the one thread that may.
 import asyncio
 import os
 import time
-from collections.abc import Awaitable, Callable
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import ExitStack, closing
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import structlog
+from pydantic_core import PydanticSerializationError
 
 from actors.errors import ConfigError, GreenroomError, InvalidInput, UnknownConversation
+from actors.ids import ConnectionId, ConversationId
 from actors.journal_messages import Chore, ChoreDone
 from actors.messages import Quiesce
+from actors.records import Record
 from actors.registry_messages import Known
+from actors.settings import SandboxMode, Settings, WorkspaceWrite
 from actors.shared import soon
+from supervisor.agent.environments import Around
+from supervisor.agent.pins import missing, pins_of
+from supervisor.agent.workspace import temporary_of
 from supervisor.asked import asked
-from supervisor.branching import check_name, forked, guest
+from supervisor.branching import check_name, forked, guest, taken_in
 from supervisor.codex_services import Machine
 from supervisor.config import Arguments, Loaded, choose_provider, differences, load, overrides_from_json, settings_for
-from supervisor.config.complain import is_secret
+from supervisor.config.ceiling import Ceiling, check_overrides
+from supervisor.config.complain import HIDDEN, is_secret
+from supervisor.config.derive import sandbox_policy, working_directory
+from supervisor.config.overrides import merge
+from supervisor.config.providers import insist_on_a_model
 from supervisor.engine import Engine
 from supervisor.environment import command_environment
-from supervisor.journal.export import Place, arriving, import_, piece
+from supervisor.file_search import search
+from supervisor.journal.export import Place, import_, piece
+from supervisor.journal.failures import typed
 from supervisor.journal.opening import size_on_disk
+from supervisor.uploads import SpooledRecords, Uploads
 from transports import requests as ask
 from transports.dialect import Client
 from transports.hello import Identity
@@ -36,6 +51,7 @@ from transports.switchboard import Switchboard
 
 log = structlog.get_logger()
 
+ARGUMENTS = tuple(one.name for one in fields(Arguments))
 STATISTICS_S = 1.0  # actors never wait, so this is for a machine that is very busy
 
 
@@ -57,8 +73,16 @@ class Services:
         self._noticed = False
         self._environ = dict(os.environ)  # decoded once: it is long, and a create wants it each time
         self._busy: set[asyncio.Task[None]] = set()
+        most = engine.config.greenroom.limits.import_bytes
+        self._uploads = Uploads(Path(engine.paths.state), most, engine.whole_bytes)
+        self._importing: dict[ConnectionId, asyncio.Lock] = {}
+        self._one_import = asyncio.Lock()
+        self._one_search = asyncio.Lock()
+        self._newest_search: dict[tuple[ConnectionId, str | None], ask.FindFiles] = {}
+        switchboard.on_leave = self._left
         self._table: dict[type, Callable[[Any, Client], Awaitable[object]]] = {
             ask.MakeSettings: self._make_settings,
+            ask.Permit: self._permit,
             ask.RememberEnvironment: self._remember_environment,
             ask.ReadHistory: self._read_history,
             ask.ReadNews: self._read_news,
@@ -73,14 +97,21 @@ class Services:
             ask.Down: self._down,
             ask.ReadConfig: self._read_config,
             ask.ReadSavedConfig: self._read_saved_config,
+            ask.AskKey: self._key,
             ask.RunOnce: self._run_once,
             ask.DiffToRemote: self._diff_to_remote,
+            ask.FindFiles: self._find_files,
         }
 
     def tell(self, asked: object) -> None:
         """From any thread; the loop owns it from here on."""
         if isinstance(asked, Asked):
             soon(self._engine.loop.loop, self._begin, asked)
+
+    def _left(self) -> None:
+        """Some connection has ended: what it was uploading goes, on the loop."""
+        if self._uploads.characters:
+            soon(self._engine.loop.loop, self._forget_the_gone)
 
     def _begin(self, asked: Asked) -> None:
         task = asyncio.get_running_loop().create_task(self._serve(asked), name=type(asked.request).__name__)
@@ -105,7 +136,7 @@ class Services:
             return error
         except Exception:
             log.exception("services.failed", kind=type(asked.request).__name__)
-            return GreenroomError("an internal error; the daemon's log has it")
+            return GreenroomError("an internal error; see the daemon's log")
 
     # --- config ---------------------------------------------------------------------------------------------------
 
@@ -113,42 +144,71 @@ class Services:
         return await asyncio.to_thread(self._settings, request, client)
 
     def _settings(self, request: ask.MakeSettings, client: Client) -> ask.SettingsMade:
-        overrides = overrides_from_json(request.config)
-        loaded = self._engine.loaded.relayered(overrides, request.profile)
+        asked = overrides_from_json(request.config)
+        person = request.person or ask.Person()
+        own = overrides_from_json(person.config)
+        overrides = merge(own, asked)
+        loaded = self._engine.loaded.relayered(overrides, request.profile or person.profile)
         env = {**self._environ, **client.env}
-        arguments = Arguments(
-            model=request.model,
-            model_provider=request.model_provider,
-            cwd=request.cwd,
-            approval_policy=request.approval_policy,
-            sandbox=request.sandbox,
-            base_instructions=request.base_instructions,
-            include_plan_tool=request.include_plan_tool,
-            include_apply_patch_tool=request.include_apply_patch_tool,
-        )
-        settings = settings_for(loaded.config, arguments, Path(client.cwd), env)
+        settings = settings_for(loaded.config, _arguments(request, person), Path(client.cwd), env)
+        if request.person is not None:
+            check_overrides(asked, self._engine.config.greenroom.mcp)
+            self._ceiling(person, client).check(settings)
+            if request.model_provider is None:
+                insist_on_a_model(loaded.config, env, loaded.editable(env))
         named = request.model_provider or loaded.config.model_provider
         notice = None if named or self._noticed else choose_provider(loaded.config, env, loaded.editable(env)).notice
-        settings = settings.model_copy(update={"overrides": without_secrets(overrides)})
+        tmpdir = temporary_of(command_environment(env, loaded.config.shell_environment_policy))
+        roots = pins_of(settings.sandbox, settings.cwd, tmpdir)
+        settings = settings.model_copy(update={"overrides": without_secrets(overrides), "roots": roots})
+        most = loaded.config.greenroom.limits.settings_bytes
+        if (size := _size(settings)) > most:
+            told = f"its settings take {size} bytes, {most} are possible (greenroom.limits.settings_bytes)"
+            raise InvalidInput(f"{told}; shorten the instructions or the overrides")
         self._noticed = self._noticed or notice is not None  # one person has one daemon, and hears it once
-        return ask.SettingsMade(settings, notice, loaded.warnings)
+        left_out = tuple(missing(roots, settings.sandbox, settings.cwd))
+        return ask.SettingsMade(settings, notice, (*loaded.warnings, *_about(settings.cwd), *left_out))
+
+    def _ceiling(self, person: ask.Person, client: Client) -> Ceiling:
+        """What the person has set for this client is what it may go up to."""
+        loaded = self._engine.loaded.relayered(overrides_from_json(person.config), person.profile)
+        env = {**self._environ, **client.env}
+        own = settings_for(loaded.config, _arguments(person, person), Path(client.cwd), env)
+        opened = sandbox_policy(SandboxMode.WORKSPACE_WRITE, loaded.config)
+        assert isinstance(opened, WorkspaceWrite)  # noqa: S101  # as was asked for
+        home = client.env.get("HOME") or self._environ.get("HOME") or "/"
+        return Ceiling(self._engine.config.greenroom.mcp, own, opened, Path(home), chosen=person.cwd is not None)
+
+    async def _permit(self, request: ask.Permit, client: Client) -> ask.SettingsMade:
+        return await asyncio.to_thread(self._permitted, request, client)
+
+    def _permitted(self, request: ask.Permit, client: Client) -> ask.SettingsMade:
+        """What the conversation has already, somebody has given it."""
+        settings, current = request.settings, request.current
+        has = ("cwd", "sandbox", "approval_policy")
+        if any(getattr(settings, name) != getattr(current, name) for name in has):
+            self._ceiling(request.person, client).check(settings)
+        return ask.SettingsMade(settings, warnings=tuple(_about(settings.cwd)))
 
     async def _remember_environment(self, request: ask.RememberEnvironment, client: Client) -> None:
         if client.env:
-            self._engine.environments.remember(request.conversation, client.env)
+            self._engine.environments.remember(request.conversation, client.env, client.umask)
 
     async def _reload(self, request: ask.Reload, _: Client) -> ask.Plain:  # noqa: ARG002  # it only says: now
         fresh = await asyncio.to_thread(self._reread)
         changes = differences(self._engine.config, fresh.config)
         self._engine.reload(fresh)
-        told = [{"key": one.key, "old": one.old, "new": one.new} for one in changes]
+        self._switchboard.reconfigured()
+        told = [{"key": one.key, "old": one.old, "new": one.new, "live": one.live} for one in changes]
         return ask.Plain({"changes": told, "warnings": list(fresh.warnings)})
 
     async def _read_config(self, request: ask.ReadConfig, _: Client) -> ask.Plain:
         tree: Any = without_secrets(self._engine.config.model_dump(mode="json"))
         for part in (request.key or "").split(".") if request.key else ():
             if not isinstance(tree, dict) or part not in tree:
-                raise ConfigError(f"no config key {request.key!r}", key=request.key)
+                raise ConfigError(
+                    f"no config key {request.key!r}; `greenroom config get` lists all keys", key=request.key
+                )
             tree = tree[part]
         return ask.Plain({"value": tree, "path": self._engine.loaded.file.path})
 
@@ -156,23 +216,54 @@ class Services:
         file = (await asyncio.to_thread(self._reread)).file
         return ask.Plain({"value": dict(file.tree), "path": file.path})
 
+    async def _key(self, request: ask.AskKey, client: Client) -> ask.Plain:
+        person = request.person
+        loaded = self._engine.loaded.relayered(overrides_from_json(person.config), person.profile)
+        env = {**self._environ, **client.env}
+        provider = choose_provider(loaded.config, env).provider
+        try:
+            key = provider.api_key(env) is not None
+        except ConfigError:
+            key = False
+        return ask.Plain({"key": key, "openai": provider.id == "openai"})
+
     # --- the machine ----------------------------------------------------------------------------------------------
 
     async def _run_once(self, request: ask.RunOnce, client: Client) -> ask.Plain:
-        config = self._engine.config
-        settings = await asyncio.to_thread(self._settings, ask.MakeSettings(None, cwd=request.cwd), client)
-        policy, confined = settings.settings.approval_policy, request.sandbox or settings.settings.sandbox
-        timeout_ms = request.timeout_ms or config.greenroom.limits.command_timeout_ms
-        machine = self._machine(client, settings.settings.cwd)
-        return ask.Plain(await machine.run_once(request.command, policy, confined, timeout_ms / 1000))
+        wanted = await asyncio.to_thread(self._once, request, client)
+        timeout_ms = request.timeout_ms or self._engine.config.greenroom.limits.command_timeout_ms
+        machine = self._machine(client, wanted.cwd)
+        policy, sandbox = wanted.approval_policy, wanted.sandbox
+        return ask.Plain(await machine.run_once(request.command, policy, sandbox, timeout_ms / 1000))
+
+    def _once(self, request: ask.RunOnce, client: Client) -> Settings:
+        ceiling = self._ceiling(request.person or ask.Person(), client)
+        cwd = working_directory(request.cwd, ceiling.own.cwd) if request.cwd else ceiling.own.cwd
+        settings = ceiling.own.model_copy(update={"cwd": cwd, "sandbox": request.sandbox or ceiling.own.sandbox})
+        if request.person is not None:
+            ceiling.check(settings)
+        return settings
 
     async def _diff_to_remote(self, request: ask.DiffToRemote, client: Client) -> ask.Plain:
         return ask.Plain(await self._machine(client, Path(client.cwd) / request.cwd).diff_to_remote())
 
+    async def _find_files(self, request: ask.FindFiles, client: Client) -> ask.Plain:
+        key = (client.connection, request.series)
+        self._newest_search[key] = request
+        try:
+            async with self._one_search:  # an editor asks at every key; more at a time would only take turns
+                if request.series is not None and self._newest_search.get(key) is not request:
+                    return ask.Plain({"files": []})
+                roots = [Path(client.cwd) / root for root in request.roots]
+                return ask.Plain({"files": await asyncio.to_thread(search, request.query, roots)})
+        finally:
+            if self._newest_search.get(key) is request:
+                del self._newest_search[key]
+
     def _machine(self, client: Client, cwd: Path) -> Machine:
-        env = command_environment(client.env or os.environ, self._engine.config.shell_environment_policy)
-        processes = self._engine.processes
-        return Machine(processes, self._engine.sandbox, env, cwd)
+        theirs = Around.of_client(client.env or os.environ, client.umask)
+        around = theirs.for_commands(self._engine.config, {**os.environ, **client.env})
+        return Machine(self._engine.processes, self._engine.sandbox, around, cwd)
 
     # --- histories ------------------------------------------------------------------------------------------------
 
@@ -197,19 +288,48 @@ class Services:
 
     async def _export(self, request: ask.Export, _: Client) -> ask.Exported:
         place = Place(*request.place) if request.place else None
-        lines, place = await asyncio.to_thread(piece, self._engine.journal, request.conversation, place)
-        return ask.Exported(tuple(lines), place)
+        found = await asyncio.to_thread(piece, self._engine.journal, request.conversation, place)
+        return ask.Exported(tuple(found.lines), found.place, found.partial)
 
-    async def _import(self, request: ask.Import, _: Client) -> ask.Stored:
-        journal = self._engine.journal
-        brought = await asyncio.to_thread(guest, request.lines, request.new_id)
-        one = await asyncio.to_thread(arriving, brought.lines, request.new_id)
+    async def _import(self, request: ask.Import, client: Client) -> ask.Stored | ask.Plain:
+        key = (client.connection, request.upload or f"{id(request)}")
+        lock = self._importing.setdefault(client.connection, asyncio.Lock())
+        try:
+            async with lock:  # in the order they came
+                count = await asyncio.to_thread(self._uploads.add, key, request.lines, partial=request.partial)
+                if request.more:
+                    return ask.Plain({"lines": count})
+                with closing(self._uploads.take(key)) as upload:
+                    async with self._one_import:  # each may hold a long line in memory, several times
+                        return await self._take_in(upload, request.new_id)
+        except OSError as error:
+            raise typed(error, Path(self._engine.paths.state)) from error
+        finally:
+            self._forget_the_gone()
 
-        def work() -> object:
-            check_name(journal, brought.name, brought.conversation)
-            return import_(journal, one)
+    def _forget_the_gone(self) -> None:
+        """What was begun on a connection that has ended. Where a thread is at it, that sees to it afterwards."""
+        here = {one.connection for one in self._switchboard.clients()}
+        here |= {one for one, lock in self._importing.items() if lock.locked()}
+        self._uploads.keep_only(here)
+        self._importing = {one: lock for one, lock in self._importing.items() if one in here}
 
-        return await self._make_known(await self._write(work))
+    async def _take_in(self, lines: Iterable[bytes], new_id: ConversationId | None) -> ask.Stored:
+        journal, state = self._engine.journal, Path(self._engine.paths.state)
+        brought = await asyncio.to_thread(guest, lines, new_id)
+        with ExitStack() as files:
+
+            def keep(records: Iterable[Record]) -> Iterable[Record]:
+                return files.enter_context(closing(SpooledRecords(state, records)))
+
+            one = await asyncio.to_thread(taken_in, brought, new_id, keep)
+
+            def work() -> object:
+                check_name(journal, brought.name, brought.conversation)
+                return import_(journal, one)
+
+            stored = await self._write(work)
+        return await self._make_known(stored)
 
     async def _fork(self, request: ask.Fork, _: Client) -> ask.Stored:
         journal = self._engine.journal
@@ -257,6 +377,7 @@ class Services:
                 "journal": journal,
                 "journal_bytes": await asyncio.to_thread(size_on_disk, Path(journal)),
                 "journal_repaired": engine.journal.repaired,
+                "trouble": engine.health.trouble,
                 "log": engine.paths.log_file,
                 "sandbox": engine.sandbox.availability.ok,
                 "clients": len(self._switchboard.clients()),
@@ -280,7 +401,7 @@ class Services:
 
     async def _kill_client(self, request: ask.KillClient, me: Client) -> ask.Plain:
         if not self._switchboard.dismiss(request.connection, f"disconnected by {me.label}"):
-            raise InvalidInput(f"no client {request.connection}")
+            raise InvalidInput(f"no client {request.connection}; `greenroom clients` lists them")
         return ask.Plain({})
 
     async def _down(self, request: ask.Down, _: Client) -> ask.Plain:
@@ -289,6 +410,27 @@ class Services:
         self._engine.registry.tell(Quiesce())  # whoever reads the answer finds that no new turn is begun
         asyncio.get_running_loop().call_soon(self._stop, drain_s)  # after the answer, which the stop would overtake
         return ask.Plain({"drain_s": drain_s})
+
+
+def _arguments(wanted: ask.MakeSettings | ask.Person, person: ask.Person) -> Arguments:
+    """What the client says goes before what the person has set for it."""
+    said = {name: getattr(wanted, name, None) for name in ARGUMENTS}
+    return Arguments(
+        **{name: getattr(person, name, None) if value is None else value for name, value in said.items()}
+    )
+
+
+def _size(settings: Settings) -> int:
+    try:
+        return len(settings.model_dump_json().encode())
+    except PydanticSerializationError:
+        told = f"the name of the working directory ({str(settings.cwd)!a}) or of $TMPDIR is not UTF-8 text"
+        raise InvalidInput(f"{told}; use another one") from None
+
+
+def _about(cwd: Path) -> Iterator[str]:
+    if not cwd.exists():
+        yield f"working directory {str(cwd)!a} does not exist; commands and patches fail there until it does"
 
 
 class Waiting:
@@ -311,7 +453,9 @@ def without_secrets(tree: Any, path: tuple[str, ...] = ()) -> Any:
     """For eyes and for disks."""
     if isinstance(tree, dict):
         return {
-            key: "[…]" if is_secret((*path, key)) and isinstance(value, str) else without_secrets(value, (*path, key))
+            key: HIDDEN
+            if is_secret((*path, key)) and isinstance(value, str)
+            else without_secrets(value, (*path, key))
             for key, value in tree.items()
         }
     return tree

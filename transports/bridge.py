@@ -24,7 +24,7 @@ BUFFER = 1 << 20  # bytes for the client; when it has more to read than that, th
 GOODBYE_S = 0.5  # after the client's end of input, for answers that are under way; it waits a second for us
 HANGUP = getattr(select, "POLLRDHUP", 0)  # tells of the end of input while we don't read
 GONE = select.POLLHUP | select.POLLERR | select.POLLNVAL
-LEFT = "the input of this MCP server has ended; what was begun goes on in the daemon"
+LEFT = "the input of this MCP server has ended; conversations are kept in the daemon"
 TOO_LONG = b'{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"a message was too long and was skipped"}}\n'
 
 

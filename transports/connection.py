@@ -3,6 +3,7 @@
 Knows no wire format and no bytes' way; the wire is elsewhere, on the loop. Ends when the wire is gone and only then.
 """
 
+import time
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -18,19 +19,24 @@ from actors.ids import ConversationId, SubscriptionId
 from actors.messages import Address, ConnectionClosed, Ready
 from actors.registry_messages import RegistryInput, ToConversation
 from transports.dialect import Action, Ask, Client, Dialect, Hangup, Introduce, Tell, Wake, Write
-from transports.framing import TooLong
+from transports.framing import LINE, Item
 from transports.messages import (
+    Announced,
     Asked,
     Dismissed,
     HeldTooLong,
     LingeredEnough,
     Posted,
+    ReadOn,
     ReadyUnsaid,
+    Reconfigured,
     Reminder,
     Served,
+    Streamed,
     Woken,
 )
 from transports.ordering import Ordering, request_of
+from transports.patience import BYTE_S, LARGE, Patience, Stopwatch
 from transports.switchboard import Switchboard
 from transports.wire import Arrived, Gone, NoMore, Parcel, Wire
 
@@ -38,10 +44,12 @@ log = structlog.get_logger()
 
 HELD_S = 5.0  # an answer is not kept longer for events that do not come; a session needs milliseconds
 GATHERED = 16  # parcels that go out together while more messages wait
+SLICE_S = 0.0005  # of lines in a row; then the others are looked at
 RETRY_READY_S = 0.1  # when not even the registry could take it
 
 
-Inbox = Arrived | NoMore | Gone | Posted | Dismissed | Served | Woken | Reminder
+Inbox = Arrived | NoMore | Gone | Posted | Dismissed | Reconfigured | Announced | Served | Woken | ReadOn | Reminder
+Taken = Arrived | NoMore | Posted | Dismissed | Reconfigured | Announced | Served | Woken | ReadOn | Reminder
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +65,7 @@ class Neighbours:
 
 class Connection(Actor):
     fatal = True
+    patient = frozenset((Streamed,))
 
     def __init__(self, client: Client, dialect: Dialect, wire: Wire, around: Neighbours) -> None:
         self.name = f"connection-{client.connection[:8]}"
@@ -67,6 +76,10 @@ class Connection(Actor):
         self._ordering = Ordering()
         self._parcels: list[Parcel] = []  # made while one message is handled, or several in a row
         self._take_more = False
+        self._unread: deque[Item] = deque()  # lines that have arrived
+        self._patience = Patience()
+        self._stopwatch = Stopwatch()
+        self._pause_s = 0.0  # before the next of them
         self._due: deque[ReplyTo] = deque()  # for the dialect, when it is done with what it does now
         self._unserved = 0
         self._leaving = False  # nothing more is done for the client
@@ -87,26 +100,28 @@ class Connection(Actor):
             self._end(message.reason)
         elif not self._leaving:
             self._take(message)
-            self._take_more = self._take_more or isinstance(message, Arrived)
             if self.mailbox.empty() or len(self._parcels) >= GATHERED:
                 self._send()
             if self._no_more and not self._owes:
-                self._leave("it asks no more and is owed nothing")
+                self._leave("it has ended and every answer was sent")
         return None
 
     @property
     def _owes(self) -> bool:
-        return self._ordering.owes or self._unserved > 0
+        return self._ordering.owes or self._unserved > 0 or bool(self._unread)
 
-    def _take(self, message: Arrived | NoMore | Posted | Dismissed | Served | Woken | Reminder) -> None:
+    def _take(self, message: Taken) -> None:
         match message:
             case Arrived(items):
-                self._read(items)
+                self._unread.extend(items)
+                self._read()
+            case ReadOn():
+                self._read()
             case Posted(news, sender):
                 self._posted(news, sender)
             case Served(answer):
                 self._unserved -= 1
-                self._do(self._dialect.served(answer))
+                self._weighed(lambda: self._do(self._dialect.served(answer)))
             case Woken(name):
                 self._do(self._dialect.woken(name))
             case NoMore(linger_s):
@@ -115,26 +130,58 @@ class Connection(Actor):
                     self._around.clock.after(linger_s, self.address, LingeredEnough())
             case Dismissed(reason):
                 self._leave(reason)
+            case Reconfigured():
+                self._do(self._dialect.reconfigured())
+            case Announced(text):
+                self._do(self._dialect.announced(text))
             case _:
                 self._remember(message)
 
     # --- from the client ------------------------------------------------------------------------------------------
 
-    def _read(self, items: Iterable[bytes | TooLong]) -> None:
-        for item in items:
-            if self._leaving:
-                return
-            if isinstance(item, TooLong):
-                self._do(self._dialect.too_long(item.size))
-            else:
+    def _read(self) -> None:
+        """Some of the lines: a client that sends many at once is not to be the only one that is served."""
+        over, to_come_s = self._stopwatch.begin() + SLICE_S, 0.0
+        while self._unread and not self._leaving:
+            item = self._unread.popleft()
+            if isinstance(item, LINE):
+                if len(item) > LARGE:
+                    to_come_s += len(item) * BYTE_S
                 self._do(self._dialect.arrived(item))
+            else:
+                self._do(self._dialect.skipped(item.reason))
+            if self._unread and time.perf_counter() > over:
+                break
+        self._charge(to_come_s)
+        self._read_on()
+
+    def _read_on(self) -> None:
+        """What comes next from this client: at once, after the others, or after a pause."""
+        if self._pause_s:
+            self._around.clock.after(self._pause_s, self.address, ReadOn())
+            self._pause_s = 0.0
+        elif self._unread:
+            self.address.tell(ReadOn())
+        else:
+            self._take_more = True
+
+    def _weighed(self, work: Callable[[], object]) -> None:
+        """Work for the client, and the pause that it comes to."""
+        self._stopwatch.begin()
+        work()
+        self._charge(0.0)
+
+    def _charge(self, more_s: float) -> None:
+        spent_s = self._stopwatch.heavy_s() + more_s
+        if spent_s:
+            self._pause_s = max(self._pause_s, self._patience.pause_after(spent_s, self._around.clock.now()))
 
     # --- from the actors ------------------------------------------------------------------------------------------
 
     def _posted(self, news: ReplyTo | Deliver | EndSubscription, sender: Address) -> None:
         match news:
             case ReplyTo():
-                self._hand_on(self._ordering.replied(news))
+                self._weighed(lambda: self._hand_on(self._ordering.replied(news)))
                 if self._ordering.holds(news.caller):
                     self._around.clock.after(HELD_S, self.address, HeldTooLong(news.caller))
             case Deliver():

@@ -18,8 +18,19 @@ import structlog
 from actors.errors import GreenroomError
 from actors.messages import Address
 from actors.shared import soon
-from transports.framing import LINE_LIMIT, Item, LineSplitter
-from transports.wire import HANGUP_GRACE_S, HIGH_WATER, LOW_WATER, WRITE_LIMIT, Arrived, Gone, News, NoMore, Parcel
+from transports.framing import LINE_LIMIT, VALUES_LIMIT, Item, LineSplitter
+from transports.wire import (
+    HANGUP_GRACE_S,
+    HIGH_WATER,
+    LINES,
+    LOW_WATER,
+    WRITE_LIMIT,
+    Arrived,
+    Gone,
+    News,
+    NoMore,
+    Parcel,
+)
 
 log = structlog.get_logger()
 
@@ -51,11 +62,13 @@ class DescriptorWire:
         loop: asyncio.AbstractEventLoop,
         on_closed: Callable[["DescriptorWire"], None] | None = None,
         line_limit: int = LINE_LIMIT,
+        values_limit: int = VALUES_LIMIT,
     ) -> None:
         self._end = end
         self._loop = loop
         self._on_closed = on_closed
-        self._splitter = LineSplitter(line_limit)
+        self._splitter = LineSplitter(line_limit, values_limit)
+        self._write_limit = max(WRITE_LIMIT, 4 * line_limit)
         self._guard = threading.Lock()  # of what follows; held for moments, for no descriptor here ever waits
         self._owner: Address | None = None
         self._watching = False  # the loop calls _readable
@@ -88,12 +101,12 @@ class DescriptorWire:
             self._unsent += sum(len(parcel.data) for parcel in parcels)
             if not self._writing:
                 self._push(departed)
-            if self._unsent > WRITE_LIMIT:
+            if self._unsent > self._write_limit:
                 log.warning("wire.overrun", unsent=self._unsent)
                 self.cut("it does not read what it is sent")
             if take_more:
                 self._handed_out = False
-                if not self._watching:
+                if not self._watching or self._splitter.has_more:
                     self._soon(self._read_on)
         _say_left(departed)
 
@@ -121,7 +134,12 @@ class DescriptorWire:
             self._watch()
 
     def _watch(self) -> None:
-        if self._watching or not self._may_read or self._unsent > (LOW_WATER if self._writing else HIGH_WATER):
+        if not self._may_read or self._unsent > (LOW_WATER if self._writing else HIGH_WATER):
+            return
+        if self._splitter.has_more:
+            self._loop.call_soon(self._hand_on)
+            return
+        if self._watching:
             return
         self._watching = True
         if self._watchable:
@@ -140,7 +158,7 @@ class DescriptorWire:
     def _readable(self) -> None:
         with self._guard:
             self._watching = self._watching and self._watchable
-            if not self._may_read or self._unsent > HIGH_WATER:
+            if not self._may_read or self._unsent > HIGH_WATER or self._splitter.has_more:
                 self._stop_reading()  # only now: a client that waits for its answer never gets us here
                 return
         try:
@@ -151,10 +169,16 @@ class DescriptorWire:
             self._close(f"reading failed: {error.strerror}")
             return
         if chunk:
-            self._hand_out(self._splitter.feed(chunk))
-            self._read_on()
+            self._splitter.put(chunk)
+            self._hand_on()
         else:
             self._end_of_stream()
+
+    def _hand_on(self) -> None:
+        """The next lines of what was read; the others when these are done with."""
+        if self._may_read:
+            self._hand_out(self._splitter.take(LINES))
+            self._read_on()
 
     def _hand_out(self, items: list[Item]) -> None:
         if items:

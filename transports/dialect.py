@@ -25,6 +25,7 @@ class Client:
     uid: int | None = None
     cwd: str = "/"
     env: Mapping[str, str] = field(default_factory=dict)  # kept in memory only, never logged
+    umask: int | None = None
 
     @property
     def label(self) -> str:
@@ -89,8 +90,8 @@ class Dialect(Protocol):
         """One line from the client, without its newline. Never raises for what a client can send."""
         ...
 
-    def too_long(self, size: int) -> Iterable[Action]:
-        """A line over the limit was skipped."""
+    def skipped(self, reason: str) -> Iterable[Action]:
+        """A line over a limit was not kept."""
         ...
 
     def replied(self, reply: ReplyTo) -> Iterable[Action]: ...
@@ -107,3 +108,11 @@ class Dialect(Protocol):
     def served(self, answer: object) -> Iterable[Action]: ...
 
     def woken(self, name: str) -> Iterable[Action]: ...
+
+    def reconfigured(self) -> Iterable[Action]:
+        """The config was read again."""
+        ...
+
+    def announced(self, text: str) -> Iterable[Action]:
+        """The daemon has something to say that concerns everybody."""
+        ...

@@ -1,16 +1,14 @@
-"""The place a socket lies in: a directory of our own, a path that fits, and what may be in the way. Files only."""
+"""The place a socket lies in: a directory of our own, and what may be in the way. Files only."""
 
 import contextlib
 import os
 import socket
 import stat
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from actors.errors import ConfigError
-
-PATH_LIMIT = 103 if sys.platform == "darwin" else 107  # bytes; the kernel keeps one more for the NUL
+from transports.address import reached
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +26,6 @@ def inode_of(path: Path) -> Inode | None:
     return None
 
 
-def check_length(path: Path) -> None:
-    length = len(os.fsencode(path))
-    if length > PATH_LIMIT:
-        raise ConfigError(f"the socket's path has {length} bytes, {PATH_LIMIT} are possible: {path}")
-
-
 def prepare(directory: Path) -> None:
     """Make it, or see that it is ours alone."""
     try:
@@ -42,7 +34,7 @@ def prepare(directory: Path) -> None:
     except OSError as error:
         raise ConfigError(f"no directory for the socket: {directory}: {error.strerror}") from error
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
-        raise ConfigError(f"{directory} is not a directory of ours")
+        raise ConfigError(f"{directory} is not a directory that Greenroom may use")
     if stat.S_IMODE(found.st_mode) & 0o077:
         directory.chmod(0o700)
 
@@ -54,23 +46,28 @@ def clear(path: Path, *, lock_held: bool) -> None:
     except FileNotFoundError:
         return
     if not stat.S_ISSOCK(mode):
-        raise ConfigError(f"{path} is in the way and is not a socket")
+        raise ConfigError(f"{path} is in the way and is not a socket; remove it")
     if not lock_held:
         raise ConfigError(f"{path} exists; another daemon may be using it")
     path.unlink()
 
 
 def bind(path: Path) -> tuple[socket.socket, Inode]:
-    """A listening socket that nobody else can open, at no moment."""
+    """A listening socket that nobody else can open, at no moment. It has its name when it takes clients."""
+    if inode_of(path) is not None:
+        raise ConfigError(f"can't listen on {path}: something is there")
+    fresh = path.with_suffix(".new")  # no longer than the name itself
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         sock.setblocking(False)
         umask = os.umask(0o177)  # for the whole process, but only ever stricter than it was
         try:
-            sock.bind(os.fspath(path))
+            fresh.unlink(missing_ok=True)
+            reached(os.fspath(fresh), sock.bind)
         finally:
             os.umask(umask)
         sock.listen(socket.SOMAXCONN)
+        fresh.rename(path)
         inode = inode_of(path)
     except OSError as error:
         sock.close()

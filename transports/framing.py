@@ -1,11 +1,20 @@
 """Bytes to lines, incrementally. Pure: knows no sockets and no JSON; whoever feeds it owns it.
 
-At most one unfinished line is kept, and never more of it than the limit.
+At most one unfinished line is kept, and never more of it than the limit. A long one is counted while it comes: how
+many values it has decides how long everybody waits while it is decoded, and that cannot be divided.
 """
 
 from dataclasses import dataclass
+from typing import cast
+
+from actors.shortening import end_of_text
 
 LINE_LIMIT = 16 * 1024 * 1024  # bytes of one line without its end
+VALUES_LIMIT = 50_000  # of one line: decoding them takes some 15 ms, in which nobody else is served
+AS_IT_IS = 1024 * 1024  # bytes; a longer line stays the bytearray that it was put together in: a copy takes 20 ms
+
+# In JSON, what is left without its strings: each of these bytes stands for a value at most.
+_NOT_STRUCTURE = bytes(byte for byte in range(256) if byte not in b",[{")
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,31 +23,110 @@ class TooLong:
 
     size: int
 
+    @property
+    def reason(self) -> str:
+        return f"a message of {self.size} bytes is too long (greenroom.limits.frame_bytes)"
 
-Item = bytes | TooLong
+
+@dataclass(frozen=True, slots=True)
+class TooMany:
+    """A line with more values than the limit was skipped."""
+
+    size: int
+    limit: int
+
+    @property
+    def reason(self) -> str:
+        return (
+            f"a message of {self.size} bytes has more than {self.limit} values (greenroom.limits.message_values); "
+            "send it in several"
+        )
+
+
+Skipped = TooLong | TooMany
+Item = bytes | Skipped
+LINE = (bytes, bytearray)  # what an item is otherwise: a long one stays what it was put together in
+
+
+class Values:
+    """Counts the values of one line of JSON, however it is cut. What is no JSON is counted somehow, and soon over."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._in_string = False
+        self._escaped = False  # the piece before ended in a backslash
+
+    def feed(self, piece: bytes, limit: int) -> bool:
+        """Whether there are more than the limit so far."""
+        at, end = 0, len(piece)
+        if self._escaped and end:
+            self._escaped, at = False, 1
+        while at < end and self.count <= limit:
+            if self._in_string:
+                at = self._leave_string(piece, at)
+            else:
+                found = piece.find(b'"', at)
+                outside = piece[at : end if found < 0 else found]
+                self.count += len(outside.translate(None, _NOT_STRUCTURE)) + (found >= 0)
+                self._in_string, at = found >= 0, end if found < 0 else found + 1
+        return self.count > limit
+
+    def _leave_string(self, piece: bytes, at: int) -> int:
+        after = end_of_text(piece, at)
+        if after < len(piece) and piece[after : after + 1] == b'"':
+            self._in_string = False
+            return after + 1
+        self._escaped = after < len(piece)  # a backslash, and what it is for comes with the next piece
+        return len(piece)
 
 
 class LineSplitter:
-    """Lines end with a newline; a CR before it belongs to the line end. Blank lines are dropped."""
+    """Lines end with a newline; a CR before it belongs to the line end. Blank lines are dropped.
 
-    def __init__(self, limit: int = LINE_LIMIT) -> None:
+    `put` is given bytes, `take` gives lines of them. Nothing more is put before all is taken.
+    """
+
+    def __init__(self, limit: int = LINE_LIMIT, values: int = VALUES_LIMIT) -> None:
         self._limit = limit
+        self._most_values = values
         self._rest = bytearray()
         self._skipped = 0  # bytes of the current line that were not kept, 0 while it is kept
+        self._values: Values | None = None  # of the current line, once it is long
+        self._chunk = b""
+        self._at = 0  # of the chunk, what was looked at
 
     def feed(self, chunk: bytes) -> list[Item]:
         """What this chunk completes, in order."""
-        first, *others = chunk.split(b"\n")
-        self._keep(first)
-        if not others:
-            return []
+        self.put(chunk)
+        return self.take(len(chunk) + 1)
+
+    def put(self, chunk: bytes) -> None:
+        self._chunk, self._at = chunk, 0
+
+    def take(self, most: int) -> list[Item]:
+        """What the next lines are, at most so many; blank ones count, too."""
         items: list[Item] = []
-        self._finish(items)
-        last = others.pop()
-        for line in others:
-            self._judge(line, items)
-        self._keep(last)
+        chunk, at = self._chunk, self._at
+        for _ in range(most):
+            end = chunk.find(b"\n", at)
+            if end < 0:
+                if at < len(chunk):
+                    self._keep(chunk[at:])
+                self._chunk, self._at = b"", 0
+                return items
+            if self._rest or self._skipped:
+                self._keep(chunk[at:end])
+                self._finish(items)
+            else:
+                self._judge(chunk[at:end], items)
+            at = end + 1
+        self._at = at
         return items
+
+    @property
+    def has_more(self) -> bool:
+        """Something of the chunk was not looked at yet."""
+        return self._at < len(self._chunk)
 
     def end(self) -> list[Item]:
         """The stream is over: an unfinished line counts as one."""
@@ -49,23 +137,40 @@ class LineSplitter:
     def _keep(self, piece: bytes) -> None:
         if self._skipped:
             self._skipped += len(piece)
-        elif len(self._rest) + len(piece) <= self._limit + 1:  # one more, for it may be the CR of the line end
-            self._rest += piece
+        elif len(self._rest) + len(piece) > self._limit + 1:  # one more, for it may be the CR of the line end
+            self._skip(len(piece))
         else:
-            self._skipped = len(self._rest) + len(piece)
-            self._rest = bytearray()
+            self._rest += piece
+            if len(self._rest) > self._most_values and self._has_too_many(piece):
+                self._skip(0)
+
+    def _skip(self, more: int) -> None:
+        self._skipped = len(self._rest) + more
+        self._rest = bytearray()
+
+    def _has_too_many(self, piece: bytes) -> bool:
+        if self._values is None:
+            self._values = Values()
+            piece = bytes(self._rest)
+        return self._values.feed(piece, self._most_values)
 
     def _finish(self, items: list[Item]) -> None:
+        values, self._values = self._values, None
         if self._skipped:
-            items.append(TooLong(self._skipped))
+            too_many = values is not None and values.count > self._most_values
+            items.append(TooMany(self._skipped, self._most_values) if too_many else TooLong(self._skipped))
             self._skipped = 0
         elif self._rest:
-            line, self._rest = bytes(self._rest), bytearray()
-            self._judge(line, items)
+            line, self._rest = self._rest, bytearray()
+            self._judge(
+                cast("bytes", line) if len(line) > AS_IT_IS else bytes(line), items, counted=values is not None
+            )
 
-    def _judge(self, line: bytes, items: list[Item]) -> None:
-        content = line.removesuffix(b"\r")
+    def _judge(self, line: bytes, items: list[Item], *, counted: bool = False) -> None:
+        content = line.removesuffix(b"\r") if line.endswith(b"\r") else line
         if len(content) > self._limit:
             items.append(TooLong(len(line)))
+        elif len(line) > self._most_values and not counted and Values().feed(line, self._most_values):
+            items.append(TooMany(len(line), self._most_values))
         elif content and not content.isspace():
             items.append(content)

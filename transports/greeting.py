@@ -4,7 +4,7 @@ It owns the wire until then, and hands it over together with the lines that came
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import structlog
@@ -14,6 +14,7 @@ from actors.ids import ConnectionId
 from transports import hello, jsonrpc
 from transports.connection import Connection, Neighbours
 from transports.dialect import Client
+from transports.environments import EnvironmentPool
 from transports.framing import Item
 from transports.peer import Peer
 from transports.wire import Arrived, News, NoMore, Parcel, Wire
@@ -36,6 +37,7 @@ class House:
     around: Neighbours
     fresh_id: Callable[[], ConnectionId]
     hello_s: float = HELLO_S
+    environments: EnvironmentPool = field(default_factory=EnvironmentPool)
 
 
 class Greeting:
@@ -65,7 +67,7 @@ class Greeting:
             self._listen(message)
         elif isinstance(message, NoMore):
             self._end()
-            self._wire.hang_up("it said nothing")
+            self._wire.hang_up("the client sent no hello")
         else:
             self._end()
 
@@ -90,8 +92,18 @@ class Greeting:
 
     def _introduce(self, said: hello.Hello) -> Connection:
         house = self._house
+        env = house.environments.take(said.env)
+        if isinstance(env, GreenroomError):
+            raise env
         client = Client(
-            house.fresh_id(), said.name, said.version, self._peer.pid, self._peer.uid, cwd=said.cwd, env=said.env
+            house.fresh_id(),
+            said.name,
+            said.version,
+            self._peer.pid,
+            self._peer.uid,
+            cwd=said.cwd,
+            env=env,
+            umask=said.umask,
         )
         dialect = house.dialects[said.dialect](client, said.options)
         return Connection(client, dialect, self._wire, house.around)
@@ -113,6 +125,12 @@ class Greeting:
 
     def _too_late(self) -> None:
         self.turn_away(DeadlineExceeded(f"no hello within {self._house.hello_s:g} s"))
+
+    def drop(self, why: GreenroomError) -> None:
+        """Now, whether or not it reads why: its place is needed."""
+        if not self._over:
+            self._refuse(why)
+            self._wire.cut(why.message)
 
     def turn_away(self, why: GreenroomError) -> None:
         """Whatever it says now comes too late."""

@@ -8,9 +8,11 @@ from typing import Any
 from actors.errors import GreenroomError, InvalidInput, Refusal
 from transports import jsonrpc
 from transports.dialect import Client, Dialect
-from transports.framing import Item, TooLong
+from transports.framing import LINE, Item
 
 PROTOCOL = 1
+LONGEST_NAME = 200  # characters; it stands in every event that the client has a part in
+LONGEST_PATH = 4_096
 
 Options = Mapping[str, Any]
 Dialects = Mapping[str, Callable[[Client, Options], Dialect]]
@@ -45,6 +47,7 @@ class Hello:
     version: str
     cwd: str
     env: Mapping[str, str]
+    umask: int | None  # older clients don't say it
     options: Options  # what else was said, for the dialect
 
 
@@ -55,8 +58,8 @@ def welcome(identity: Identity) -> bytes:
 
 def read(item: Item, dialects: Dialects) -> Hello | GreenroomError:
     """The hello, or the refusal to answer with."""
-    if isinstance(item, TooLong):
-        return InvalidInput(f"the first line has {item.size} bytes")
+    if not isinstance(item, LINE):
+        return InvalidInput(f"the first line: {item.reason}")
     said = _said(item)
     if said is None:
         return InvalidInput(
@@ -95,10 +98,11 @@ def _hello(dialect: str, said: dict[str, Any]) -> Hello:
         raise TypeError("client.env is not an object of strings")
     return Hello(
         dialect,
-        _text(client, "name", ""),
-        _text(client, "version", ""),
-        _text(client, "cwd", "/"),
+        _text(client, "name", "")[:LONGEST_NAME],
+        _text(client, "version", "")[:LONGEST_NAME],
+        _path(client),
         env,
+        _umask(client),
         {key: value for key, value in said.items() if key not in {"protocol", "dialect", "client"}},
     )
 
@@ -108,3 +112,17 @@ def _text(client: dict[str, Any], key: str, default: str) -> str:
     if not isinstance(value, str):
         raise TypeError(f"client.{key} is not a string")
     return value
+
+
+def _umask(client: dict[str, Any]) -> int | None:
+    value = client.get("umask")
+    if value is not None and (type(value) is not int or not 0 <= value <= 0o777):
+        raise TypeError("client.umask is not a whole number from 0 to 511")
+    return value
+
+
+def _path(client: dict[str, Any]) -> str:
+    path = _text(client, "cwd", "/")
+    if len(path) > LONGEST_PATH:
+        raise TypeError(f"client.cwd has {len(path)} characters, {LONGEST_PATH} are possible")
+    return path

@@ -5,8 +5,10 @@ message without `jsonrpc` is accepted, one with another version is not. What loo
 or two peers could complain to each other for ever.
 """
 
+import contextlib
 import json
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -19,6 +21,8 @@ METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 
+NO_BATCHES = "a batch is not supported; send each message on a line of its own"
+LONG = 64 * 1024  # bytes of a line: counting its brackets takes longer than following them
 DEPTH_LIMIT = 128  # far below the interpreter's own bound, so that what was read can be walked and written again
 
 Params = dict[str, Any] | list[Any] | None
@@ -68,7 +72,7 @@ Message = Request | Notification | Response | ErrorResponse | Malformed
 def read(line: bytes) -> Message:
     """Never raises, whatever the line is."""
     try:
-        value = _DECODER.decode(line.decode())
+        value, whole = _decoded(line)
     except UnicodeDecodeError as error:
         return Malformed(PARSE_ERROR, f"not UTF-8 at byte {error.start}")
     except json.JSONDecodeError as error:
@@ -77,17 +81,45 @@ def read(line: bytes) -> Message:
         return Malformed(PARSE_ERROR, _TOO_DEEP)
     except ValueError as error:  # a number that is none, or has thousands of digits
         return Malformed(PARSE_ERROR, f"not JSON: {error}")
-    if b"\\ud" in line.lower() and _has_half_a_pair(value):
-        return Malformed(INVALID_PARAMS, "half a surrogate pair is no character", _id_of(value))
-    if line.count(b"{") + line.count(b"[") > DEPTH_LIMIT and _too_deep(value):
+    if not whole and b"\\ud" in line.lower() and _has_half_a_pair(value):
+        return Malformed(
+            INVALID_PARAMS, "the text has half a surrogate pair; send whole Unicode characters", _id_of(value)
+        )
+    if (len(line) > LONG or line.count(b"{") + line.count(b"[") > DEPTH_LIMIT) and _too_deep(value):
         return Malformed(PARSE_ERROR, _TOO_DEEP)
     return _classified(value)
 
 
+def _decoded(line: bytes) -> tuple[Any, bool]:
+    """A long line in a tenth of the time, in which nobody else is served. What is wrong with one is said as ever.
+
+    And whether it is known that no text has half a surrogate pair.
+    """
+    if len(line) > LONG:
+        from pydantic_core import from_json  # clients of the daemon start without it
+
+        with contextlib.suppress(ValueError):
+            value = from_json(line, allow_inf_nan=False)
+            if not any(
+                isinstance(one, float) and math.isinf(one) for one in _inside(value)
+            ):  # it reads 1e999 as that
+                return value, True
+    return _DECODER.decode(line.decode()), False
+
+
+def _inside(value: Any) -> Iterator[Any]:
+    places = [value]
+    while places:
+        inner = places.pop()
+        if isinstance(inner, dict | list):
+            places += inner.values() if isinstance(inner, dict) else inner
+        else:
+            yield inner
+
+
 def _classified(value: Any) -> Message:
     if not isinstance(value, dict):
-        what = "a batch is not supported" if isinstance(value, list) else "a message is an object"
-        return Malformed(INVALID_REQUEST, what)
+        return Malformed(INVALID_REQUEST, NO_BATCHES if isinstance(value, list) else "a message is an object")
     known = _id_of(value)
     if value.get("jsonrpc", "2.0") != "2.0":
         return Malformed(INVALID_REQUEST, "jsonrpc is not 2.0", known)
@@ -159,7 +191,7 @@ _TOO_DEEP = f"nested deeper than {DEPTH_LIMIT} levels"
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")
 
 
 def _finite(text: str) -> float:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 NOTIFICATION = b'{"jsonrpc":"2.0","method":'  # how our own encoder begins what has no id, and nothing else
 CANCELLED = "notifications/cancelled"
 WITHDRAWAL = NOTIFICATION + f'"{CANCELLED}"'.encode()
+CONFIGURED = NOTIFICATION + b'"codex/event"'  # the first of a call tells its conversation
+HEAD_BYTES = 512  # of such a line, in which its type stands
 DISCONNECTED = "notifications/stream_disconnected"
 STREAM_END = NOTIFICATION + f'"{DISCONNECTED}"'.encode()
 GONE = -31302  # errors.ActorGone, which is too expensive to import here
@@ -37,6 +39,7 @@ class Ledger:
         self._listeners = Listeners()
         self._open: dict[str, Any] = {}  # requests of the client, by their id as JSON: 1 and "1" differ
         self._asked: dict[str, Any] = {}  # requests of the daemon
+        self._threads: dict[str, str] = {}  # of these requests, the conversation that they are about
         self._withdrawn: set[str] = set()  # of an earlier daemon: an answer to these is for nobody
         self._first_question = 0  # beyond all that daemons have asked under numbers
 
@@ -64,6 +67,7 @@ class Ledger:
             self._initialized = line
         if is_request(message):
             self._open[_key(message)] = message["id"]
+            self._note_thread(_key(message), _named(message))
             self._lasting.asked(_key(message), message)
             self._streams.asked(_key(message), message)
             self._listeners.asked(_key(message), message)
@@ -85,6 +89,9 @@ class Ledger:
         if line.startswith(NOTIFICATION):
             if line.startswith(WITHDRAWAL):  # of a question, which its client does not answer then
                 self._asked.pop(_key_of(parsed(line).get("params"), "requestId"), None)
+            elif line.startswith(CONFIGURED) and b'"session_configured"' in line[:HEAD_BYTES]:
+                meta = _member(_member(parsed(line), "params"), "_meta")
+                self._note_thread(_key_of(meta, "requestId"), _member(meta, "threadId"))
             elif line.startswith(STREAM_END):
                 self._streams.ended(_member(_member(parsed(line).get("params"), "_meta"), "conversationId"))
             return True
@@ -100,8 +107,13 @@ class Ledger:
             self._answered(_key(message), message)
         return True
 
+    def _note_thread(self, key: str, thread: object) -> None:
+        if isinstance(thread, str) and key in self._open:
+            self._threads[key] = thread
+
     def _answered(self, key: str, message: dict[str, Any]) -> None:
         self._open.pop(key, None)
+        self._threads.pop(key, None)
         self._lasting.answered(key, granted="result" in message)
         self._streams.answered(key, message)
         self._listeners.answered(key, message)
@@ -127,7 +139,8 @@ class Ledger:
             else:
                 self._initialize = None
         told = [
-            _line({"jsonrpc": "2.0", "id": number, "error": unreachable(why, code)}) for number in self._open.values()
+            _line({"jsonrpc": "2.0", "id": number, "error": unreachable(why, code, self._threads.get(key))})
+            for key, number in self._open.items()
         ]
         told += [_notification(CANCELLED, {"requestId": n, "reason": why}) for n in self._asked.values()]
         told += [
@@ -136,6 +149,7 @@ class Ledger:
         told += [_warning(f"{c} can't be listened to any more: {why}") for c in self._unheard()]
         self._withdrawn.update(self._asked)
         self._open.clear()
+        self._threads.clear()
         self._asked.clear()
         self._lasting.lost()
         return told
@@ -179,8 +193,23 @@ def refusals(lines: Iterable[bytes], error: dict[str, Any]) -> list[bytes]:
     ]
 
 
-def unreachable(why: str, code: str = "daemon_unreachable") -> dict[str, Any]:
-    return {"code": GONE, "message": why, "data": {"code": code, "retryable": True}}
+def unreachable(why: str, code: str = "daemon_unreachable", thread: str | None = None) -> dict[str, Any]:
+    """`thread`: what was asked for has begun, and would begin anew if it were asked for again."""
+    data: dict[str, Any] = {"code": code, "retryable": True}
+    if thread is not None:
+        why = f"{why}; this call's conversation is {thread}: continue it with codex-reply instead"
+        data["threadId"] = thread
+    return {"code": GONE, "message": why, "data": data}
+
+
+def _named(message: dict[str, Any]) -> object:
+    """The conversation that a call names by itself."""
+    params = message.get("params")
+    arguments = _member(params, "arguments")
+    if message.get("method") != "tools/call" or _member(params, "name") != "codex-reply":
+        return None
+    names = ("sessionId", "threadId", "conversationId")
+    return next((_member(arguments, name) for name in names if _member(arguments, name)), None)
 
 
 def is_request(message: dict[str, Any]) -> bool:

@@ -43,7 +43,8 @@ AGAIN_S = 0.1  # between tries when the client waits for an answer
 PATIENCE_S = 20.0  # for such tries, a start included; only the repair of a journal takes longer than a second
 HELLO_S = 10.0  # a daemon that is stopped or swapped out says no welcome
 
-LOST = "the Greenroom daemon went away before it answered; conversations are kept: ask again"
+LOST = "the Greenroom daemon went away before it answered; conversations are kept, and it can be asked again"
+HUNG = "the Greenroom daemon does not answer; `greenroom up --force` ends it and starts another"
 UPGRADE = "; the daemon and this bridge are of different versions: `greenroom down`, then start this MCP server again"
 
 
@@ -189,7 +190,7 @@ class Link:
             self._start = None
             self._give_up(unreachable("the Greenroom daemon was not ready in time; its log says more"))
         elif self._socket is not None:
-            self._give_up(unreachable("the Greenroom daemon does not answer; it may be stopped or overwhelmed"))
+            self._give_up(unreachable(HUNG))
         else:
             self._dial(now)
 
@@ -296,7 +297,7 @@ class Link:
     def _lose(self, now: float) -> None:
         """What was sent has failed with the daemon; what only waited to be sent is for the next one."""
         if not self._open:
-            self._again(unreachable("the Greenroom daemon closed the connection without a word"), now)
+            self._again(unreachable("the Greenroom daemon closed the connection without a message"), now)
             return
         if self._left:
             self._drop_first()

@@ -16,13 +16,14 @@ import structlog
 from actors.errors import ConfigError, GreenroomError, NotAllowed, Overloaded
 from transports import directory, jsonrpc
 from transports.descriptors import DescriptorWire
-from transports.framing import LINE_LIMIT
+from transports.framing import LINE_LIMIT, VALUES_LIMIT
 from transports.greeting import Greeting, House
 from transports.peer import Peer, peer_of
 
 log = structlog.get_logger()
 
 ACCEPT_AT_ONCE = 64  # then the loop looks after the others
+FOR_OTHERS = 64  # connections that one process can't have
 EXHAUSTED_PAUSE_S = 0.2  # when not even the reserve helps; the backlog waits meanwhile
 NO_DESCRIPTOR = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 
@@ -30,7 +31,9 @@ NO_DESCRIPTOR = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOM
 @dataclass(frozen=True, slots=True)
 class Limits:
     clients: int = 512  # an editor has one or two
+    silent: int = 256  # of those, who have not said hello; whoever says it with its first write is never among them
     line: int = LINE_LIMIT
+    values: int = VALUES_LIMIT
     watch_s: float = 2.0  # how often the socket's path is looked at
 
 
@@ -40,14 +43,13 @@ class Listener:
     def __init__(
         self, path: Path, house: House, loop: asyncio.AbstractEventLoop, limits: Limits | None = None
     ) -> None:
-        directory.check_length(path)
         self.path = path
         self._house = house
         self._loop = loop
         self._limits = limits or Limits()
         self._uid = os.geteuid()
-        self._wires: set[DescriptorWire] = set()
-        self._greetings: set[Greeting] = set()  # of those who have not said hello
+        self._wires: dict[DescriptorWire, int | None] = {}  # and whose process it is
+        self._greetings: dict[Greeting, DescriptorWire] = {}  # of those who have not said hello, oldest first
         self._sock: socket.socket | None = None
         self._inode: directory.Inode | None = None
         self._reserve: int | None = None
@@ -101,9 +103,17 @@ class Listener:
             self._sock = None
 
     def _look(self) -> None:
-        """Somebody may have deleted it: a cleaner of /tmp, a logout, a hand."""
+        """Somebody may have deleted it: a cleaner, a logout, a hand. A disk that is away must not stop the loop."""
+        looking = self._loop.run_in_executor(None, directory.inode_of, self.path)
+        looking.add_done_callback(self._looked)
+
+    def _looked(self, looking: asyncio.Future[directory.Inode | None]) -> None:
+        if self._sock is None:
+            return  # closed meanwhile
         self._watch = self._loop.call_later(self._limits.watch_s, self._look)
-        found = directory.inode_of(self.path)
+        if looking.cancelled() or looking.exception() is not None:
+            return  # a disk that can't be asked has not lost it
+        found = looking.result()
         if found is not None:
             if found != self._inode:
                 self._complain(ConfigError(f"{self.path} was replaced by something that is not ours"))
@@ -152,22 +162,49 @@ class Listener:
         except OSError:
             sock.close()  # it has left already
             return
+        self._make_room()
         refusal = self._judge(peer)
         if refusal is not None:
             _turn_away(sock, refusal)
             return
-        wire = DescriptorWire(SocketEnd(sock), self._loop, self._wires.discard, self._limits.line)
-        self._wires.add(wire)
-        self._greetings.add(Greeting(wire, peer, self._house, self._loop.call_later, self._greetings.discard))
+        limits = self._limits
+        wire = DescriptorWire(SocketEnd(sock), self._loop, self._left, limits.line, limits.values)
+        self._wires[wire] = peer.pid
+        self._greetings[Greeting(wire, peer, self._house, self._loop.call_later, self._forget)] = wire
+
+    def _left(self, wire: DescriptorWire) -> None:
+        self._wires.pop(wire, None)
+
+    def _forget(self, greeting: Greeting) -> None:
+        self._greetings.pop(greeting, None)
+
+    def _make_room(self) -> None:
+        """Somebody who says nothing leaves for somebody who may: the one who has been silent for longest."""
+        full = len(self._wires) >= self._limits.clients
+        if self._greetings and (full or len(self._greetings) >= self._limits.silent):
+            why = f"{self._limits.silent} clients have said no hello (greenroom.limits.silent_connections)"
+            greeting, wire = next(iter(self._greetings.items()))
+            self._left(wire)
+            greeting.drop(Overloaded(why))
 
     def _judge(self, peer: Peer) -> GreenroomError | None:
         if peer.uid != self._uid:
             log.warning("listener.foreign", uid=peer.uid, pid=peer.pid)
             return NotAllowed(f"this daemon serves uid {self._uid}, you are uid {peer.uid}")
-        if len(self._wires) >= self._limits.clients:
+        most = self._limits.clients
+        if len(self._wires) >= most:
             log.warning("listener.full", clients=len(self._wires))
-            return Overloaded(f"{self._limits.clients} clients are connected; try again later")
+            return Overloaded(f"{most} clients are connected (greenroom.limits.connections); try again later")
+        if len(self._wires) >= most - self._kept_free and peer.pid is not None:
+            same = sum(pid == peer.pid for pid in self._wires.values())
+            if same >= most - self._kept_free:
+                return Overloaded(f"process {peer.pid} has {same} connections; the last are for others; close some")
         return None
+
+    @property
+    def _kept_free(self) -> int:
+        """Places that one process leaves to others."""
+        return min(FOR_OTHERS, self._limits.clients // 8)
 
     # --- no descriptors left --------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from actors.errors import GreenroomError
 from actors.messages import Address
 from transports.framing import LINE_LIMIT, Item, LineSplitter
-from transports.wire import HIGH_WATER, WRITE_LIMIT, Arrived, Gone, News, NoMore, Parcel
+from transports.wire import HIGH_WATER, LINES, WRITE_LIMIT, Arrived, Gone, News, NoMore, Parcel
 
 CAPACITY = 64 * 1024  # what may lie between the two, as in a pipe
 READ_SIZE = 64 * 1024
@@ -111,11 +111,12 @@ class MemoryWire:
         return idle and self.unsent <= HIGH_WATER
 
     def _read(self) -> None:
-        while self._coming and self._may_read:
-            chunk = bytes(self._coming[:READ_SIZE])
-            del self._coming[:READ_SIZE]
-            self._hand_out(self._splitter.feed(chunk))
-        if self._client_done and not self._coming and self._may_read:
+        while (self._coming or self._splitter.has_more) and self._may_read:
+            if not self._splitter.has_more:
+                self._splitter.put(bytes(self._coming[:READ_SIZE]))
+                del self._coming[:READ_SIZE]
+            self._hand_out(self._splitter.take(LINES))
+        if self._client_done and not (self._coming or self._splitter.has_more) and self._may_read:
             self._ended = True
             self._hand_out(self._splitter.end())
             self._tell(NoMore())

@@ -17,10 +17,27 @@ class Posted:
 
 
 @dataclass(frozen=True, slots=True)
+class Streamed(Posted):
+    """A slice for a reader: a thousand readers of one conversation have one each, and the answers go before them."""
+
+
+@dataclass(frozen=True, slots=True)
 class Dismissed:
     """The connection is to be closed when everything written so far has left."""
 
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reconfigured:
+    """The config was read again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Announced:
+    """Something that every client is to know."""
+
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +69,11 @@ class HeldTooLong:
 @dataclass(frozen=True, slots=True)
 class LingeredEnough:
     """The client has closed its writing side a while ago."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOn:
+    """There are lines that were not looked at: somebody else had a turn, or their client was to wait."""
 
 
 @dataclass(frozen=True, slots=True)

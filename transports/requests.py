@@ -17,8 +17,23 @@ Token = object
 
 
 @dataclass(frozen=True, slots=True)
+class Person:
+    """What the person behind a client has set for it. The client may say otherwise, up to a ceiling."""
+
+    model: str | None = None
+    profile: str | None = None
+    cwd: str | None = None
+    approval_policy: str | None = None
+    sandbox: str | None = None
+    config: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class MakeSettings:
-    """Typed arguments over overrides over profile over file over defaults. Relative to the client's directory."""
+    """Typed arguments over overrides over profile over file over defaults. Relative to the client's directory.
+
+    `person`: what stands where the request says nothing, and how far it may go. None: the client is the person.
+    """
 
     token: Token
     model: str | None = None
@@ -31,6 +46,18 @@ class MakeSettings:
     base_instructions: str | None = None
     include_plan_tool: bool | None = None
     include_apply_patch_tool: bool | None = None
+    developer_instructions: str | None = None
+    person: Person | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Permit:
+    """Whether a client may have these settings in a conversation that has `current`. Answer: SettingsMade."""
+
+    token: Token
+    settings: Settings
+    current: Settings
+    person: Person
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,22 +141,28 @@ class Export:
 
     token: Token
     conversation: ConversationId
-    place: tuple[int, int] | None = None
+    place: tuple[int, int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """`place` is where the next piece begins; None after the last."""
+    """`place` is where the next piece begins; None after the last. `partial`: the last line goes on there."""
 
     lines: tuple[str, ...]
-    place: tuple[int, int] | None = None
+    place: tuple[int, int, int] | None = None
+    partial: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Import:
+    """Answer: Stored; Plain {lines} while `more` follow. `partial`: the last line goes on in the next request."""
+
     token: Token
     lines: tuple[str, ...]
     new_id: ConversationId | None = None
+    upload: str | None = None
+    more: bool = False
+    partial: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +219,14 @@ class ReadSavedConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class AskKey:
+    """Whether there is a key for the model provider of new conversations. Answer: Plain {key, openai}; no secret."""
+
+    token: Token
+    person: Person
+
+
+@dataclass(frozen=True, slots=True)
 class RunOnce:
     """A command outside of any conversation, under its sandbox. Answer: Plain {exitCode, stdout, stderr}."""
 
@@ -194,6 +235,7 @@ class RunOnce:
     timeout_ms: float | None = None
     cwd: str | None = None
     sandbox: SandboxPolicy | None = None
+    person: Person | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +244,19 @@ class DiffToRemote:
 
     token: Token
     cwd: str
+
+
+@dataclass(frozen=True, slots=True)
+class FindFiles:
+    """Answer: Plain {files}, the best first. Roots are relative to the client's directory.
+
+    A later search of the same series takes the place of one that has not begun, which finds nothing then.
+    """
+
+    token: Token
+    query: str
+    roots: tuple[str, ...]
+    series: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +276,7 @@ class Served:
 
 Request = (
     MakeSettings
+    | Permit
     | RememberEnvironment
     | ReadHistory
     | ReadNews
@@ -235,6 +291,8 @@ Request = (
     | Down
     | ReadConfig
     | ReadSavedConfig
+    | AskKey
     | RunOnce
     | DiffToRemote
+    | FindFiles
 )

@@ -2,13 +2,16 @@
 
 import contextlib
 import threading
+from collections.abc import Callable
 
 from actors.effects import Deliver, EndSubscription, ReplyTo
 from actors.errors import ActorGone
 from actors.ids import ConnectionId
 from actors.messages import Address
 from transports.dialect import Client
-from transports.messages import Dismissed, Posted
+from transports.messages import Announced, Dismissed, Posted, Reconfigured, Streamed
+
+News = Posted | Dismissed | Reconfigured | Announced
 
 
 class _Line:
@@ -22,7 +25,7 @@ class _Line:
         self._lock = threading.Lock()
         self._open = True
 
-    def tell(self, message: Posted | Dismissed) -> bool:
+    def tell(self, message: News) -> bool:
         with self._lock, contextlib.suppress(ActorGone):  # telling never waits, so neither does who wants the lock
             if self._open:
                 self._address.tell(message)
@@ -40,6 +43,7 @@ class Switchboard:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._lines: dict[ConnectionId, _Line] = {}
+        self.on_leave: Callable[[], None] = lambda: None  # on the connection's thread; never waits
 
     def join(self, client: Client, address: Address) -> None:
         with self._lock:
@@ -57,9 +61,10 @@ class Switchboard:
             line = self._lines.pop(connection, None)
         if line is not None:
             line.close()
+            self.on_leave()
 
     def post(self, connection: ConnectionId, message: ReplyTo | Deliver | EndSubscription, sender: Address) -> None:
-        self._tell(connection, Posted(message, sender))
+        self._tell(connection, (Streamed if isinstance(message, Deliver) else Posted)(message, sender))
 
     def clients(self) -> list[Client]:
         with self._lock:
@@ -73,6 +78,14 @@ class Switchboard:
         for client in self.clients():
             self.dismiss(client.connection, reason)
 
-    def _tell(self, connection: ConnectionId, message: Posted | Dismissed) -> bool:
+    def reconfigured(self) -> None:
+        for client in self.clients():
+            self._tell(client.connection, Reconfigured())
+
+    def announce(self, text: str) -> None:
+        for client in self.clients():
+            self._tell(client.connection, Announced(text))
+
+    def _tell(self, connection: ConnectionId, message: News) -> bool:
         line = self._lines.get(connection)  # one look into a dict needs no lock
         return line is not None and line.tell(message)

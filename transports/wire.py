@@ -14,6 +14,7 @@ from transports.framing import Item
 HIGH_WATER = 256 * 1024  # with more than this to write, nothing is read: a client that takes no answers asks in vain
 LOW_WATER = 64 * 1024
 WRITE_LIMIT = 64 * 1024 * 1024  # four of the longest lines; beyond it the client is cut off
+LINES = 64  # of one Arrived: a read may bring thousands, and their owner has other news to look at
 HANGUP_GRACE_S = 5.0  # what was written before a hang-up may take so long to leave
 
 

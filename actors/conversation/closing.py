@@ -16,6 +16,7 @@ from actors.orders import (
     Crashed,
     ModelFailed,
     Outcome,
+    PendingInput,
     Stopped,
     Suspended,
 )
@@ -26,6 +27,11 @@ ABORTED_OUTPUT = {
     AbortReason.REPLACED: "aborted by user",
     AbortReason.FAILED: "aborted: the supervisor failed",
     AbortReason.LOST: "aborted: the supervisor was stopped",
+}
+# Ends that nobody asked for are errors: clients that know only interrupts must not take them for one.
+NOBODY_ASKED = {
+    AbortReason.FAILED: "the turn failed",
+    AbortReason.LOST: "the turn was lost with the daemon",
 }
 
 
@@ -39,6 +45,8 @@ def close_turn(draft: Draft, outcome: Outcome, stopping: Stopping | None) -> Non
     _balance(draft, turn, reason)
     if error is not None:
         draft.emit(ev.ErrorEvent(message=error))
+    elif isinstance(terminal, ev.TurnAborted) and terminal.reason in NOBODY_ASKED:
+        draft.emit(ev.ErrorEvent(message=terminal.message or NOBODY_ASKED[terminal.reason]))
     draft.emit(terminal, turn.id)
     draft.state.tails = ()
     ending = Ending.ERROR if error is not None else _ending(terminal)
@@ -70,12 +78,30 @@ def _balance(draft: Draft, turn: TurnFacts, reason: AbortReason) -> None:
     for item, opened in turn.items:
         _end_item(draft, item, opened, tails)
     for call, item in turn.calls:  # before partial text: an output follows its call, whatever was said meanwhile
-        draft.emit(ev.ToolOutput(call_id=call, item_id=item, output=ABORTED_OUTPUT[reason]))
+        draft.emit(ev.ToolOutput(call_id=call, item_id=item, output=_aborted_output(turn, item, reason)))
     for asked in turn.approvals:
         resolved = ev.ApprovalResolved(approval_id=asked.approval_id, decision=Decision.WITHDRAWN, reason=reason)
         draft.emit(resolved)
     for tail in tails:
         _keep_partial(draft, tail)
+
+
+def _aborted_output(turn: TurnFacts, item: ItemId, reason: AbortReason) -> str:
+    """A turn that was lost with its agent tells what the journal knows of the call, and no more."""
+    if reason is not AbortReason.LOST:
+        return ABORTED_OUTPUT[reason]
+    if any(item == begun for begun, _ in turn.items):
+        return f"{ABORTED_OUTPUT[reason]} after this had begun; how far it came is not known"
+    if item in turn.granted:
+        return f"{ABORTED_OUTPUT[reason]} when this was approved; there is no record that it began"
+    return ABORTED_OUTPUT[reason]
+
+
+def what_is_known(turn: TurnFacts) -> str:
+    """Of a turn that nobody works on any more: for people, behind the reason."""
+    if turn.items:
+        return "; what had begun may have come to its end or not"
+    return "; what was approved has no record of a beginning" if turn.granted else ""
 
 
 def _keep_partial(draft: Draft, tail: Tail) -> None:
@@ -138,9 +164,14 @@ def _settle_the_queue(draft: Draft, stopping: Stopping | None, turn: TurnId, end
             draft.emit(ev.InputWithdrawn(input_id=waiting.id, reason=f"turn {ending}"))
             settle_claims(draft, claims, result)
             draft.state.claims = tuple(claim for claim in draft.state.claims if claim.input != waiting.id)
-    kept = tuple(one for one in draft.facts.pending if one.policy is not BusyPolicy.INTERRUPT)
+    kept = _that_stays(draft)
     if kept and not draft.facts.paused:
         draft.emit(ev.QueuePaused(queued=len(kept)))
+
+
+def _that_stays(draft: Draft) -> tuple[PendingInput, ...]:
+    """Input that waits behind the turn, without what was said after its stop and starts the next one at once."""
+    return tuple(one for one in draft.facts.pending if one.policy is not BusyPolicy.INTERRUPT)
 
 
 def settle_claims(draft: Draft, claims: tuple[Claim, ...], answer: Answer) -> None:
@@ -156,7 +187,7 @@ def answer_waiters(draft: Draft, turn: TurnFacts, result: TurnResult) -> None:
     """Everybody whose input the turn took, and everybody who asked it to stop."""
     settle_claims(draft, tuple(claim for claim in draft.state.claims if claim.input in turn.inputs), result)
     for caller in draft.state.interrupts:
-        draft.reply(caller, Interrupted(turn.id, result.ending, len(draft.facts.pending)))
+        draft.reply(caller, Interrupted(turn.id, result.ending, len(_that_stays(draft))))
     claims = tuple(claim for claim in draft.state.claims if claim.input not in turn.inputs)
     draft.state.claims = claims
     draft.state.interrupts = ()

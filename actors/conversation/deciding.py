@@ -3,6 +3,7 @@
 from actors import events as ev
 from actors.answers import Answered, Interrupted
 from actors.conversation.draft import Draft
+from actors.conversation.sending import withdraw_all
 from actors.conversation.starting import resume_turn
 from actors.conversation.state import Stage, Stopping
 from actors.conversation.turns import stop_turn
@@ -15,6 +16,8 @@ from actors.settings import AbortReason, Decision
 
 def interrupt(draft: Draft, command: Interrupt) -> None:
     """Answered at the end of the turn it hits, or at once where nothing runs."""
+    if command.clear:
+        withdraw_all(draft, "cleared by an interrupt")
     if draft.facts.turn is None:
         draft.reply(command.caller, Interrupted(None, None, len(draft.facts.pending)))
         return

@@ -1,14 +1,19 @@
 """One step in the making: what was decided so far. Lives inside one call of `step` and never leaves it."""
 
+import json
+
+from pydantic_core import PydanticSerializationError
+
 from actors import events as ev
 from actors.answers import Answer
 from actors.conversation.facts import Facts, apply
 from actors.conversation.restore import head_of
-from actors.conversation.state import Held, Stamp, State, Step
+from actors.conversation.state import Held, Limits, Stamp, State, Step
 from actors.conversation.tail import without_item
 from actors.effects import Effect, ReplyTo
 from actors.ids import Caller, TurnId
 from actors.records import Append, Record
+from actors.shortening import shortened
 
 # A power cut must not take these: what somebody said, what somebody decided, how something ended.
 DURABLE = (
@@ -35,6 +40,9 @@ HEADLINES = (
     ev.QueueResumed,
     ev.TaskStarted,
 )
+
+# What a client said is as long as its message was allowed to be.
+SAID = (ev.UserMessage, ev.InputQueued)
 
 
 class Draft:
@@ -64,8 +72,11 @@ class Draft:
         """Say it happened. It gets the next seq; nobody sees it before it is on disk."""
         open_turn = self.facts.turn
         turn = turn or (open_turn.id if open_turn else None)
+        event, body = _written(event)
+        if len(body) > self.state.limits.event_bytes:
+            event, body = _bounded(event, body, self.state.limits)
         facts = apply(self.facts, event, self.now, turn)
-        record = Record(facts.seq, self.now, turn, event.type, event.model_dump_json().encode())
+        record = Record(facts.seq, self.now, turn, event.type, body)
         self._records.append(record)
         self._durable = self._durable or isinstance(event, DURABLE)
         self._headline = self._headline or isinstance(event, HEADLINES)
@@ -110,3 +121,18 @@ class Draft:
             head = head_of(self.state) if self._headline else None
             append = Append(self.facts.conversation, tuple(self._records), head, self._durable)
         return Step(self.state, append, (*self._effects, *self._last))
+
+
+def _written(event: ev.DurableEvent) -> tuple[ev.DurableEvent, bytes]:
+    """A path of the system's may be any bytes: what is no text in it is told as `?`."""
+    try:
+        return event, event.model_dump_json().encode()
+    except PydanticSerializationError:
+        body = json.dumps(event.model_dump(mode="json"), ensure_ascii=False).encode(errors="replace")
+        return ev.durable_adapter.validate_json(body), body
+
+
+def _bounded(event: ev.DurableEvent, body: bytes, limits: Limits) -> tuple[ev.DurableEvent, bytes]:
+    """What is stored can be read again, whatever it is: the texts of an event that is too long lose their middle."""
+    short = shortened(body, limits.said_bytes if isinstance(event, SAID) else limits.event_bytes)
+    return (event, body) if short is body else (ev.durable_adapter.validate_json(short), short)

@@ -17,11 +17,17 @@ from actors.settings import BusyPolicy, Decision, ReadOnly, Settings
 
 KEYS_KEPT_S = 24 * 3600.0  # a client may repeat a request for a day
 ANSWERS_KEPT = 64  # enough to name the winner to everyone who was asked
+KEYS_KEPT = 1_000  # all of them are in each checkpoint; nobody repeats a request after so many others
+STANDING_KEPT = 256  # the same; what is forgotten is asked again
+STANDING_LENGTH = 16_384  # characters of a command that is remembered; a longer one is asked each time
+MOST_TOKENS = (1 << 63) - 1  # what the journal can count to
 PREVIEW_LENGTH = 80  # what a line of `ls` has room for
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 ItemKind = Literal["exec", "patch", "mcp"]
+
+MOST_TOKENS = 2**53 - 1  # of a conversation: what JSON readers hold exactly
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +49,7 @@ class TurnFacts:
     items: tuple[tuple[ItemId, OpenItem], ...] = ()
     calls: tuple[tuple[CallId, ItemId], ...] = ()
     approvals: tuple[ev.ApprovalRequest, ...] = ()
+    granted: tuple[ItemId, ...] = ()  # approved, and not begun since
 
     @property
     def only_waits(self) -> bool:
@@ -79,6 +86,7 @@ class Facts:
     keys: tuple[Key, ...] = ()
     preview: str = ""
     tokens: int = 0
+    stumbled: bool = False  # the last turn that ended said an error
 
     @property
     def steering(self) -> tuple[PendingInput, ...]:
@@ -120,19 +128,26 @@ def apply(facts: Facts, event: ev.DurableEvent, ts: float, turn: TurnId | None) 
         case ev.ConversationFailed():
             return replace(facts, failed=event.message)
         case ev.ConversationRestarted():
-            return replace(facts, failed=None)
+            return replace(facts, failed=None, stumbled=False)
         case ev.InputQueued() | ev.InputWithdrawn() | ev.QueuePaused() | ev.QueueResumed() | ev.UserMessage():
             return _apply_input(facts, event, ts, turn)
         case ev.TaskStarted() if turn is not None:
-            return replace(facts, turn=TurnFacts(turn, event.settings))
+            return replace(facts, turn=TurnFacts(turn, event.settings), stumbled=False)
+        case ev.ErrorEvent():
+            return replace(facts, stumbled=True)
         case ev.TaskComplete() | ev.TurnAborted():
             return replace(facts, turn=None, keys=_ended(facts))
         case ev.TokenCount():
-            return replace(facts, tokens=facts.tokens + event.total_tokens)
+            return replace(facts, tokens=_summed(facts.tokens, event.total_tokens))
         case _ if facts.turn is not None:
             return _apply_to_turn(facts, facts.turn, event)
         case _:
             return facts
+
+
+def _summed(tokens: int, more: int) -> int:
+    """What a server says may be anything; the sum stays a number of tokens, and one that every reader can hold."""
+    return max(0, min(tokens + max(0, more), MOST_TOKENS))
 
 
 def _apply_input(
@@ -150,7 +165,7 @@ def _apply_input(
             keys = tuple(known for known in facts.keys if known.input != event.input_id)
             return replace(facts, pending=_without(facts.pending, event.input_id), keys=keys)
         case ev.QueuePaused():
-            return replace(facts, paused=True)
+            return replace(facts, paused=True, pending=_unhurried(facts))
         case ev.QueueResumed():
             return replace(facts, paused=False)
         case ev.UserMessage():
@@ -176,7 +191,7 @@ def _apply_to_turn(facts: Facts, turn: TurnFacts, event: ev.DurableEvent) -> Fac
         case ev.ApprovalResolved():
             facts = _remember_answer(facts, event)
             rest = tuple(asked for asked in turn.approvals if asked.approval_id != event.approval_id)
-            turn = replace(turn, approvals=rest)
+            turn = replace(turn, approvals=rest, granted=(*turn.granted, *_granted(turn, event)))
         case ev.ExecCommandBegin():
             turn = _opened(turn, event.item_id, OpenItem("exec", event.call_id))
         case ev.PatchApplyBegin():
@@ -195,23 +210,35 @@ def _apply_to_turn(facts: Facts, turn: TurnFacts, event: ev.DurableEvent) -> Fac
 
 
 def _opened(turn: TurnFacts, item: ItemId, opened: OpenItem) -> TurnFacts:
-    return replace(turn, items=(*turn.items, (item, opened)))
+    granted = tuple(one for one in turn.granted if one != item)
+    return replace(turn, items=(*turn.items, (item, opened)), granted=granted)
+
+
+def _granted(turn: TurnFacts, event: ev.ApprovalResolved) -> tuple[ItemId, ...]:
+    if event.decision not in {Decision.APPROVED, Decision.APPROVED_FOR_SESSION}:
+        return ()
+    return tuple(asked.item_id for asked in turn.approvals if asked.approval_id == event.approval_id)
 
 
 def _remember_answer(facts: Facts, event: ev.ApprovalResolved) -> Facts:
     answered = (*facts.answered, (event.approval_id, event.decision, event.by))[-ANSWERS_KEPT:]
     asked = facts.approval(event.approval_id)
     standing = facts.standing
-    if event.decision is Decision.APPROVED_FOR_SESSION and isinstance(asked, ev.ExecApprovalRequest):
-        standing = (*standing, (asked.command, str(asked.cwd)))
+    for_session = event.decision is Decision.APPROVED_FOR_SESSION
+    if for_session and isinstance(asked, ev.ExecApprovalRequest) and _length(asked) <= STANDING_LENGTH:
+        standing = (*standing, (asked.command, str(asked.cwd)))[-STANDING_KEPT:]
     return replace(facts, answered=answered, standing=standing)
+
+
+def _length(asked: ev.ExecApprovalRequest) -> int:
+    return sum(map(len, asked.command))
 
 
 def _remember(facts: Facts, key: str | None, taken: InputId, ts: float, turn: TurnId | None) -> tuple[Key, ...]:
     if key is None:
         return facts.keys
     kept = (known for known in facts.keys if known.key != key and known.ts > ts - KEYS_KEPT_S)
-    return (*kept, Key(key, ts, taken, turn))
+    return (*kept, Key(key, ts, taken, turn))[-KEYS_KEPT:]
 
 
 def _ended(facts: Facts) -> tuple[Key, ...]:
@@ -226,6 +253,16 @@ def _in_line(pending: tuple[PendingInput, ...], waiting: PendingInput) -> tuple[
         return (*pending, waiting)
     urgent = sum(1 for other in pending if other.policy is BusyPolicy.INTERRUPT)
     return (*pending[:urgent], waiting, *pending[urgent:])
+
+
+def _unhurried(facts: Facts) -> tuple[PendingInput, ...]:
+    """Paused while its turn is still open, what was to replace that turn hurries no more."""
+    if facts.turn is None:
+        return facts.pending
+    return tuple(
+        replace(one, policy=BusyPolicy.ENQUEUE) if one.policy is BusyPolicy.INTERRUPT else one
+        for one in facts.pending
+    )
 
 
 def _without(pending: tuple[PendingInput, ...], taken: InputId) -> tuple[PendingInput, ...]:

@@ -4,20 +4,20 @@ from dataclasses import replace
 
 from actors import events as ev
 from actors.answers import Begun, Done
+from actors.conversation import sending
 from actors.conversation.closing import settle_claims
 from actors.conversation.deciding import resolve
 from actors.conversation.draft import Draft
 from actors.conversation.passing import deny_if_alone, inherit
 from actors.conversation.reading import end_subscription
 from actors.conversation.restore import adopted
-from actors.conversation.sending import withdraw_what_is_awaited
 from actors.conversation.starting import start_next
 from actors.conversation.state import Stage, Stopping
 from actors.conversation.storing import settle_stranded
 from actors.conversation.turns import set_deadline, stop_turn
 from actors.effects import Leave, OfferToPark, SetTimer, Stay
 from actors.errors import TurnFailed, UnknownConversation, WrongState
-from actors.ids import ApprovalId
+from actors.ids import ApprovalId, InputId
 from actors.messages import (
     Archive,
     Begin,
@@ -71,11 +71,11 @@ def archive(draft: Draft, command: Archive) -> None:
     if is_unborn(draft, command):
         return
     if command.archived and draft.facts.turn is not None:
-        draft.refuse(command.caller, WrongState("a turn is open; interrupt it first"))
+        draft.refuse(command.caller, WrongState("a turn is running; interrupt it first"))
         return
     if command.archived != draft.facts.archived:
         if command.archived:
-            withdraw_what_is_awaited(draft, "the conversation was archived")
+            sending.withdraw_what_is_awaited(draft, "the conversation was archived")
         draft.emit(ev.ConversationArchived(archived=command.archived))
     draft.reply(command.caller, Done())
 
@@ -83,16 +83,25 @@ def archive(draft: Draft, command: Archive) -> None:
 def change_settings(draft: Draft, command: ChangeSettings) -> None:
     if is_unborn(draft, command):
         return
-    if command.settings != draft.facts.settings:
-        draft.emit(ev.SettingsChanged(settings=command.settings))
+    settings = command.settings.keeping(draft.facts.settings)
+    if settings != draft.facts.settings:
+        draft.emit(ev.SettingsChanged(settings=settings))
     draft.reply(command.caller, Done())
 
 
 def restart(draft: Draft, command: Restart) -> None:
-    if draft.facts.failed is None:
-        draft.refuse(command.caller, WrongState("the conversation has not failed"))
+    """Of a conversation that was given up; of one whose last turn ended in an error, without its pictures.
+
+    A picture that a provider refuses is refused with every later request. Nothing else in a history can do that.
+    """
+    facts = draft.facts
+    if facts.turn is not None:
+        draft.refuse(command.caller, WrongState("a turn is open; interrupt it first"))
         return
-    draft.emit(ev.ConversationRestarted(by=command.by))
+    if facts.failed is None and not facts.stumbled:
+        draft.refuse(command.caller, WrongState("nothing to restart: the last turn did not end in an error"))
+        return
+    draft.emit(ev.ConversationRestarted(by=command.by, without_pictures=facts.failed is None))
     start_next(draft)
     draft.reply(command.caller, Done())
 
@@ -116,7 +125,7 @@ def revive(draft: Draft, news: Revived) -> None:
 def retire(draft: Draft, command: Retire) -> None:
     """An open turn is somebody's business. All else is over in a moment, and whoever reads or waits is told."""
     if draft.facts.turn is not None:
-        draft.refuse(command.caller, WrongState("a turn is open; interrupt it first"))
+        draft.refuse(command.caller, WrongState("a turn is running; interrupt it first"))
         draft.at_once(Stay())
         return
     for reader in draft.state.subscribers:
@@ -181,6 +190,8 @@ def take_timer(draft: Draft, news: TimerFired) -> None:
             _deadline(draft, ApprovalId(rest))
         case "unanswerable":
             deny_if_alone(draft, ApprovalId(rest))
+        case sending.CALLER_GONE:
+            sending.stop_for_nobody(draft, InputId(rest))
         case "storage":
             settle_stranded(draft, AbortReason.FAILED, draft.state.storage_error or "")
         case _:

@@ -24,7 +24,7 @@ def pass_on(draft: Draft, command: PassOn) -> None:
     passed = replace(passes, by=passes.by | {command.connection}) if command.asked else passes
     draft.state.passes = {**draft.state.passes, command.approval: passed}
     if command.asked and not draft.state.quiescing and not _somebody_can(draft, passed):
-        resolve(draft, command.approval, Decision.DENIED, command.by, "no client that was asked could answer it")
+        resolve(draft, command.approval, Decision.DENIED, command.by, command.reason)
 
 
 def watch_passes(draft: Draft) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import islice
 from operator import attrgetter
 
 from actors.answers import Attached, Done
@@ -9,11 +10,13 @@ from actors.conversation.draft import Draft
 from actors.conversation.state import Limits, State, Subscriber
 from actors.conversation.summary import summary
 from actors.conversation.tail import TailPlace, delta_of
-from actors.effects import Deliver, EndSubscription, ReadPage, Slice, Unsubscribed
+from actors.effects import Deliver, EndSubscription, FeedOthers, ReadPage, Slice, Unsubscribed
 from actors.errors import InvalidInput, UnknownConversation
 from actors.ids import ConnectionId, SubscriptionId
 from actors.messages import Attach, Detach, PageRead, Ready
 from actors.records import Record
+
+AT_ONCE = 32  # readers that are served in one step; a thousand would keep everybody waiting who shares the thread
 
 Place = tuple[int, tuple[tuple[TailPlace, int], ...], bool, bool]  # where a reader stands
 
@@ -78,16 +81,18 @@ def end_subscription(draft: Draft, subscription: SubscriptionId, reason: str) ->
 
 
 def feed_readers(draft: Draft) -> None:
-    """Everybody who is ready gets what is new. Those who stand at the same place share one slice."""
+    """Everybody who is ready gets what is new, some at a time. Those who stand at the same place share one slice."""
     shared: dict[Place, Slice] = {}
     readers = draft.state.subscribers
-    moved = {
-        reader.id: _feed(draft, reader, shared)
-        for reader in readers.values()
-        if not reader.in_flight and _is_behind(draft.state, reader)
-    }
-    if moved:
-        draft.state.subscribers = {**readers, **moved}
+    waiting = (one for one in readers.values() if not one.in_flight and _is_behind(draft.state, one))
+    moved = {reader.id: _feed(draft, reader, shared) for reader in islice(waiting, AT_ONCE)}
+    if not moved:
+        return
+    draft.state.subscribers = {**readers, **moved}
+    if len(moved) == AT_ONCE and next(waiting, None) is not None:
+        others = {key: one for key, one in readers.items() if key not in moved}
+        draft.state.subscribers = {**others, **moved}  # who waits longest is the next
+        draft.after_the_readers(FeedOthers())
 
 
 def somebody_is_behind(state: State) -> bool:

@@ -10,12 +10,15 @@ from actors.conversation.facts import KEYS_KEPT_S, Facts, Key
 from actors.conversation.starting import start_next, start_turn
 from actors.conversation.state import Claim, Stopping
 from actors.conversation.turns import stop_turn
+from actors.effects import SetTimer
 from actors.errors import Busy, Cancelled, InvalidInput, Overloaded, QueueFull, UnknownConversation, WrongState
 from actors.ids import ConnectionId, InputId
+from actors.items import says_nothing, size_of
 from actors.messages import CancelRequest, ResumeQueue, Send, WithdrawInput
 from actors.orders import InputWaits, PendingInput
 from actors.settings import AbortReason, BusyPolicy
 
+CALLER_GONE = "caller_gone"  # the timer's name
 EARLY_CANCELS = 64  # cancels that overtook their request; more than a client can have in flight
 
 
@@ -44,7 +47,7 @@ def _cancelled_early(draft: Draft, command: Send) -> Cancelled | None:
     if command.caller not in early:
         return None
     draft.state.early_cancels = tuple(one for one in early if one != command.caller)
-    return Cancelled("the request was cancelled before it was taken")
+    return Cancelled("the request was cancelled before it was accepted")
 
 
 def _refusal(
@@ -57,15 +60,25 @@ def _refusal(
         return Overloaded("the daemon is stopping; try again in a moment")
     if not command.items:
         return InvalidInput("a message needs at least one item")
+    if says_nothing(command.items):
+        return InvalidInput(
+            "the message is empty; write some words, because many models refuse every request with it"
+        )
     if facts.failed is not None:
-        return WrongState(f"the conversation was given up: {facts.failed}; restart it first")
+        return WrongState(f"the conversation has failed: {facts.failed}; `greenroom restart` restarts it")
     if facts.archived:
-        return WrongState("the conversation is archived")
+        return WrongState("the conversation is archived; `greenroom archive --undo` unarchives it")
     if facts.turn is not None and command.policy is BusyPolicy.REJECT:
         return Busy(f"turn {facts.turn.id} is running", turn=facts.turn.id)
     if facts.turn is not None and len(facts.pending) >= draft.state.limits.queue:  # else one begins at once
         count = len(facts.pending)
-        return QueueFull(f"{count} {'input waits' if count == 1 else 'inputs wait'} already")
+        told = f"{count} {'input waits' if count == 1 else 'inputs wait'} already"
+        return QueueFull(f"{told} (greenroom.limits.queue_length)")
+    if facts.turn is not None and facts.pending:
+        size = sum(map(size_of, (command.items, *(one.items for one in facts.pending))))
+        if size > draft.state.limits.queue_bytes:
+            told = f"with this one, {size} bytes of input would wait"
+            return QueueFull(f"{told}; {draft.state.limits.queue_bytes} are possible (greenroom.limits.queue_bytes)")
     return None
 
 
@@ -121,7 +134,7 @@ def _resume_if_paused(draft: Draft) -> None:
 
 def _claim(draft: Draft, command: Send, taken: InputId) -> None:
     if command.caller is not None:
-        draft.state.claims = (*draft.state.claims, Claim(command.caller, taken, command.await_end))
+        draft.state.claims = (*draft.state.claims, Claim(command.caller, taken, command.await_end, command.gone_s))
 
 
 def _accept(draft: Draft, command: Send, taken: InputId, *, duplicate: bool = False) -> None:
@@ -168,10 +181,16 @@ def cancel_request(draft: Draft, command: CancelRequest) -> None:
 
 def withdraw_input(draft: Draft, command: WithdrawInput) -> None:
     if all(waiting.id != command.input for waiting in draft.facts.pending):
-        draft.refuse(command.caller, InvalidInput(f"no waiting input {command.input}"))
+        draft.refuse(command.caller, InvalidInput(f"no input {command.input} waits"))
         return
     _withdraw(draft, command.input, command.reason)
     draft.reply(command.caller, Done())
+
+
+def withdraw_all(draft: Draft, reason: str) -> None:
+    """Everything that no turn has taken yet. Its senders are told, if they wait."""
+    for waiting in draft.facts.pending:
+        _withdraw(draft, waiting.id, reason)
 
 
 def withdraw_what_is_awaited(draft: Draft, reason: str) -> None:
@@ -191,7 +210,9 @@ def _withdraw(draft: Draft, taken: InputId, reason: str) -> None:
 
 def resume_queue(draft: Draft, command: ResumeQueue) -> None:
     if draft.facts.archived:
-        draft.refuse(command.caller, WrongState("the conversation is archived"))
+        draft.refuse(
+            command.caller, WrongState("the conversation is archived; `greenroom archive --undo` unarchives it")
+        )
         return
     _resume_if_paused(draft)
     start_next(draft)
@@ -199,8 +220,28 @@ def resume_queue(draft: Draft, command: ResumeQueue) -> None:
 
 
 def forget_connection(draft: Draft, gone: ConnectionId) -> None:
-    """Nobody is there to be answered; the work goes on."""
+    """Nobody is there to be answered; the work goes on, at least for a while."""
     state = draft.state
+    for claim in state.claims:
+        if claim.caller.connection == gone and claim.gone_s is not None:
+            draft.at_once(SetTimer(f"{CALLER_GONE}:{claim.input}", claim.gone_s))
     state.claims = tuple(claim for claim in state.claims if claim.caller.connection != gone)
     state.interrupts = tuple(caller for caller in state.interrupts if caller.connection != gone)
     state.early_cancels = tuple(caller for caller in state.early_cancels if caller.connection != gone)
+
+
+def stop_for_nobody(draft: Draft, said: InputId) -> None:
+    """The caller of this input did not come back. Who reads along, or waits for the same turn, wants it still.
+
+    A question alone is left on paper: nothing runs, and whoever answers it has looked.
+    """
+    turn = draft.facts.turn
+    if any(claim.input == said for claim in draft.state.claims):  # the same input was said again, with its key
+        return
+    if turn is None or said not in turn.inputs:
+        if any(waiting.id == said for waiting in draft.facts.pending):
+            _withdraw(draft, said, "its caller is gone")
+        return
+    waits = any(claim.awaiting and claim.input in turn.inputs for claim in draft.state.claims)
+    if not (draft.state.subscribers or waits or turn.only_waits):
+        stop_turn(draft, Stopping(AbortReason.INTERRUPTED, message="its caller is gone, and nobody else is here"))

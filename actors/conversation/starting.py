@@ -5,7 +5,7 @@ from actors.conversation.draft import Draft
 from actors.conversation.facts import TurnFacts
 from actors.conversation.state import Run, Stage
 from actors.ids import ItemId, TurnId
-from actors.items import text_of
+from actors.items import words_of
 from actors.orders import (
     InputWaits,
     PendingInput,
@@ -18,7 +18,8 @@ BORN = 1  # the seq of a conversation's first event
 
 def start_turn(draft: Draft, inputs: tuple[PendingInput, ...]) -> None:
     """A turn begins with what was said. The agent is told when that is on disk."""
-    own = next((waiting.settings for waiting in inputs if waiting.settings), None)
+    named = next((waiting.settings for waiting in inputs if waiting.settings), None)
+    own = named and named.keeping(draft.facts.settings)
     turn = TurnId(draft.name())
     first = draft.facts.seq == BORN
     draft.emit(ev.TaskStarted(settings=own), turn)
@@ -44,7 +45,7 @@ def run_agent(draft: Draft, order: RunAgent) -> None:
 def emit_user_message(draft: Draft, waiting: PendingInput) -> None:
     draft.emit(
         ev.UserMessage(
-            message=text_of(waiting.items),
+            message=words_of(waiting.items),
             item_id=ItemId(waiting.id),
             items=waiting.items,
             input_id=waiting.id,

@@ -27,6 +27,9 @@ class Limits:
     """Bounds, each with its reason."""
 
     queue: int = 100  # more than a person queues by hand; a script that does is told
+    queue_bytes: int = 16 << 20  # of what waits; all of it is written with each step of a turn
+    event_bytes: int = 8 << 20  # of what is stored; a longer one could not be shown to everybody
+    said_bytes: int = 18 << 20  # of what a client said: its longest message, and what stands around it
     window_records: int = 64  # what a reader that keeps up may be behind by; more comes from the journal
     window_bytes: int = 16 * 1024  # a live session stays under 60 KiB
     page_records: int = 256  # one slice from the journal; a control message never waits longer than this takes
@@ -72,6 +75,7 @@ class Claim:
     caller: Caller
     input: InputId
     awaiting: bool
+    gone_s: float | None = None  # how long its caller may be gone
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from actors.messages import (
     Park,
     PassOn,
     Quiesce,
+    ReadersWait,
     Ready,
     Rename,
     Restart,
@@ -39,7 +40,7 @@ from actors.orders import AgentOutput, TurnEnded
 from actors.settings import AbortReason
 
 LOOKS_AT_THE_DISK_AGAIN = (Send, Interrupt, CancelRequest, AnswerApproval, ResumeQueue, Archive, Restart)
-MACHINERY = (Ready, Committed, PageRead, TimerFired, Park)  # nobody cares for the conversation by these
+MACHINERY = (Ready, ReadersWait, Committed, PageRead, TimerFired, Park)  # nobody cares for the conversation by these
 
 
 def step(state: State, message: Input, stamp: Stamp, freed: Sequence[Ready] = ()) -> Step:
@@ -68,6 +69,8 @@ def _decide(draft: Draft, message: Input) -> None:
     match message:
         case AgentOutput():
             turns.take_output(draft, message)
+        case ReadersWait():
+            pass  # they are served below, as always
         case Ready():
             reading.reader_ready(draft, message)
         case Committed():

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from actors.answers import Interrupted
-from actors.conversation.closing import close_turn
+from actors.conversation.closing import close_turn, what_is_known
 from actors.conversation.draft import Draft
 from actors.conversation.reading import trimmed
 from actors.conversation.state import Held, Run, Stage, Stopping
@@ -119,5 +119,7 @@ def is_stranded(draft: Draft) -> bool:
 
 
 def settle_stranded(draft: Draft, reason: AbortReason, message: str) -> None:
-    if is_stranded(draft):
-        close_turn(draft, Stopped(), Stopping(reason, message=message))
+    turn = draft.facts.turn
+    if turn is not None and is_stranded(draft):
+        known = what_is_known(turn) if reason is AbortReason.LOST else ""
+        close_turn(draft, Stopped(), Stopping(reason, message=message + known))

@@ -13,17 +13,19 @@ from actors.ids import TurnId
 from actors.orders import (
     AgentNews,
     AgentOutput,
+    AllStored,
     AnswerAgent,
     GiveInput,
     InputWanted,
     RunAgent,
     StopAgent,
     Stopped,
+    StorageAwaited,
     Suspended,
     TakeMore,
     TurnEnded,
 )
-from actors.settings import Decision
+from actors.settings import BusyPolicy, Decision
 
 UNSTORED_RECORDS = 512  # events of one conversation under way to the journal
 UNSTORED_BYTES = 1 << 20
@@ -88,6 +90,8 @@ def _take(draft: Draft, news: AgentNews) -> None:
             draft.state.tails = grown(draft.state.tails, news, draft.facts.seq)
         case InputWanted():
             _give_input(draft, turn.id)
+        case StorageAwaited():
+            draft.when_stored(AllStored(turn.id))
         case ev.ExecApprovalRequest() | ev.ApplyPatchApprovalRequest():
             _ask(draft, turn.id, news)
         case ev.ExecCommandEnd() | ev.PatchApplyEnd() | ev.McpToolCallEnd():
@@ -145,9 +149,18 @@ def stop_turn(draft: Draft, stopping: Stopping, *, kill: bool = False) -> None:
         draft.state.run = replace(run, stage=Stage.STOPPING, stopping=stopping)
         draft.at_once(StopAgent(turn.id, kill))
     else:
-        merged = replace(run.stopping, by=tuple(dict.fromkeys((*run.stopping.by, *stopping.by))))
+        by = tuple(dict.fromkeys((*run.stopping.by, *stopping.by)))
+        merged = replace(run.stopping, by=by, pause=run.stopping.pause or stopping.pause)
+        if merged.pause and not run.stopping.pause:
+            _hold_the_replacement(draft)
         draft.state.run = replace(run, stopping=merged)
         draft.at_once(StopAgent(turn.id, kill=True))
+
+
+def _hold_the_replacement(draft: Draft) -> None:
+    """A turn that was to be replaced is interrupted before it has ended: the new input waits like all the others."""
+    if any(waiting.policy is BusyPolicy.INTERRUPT for waiting in draft.facts.pending):
+        draft.emit(ev.QueuePaused(queued=len(draft.facts.pending)))
 
 
 def forget_held_run(draft: Draft) -> None:

@@ -33,6 +33,7 @@ from actors.messages import (
     Revived,
     Send,
 )
+from actors.naming import refused_name
 from actors.orders import AbandonAgent, AgentAbandoned
 from actors.registry_messages import (
     Create,
@@ -57,6 +58,7 @@ from actors.registry_messages import (
 )
 from actors.routing.entry import ENDED, Entry, Status, caller_of
 from actors.routing.index import Index
+from actors.routing.room import Room
 from actors.routing.watching import ListWatch
 from actors.settings import AbortReason
 
@@ -73,6 +75,7 @@ class Routing:
         self._watch = ListWatch()
         self._trimming: deque[ConversationId] = deque()  # to be removed one after the other
         self._live = 0
+        self._room = Room()
         self._max_live = max_live
         self._quiescing = False
 
@@ -116,7 +119,7 @@ class Routing:
 
     def is_live(self, conversation: ConversationId) -> bool:
         entry = self._index.get(conversation)
-        return entry is not None and entry.status not in {Status.PARKED, Status.REMOVING}
+        return entry is not None and entry.status not in {Status.PARKED, Status.REMOVING, Status.WAITING}
 
     def statistics(self) -> dict[str, int]:
         return {
@@ -134,8 +137,12 @@ class Routing:
         caller = caller_of(command)
         if entry is None or entry.never_was:
             return self._refused(caller, UnknownConversation(f"no conversation {message.conversation}"))
+        if isinstance(command, Rename) and (refusal := refused_name(command.name)) is not None:
+            return self._refused(caller, refusal)
         if isinstance(command, Rename) and not self._index.take(command, message.conversation):
-            return self._refused(caller, NameTaken(f"another conversation is called {command.name!r}"))
+            return self._refused(
+                caller, NameTaken(f"another conversation is called {command.name!r}; choose another name")
+            )
         if isinstance(command, Send) and caller is not None:
             self._requests[caller] = message.conversation
         return self._hand_over(message.conversation, entry, command)
@@ -148,14 +155,15 @@ class Routing:
     def _hand_over(self, conversation: ConversationId, entry: Entry, message: Input) -> list[RoutingEffect]:
         match entry.status:
             case Status.LIVE:
+                self._room.use(conversation)
                 return [Forward(conversation, message)]
             case Status.PARKED:
                 return self._wake(conversation, entry, message)
-            case Status.PARKING | Status.RECOVERING | Status.REMOVING:
+            case Status.PARKING | Status.RECOVERING | Status.REMOVING | Status.WAITING:
                 return self._stash(entry, message)
             case Status.BROKEN:
                 why = entry.failed.message if entry.failed else "unknown"
-                text = f"the conversation can't be brought back in this daemon: {why}"
+                text = f"the conversation can't be loaded by this daemon: {why}; restart the daemon"
                 return self._refused(caller_of(message), WrongState(text))
             case _:
                 assert_never(entry.status)
@@ -163,7 +171,7 @@ class Routing:
     def _stash(self, entry: Entry, message: Input) -> list[RoutingEffect]:
         caller = caller_of(message)
         if len(entry.stash) >= STASH_LIMIT and caller is not None:
-            return self._refused(caller, Overloaded("the conversation is changing hands; try again"))
+            return self._refused(caller, Overloaded("the conversation is being restarted; try again"))
         entry.stash.append(message)
         return []
 
@@ -174,7 +182,7 @@ class Routing:
 
     def refuse(self, message: Input, reason: str) -> list[RoutingEffect]:
         return self._refused(
-            caller_of(message), Overloaded(f"the conversation could not take it: {reason}; try again")
+            caller_of(message), Overloaded(f"the conversation could not accept it: {reason}; try again")
         )
 
     def _refused(self, caller: Caller | None, refusal: GreenroomError) -> list[RoutingEffect]:
@@ -186,10 +194,65 @@ class Routing:
     def _wake(self, conversation: ConversationId, entry: Entry, message: Input) -> list[RoutingEffect]:
         if self._quiescing:
             return self._refused(caller_of(message), Overloaded("the daemon is stopping; try again in a moment"))
-        if self._live >= self._max_live:
-            full = Overloaded(f"the limit of live conversations ({self._max_live}) is reached")
-            return self._refused(caller_of(message), full)
-        return [self._start(conversation, entry, Revived(), (message,))]
+        if self._live < self._max_live:
+            return [self._start(conversation, entry, Revived(), (message,))]
+        entry.stash.append(message)
+        return self._wait_for_room(conversation, entry)
+
+    # --- room -----------------------------------------------------------------------------------------------------
+
+    def _wait_for_room(self, conversation: ConversationId, entry: Entry) -> list[RoutingEffect]:
+        entry.status = Status.WAITING
+        self._room.waiting.append(conversation)
+        return self._make_room()
+
+    def _make_room(self) -> list[RoutingEffect]:
+        """One idle conversation at a time is asked to leave, until nobody waits or nobody is left who might."""
+        if not self._room.waiting or self._room.asked is not None:
+            return []
+        asked = self._room.next_to_ask(self._may_be_idle)
+        if asked is None:
+            return self._refuse_the_waiting()
+        self._index[asked].status = Status.PARKING
+        return [Forward(asked, Park())]
+
+    def _may_be_idle(self, conversation: ConversationId) -> bool:
+        entry = self._index.get(conversation)
+        return (
+            entry is not None and entry.status is Status.LIVE and entry.head is not None and entry.head.state in ENDED
+        )
+
+    def _refuse_the_waiting(self) -> list[RoutingEffect]:
+        most = f"{self._max_live} conversations are live and none is idle (greenroom.limits.live_sessions)"
+        effects: list[RoutingEffect] = []
+        while self._room.waiting:
+            conversation = self._room.waiting.popleft()
+            entry = self._index.get(conversation)
+            if entry is None or entry.status is not Status.WAITING:
+                continue
+            entry.status = Status.PARKED
+            if entry.head is None:
+                self._index.forget(conversation)
+            full = Overloaded(f"{most}; try again when a turn has ended")
+            effects += [one for message in entry.emptied() for one in self._refused(caller_of(message), full)]
+            effects += self._ask_again(conversation, entry)
+        return effects
+
+    def _let_in(self) -> list[RoutingEffect]:
+        """Somebody has left: who waits for room comes first, then what the last daemon left."""
+        effects: list[RoutingEffect] = []
+        while self._room.waiting and self._live < self._max_live:
+            conversation = self._room.waiting.popleft()
+            entry = self._index.get(conversation)
+            if entry is not None and entry.status is Status.WAITING:
+                effects.append(self._start(conversation, entry, Revived(), tuple(entry.emptied())))
+                effects += self._ask_again(conversation, entry)
+        return [*effects, *self._settle_more(), *self._make_room()]
+
+    def _one_less(self, conversation: ConversationId) -> None:
+        self._live -= 1
+        self._room.leave(conversation)
+        self._room.answered(conversation)
 
     def _start(
         self, conversation: ConversationId, entry: Entry, revived: Revived, first: tuple[Input, ...]
@@ -198,6 +261,7 @@ class Routing:
             self._live += 1
         unborn = entry.head is None and entry.generation == 0
         entry.status = Status.LIVE
+        self._room.use(conversation)
         entry.generation += 1
         return StartSession(conversation, entry.generation, revived, first, unborn)
 
@@ -205,13 +269,14 @@ class Routing:
         name, caller = message.begin.name, message.begin.caller
         if message.conversation in self._index:
             return self._refused(caller, WrongState(f"conversation {message.conversation} exists"))
+        if (refusal := refused_name(name)) is not None:
+            return self._refused(caller, refusal)
         if self._index.is_taken(name):
-            return self._refused(caller, NameTaken(f"another conversation is called {name!r}"))
+            return self._refused(caller, NameTaken(f"another conversation is called {name!r}; choose another name"))
         entry = Entry()
-        effects = self._wake(message.conversation, entry, message.begin)
-        if entry.status is Status.LIVE:
+        if not self._quiescing:
             self._index.add(message.conversation, entry, name)
-        return effects
+        return self._wake(message.conversation, entry, message.begin)
 
     def _cancel(self, message: CancelRequest) -> list[RoutingEffect]:
         conversation = self._requests.get(message.caller)
@@ -232,7 +297,7 @@ class Routing:
         for conversation, entry in self._index.items():
             if entry.status is Status.LIVE:
                 effects.append(Forward(conversation, message))
-            elif entry.status in {Status.PARKING, Status.RECOVERING}:
+            elif entry.status in {Status.PARKING, Status.RECOVERING, Status.WAITING}:
                 entry.stash.append(message)
         return effects
 
@@ -284,6 +349,9 @@ class Routing:
         if entry.is_asleep:
             return self._erase(conversation, entry, caller)
         match entry.status:
+            case Status.PARKED if self._live >= self._max_live and not self._quiescing:
+                entry.removers.append(caller)
+                return self._wait_for_room(conversation, entry)
             case Status.PARKED:  # something is open there: its owner knows what
                 effects = self._wake(conversation, entry, Retire(caller))
                 self._await_leave(entry, caller)
@@ -362,18 +430,20 @@ class Routing:
             case Stayed(), Status.PARKING:
                 entry.status, entry.removal = Status.LIVE, None
                 waiting = [Forward(message.conversation, one) for one in entry.emptied()]
-                return [*waiting, *self._ask_again(message.conversation, entry)]
+                again = self._ask_again(message.conversation, entry)
+                asked = self._room.answered(message.conversation)
+                return [*waiting, *again, *(self._make_room() if asked else ())]
             case Left(), Status.PARKING if entry.removal is not None:
-                self._live -= 1
-                return [*self._erase(message.conversation, entry, entry.removal), *self._settle_more()]
+                self._one_less(message.conversation)
+                return [*self._erase(message.conversation, entry, entry.removal), *self._let_in()]
             case Left(), Status.PARKING | Status.LIVE:
-                self._live -= 1
+                self._one_less(message.conversation)
                 entry.status = Status.PARKED
                 stashed = tuple(entry.emptied())
                 if entry.head is None and not stashed:
                     self._index.forget(message.conversation)
-                again = [self._start(message.conversation, entry, Revived(), stashed)] if stashed else []
-                return [*again, *self._settle_more(), *self._ask_again(message.conversation, entry)]
+                started = [self._start(message.conversation, entry, Revived(), stashed)] if stashed else []
+                return [*started, *self._let_in(), *self._ask_again(message.conversation, entry)]
             case _:
                 return []
 
@@ -389,7 +459,8 @@ class Routing:
         entry.removal = None
         entry.failed = message
         self._forget_requests(message.conversation, {caller_of(waiting) for waiting in entry.stash})
-        return [AbandonAgent(message.conversation)]
+        asked = self._room.answered(message.conversation)
+        return [AbandonAgent(message.conversation), *(self._make_room() if asked else ())]
 
     def _recover(self, conversation: ConversationId) -> list[RoutingEffect]:
         """Its processes are gone: the next owner closes the turn as failed, and serves who was attached."""
@@ -398,7 +469,8 @@ class Routing:
             return []
         failed, times = entry.failed, len(entry.failures)
         if times > FAILURES_ALLOWED:
-            return [*self._break(entry, failed), *self._ask_again(conversation, entry)]
+            self._one_less(conversation)
+            return [*self._break(entry, failed), *self._ask_again(conversation, entry), *self._let_in()]
         entry.failed = None
         revived = Revived(
             AbortReason.FAILED,
@@ -417,24 +489,23 @@ class Routing:
 
     def _break(self, entry: Entry, failed: SessionFailed) -> list[RoutingEffect]:
         """A disk that could not be read now may be read in a while: then the next message wakes it."""
-        self._live -= 1
         entry.status = Status.BROKEN
         if failed.unread:
             entry.status, entry.failures, entry.failed = Status.PARKED, [], None
-        error = TurnFailed(f"the conversation can't be brought back: {failed.message}")
+        error = TurnFailed(f"the conversation can't be loaded: {failed.message}")
         return self._turn_away(failed.survivors, entry.emptied(), error)
 
     def not_started(self, effect: StartSession) -> list[RoutingEffect]:
         """There was no room for it: it is parked as before, and whoever waited may try again."""
         entry = self._index[effect.conversation]
-        self._live -= 1
+        self._one_less(effect.conversation)
         entry.status = Status.PARKED
         if entry.head is None:
             self._index.forget(effect.conversation)
-        error = Overloaded("there is no room for another live conversation; try again")
+        error = Overloaded("too many conversations are in memory; try again")
         removers, entry.removal, entry.removers = entry.removers, None, []
         refused = [one for caller in removers for one in self._refused(caller, error)]
-        return [*self._turn_away(effect.revived.survivors, effect.first, error), *refused]
+        return [*self._turn_away(effect.revived.survivors, effect.first, error), *refused, *self._let_in()]
 
     def _turn_away(
         self, survivors: Survivors | None, waiting: Iterable[Input], error: GreenroomError

@@ -5,6 +5,7 @@ live        a session actor owns it; messages are forwarded
 parking     the session was asked to leave; messages wait for its answer
 recovering  the session failed; messages wait until its processes are gone
 removing    nobody owns it, and the disk was asked to forget it; messages wait for what becomes of that
+waiting     it is to be live, and so many are that another has to leave first; messages wait for that
 broken      it failed even while recovering; refused until the daemon is restarted
 """
 
@@ -27,6 +28,7 @@ class Status(StrEnum):
     PARKING = "parking"
     RECOVERING = "recovering"
     REMOVING = "removing"
+    WAITING = "waiting"
     BROKEN = "broken"
 
 
@@ -67,7 +69,7 @@ class Entry:
         """The row with the state that a reader of lists should see."""
         if self.head is None:
             return None
-        if self.status is Status.PARKED and self.head.state == "idle":
+        if self.status in {Status.PARKED, Status.WAITING} and self.head.state == "idle":
             return replace(self.head, state="parked")
         return replace(self.head, state="failed") if self.status is Status.BROKEN else self.head
 

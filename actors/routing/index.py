@@ -105,12 +105,14 @@ class Index:
         if reference in self._names:
             return Resolved(self._names[reference])
         if len(reference) < PREFIX_LENGTH:
-            return UnknownConversation(f"{reference!r} is too short for a prefix and is no name")
+            return UnknownConversation(f"{reference!r} is too short for a prefix, and no conversation has this name")
         candidates = [one for one in self._entries if one.startswith(reference)]
         if len(candidates) == 1:
             return Resolved(candidates[0])
         if candidates:
-            return AmbiguousConversation(f"{reference!r} is {len(candidates)} conversations", candidates=candidates)
+            return AmbiguousConversation(
+                f"{reference!r} matches {len(candidates)} conversations", candidates=candidates
+            )
         return UnknownConversation(f"no conversation {reference!r}")
 
     def surplus(self, wanted: Trim) -> Iterable[ConversationId]:

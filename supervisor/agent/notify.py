@@ -7,14 +7,17 @@ outlives the daemon if it likes. Loop thread, which spawns everything.
 import asyncio
 import json
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import structlog
 
 from actors.ids import ConversationId
 from actors.orders import Completed
+from supervisor.agent.environments import Around
+from supervisor.agent.pins import names_of
 from supervisor.agent.processes.command import MARKS
 from supervisor.agent.processes.exits import Exit
+from supervisor.agent.search_paths import outside
 from supervisor.agent.turn import Turn
 
 log = structlog.get_logger()
@@ -23,11 +26,9 @@ log = structlog.get_logger()
 class Notifier:
     """One for all conversations. What it can't start is logged; the turn has ended well all the same."""
 
-    def __init__(
-        self, program: Callable[[], Sequence[str]], environment_of: Callable[[ConversationId], Mapping[str, str]]
-    ) -> None:
+    def __init__(self, program: Callable[[], Sequence[str]], around: Callable[[ConversationId], Around]) -> None:
         self._program = program
-        self._environment_of = environment_of
+        self._around = around
         self._watching: set[asyncio.Task[None]] = set()
 
     def completed(self, turn: Turn, outcome: Completed) -> None:
@@ -44,14 +45,16 @@ class Notifier:
         watch.add_done_callback(self._watching.discard)
 
     def _start(self, argv: Sequence[str], turn: Turn) -> "subprocess.Popen[bytes]":
-        env = self._environment_of(turn.order.conversation)
+        around, settings = self._around(turn.order.conversation), turn.order.settings
+        env = outside(around.env, names_of(settings.sandbox, settings.cwd, None))
         return subprocess.Popen(  # noqa: S603  # the user's own program, from the user's own config
             argv,
             env={name: value for name, value in env.items() if name not in MARKS},
-            cwd=turn.order.settings.cwd,
+            cwd="/",  # not the project: `python -m` and the like take code from where they start
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
+            umask=around.umask,
         )
 
     async def close(self) -> None:

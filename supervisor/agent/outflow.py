@@ -22,6 +22,7 @@ from actors.shared import soon
 ROOM = 128 * 1024  # characters that may wait; whoever produces more waits for the session
 
 NOT_A_DELTA = 64  # characters that other news counts as
+NEW_DELTA = 256  # and a delta that doesn't continue the one before: each costs more than what is in it
 
 TextDelta = AgentMessageDelta | AgentReasoningDelta | AgentReasoningRawContentDelta
 
@@ -133,6 +134,7 @@ class Outflow:
         if type(last) is type(delta):
             last = self._waiting[-1] = _Growing(last)
         if not (isinstance(last, _Growing) and last.add(delta)):
+            self._size += NEW_DELTA
             self._waiting.append(delta)
 
     def _send_what_is_due(self) -> None:

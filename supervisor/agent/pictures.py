@@ -1,26 +1,52 @@
-"""A picture in a file, made into what a model can be sent. Blocking, for a worker thread."""
+"""Pictures as they were said, made into what a model can be sent: data from files, words where there is no picture.
+
+Blocking, for a worker thread. Nothing here raises: without a picture its conversation goes on.
+"""
 
 import base64
-import mimetypes
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
-from supervisor.agent.model.history import Image, Part, Text
+from supervisor.agent.bounds import DEFAULTS, Bounds
+from supervisor.agent.model.history import Image, LocalImage, Text
 from supervisor.agent.reading import NoOrdinaryFile, read_ordinary
 
-MAX_BYTES = 20 << 20  # what the large providers accept
+SHOWN = 80  # characters of an address in a message
+ADDRESSES = ("https://", "http://", "data:image/")
 
 
-def readable(url: str) -> Part:
-    """The picture as a data URL; a file that can't be read is said in words, so that the model knows."""
-    path = unquote(urlsplit(url).path)
+def readable(picture: Image | LocalImage, cwd: Path, bounds: Bounds = DEFAULTS) -> Image | Text:
+    """A picture that a provider takes, or the words that stand in its place. A relative file is below `cwd`."""
+    if isinstance(picture, LocalImage):
+        return _from_file(cwd / picture.path, bounds)
+    if picture.url.lower().startswith(ADDRESSES):
+        return picture
+    shown = picture.url[:SHOWN] + "…" * (len(picture.url) > SHOWN)
+    return Text(f"[the picture {shown!a} was left out: its address is neither https: nor data:image/]")
+
+
+def _from_file(path: Path, bounds: Bounds) -> Image | Text:
     try:
-        data = read_ordinary(Path(path), MAX_BYTES + 1)
+        data = read_ordinary(path, bounds.picture_bytes + 1)
     except NoOrdinaryFile as error:
         return Text(f"[the picture {path} {error.strerror}]")
     except (OSError, ValueError) as error:
         return Text(f"[the picture {path} could not be read: {getattr(error, 'strerror', error)}]")
-    if len(data) > MAX_BYTES:
-        return Text(f"[the picture {path} is larger than {MAX_BYTES >> 20} MiB]")
-    kind = mimetypes.guess_type(path)[0] or "image/png"
+    if len(data) > bounds.picture_bytes:
+        return Text(f"[{bounds.beyond('picture_bytes', f'the picture {path} is too large')}]")
+    kind = kind_of(data)
+    if kind is None:
+        return Text(f"[the picture {path} is not a PNG, JPEG, GIF or WebP file]")
     return Image(f"data:{kind};base64,{base64.b64encode(data).decode()}")
+
+
+def kind_of(data: bytes) -> str | None:
+    """The media type, by what the file begins with: a provider refuses anything else, with every later request."""
+    if data.startswith(b"\x89PNG\r\n\x1a\n"):
+        return "image/png"
+    if data.startswith(b"\xff\xd8\xff"):
+        return "image/jpeg"
+    if data.startswith((b"GIF87a", b"GIF89a")):
+        return "image/gif"
+    if data.startswith(b"RIFF") and data[8:12] == b"WEBP":
+        return "image/webp"
+    return None

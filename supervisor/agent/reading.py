@@ -15,7 +15,7 @@ def read_ordinary(path: Path, max_bytes: int) -> bytes:
     try:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode):
-            raise NoOrdinaryFile(0, "is no file")
+            raise NoOrdinaryFile(0, "is not a file")
         return os.read(handle, min(max_bytes, found.st_size))
     finally:
         os.close(handle)

@@ -16,6 +16,7 @@ from actors.orders import (
     AbandonAgent,
     AgentAbandoned,
     AgentOrder,
+    AllStored,
     AnswerAgent,
     Completed,
     Crashed,
@@ -23,6 +24,7 @@ from actors.orders import (
     InputWaits,
     ModelFailed,
     Outcome,
+    RestAgent,
     RunAgent,
     StopAgent,
     Stopped,
@@ -39,11 +41,12 @@ from supervisor.journal.crashpoints import CrashPoint, reached
 
 log = structlog.get_logger()
 
-ToRunning = StopAgent | SuspendAgent | InputWaits | GiveInput | AnswerAgent
-LoopOrder = RunAgent | AbandonAgent | ToRunning
+ToRunning = StopAgent | SuspendAgent | InputWaits | GiveInput | AnswerAgent | AllStored
+LoopOrder = RunAgent | AbandonAgent | RestAgent | ToRunning
 
 BackendFor = Callable[[RunAgent], Backend]
 TellCompleted = Callable[[Turn, Completed], None]
+Rest = Callable[[ConversationId], None]
 
 
 class Running:
@@ -65,9 +68,11 @@ class Runner:
         processes: Processes,
         backend_for: BackendFor,
         completed: TellCompleted = lambda *_: None,
+        rest: Rest = lambda _: None,
     ) -> None:
         self._loop = loop
         self._completed = completed
+        self._rest = rest
         self._processes = processes
         self._backend_for = backend_for
         self._running: dict[TurnId, Running] = {}
@@ -91,7 +96,9 @@ class Runner:
                 chore = self._loop.create_task(self._abandon(order.conversation, session))
                 self._chores.add(chore)  # the loop itself only keeps a weak reference
                 chore.add_done_callback(self._chores.discard)
-            case StopAgent() | SuspendAgent() | InputWaits() | GiveInput() | AnswerAgent():
+            case RestAgent():
+                self._rest(order.conversation)
+            case StopAgent() | SuspendAgent() | InputWaits() | GiveInput() | AnswerAgent() | AllStored():
                 running = self._running.get(order.turn)
                 if running is not None:  # else it has said its last word, and the session is about to read it
                     self._tell(running, order)
@@ -118,6 +125,8 @@ class Runner:
                 turn.input_waits = True
             case GiveInput():
                 turn.given(order.inputs)
+            case AllStored():
+                turn.all_stored()
             case AnswerAgent():
                 reached(CrashPoint.ANSWER_ORDERED)
                 turn.answered(order.approval, Verdict(order.decision, order.reason))

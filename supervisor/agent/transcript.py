@@ -3,14 +3,30 @@
 No I/O: pictures in files are named here and read where the request is built.
 """
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from pydantic_core import from_json, to_json
 
 from actors import events as ev
 from actors.ids import ApprovalId, CallId, ItemId
 from actors.items import ImageItem, LocalImageItem, TextItem
 from actors.settings import Decision
-from supervisor.agent.model.history import Answered, Called, HistoryItem, Image, Part, Reasoned, Said, Text, said
+from supervisor.agent.bounds import DEFAULTS
+from supervisor.agent.model.decoding import intricate
+from supervisor.agent.model.history import (
+    Answered,
+    Called,
+    HistoryItem,
+    Image,
+    LocalImage,
+    Part,
+    Reasoned,
+    Said,
+    Text,
+    said,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +51,31 @@ class Decided:
 READ_BY_MODELS = frozenset(
     {"user_message", "agent_message", "model_reasoning", "tool_call", "tool_output"}
     | {"exec_approval_request", "apply_patch_approval_request", "approval_resolved", "exec_command_end"}
-    | {"task_started"}
+    | {"task_started", "conversation_restarted"}
 )  # events of other types need not even be parsed
+
+NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+UNNAMED = "unknown"
+
+LEFT_OUT = "[a picture that was left out when the conversation was restarted]"
+EMPTY = "[an empty message]"  # of an older journal: some models refuse a request with a text that is empty
+
+
+Calls = list[Called | Answered]
 
 
 class Transcript:
+    """Calls that follow each other share a list with their outputs, so that an output finds its place at once."""
+
     def __init__(self) -> None:
-        self.items: list[HistoryItem] = []
+        self.size = 0  # of the items, in characters
+        self.count = 0  # of the items
+        self._entries: list[HistoryItem | Calls] = []
+        self._calls_with: dict[CallId, Calls] = {}
         self.last_context: dict[ev.MessageKind, str] = {}
         self.last_said: str | None = None
         self.heard: list[str] = []  # what the user said in this turn
+        self.left_out: set[str] = set()  # pictures of which a person was told that the model does not get them
         self._notices_end = 0  # where this turn's notices go
         self._open: dict[ItemId, OpenCall] = {}
         self._asked: dict[ApprovalId, ev.ApprovalRequest] = {}
@@ -58,12 +89,12 @@ class Transcript:
             case ev.UserMessage():
                 self._take_user_message(event)
             case ev.AgentMessage():
-                self.items.append(said("assistant", event.message))
+                self._add(said("assistant", event.message))
                 self.last_said = event.message
             case ev.ModelReasoning():
-                self.items.append(Reasoned(event.id, event.summary, event.encrypted_content))
+                self._add(Reasoned(event.id, event.summary, event.encrypted_content))
             case ev.ToolCall():
-                self.items.append(Called(event.call_id, event.name, event.arguments))
+                self._call(event)
                 self._open[event.item_id] = OpenCall(event.call_id, event.item_id, event.name, event.arguments)
             case ev.ToolOutput():
                 self._answer(event)
@@ -71,10 +102,24 @@ class Transcript:
                 self._asked[event.approval_id] = event
             case ev.ApprovalResolved():
                 self._decide(event)
+            case ev.ConversationRestarted(without_pictures=True):
+                self._entries = [entry if isinstance(entry, list) else _in_words(entry) for entry in self._entries]
+                self.size = sum(weight(item) for item in self.items)
             case ev.ExecCommandEnd():
                 self._ended[event.item_id] = event
             case _:
                 pass
+
+    @property
+    def items(self) -> list[HistoryItem]:
+        """Made anew each time."""
+        made: list[HistoryItem] = []
+        for entry in self._entries:
+            if isinstance(entry, list):
+                made += entry
+            else:
+                made.append(entry)
+        return made
 
     @property
     def open_calls(self) -> tuple[OpenCall, ...]:
@@ -91,36 +136,65 @@ class Transcript:
         """How the item's command ended, if it ran."""
         return self._ended.get(item)
 
-    def _begin_turn(self) -> None:
-        self._notices_end = len(self.items)
+    def rest(self) -> None:
+        """Between two turns: what only a running one needs is given back."""
         self._open.clear()
         self._asked.clear()
         self._decided.clear()
         self._ended.clear()
+
+    def _begin_turn(self) -> None:
+        self._notices_end = len(self._entries)
+        self.rest()
         self.last_said = None
         self.heard = []
 
     def _take_user_message(self, event: ev.UserMessage) -> None:
-        message = Said("user", tuple(_parts(event)) or (Text(event.message),))
+        message = Said("user", tuple(_parts(event)) or (Text(event.message if event.message.strip() else EMPTY),))
         if event.kind is ev.MessageKind.PLAIN:
-            self.items.append(message)
+            self._add(message)
             self.heard.append(event.message)
             return
         # What we tell the model about its surroundings goes before what the person has said in this turn, and behind
         # what we told it earlier.
-        self.items.insert(self._notices_end, message)
+        self._entries.insert(self._notices_end, message)
+        self._weigh(message)
         self._notices_end += 1
         self.last_context[event.kind] = event.message
 
+    def _weigh(self, item: HistoryItem) -> None:
+        self.size += weight(item)
+        self.count += 1
+
+    def _add(self, item: HistoryItem) -> None:
+        self._entries.append(item)
+        self._weigh(item)
+
+    def _call(self, event: ev.ToolCall) -> None:
+        called = sendable(event)
+        self._calls_with[event.call_id] = calls = self._last_calls()
+        calls.append(called)
+        self._weigh(called)
+
+    def _last_calls(self) -> Calls:
+        last = self._entries[-1] if self._entries else None
+        if not isinstance(last, list):
+            last = []
+            self._entries.append(last)
+        return last
+
     def _answer(self, event: ev.ToolOutput) -> None:
-        """Behind its call and the calls beside it, whatever the model said between the call and its end."""
+        """Behind its call and the calls beside it, whatever the model said between the call and its end.
+
+        How its command ran and what was asked about it is of no more use.
+        """
         self._open.pop(event.item_id, None)
-        items = self.items
-        last = len(items) - 1
-        place = next((at for at in range(last, -1, -1) if _is_call(items[at], event.call_id)), last) + 1
-        while place < len(items) and isinstance(items[place], Called | Answered):
-            place += 1
-        items.insert(place, Answered(event.call_id, event.output))
+        self._decided.pop(event.item_id, None)
+        self._ended.pop(event.item_id, None)
+        answered = Answered(event.call_id, event.output)
+        calls = self._calls_with.get(event.call_id)
+        (self._last_calls() if calls is None else calls).append(answered)
+        self._weigh(answered)
 
     def _decide(self, event: ev.ApprovalResolved) -> None:
         request = self._asked.pop(event.approval_id, None)
@@ -133,12 +207,57 @@ def _parts(event: ev.UserMessage) -> Iterator[Part]:
     for item in event.items:
         match item:
             case TextItem():
-                yield Text(item.text)
+                if item.text.strip():
+                    yield Text(item.text)
             case ImageItem():
                 yield Image(item.image_url)
             case LocalImageItem():
-                yield Image(item.path.as_uri())
+                yield LocalImage(item.path)
 
 
-def _is_call(item: HistoryItem, call: CallId) -> bool:
-    return isinstance(item, Called) and item.call_id == call
+def sendable(event: ev.ToolCall) -> Called:
+    """The call as a provider takes it back: what it refuses, it refuses with every later request. So the name could
+    be that of a tool, and the arguments are JSON, whatever the model wrote.
+    """
+    name = event.name if NAME.fullmatch(event.name) else UNNAMED
+    arguments = event.arguments if _is_object(event.arguments) else to_json({"unreadable": event.arguments}).decode()
+    return Called(event.call_id, name, arguments)
+
+
+def _is_object(text: str) -> bool:
+    data = text.encode("utf-8", "replace")
+    if intricate(data, DEFAULTS.answer_event_values):
+        return False
+    try:
+        return isinstance(from_json(data), dict)
+    except ValueError:
+        return False
+
+
+def _in_words(item: HistoryItem) -> HistoryItem:
+    if not isinstance(item, Said):
+        return item
+    return replace(item, parts=tuple(part if isinstance(part, Text) else Text(LEFT_OUT) for part in item.parts))
+
+
+def weight(item: HistoryItem) -> int:
+    """Characters of it that a model is sent."""
+    match item:
+        case Said():
+            return sum(map(_length, item.parts))
+        case Called():
+            return len(item.name) + len(item.arguments)
+        case Answered():
+            return len(item.output)
+        case Reasoned():
+            return sum(map(len, item.summary)) + len(item.encrypted_content or "")
+
+
+def _length(part: Part) -> int:
+    match part:
+        case Text(text):
+            return len(text)
+        case Image(url):
+            return len(url)
+        case LocalImage(path):
+            return len(str(path))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from actors.events import ApprovalRequest
 from actors.ids import ApprovalId, ItemId
 from actors.messages import Address
-from actors.orders import AgentNews, InputWanted, PendingInput, RunAgent
+from actors.orders import AgentNews, InputWanted, PendingInput, RunAgent, StorageAwaited
 from actors.settings import Decision
 from supervisor.agent.outflow import Outflow
 
@@ -29,6 +29,7 @@ class Turn:
         self.heard: tuple[str, ...] = ()  # what the user said in it, for those who are told of its end
         self._questions: dict[ApprovalId, asyncio.Future[Verdict]] = {}
         self._input: asyncio.Future[tuple[PendingInput, ...]] | None = None
+        self._stored: asyncio.Future[None] | None = None
         self._items = 0
 
     def emit(self, *news: AgentNews) -> None:
@@ -59,6 +60,12 @@ class Turn:
         self.emit(InputWanted())
         return await self._input
 
+    async def stored(self) -> None:
+        """All that was said is on disk when this returns; so no crash takes back what happens next."""
+        self._stored = asyncio.get_running_loop().create_future()
+        self.emit(StorageAwaited())
+        await self._stored
+
     # --- from the session, through the runner ---------------------------------------------------------------------
 
     @property
@@ -73,3 +80,7 @@ class Turn:
     def given(self, inputs: tuple[PendingInput, ...]) -> None:
         if self._input is not None and not self._input.done():
             self._input.set_result(inputs)
+
+    def all_stored(self) -> None:
+        if self._stored is not None and not self._stored.done():
+            self._stored.set_result(None)

@@ -1,6 +1,10 @@
-"""Which directories a workspace-write policy opens, as it names them. Looks at no disk; a leaf of the agent."""
+"""Which directories a workspace-write policy opens, as it names them, and what is said of one that is not there.
 
-from collections.abc import Iterator
+Looks at the disk only to follow links; a leaf of the agent.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from actors.settings import WorkspaceWrite
@@ -17,3 +21,16 @@ def temporary(policy: WorkspaceWrite, tmpdir: Path | None) -> Iterator[Path]:
         yield Path("/tmp")  # noqa: S108  # it is the policy's subject, not a place of ours
     if tmpdir is not None and not policy.exclude_tmpdir_env_var:
         yield tmpdir
+
+
+def temporary_of(env: Mapping[str, str]) -> Path | None:
+    """The client's TMPDIR. None if the home directory lies in it: `TMPDIR=$UNSET/` opens nothing."""
+    named = env.get("TMPDIR", "")
+    if not Path(named).is_absolute() or "\0" in named:
+        return None
+    real = Path(os.path.realpath(named))
+    return None if Path(os.path.realpath(env.get("HOME") or "/")).is_relative_to(real) else Path(named)
+
+
+def missing(cwd: Path) -> str:
+    return f"the directory {str(cwd)!r} does not exist: name one that does as the working directory, or create it"

@@ -1,17 +1,24 @@
 """`greenroom approvals`, `approve` and `deny`: what turns wait for, and the answers. Fast verbs."""
 
-import json
+import sys
 from argparse import Namespace
+from collections.abc import Iterable
 
-from supervisor.cli import exits, ids
+from actors.visible import visible
+from supervisor.cli import exits, ids, terminal
 from supervisor.cli.client import Control, Json
 from supervisor.cli.listing import Listing, present
+from supervisor.cli.pager import paged
 from supervisor.cli.problems import Problem, report
+from supervisor.cli.questions import IN_A_LIST, block, body, home, row_of
 from supervisor.cli.table import Column, Row
-from supervisor.cli.words import age, one_line
+from supervisor.cli.words import age
+from supervisor.cli.written import json_text
+from transports.question import LONGEST, place
 
 LOOK_BACK = 10  # conversations, for an answer that somebody else gave a moment ago
 RECENT = 200  # events of each
+LEAST = 2  # characters of an id
 DECISIONS = {"once": "approved", "conversation": "approved_for_session"}
 
 QUESTIONS = Listing(
@@ -19,58 +26,58 @@ QUESTIONS = Listing(
         "id": "Answer under this id.",
         "conversation": "Which conversation asks.",
         "kind": "command or patch.",
-        "what": "What it wants to do.",
-        "reason": "Why it asks, or null.",
+        "what": "What would run, as a shell would need it.",
+        "command": "The words of the command, or null.",
+        "outside": "Whether it would leave the sandbox.",
+        "reason": "The reason that the agent gives, or null.",
         "cwd": "Where, for a command.",
         "asked": "Seconds since 1970.",
         "seq": "The event that asks.",
     },
     (
-        Column("ID", lambda row: ids.short(row["id"]), style=lambda _: ("cyan",)),
+        Column("ID", lambda row: ids.short(row["id"])),
         Column("CONVERSATION", lambda row: ids.short(row["conversation"])),
-        Column("WAITS", lambda row: age(row["asked"]), right=True),
+        Column("WAITS", lambda row: age(row["asked"]) if row["asked"] else ""),
         Column("KIND", lambda row: row["kind"]),
-        Column("WHAT", lambda row: one_line(row["what"]), gives=True),
-        Column("REASON", lambda row: one_line(row["reason"] or ""), gives=True),
+        Column("WHERE", lambda row: "outside the sandbox" if row["outside"] else "in the sandbox"),
+        Column("DIRECTORY", lambda row: place(row["cwd"], home()) if row["cwd"] else ""),
+        Column("WHAT", lambda row: row["what"]),
+        Column("REASON", lambda row: visible(row["reason"] or "")),
     ),
-    "no questions",
+    "no open approvals",
+    block=lambda row, columns, paint: block(row, columns, paint, IN_A_LIST),
 )
 
 
 def listing(chosen: Namespace) -> int:
     with Control("approvals") as control:
+        meant = chosen.question
+        named = meant is not None and bool(_with_id(control, meant))
 
         def fetch() -> list[Row]:
-            if chosen.conversation is None:
-                found = control.call("approvals/list")
-            else:
-                found = ids.call(control, "approvals/list", chosen.conversation)
-            return [question(one) for one in found["approvals"]]
+            if named:
+                return _with_id(control, meant)
+            found = control.call("approvals/list") if meant is None else ids.call(control, "approvals/list", meant)
+            return [row_of(one) for one in found["approvals"]]
 
+        if named and chosen.json is None and chosen.format is None and not (chosen.quiet or chosen.watch):
+            return _whole(fetch())
         return present(QUESTIONS, fetch, chosen)
 
 
-def question(found: Json) -> Row:
-    patch = found["type"] == "apply_patch_approval_request"
-    return {
-        "id": found["approval_id"],
-        "conversation": found["conversation"],
-        "kind": "patch" if patch else "command",
-        "what": ", ".join(found["changes"]) if patch else command_line(found["command"]),
-        "reason": found.get("reason"),
-        "cwd": found.get("cwd"),
-        "asked": found.get("ts"),
-        "seq": found.get("seq"),
-    }
+def _with_id(control: Control, reference: str) -> list[Row]:
+    if len(reference) < LEAST:
+        return []
+    found = control.call("approvals/list")["approvals"]
+    return [row_of(one) for one in found if one["approval_id"].startswith(reference)]
 
 
-def command_line(command: list[str]) -> str:
-    """What a person would have typed."""
-    if len(command) == 3 and command[1] in {"-lc", "-c"}:
-        return command[2]
-    import shlex
-
-    return shlex.join(command)
+def _whole(rows: list[Row]) -> int:
+    columns = terminal.size()[0] if terminal.is_terminal() else LONGEST
+    with paged() as text:
+        for row in rows:
+            print("\n".join(block(row, columns, terminal.Paint())), file=text or sys.stdout)
+    return exits.OK
 
 
 def approve(chosen: Namespace) -> int:
@@ -93,15 +100,24 @@ def _answer(chosen: Namespace, decision: str, reason: str) -> int:
                 failures.append(problem)
                 report(problem, as_json=chosen.json)
                 continue
-            print(json.dumps(result) if chosen.json else f"{ids.short(whole)}: {_WORDS[decision]}")
+            print(json_text(result) if chosen.json else f"{ids.short(whole)}: {_WORDS[decision]}")
+            if not chosen.json and terminal.is_terminal():
+                _show(one for one in open_ if one["approval_id"] == whole)
     if not failures:
         return exits.OK
     return failures[0].exit if len(chosen.approval) == 1 else exits.SOME_FAILED
 
 
+def _show(answered: Iterable[Json]) -> None:
+    """What was answered: the person may have read another question than the one that was meant."""
+    columns, paint = terminal.size()[0], terminal.Paint()
+    for found in answered:
+        print("\n".join(body(found, columns, paint, IN_A_LIST)[0]))
+
+
 _WORDS = {
     "approved": "approved",
-    "approved_for_session": "approved, and the same from now on in this conversation",
+    "approved_for_session": "approved, and the same command later in this conversation",
     "denied": "denied",
     "abort": "denied, and the turn ends",
 }
@@ -118,7 +134,7 @@ def _meant(control: Control, reference: str, open_: list[Json]) -> str:
         return str(found[0]["approval_id"])
     if found:
         known = ", ".join(ids.short(one["approval_id"]) for one in found)
-        raise Problem(f"{reference!r} is {len(found)} questions", f"there are {known}", "ambiguous_approval")
+        raise Problem(f"{reference!r} matches {len(found)} approvals", f"name one of {known}", "ambiguous_approval")
     raise _not_open(control, reference)
 
 
@@ -136,8 +152,8 @@ def _not_open(control: Control, reference: str) -> Problem:
     for row in control.call("conversation/list", limit=LOOK_BACK)["conversations"] if len(reference) > 1 else ():
         after = max(0, row["seq"] - RECENT)
         page = control.call("conversation/history", conversation=row["conversation"], after=after, limit=2 * RECENT)
-        for body in (event["event"] for event in page["events"]):
-            if body["type"] == "approval_resolved" and body["approval_id"].startswith(reference):
-                by = f" by {body['by']}" if body["by"] else ""
-                return Problem(f"{reference} is {body['decision']} already{by}", code="already_answered")
+        for event in (envelope["event"] for envelope in page["events"]):
+            if event["type"] == "approval_resolved" and event["approval_id"].startswith(reference):
+                by = f" by {visible(event['by'])}" if event["by"] else ""
+                return Problem(f"{reference} is {event['decision']} already{by}", code="already_answered")
     return Problem(f"no open question {reference!r}", "`greenroom approvals` lists them", "unknown_approval")

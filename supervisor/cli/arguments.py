@@ -11,6 +11,7 @@ from supervisor.cli.shapes import Arg, Opt, Verb
 
 _DURATION = re.compile(r"^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$")
 _UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+LONGEST_S = 10 * 365 * 86400.0  # a turn may wait for a person; the kernel takes no longer times than centuries
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
@@ -26,8 +27,8 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         kind, _, words = message.partition(": ")
         if self.takes_a_prompt and kind == "unrecognized arguments" and not words.startswith("-"):
-            raise Problem(f"too many words: {words}", "quote a prompt of several words", "usage")
-        raise Problem(message, f"`{self.prog} --help` shows what it takes", "usage")
+            raise Problem(f"too many words: {words}", "put a prompt of several words in quotes", "usage")
+        raise Problem(message, f"`{self.prog} --help` lists its arguments", "usage")
 
 
 def parser(verb: Verb) -> Parser:
@@ -76,7 +77,7 @@ def _add_argument(made: Parser, arg: Arg) -> None:
         help=arg.help.replace("%", "%%"),
         nargs=arg.many or None,
         choices=arg.choices or None,
-        metavar=None if arg.choices else arg.name.upper(),
+        metavar=f"{{{','.join(arg.choices)}}}" if arg.choices else arg.name.upper(),
     )
 
 
@@ -103,13 +104,16 @@ def seconds(text: str) -> float:
     """`30s`, `5m`, `500ms`; a bare number is seconds."""
     found = _DURATION.match(text)
     if found is None:
-        raise Problem(f"{text!r} is no length of time", "write it like 500ms, 30s, 5m or 2h", "usage")
-    return float(found[1]) * _UNITS_S[found[2] or "s"]
+        raise Problem(f"{text!r} is not a duration", "write it like 500ms, 30s, 5m or 2h", "usage")
+    length_s = float(found[1]) * _UNITS_S[found[2] or "s"]
+    if length_s > LONGEST_S:
+        raise Problem(f"{text!r} is too long", "write at most 3650d", "usage")
+    return length_s
 
 
 def number(text: str, what: str) -> int:
     if not (text.isascii() and text.isdigit()):
-        raise Problem(f"{text!r} is no {what}", "it is a whole number", "usage")
+        raise Problem(f"{text!r} is not a valid {what}", "write a whole number, 0 or more", "usage")
     return int(text)
 
 
@@ -121,7 +125,7 @@ def pairs(words: Sequence[str]) -> dict[str, object]:
     for word in words:
         key, equals, raw = word.partition("=")
         if not equals or not key.strip():
-            raise Problem(f"{word!r} is no override", "write it as key=value", "usage")
+            raise Problem(f"{word!r} is not a setting", "write KEY=VALUE", "usage")
         try:
             found[key.strip()] = tomllib.loads(f"value = {raw}")["value"]
         except (tomllib.TOMLDecodeError, KeyError):

@@ -3,13 +3,13 @@
 import sys
 from argparse import Namespace
 
+from actors.visible import visible
 from supervisor.cli import ids
 from supervisor.cli.arguments import number
 from supervisor.cli.client import Control, Json
 from supervisor.cli.show.keys import there_are
 from supervisor.cli.show.watch import Manner, Watch, coming_back
 from supervisor.cli.terminal import Paint
-from supervisor.cli.words import one_line
 
 LOOK_BACK = 200  # events, for the beginning of the last turn
 
@@ -36,7 +36,7 @@ def _first_line(summary: Json, mine: str, *, read_only: bool) -> str:
     """Never silence: what it does, how far it is, who else is here, and how to leave."""
     others = sum(1 for one in summary["readers"] if one["subscription"] != mine)
     who = {0: "nobody else", 1: "1 other"}.get(others, f"{others} others")
-    name = f" ({one_line(summary['name'])})" if summary["name"] else ""
+    name = f" ({visible(summary['name'])})" if summary["name"] else ""
     leave = ("Ctrl-D leaves" if there_are() else "Ctrl-C leaves") + (", watching only" if read_only else "")
     text = (
         f"{ids.short(summary['conversation'])}{name}: {summary['state']}, seq {summary['seq']}, {who} here; {leave}"

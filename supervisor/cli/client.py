@@ -13,7 +13,9 @@ from collections.abc import Iterable
 from typing import Any, Self
 
 from supervisor.cli.problems import Problem
-from supervisor.paths import UnsafePath, locate, private_directory, socket_path
+from supervisor.dialling import dial
+from supervisor.paths import UnsafePath, locate
+from supervisor.umask import own_umask
 from supervisor.version import VERSION
 
 ANSWER_S = 30.0  # the daemon never waits for itself; this is for a machine that swaps
@@ -21,10 +23,15 @@ CONNECT_S = 5.0
 CHUNK = 1 << 16
 TOGETHER = 32  # requests under way at once; the daemon takes 64 of one client
 
+HUNG = "try again if it may be busy; `greenroom up --force` ends it and starts another"
+
 Json = dict[str, Any]
 ADVICE = {
-    "busy": "`greenroom wait` waits for its end",
-    "storage_full": "make room; `greenroom df` shows what takes it",
+    "busy": "`greenroom wait` waits until it has ended",
+    "config": "`greenroom help config` explains the configuration",
+    "invalid_input": "`greenroom help` describes each verb and its arguments",
+    "storage_full": "free some disk space; `greenroom df` shows what Greenroom uses",
+    "storage_lost": "`greenroom doctor` says what to do",
 }
 
 
@@ -36,7 +43,7 @@ class Refused(Problem):
         code = self.data.get("code") or ("invalid_input" if error.get("code") == -32602 else "failed")
         message = str(error.get("message", "refused"))
         later = self.data.get("retryable") and "try again" not in message
-        advice = ADVICE.get(str(code)) or ("try again in a moment" if later else "")
+        advice = "" if "; " in message else ADVICE.get(str(code)) or ("try again in a moment" if later else "")
         super().__init__(message, advice, code=str(code))
 
 
@@ -58,7 +65,14 @@ class Control:
         self._arrived: deque[Json] = deque()
         self.socket = _connect(timeout_s)
         env = dict(os.environ) if environment else {}
-        client = {"name": f"greenroom {verb}".strip(), "version": VERSION, "cwd": working_directory(), "env": env}
+        client: Json = {
+            "name": f"greenroom {verb}".strip(),
+            "version": VERSION,
+            "cwd": working_directory(),
+            "env": env,
+        }
+        if environment:
+            client["umask"] = own_umask()
         try:
             self._write({"greenroom": {"protocol": 1, "dialect": "control", "client": client}})
             welcome = self._next(time.monotonic() + timeout_s)
@@ -144,7 +158,7 @@ class Control:
                 self._buffer = rest
                 return _parsed(line)
             if not self._readable(deadline):
-                raise Problem("the daemon did not answer in time", "`greenroom doctor` looks why", "timed_out")
+                raise Problem("the daemon did not answer in time", HUNG, "timed_out")
             self._fill()
 
     def _receive(self) -> None:
@@ -176,7 +190,7 @@ class Control:
         try:
             self.socket.sendall(json.dumps(message).encode() + b"\n")
         except TimeoutError as error:
-            raise Problem("the daemon does not read", "`greenroom doctor` looks why", "timed_out") from error
+            raise Problem("the daemon does not read requests", HUNG, "timed_out") from error
         except OSError as error:
             raise _lost() from error
 
@@ -197,36 +211,35 @@ def working_directory() -> str:
 
 
 def _connect(timeout_s: float) -> socket.socket:
+    def make() -> socket.socket:
+        fresh = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        fresh.settimeout(timeout_s)
+        return fresh
+
     try:
-        address = socket_path(locate())
-        directory = os.path.dirname(address)  # noqa: PTH120  # as above
-        if not os.path.isdir(directory):  # noqa: PTH112  # as above
-            raise Down
-        private_directory(directory, create=False)
+        found = dial(locate(), make)
     except UnsafePath as error:
-        raise Problem(str(error), "`greenroom doctor` looks at the rest", "not_allowed") from error
-    found = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    found.settimeout(timeout_s)
-    try:
-        found.connect(address)
-    except (FileNotFoundError, ConnectionRefusedError) as error:
-        found.close()
-        raise Down from error
+        raise Problem(str(error), "`greenroom doctor` checks the rest", "not_allowed") from error
+    except (TimeoutError, BlockingIOError) as error:  # its backlog is full
+        raise Problem("the daemon accepts no more clients", HUNG, "timed_out") from error
     except OSError as error:
-        found.close()
-        raise Problem(f"the daemon's socket can't be reached: {error}", "`greenroom doctor` looks why") from error
+        raise Problem(f"the daemon's socket can't be reached: {error}", "`greenroom doctor` finds out why") from error
+    if found is None:
+        raise Down
     return found
 
 
 def _unwelcome(answer: Json) -> Problem:
     error = answer.get("error") or {}
     if (error.get("data") or {}).get("code") == "unknown_protocol":
-        return Problem("the running daemon is of another version", "`greenroom down && greenroom up` starts this one")
+        return Problem(
+            "the running daemon has another version", "run `greenroom down && greenroom up` to start this version"
+        )
     return Refused(error)
 
 
 def _lost() -> Lost:
-    return Lost("the daemon went away; every conversation is kept", "`greenroom up` brings them back")
+    return Lost("the daemon went away; every conversation is kept", "`greenroom up` starts it again")
 
 
 def _parsed(line: bytes) -> Json:

@@ -2,27 +2,27 @@
 
 from argparse import Namespace
 
+from actors.visible import visible
 from supervisor.cli import ids
 from supervisor.cli.client import Control, Json
 from supervisor.cli.listing import Listing, present
 from supervisor.cli.problems import Problem
 from supervisor.cli.rows import home
 from supervisor.cli.table import Column, Row
-from supervisor.cli.words import one_line
 
 CLIENTS = Listing(
     {
         "id": "The connection.",
-        "name": "What it calls itself.",
+        "name": "Its name, as it says.",
         "version": "Its version.",
-        "pid": "Its process, as the kernel says.",
+        "pid": "Its process id, from the kernel.",
         "cwd": "Its working directory.",
-        "you": "Whether it is this very program.",
-        "attached": "What it reads: conversation, subscription, seq, behind, read_only.",
+        "you": "True for this command itself.",
+        "attached": "Its subscriptions: conversation, subscription, seq, behind, read_only.",
     },
     (
         Column("ID", lambda row: ids.short(row["id"]), style=lambda _: ("cyan",)),
-        Column("NAME", lambda row: one_line(row["name"]) + (" (you)" if row["you"] else "")),
+        Column("NAME", lambda row: visible(row["name"]) + (" (you)" if row["you"] else "")),
         Column("PID", lambda row: str(row["pid"] or ""), right=True),
         Column("DIRECTORY", lambda row: home(row["cwd"]), gives=True),
         Column("ATTACHED TO", lambda row: ", ".join(_reads(one) for one in row["attached"]), gives=True),
@@ -55,5 +55,5 @@ def _kill(control: Control, reference: str) -> int:
         what = "no client" if not found else "several clients"
         raise Problem(f"{what} {reference!r}", "`greenroom clients` lists them", "unknown_conversation")
     control.call("clients/kill", connection=found[0])
-    print(f"{ids.short(found[0])}: disconnected; its turns go on")
+    print(f"{ids.short(found[0])}: disconnected; its turns continue")
     return 0

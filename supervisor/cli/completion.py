@@ -128,7 +128,10 @@ def _values(choices: tuple[str, ...], kind: str, last: str) -> Iterator[Candidat
     if kind in {"file", "directory"}:
         yield FILES, ""
     elif kind == "conversation":
-        yield from (("@last", "the one used last"), ("@here", "the one used last in this directory"))
+        yield from (
+            ("@last", "the conversation used last"),
+            ("@here", "the conversation used last in this directory"),
+        )
         yield from _conversations()
     elif kind == "approval":
         yield from _approvals()
@@ -153,15 +156,15 @@ def _conversations() -> Iterator[Candidate]:
 
 
 def _approvals() -> Iterator[Candidate]:
-    from supervisor.cli.approvals import question
+    from supervisor.cli.questions import row_of
 
     try:
         with Control("complete", timeout_s=WITHIN_S) as control:
             found = control.call("approvals/list", WITHIN_S)["approvals"]
     except Problem:
         return
-    for one in map(question, found):
-        yield one["id"][:8], cut(one_line(one["what"]), 40)
+    for one in map(row_of, found):
+        yield one["id"][:8], cut(one["what"], 40)
 
 
 def _fields(verb: str, last: str) -> Iterator[Candidate]:

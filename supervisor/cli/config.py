@@ -1,13 +1,12 @@
 """`greenroom config` and `reload`: what is configured, where, and whether it makes sense."""
 
-import json
 import os
 import sys
 from argparse import Namespace
 
 from supervisor.cli.client import Control
-from supervisor.cli.listing import written
 from supervisor.cli.problems import Problem
+from supervisor.cli.written import json_text, written
 
 
 def run(chosen: Namespace) -> int:
@@ -20,14 +19,15 @@ def reload(chosen: Namespace) -> int:
     with Control("reload") as control:
         answer = control.call("daemon/reload")
     if chosen.json:
-        print(json.dumps(answer))
+        print(json_text(answer))
         return 0
     for warning in answer["warnings"]:
         print(f"greenroom: {warning}", file=sys.stderr)
     for change in answer["changes"]:
-        print(f"{change['key']}: {change['old']} → {change['new']}")
+        later = "" if change["live"] else " (from the next start of the daemon on)"
+        print(f"{change['key']}: {change['old']} → {change['new']}{later}")
     if not answer["changes"]:
-        print("nothing has changed")
+        print("nothing changed")
     return 0
 
 
@@ -39,9 +39,9 @@ def _get(chosen: Namespace) -> int:
         print(written(answer))
     elif isinstance(value, dict):
         for key, each in _flat(value):
-            print(f"{key} = {json.dumps(each, ensure_ascii=False)}")
+            print(f"{key} = {json_text(each)}")
     else:
-        print(value if isinstance(value, str) else json.dumps(value))
+        print(value if isinstance(value, str) else json_text(value))
     return 0
 
 
@@ -60,10 +60,13 @@ def _path(chosen: Namespace) -> int:
 
     path, shared = find_file(None, os.environ)
     if chosen.json:
-        print(json.dumps({"path": path, "shared": shared, "would_be": config_files()[0]}))
+        print(json_text({"path": path, "shared": shared, "would_be": config_files()[0]}))
         return 0
     if path is None:
-        print(f"greenroom: there is no config file, which is fine; one could be {config_files()[0]}", file=sys.stderr)
+        print(
+            f"greenroom: no config file exists, so defaults apply; to set something, create {config_files()[0]}",
+            file=sys.stderr,
+        )
         return 1
     print(path)
     return 0
@@ -76,9 +79,9 @@ def _check(chosen: Namespace) -> int:
     try:
         loaded = load()
     except ConfigError as error:
-        raise Problem(error.message, "`greenroom help config` says what goes where", "config") from error
+        raise Problem(error.message, "`greenroom help config` explains where keys belong", "config") from error
     if chosen.json:
-        print(json.dumps({"path": loaded.file.path, "warnings": list(loaded.warnings)}))
+        print(json_text({"path": loaded.file.path, "warnings": list(loaded.warnings)}))
         return 0
     for warning in loaded.warnings:
         print(warning)

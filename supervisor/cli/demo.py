@@ -11,19 +11,18 @@ import signal
 import subprocess
 import sys
 import tempfile
-import textwrap
 import time
 from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
 
+from supervisor.cli import terminal
 from supervisor.cli.problems import Problem
-from supervisor.cli.starting import alive
-from supervisor.cli.terminal import Paint
+from supervisor.single import lives
 
 PATIENCE_S = 30.0  # for anything in the tour; it takes seconds in all
 POLL_S = 0.05
-WORK = "plan look around, write, read; then write note.txt: remember the milk; then run cat note.txt"
+WORK = "plan write, read; then write note.txt: buy milk"
 CONFINED = ("--sandbox", "workspace-write")
 UNCONFINED = ("--sandbox", "danger-full-access")
 QUESTION = "ask date > /dev/null && echo done"
@@ -39,14 +38,14 @@ def run(_: Namespace) -> int:
             tour.go()
     finally:
         tour.clean_up()
-    print("\nThat was the tour. `greenroom up` starts your own; `greenroom help` lists the verbs.")
+    print("\nThat was the tour.\n`greenroom up` starts your own daemon.\n`greenroom help` lists the verbs.")
     return 0
 
 
 class Tour:
     def __init__(self, base: Path) -> None:
         self._base = base
-        self._paint = Paint(sys.stdout)
+        self._paint = terminal.Paint(sys.stdout)
         self._workspace = base / "workspace"
         self._workspace.mkdir()
         (base / "home").mkdir(mode=0o700)
@@ -57,25 +56,28 @@ class Tour:
         self._daemons: set[int] = set()
 
     def go(self) -> None:
-        self._title("One daemon owns the conversations.")
+        self._title("One daemon owns all conversations.")
         self._do("up")
         self._note_the_daemon()
-        self._title("A new conversation. A plan, a patch and a command are part of the answer.")
+        self._title("A new conversation: a plan, a patch, then a command.")
         confined = self._can_confine()
         # Without a sandbox every step would be a question; the tour's directory is its own in any case.
         self._do("run", "--name", "tour", *(CONFINED if confined else UNCONFINED), WORK)
-        self._title("What policy does not allow, it asks. A second terminal answers.")
+        self._do("send", "tour", "--wait", "run cat note.txt")
+        self._title("A turn asks for an approval. A second terminal gives it.")
         if confined:
             self._question()
         else:
             self._question_apart()
-        self._title("A turn is interrupted from a second terminal. The conversation stays.")
+        self._title("A second terminal interrupts. The conversation stays.")
         counting = self._begin("send", "tour", "--wait", "count 500")
         time.sleep(1.0)  # for the person to see it count
+        if terminal.is_terminal():
+            print(flush=True)  # it stopped in the middle of a line
         self._do("interrupt", "tour", second=True)
         self._end(counting)
         self._do("ls")
-        self._title("The daemon is killed, with a turn running. Nothing that was said is lost.")
+        self._title("The daemon is killed. All that was finished is kept.")
         self._do("send", "tour", "count 500")
         self._kill()
         self._do("ls")
@@ -83,7 +85,7 @@ class Tour:
         self._note_the_daemon()
         self._do("logs", "tour", "-n", "3")
         self._title("The conversation goes on.")
-        self._do("send", "tour", "--wait", "say Here we are again, with everything we knew.")
+        self._do("send", "tour", "--wait", "say Here we are again.")
         self._do("down")
 
     def _question(self) -> None:
@@ -107,9 +109,7 @@ class Tour:
         print(f"\n{self._paint(f'# {text}', 'bold')}", flush=True)
 
     def _show(self, words: tuple[str, ...], *, second: bool) -> None:
-        shown = " ".join(word if word.isascii() and " " not in word else f"'{word}'" for word in words)
-        mark = "second terminal $" if second else "$"
-        lines = textwrap.wrap(f"{mark} greenroom {shown}", 76, subsequent_indent="    ", break_on_hyphens=False)
+        lines = _lines("second terminal $ greenroom" if second else "$ greenroom", words, terminal.size()[0])
         print(self._paint(" \\\n".join(lines), "cyan", "bold"), flush=True)
 
     def _do(self, *words: str, second: bool = False) -> None:
@@ -136,7 +136,7 @@ class Tour:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-            raise Problem("a step of the tour did not end", "`greenroom doctor` looks why", "timed_out") from None
+            raise Problem("a step of the tour did not end", "`greenroom doctor` finds out why", "timed_out") from None
 
     def _can_confine(self) -> bool:
         findings = json.loads(self._asked("doctor", "--json"))
@@ -170,10 +170,23 @@ class Tour:
                 [*PROGRAM, "down", "--now"], env=self._environ, capture_output=True, timeout=PATIENCE_S, check=False
             )
         for pid in self._daemons:
-            if alive(pid):
+            if lives(pid):
                 os.kill(pid, signal.SIGKILL)
                 _wait_for_the_end_of(pid)
         shutil.rmtree(self._base, ignore_errors=True)
+
+
+def _lines(line: str, words: tuple[str, ...], columns: int) -> list[str]:
+    """A command as it may be typed, in lines that fit: broken between its words, never inside a quoted one."""
+    lines = []
+    for word in words:
+        shown = word if word.isascii() and " " not in word else f"'{word}'"
+        if len(line) + 1 + len(shown) > columns - len(" \\"):
+            lines.append(line)
+            line = f"   {shown}"
+        else:
+            line = f"{line} {shown}"
+    return [*lines, line]
 
 
 @contextlib.contextmanager
@@ -192,5 +205,5 @@ def _ending_well() -> Iterator[None]:
 
 def _wait_for_the_end_of(pid: int) -> None:
     deadline = time.monotonic() + PATIENCE_S
-    while alive(pid) and time.monotonic() < deadline:
+    while lives(pid) and time.monotonic() < deadline:
         time.sleep(POLL_S)

@@ -3,7 +3,6 @@
 Works without a daemon, which is when it is needed most. Reads, and changes nothing.
 """
 
-import json
 import os
 import sys
 from argparse import Namespace
@@ -14,6 +13,7 @@ from supervisor.cli import examination, exits
 from supervisor.cli.client import Control
 from supervisor.cli.problems import Problem
 from supervisor.cli.terminal import Paint
+from supervisor.cli.written import json_text
 
 
 class Finding(NamedTuple):
@@ -26,11 +26,15 @@ class Finding(NamedTuple):
 
 
 class Patient(NamedTuple):
-    """What there is to examine. `control` is None where no daemon answers; `silence` says why."""
+    """What there is to examine. `control` is None where no daemon answers; `silence` says why.
+
+    `barred`: nobody was asked, because the way to the socket is not to be trusted.
+    """
 
     environ: dict[str, str]
     control: Control | None
     silence: str
+    barred: bool = False
 
 
 Check = Callable[[Patient], Iterator[tuple[str, str, bool] | str]]
@@ -39,15 +43,14 @@ Check = Callable[[Patient], Iterator[tuple[str, str, bool] | str]]
 def run(chosen: Namespace) -> int:
     findings = list(_findings())
     if chosen.json:
-        print(json.dumps([finding._asdict() for finding in findings]))
+        print(json_text([finding._asdict() for finding in findings]))
     else:
         _print(findings)
     return exits.FAILED if any(finding.broken for finding in findings) else exits.OK
 
 
 def _findings() -> Iterator[Finding]:
-    control, silence = _reach()
-    patient = Patient(dict(os.environ), control, silence)
+    patient = _reach()
     for what, check in examination.CHECKS.items():
         try:
             for found in check(patient):
@@ -55,18 +58,17 @@ def _findings() -> Iterator[Finding]:
         except Problem as problem:
             yield Finding(what, problem.message, problem.advice or "see the daemon's log", broken=True)
         except Exception as error:  # noqa: BLE001  # a doctor that dies of a finding helps nobody
-            yield Finding(
-                what, f"could not be looked at: {error}", "this is a fault of ours; please tell us", broken=True
-            )
-    if control is not None:
-        control.close()
+            yield Finding(what, f"the check failed: {error}", "please report this as a bug", broken=True)
+    if patient.control is not None:
+        patient.control.close()
 
 
-def _reach() -> tuple[Control | None, str]:
+def _reach() -> Patient:
+    environ = dict(os.environ)
     try:
-        return Control("doctor", timeout_s=3.0), ""
+        return Patient(environ, Control("doctor", timeout_s=3.0), "")
     except Problem as problem:
-        return None, problem.message
+        return Patient(environ, None, problem.message, problem.code == "not_allowed")
 
 
 def _print(findings: list[Finding]) -> None:

@@ -2,12 +2,27 @@
 
 import sys
 
+BRIDGE = ("mcp", "mcp-server")
+OWN = ("-h", "--help", "-V", "--version")  # verbs in the shape of options
+# Options that may stand before the verb, as in `codex -m MODEL mcp-server`, and take a value.
+SHORT = ("-c", "-m", "-p", "-s", "-a", "-C")
+LONG = ("--config", "--model", "--profile", "--sandbox", "--approval", "--ask-for-approval", "--cd")
+
 
 def main() -> int:
-    if sys.argv[1:2] == ["mcp"] and not {"-h", "--help"} & set(sys.argv[2:]):
+    sys.argv[1:] = words = verb_first(sys.argv[1:])
+    if words and words[0] in BRIDGE and not {"-h", "--help"} & set(words):
         from supervisor.cli.mcp import main as bridge
 
-        return bridge(sys.argv[2:])
+        return bridge(words[1:])
     from supervisor.cli.main import main as everything
 
     return everything()
+
+
+def verb_first(words: list[str]) -> list[str]:
+    """The same words with the verb before its options."""
+    at = 0
+    while at < len(words) and words[at].startswith("-") and words[at] not in OWN:
+        at += 2 if words[at] in SHORT or words[at] in LONG else 1
+    return [words[at], *words[:at], *words[at + 1 :]] if 0 < at < len(words) else words

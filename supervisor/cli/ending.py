@@ -23,7 +23,7 @@ class Ending:
             self.denied = True
         elif kind in {"task_complete", "turn_aborted"}:
             self.open = False
-            self.how = "error" if self._error else body.get("reason", "completed")
+            self.how = body.get("reason", "error" if self._error else "completed")
         elif kind == "conversation_failed":
             self.open, self.how = False, "failed"
 

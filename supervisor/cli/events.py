@@ -20,11 +20,11 @@ WAIT_S = 20.0  # for one answer; then it is asked again
 
 def run(chosen: Namespace) -> int:
     types = _types(chosen.filter)
-    count = number(chosen.count, "number") if chosen.count is not None else None
-    limit_s = seconds(chosen.timeout) if chosen.timeout else None
+    count = number(chosen.count, "number of events") if chosen.count is not None else None
+    limit_s = seconds(chosen.timeout) if chosen.timeout is not None else None
     with Control("events") as control:
         only = {ids.resolved(control, one) for one in chosen.conversation}
-        since = when(chosen.since) if chosen.since else None
+        since = when(chosen.since) if chosen.since is not None else None
         for envelope in _all(control, since, only, limit_s):
             if types and envelope["event"]["type"] not in types:
                 continue
@@ -40,7 +40,7 @@ def _types(words: list[str]) -> set[str]:
     for word in words:
         key, equals, value = word.partition("=")
         if key != "type" or not equals:
-            raise Problem(f"{word!r} is no filter", "write type=task_complete, several separated by commas", "usage")
+            raise Problem(f"{word!r} is not a filter", "write type=TYPE or type=TYPE,TYPE", "usage")
         found.update(value.split(","))
     return found
 
@@ -55,7 +55,7 @@ def _all(control: Control, since: float | None, only: set[str], limit_s: float |
     while True:
         wait_s = WAIT_S if deadline is None else min(WAIT_S, deadline - time.monotonic())
         if wait_s <= 0:
-            raise Problem("the time is up", code="timed_out")
+            raise Problem("timed out while waiting for events", "give more time with -t", "timed_out")
         answer = control.call("events/read", wait_s + WAIT_S, after=cursor, wait_s=wait_s)
         if answer["lagged"]:
             yield from seen.what_was_missed()

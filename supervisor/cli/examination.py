@@ -3,6 +3,7 @@
 import os
 import shutil
 import socket as sockets
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,8 +17,8 @@ from supervisor.agent.sandbox import Sandbox
 from supervisor.cli.words import many, size
 from supervisor.config import choose_provider, load
 from supervisor.journal.opening import size_on_disk
-from supervisor.paths import UnsafePath, locate, private_directory, socket_path
-from supervisor.single import held
+from supervisor.paths import UnsafePath, locate, private_directory, second_journal, socket_path
+from supervisor.single import LOOK_S, STRANGE_S, AlreadyRunning, held, lives
 from supervisor.version import VERSION
 
 if TYPE_CHECKING:
@@ -26,48 +27,63 @@ if TYPE_CHECKING:
 Found = Iterator[tuple[str, str, bool] | str]
 CONNECT_S = 2.0
 ROOM_BYTES = 200 << 20  # below that a busy day fills the disk
-LOG_ADVICE = "look into the log: {}"
+FORCE = "wait a moment; `greenroom up --force` ends it and starts another, and running turns are lost"
+LOG_ADVICE = "see the log: {}"
 
 
 def directories(_: "Patient") -> Found:
     try:
         paths = locate()
         for directory in (paths.state, paths.run):
-            if Path(directory).is_dir():
+            if os.path.lexists(directory):
                 private_directory(directory, create=False)
     except UnsafePath as error:
-        yield str(error), "only you may own and enter it", True
+        yield str(error), "make it a directory of your own with mode 700, or remove it", True
         return
-    yield f"state in {paths.state}, socket in {paths.run}"
+    yield f"state in {paths.state}, config in {paths.config}"
+    other = second_journal(paths)
+    if other:
+        yield (
+            f"this HOME has a second journal, {other}, which programs with other XDG variables use",
+            "give all the same XDG_STATE_HOME; `greenroom export` and `import` take conversations across",
+            False,
+        )
 
 
 def socket(patient: "Patient") -> Found:
     path = socket_path(locate())
     if patient.control is not None:
         yield f"a daemon answers at {path}"
+    elif patient.barred:
+        yield patient.silence, "then a daemon that runs is found again", True
+    elif _holder() is not None:
+        yield f"a daemon holds this home and does not answer ({patient.silence})", FORCE, True
     elif Path(path).exists():
-        yield f"{path} is there, and nobody answers ({patient.silence})", "`greenroom up` replaces it", True
+        yield f"{path} exists, but no daemon answers ({patient.silence})", "`greenroom up` replaces it", True
     else:
         yield "no daemon runs", "`greenroom up` starts it", False
 
 
 def lock(patient: "Patient") -> Found:
     """One journal has one owner; where it listens is written in the lock."""
-    holder = held(locate().lock_file)
+    holder = _holder()
     if holder is None:
-        yield ("nobody holds it", "that should not be while a daemon runs", True) if patient.control else "free"
+        lost = patient.control is not None and patient.control.call("daemon/status").get("trouble")
+        advice = "see what is said of the journal" if lost else "restart it: `greenroom down && greenroom up`"
+        yield ("not held, although a daemon runs", advice, True) if patient.control else "free"
         return
-    ours = socket_path(locate())
-    if holder.socket and holder.socket != ours:
-        yield (
-            f"the daemon listens at {holder.socket}, this shell looks at {ours}",
-            "XDG_RUNTIME_DIR or GREENROOM_HOME differ between the two; make them alike, or stop that one",
-            True,
-        )
-    elif patient.control is None:
-        yield f"{holder.told or 'somebody'} holds it and does not answer", "wait a moment, or kill that process", True
+    if patient.control is None and not patient.barred:
+        yield f"held by {holder.told or 'an unknown process'}, which does not answer", FORCE, True
     else:
         yield f"held by {holder.told.partition(',')[0]}"
+
+
+def _holder() -> AlreadyRunning | None:
+    """A child that a killed daemon was just starting has the lock until its exec, so a dead holder is asked again."""
+    deadline = time.monotonic() + STRANGE_S
+    while (found := held(locate().lock_file)) is not None and not lives(found.pid) and time.monotonic() < deadline:
+        time.sleep(LOOK_S)
+    return found
 
 
 def version(patient: "Patient") -> Found:
@@ -90,7 +106,7 @@ def leftovers(patient: "Patient") -> Found:
                 True,
             )
         else:
-            yield "no process is left over"
+            yield "no process is left"
         return
     table = table_of_this_system()
     table.refresh()
@@ -101,7 +117,7 @@ def leftovers(patient: "Patient") -> Found:
         told = many(len(left), "process", "processes")
         yield f"{told} of the last daemon left running: {left}", "`greenroom up` ends them", True
     else:
-        yield f"no process is left over ({entries} old entries)" if entries else "no process is left over"
+        yield f"no process is left ({entries} old entries)" if entries else "no process is left"
 
 
 def _ancestors() -> set[int]:
@@ -115,9 +131,9 @@ def _ancestors() -> set[int]:
 def sandbox(_: "Patient") -> Found:
     found = Sandbox().availability
     if found.ok:
-        yield "commands can be confined"
+        yield "commands can be sandboxed"
     else:
-        yield f"commands can't be confined: {found.reason}", found.how_to_get or "install bubblewrap", False
+        yield f"commands can't be sandboxed: {found.reason}", found.how_to_get or "install bubblewrap", False
 
 
 def config(patient: "Patient") -> Found:
@@ -128,8 +144,12 @@ def config(patient: "Patient") -> Found:
         yield first + (" (and more)" if rest else ""), "`greenroom config check` shows all of it", True
         return
     for warning in loaded.warnings:
-        yield warning, "it is ignored; put it right when you pass by", False
-    yield loaded.file.path or "no file, which is fine"
+        yield warning, "the key is ignored; correct or remove it", False
+    directory = Path(locate(patient.environ).config)
+    if directory.exists() and not directory.is_dir():
+        yield f"{directory} is a file, so nothing is read", f"move it to {directory}/config.toml", True
+        return
+    yield loaded.file.path or "no file; defaults apply"
 
 
 def model(patient: "Patient") -> Found:
@@ -137,12 +157,12 @@ def model(patient: "Patient") -> Found:
     try:
         loaded = load(environ=patient.environ)
     except ConfigError:
-        yield "not known as long as the config is wrong", "see above", True
+        yield "unknown while the config has errors", "correct the config first", True
         return
     try:
         choice = choose_provider(loaded.config, patient.environ)
     except ConfigError as error:
-        yield error.message, "`greenroom config path` names the file to put right", True
+        yield error.message, "correct the file that `greenroom config path` prints", True
         return
     provider = choice.provider
     if not provider.base_url:
@@ -159,7 +179,7 @@ def model(patient: "Patient") -> Found:
     except OSError as error:
         yield (
             f"{provider.id} at {address.hostname}:{port} can't be reached: {error}",
-            "check network and address",
+            "check the network and the provider's base_url",
             True,
         )
     else:
@@ -174,7 +194,11 @@ def disk(_: "Patient") -> Found:
     if not os.access(there, os.W_OK):
         yield f"{there} can't be written", "change its owner or set GREENROOM_HOME", True
     elif free < ROOM_BYTES:
-        yield f"only {size(free)} are free at {there}", "make room; turns stop when it is full, nothing is lost", True
+        yield (
+            f"only {size(free)} are free at {there}",
+            "free some disk space; turns stop when it is full, what is stored stays",
+            True,
+        )
     else:
         yield f"{size(free)} free"
 
@@ -185,10 +209,13 @@ def journal(patient: "Patient") -> Found:
         yield size(size_on_disk(found)) if found.exists() else "none yet"
         return
     told = patient.control.call("daemon/status")
-    if told["journal_repaired"]:
-        yield f"it was repaired: {told['journal_repaired']}", LOG_ADVICE.format(told["log"]), False
+    if told.get("trouble"):
+        what, _, advice = told["trouble"].partition("; nothing is stored any more; ")
+        yield what, advice or LOG_ADVICE.format(told["log"]), True
+    elif told["journal_repaired"]:
+        yield f"the journal was repaired: {told['journal_repaired']}", LOG_ADVICE.format(told["log"]), False
     else:
-        yield f"{size(told['journal_bytes'])}, sound"
+        yield f"{size(told['journal_bytes'])}, no damage found"
 
 
 CHECKS: dict[str, Callable[["Patient"], Found]] = {

@@ -1,24 +1,25 @@
 """`greenroom pid`, `socket`, `version` and `df`: single facts, fit for scripts."""
 
-import json
 import os
 from argparse import Namespace
 
 from supervisor.cli.client import Control, Down
 from supervisor.cli.listing import Listing, present
+from supervisor.cli.problems import Problem
 from supervisor.cli.table import Column, Row
 from supervisor.cli.words import size
+from supervisor.cli.written import json_text
 from supervisor.paths import locate, socket_path
 from supervisor.version import VERSION
 
 FILES = Listing(
-    {"what": "Which file.", "bytes": "Its size.", "path": "Where it is."},
+    {"what": "Which file.", "bytes": "Its size.", "path": "Its path."},
     (
         Column("WHAT", lambda row: row["what"]),
         Column("SIZE", lambda row: size(row["bytes"]), right=True),
         Column("WHERE", lambda row: row["path"], gives=True),
     ),
-    "nothing yet",
+    "no files yet",
     key="path",
 )
 
@@ -40,14 +41,19 @@ def version(chosen: Namespace) -> int:
     try:
         with Control("version", timeout_s=1.0) as control:
             theirs = control.welcome["version"]
-    except Down:
+    except Problem as problem:
         theirs = None
+        silent = not isinstance(problem, Down)
+    else:
+        silent = False
     if chosen.json:
-        print(json.dumps({"version": VERSION, "daemon": theirs}))
+        print(json_text({"version": VERSION, "daemon": theirs}))
         return 0
     print(f"greenroom {VERSION}")
-    if theirs is not None and theirs != VERSION:
-        print(f"daemon    {theirs}  (`greenroom down && greenroom up` starts this one)")
+    if silent:
+        print("daemon    does not answer")
+    elif theirs is not None and theirs != VERSION:
+        print(f"daemon    {theirs}  (run `greenroom down && greenroom up` to start this version)")
     return 0
 
 

@@ -51,4 +51,4 @@ def _unknown(word: str) -> Problem:
     known = [*TOPICS, *(verb.name for verb in VERBS if not verb.hidden)]
     near = difflib.get_close_matches(word, known, n=3)
     advice = f"did you mean {' or '.join(near)}?" if near else "`greenroom help` lists verbs and topics"
-    return Problem(f"no help about {word!r}", advice, "usage")
+    return Problem(f"no verb or topic {word!r}", advice, "usage")

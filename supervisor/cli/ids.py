@@ -17,8 +17,8 @@ def short(conversation: str) -> str:
 def proper(name: str) -> str:
     """A name that can be seen, and typed again to mean the same."""
     if not name or not name.isprintable() or name != name.strip() or name.startswith(("@", "-")):
-        advice = "a name has no control characters, no blanks around it, and no @ or - at its beginning"
-        raise Problem(f"{name!r} is no name", advice, "usage")
+        advice = "leave out control characters, blanks at either end, and @ or - at the beginning"
+        raise Problem(f"{name!r} is not a valid name", advice, "usage")
     return name
 
 
@@ -26,10 +26,12 @@ def meant(control: Control, reference: str) -> str:
     """What the daemon can look up; the names with an @ are ours."""
     if not reference:
         raise Problem("no conversation is named", "write an id, a name, @last or @here", "usage")
+    if not reference.isascii() and reference != reference.encode(errors="replace").decode():
+        raise Problem(f"{reference!a} is not UTF-8", "write an id, a name, @last or @here", "unknown_conversation")
     if not reference.startswith("@"):
         return reference
     if reference not in {"@last", "@here"}:
-        raise Problem(f"{reference} names nothing", "there are @last and @here", "unknown_conversation")
+        raise Problem(f"{reference} is unknown", "write @last or @here", "unknown_conversation")
     here: Json = {"cwd": working_directory()} if reference == "@here" else {}
     found = control.call("conversation/list", limit=1, **here)["conversations"]
     if not found:
@@ -60,10 +62,10 @@ def explained(control: Control, reference: str, problem: Problem) -> Problem:
         return problem
     if problem.code == "ambiguous_conversation":
         candidates = problem.data.get("candidates") or []
-        return Problem(f"{reference!r} is ambiguous", f"it could be {_listed(control, candidates)}", problem.code)
+        return Problem(f"{reference!r} is ambiguous", f"write one of {_listed(control, candidates)}", problem.code)
     if problem.code == "unknown_conversation":
         near = _near(control, reference)
-        advice = f"did you mean {' or '.join(near)}?" if near else "`greenroom ls -a` lists all"
+        advice = f"did you mean {' or '.join(near)}?" if near else "`greenroom ls -a` lists all conversations"
         return Problem(f"no conversation {reference!r}", advice, problem.code)
     return problem
 

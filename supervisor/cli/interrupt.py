@@ -1,32 +1,34 @@
 """`greenroom interrupt`: stop turns, keep conversations. One of the fast verbs."""
 
-import json
 from argparse import Namespace
 
+from actors.visible import visible
 from supervisor.cli import exits, ids
 from supervisor.cli.arguments import seconds
 from supervisor.cli.client import Control, Json
 from supervisor.cli.problems import Problem, report
-from supervisor.cli.words import many, one_line
+from supervisor.cli.words import many
+from supervisor.cli.written import json_text
 
 BUSY = ("starting", "running", "waiting", "interrupting")
 
 
 def run(chosen: Namespace) -> int:
     if chosen.conversation and chosen.all:
-        raise Problem("--all and names exclude each other", "leave one of them out", "usage")
+        raise Problem("--all and names can't be combined", "leave one of them out", "usage")
     if not (chosen.conversation or chosen.all):
-        raise Problem("no conversation is named", "name some, or say --all", "usage")
+        raise Problem("no conversation is named", "name a conversation, or use --all", "usage")
     wait_s = seconds(chosen.wait)
     with Control("interrupt") as control:
         wanted = _busy(control) if chosen.all else [(one, ids.meant(control, one)) for one in chosen.conversation]
-        asked = [{"conversation": one, "kill": chosen.kill, "reason": chosen.reason or ""} for _, one in wanted]
+        how = {"kill": chosen.kill, "clear": chosen.clear, "reason": chosen.reason or ""}
+        asked = [{"conversation": one, **how} for _, one in wanted]
         results = control.each("conversation/interrupt", asked, wait_s)
         explained = [
             _explained(control, name, one, result, as_json=chosen.json)
             for (name, one), result in zip(wanted, results, strict=True)
         ]
-    return _told([name for name, _ in wanted], explained, wait_s, as_json=chosen.json)
+    return _told([name for name, _ in wanted], explained, wait_s, chosen)
 
 
 def _explained(control: Control, name: str, one: str, result: Json | Problem, *, as_json: bool) -> Json | Problem:
@@ -41,16 +43,17 @@ def _busy(control: Control) -> list[tuple[str, str]]:
     return [(ids.short(row["conversation"]), row["conversation"]) for row in rows if row["state"] in BUSY]
 
 
-def _told(names: list[str], results: list[Json | Problem], wait_s: float, *, as_json: bool) -> int:
-    failures: list[Problem] = []
+def _told(names: list[str], results: list[Json | Problem], wait_s: float, chosen: Namespace) -> int:
+    as_json, failures = chosen.json, list[Problem]()
     for name, result in zip(names, results, strict=True):
         if isinstance(result, Problem):
             failures.append(_late(name, wait_s) if result.code == "timed_out" else result)
             report(failures[-1], as_json=as_json)
         elif as_json:
-            print(json.dumps(result))
+            print(json_text(result))
         else:
-            print(f"{one_line(name)}: {_words(result)}")
+            cleared = "; its queue is empty now" if chosen.clear else ""
+            print(f"{visible(name)}: {_words(result)}{cleared or _left(name, result)}")
     if not names and not as_json:
         print("nothing is running")
     if not failures:
@@ -61,15 +64,26 @@ def _told(names: list[str], results: list[Json | Problem], wait_s: float, *, as_
 def _words(result: Json) -> str:
     if result["turn"] is None:
         return "nothing was running"
-    waiting = f"; {many(result['queued'], 'input')} left waiting for the next `send`" if result["queued"] else ""
-    if result["ending"] == "completed":
-        return f"the turn was complete before{waiting}"
-    return f"interrupted{waiting}"
+    return "the turn had already completed" if result["ending"] == "completed" else "interrupted"
+
+
+def _left(name: str, result: Json) -> str:
+    """A person who stops a conversation wants to know what is going to run in it all the same, and when."""
+    if not result["queued"]:
+        return ""
+    waits = many(result["queued"], "queued message waits", "queued messages wait")
+    return (
+        f"; {waits} for the next `send`, `greenroom interrupt --clear {visible(name)}` drops {_it(result['queued'])}"
+    )
+
+
+def _it(count: int) -> str:
+    return "it" if count == 1 else "them"
 
 
 def _late(name: str, wait_s: float) -> Problem:
     return Problem(
-        f"{name}: the turn has not ended within {wait_s:g} s",
-        "it will; the same again kills its commands at once",
+        f"{name}: the turn did not end within {wait_s:g} s",
+        "it still ends; run the same again to kill its commands at once",
         "timed_out",
     )

@@ -1,24 +1,27 @@
 """`greenroom inspect, restart, rename, fork, archive, rm, export, import`: a conversation as a thing that is kept."""
 
-import json
 import os
 import sys
 import tempfile
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
+from itertools import chain
 from pathlib import Path
 
+from actors.visible import visible
 from supervisor.cli import exits, ids
 from supervisor.cli.arguments import number
-from supervisor.cli.client import Control
+from supervisor.cli.client import Control, Json
 from supervisor.cli.listing import filled
 from supervisor.cli.pager import paged
 from supervisor.cli.problems import Problem, report
 from supervisor.cli.words import cut, many, one_line
+from supervisor.cli.written import json_text, seen
 
 LONG_S = 120.0  # for a history of a hundred thousand events
 ABOUT = 60  # cells, of what a conversation is about
-PIECE_CHARACTERS = 2 << 20  # six bytes each at the worst, and a message may have sixteen million
+PIECE_CHARACTERS = 1 << 16  # twelve bytes each at the worst; small, so that others are served in between
 
 
 def inspect(chosen: Namespace) -> int:
@@ -29,14 +32,14 @@ def inspect(chosen: Namespace) -> int:
         print(filled(found, found, chosen.format))
         return 0
     with paged() as text:
-        print(json.dumps(found, indent=2, ensure_ascii=False), file=text or sys.stdout)
+        print(json_text(found, 2), file=text or sys.stdout)
     return 0
 
 
 def restart(chosen: Namespace) -> int:
     with Control("restart") as control:
         ids.call(control, "conversation/restart", chosen.conversation)
-    print("a new life")
+    print("restarted")
     return 0
 
 
@@ -44,22 +47,22 @@ def rename(chosen: Namespace) -> int:
     name = ids.proper(chosen.name) if chosen.name else None
     with Control("rename") as control:
         ids.call(control, "conversation/rename", chosen.conversation, name=name)
-    print(f"called {name}" if name else "without a name")
+    print(f"renamed to {name}" if name else "name removed")
     return 0
 
 
 def fork(chosen: Namespace) -> int:
-    at = number(chosen.at, "seq") if chosen.at else None
+    at = number(chosen.at, "seq") if chosen.at is not None else None
     name = None if chosen.name is None else ids.proper(chosen.name)
     with Control("fork") as control:
         made = ids.call(control, "conversation/fork", chosen.conversation, LONG_S, at=at, name=name)
-    print(json.dumps(made) if chosen.json else made["conversation"])
+    print(json_text(made) if chosen.json else made["conversation"])
     return 0
 
 
 def archive(chosen: Namespace) -> int:
     with Control("archive") as control:
-        word = "taken out of the archive" if chosen.undo else "archived"
+        word = "unarchived" if chosen.undo else "archived"
 
         def one(reference: str) -> str:
             ids.call(control, "conversation/archive", reference, archived=not chosen.undo)
@@ -71,7 +74,7 @@ def archive(chosen: Namespace) -> int:
 def remove(chosen: Namespace) -> int:
     with Control("rm") as control:
         if not (chosen.force or sys.stdin.isatty()):
-            raise Problem("rm asks first, and there is nobody to ask", "say --force", "usage")
+            raise Problem("rm can't ask for confirmation without a terminal", "use --force", "usage")
         targets = _settled(control, chosen.conversation)
         if not chosen.force:
             targets = _confirmed(control, targets)
@@ -86,47 +89,55 @@ def remove(chosen: Namespace) -> int:
 def export(chosen: Namespace) -> int:
     with Control("export") as control:
         if chosen.file in {None, "-"}:
-            for line in _lines_of(control, chosen.conversation):
-                sys.stdout.write(f"{line}\n")
+            for text in _text_of(control, chosen.conversation):
+                sys.stdout.write(seen(text))
             return 0
-        count = _put(chosen.file, _lines_of(control, chosen.conversation))
+        count = _put(chosen.file, _text_of(control, chosen.conversation))
     print(f"{many(count, 'line')} in {chosen.file}", file=sys.stderr)
     return 0
 
 
-def _lines_of(control: Control, reference: str) -> Iterator[str]:
-    """In pieces: a whole history may be larger than a message may be."""
+def _text_of(control: Control, reference: str) -> Iterator[str]:
+    """In pieces: a whole history may be larger than a message may be, and so may be one line of it."""
     conversation, cursor = ids.resolved(control, reference), None
     while True:
         piece = control.call("conversation/export", LONG_S, conversation=conversation, cursor=cursor)
-        yield from (line.rstrip() for line in piece["lines"])
+        yield "\n".join(piece["lines"]) + ("" if piece.get("partial") else "\n")
         cursor = piece["next_cursor"]
         if cursor is None:
             return
 
 
 def import_(chosen: Namespace) -> int:
-    lines = [line for line in _read(chosen.file).split("\n") if line.strip()]  # U+2028 may stand in the middle of one
+    pieces = _pieces(_read(chosen.file))
+    first = next(pieces)  # a file that can't be read is told before anything else
     with Control("import") as control:
-        *pieces, last = _pieces(lines)
-        for piece in pieces:
-            control.call("conversation/import", LONG_S, lines=piece, upload="1", more=True)
-        made = control.call("conversation/import", LONG_S, lines=last, upload="1", new_id=chosen.new_id)
-    print(json.dumps(made) if chosen.json else made["conversation"])
+        for piece, partial in chain([first], pieces):
+            _upload(control, lines=piece, upload="1", more=True, partial=partial)
+        made = _upload(control, lines=[], upload="1", new_id=chosen.new_id)
+    print(json_text(made) if chosen.json else made["conversation"])
     return 0
 
 
-def _pieces(lines: list[str]) -> Iterator[list[str]]:
-    """Small enough for a message each, however much is added to quote them. At least one."""
+def _upload(control: Control, **params: object) -> Json:
+    return control.call("conversation/import", LONG_S, **params)
+
+
+def _pieces(lines: Iterable[str]) -> Iterator[tuple[list[str], bool]]:
+    """Small enough for a message each, and whether the last line of it goes on in the next."""
     piece: list[str] = []
     size = 0
     for line in lines:
         if piece and size + len(line) > PIECE_CHARACTERS:
-            yield piece
+            yield piece, False
             piece, size = [], 0
-        piece.append(line)
-        size += len(line)
-    yield piece
+        start = 0
+        while len(line) - start > PIECE_CHARACTERS:
+            yield [line[start : start + PIECE_CHARACTERS]], True
+            start += PIECE_CHARACTERS
+        piece.append(line[start:])
+        size += len(line) - start
+    yield piece, False
 
 
 def _settled(control: Control, references: list[str]) -> dict[str, str]:
@@ -142,7 +153,7 @@ def _each(targets: dict[str, str], act: Callable[[str], str]) -> int:
     failures: list[Problem] = []
     for reference, called in targets.items():
         try:
-            print(f"{one_line(called)}: {act(reference)}")
+            print(f"{visible(called)}: {act(reference)}")
         except Problem as problem:
             if problem.exit == exits.DOWN:
                 raise
@@ -160,10 +171,10 @@ def _confirmed(control: Control, targets: dict[str, str]) -> dict[str, str]:
         one = ids.call(control, "conversation/get", reference)
         whole = one["conversation"]
         found[whole] = called
-        name = f" ({one_line(one['name'])})" if one["name"] else ""
+        name = f" ({visible(one['name'])})" if one["name"] else ""
         print(f"{ids.short(whole)}{name}: {cut(one_line(one['preview'] or ''), ABOUT)}", file=sys.stderr)
-    what = next(iter(targets.values())) if len(targets) == 1 else f"these {len(targets)}"
-    print(f"Delete {one_line(what)} for good? [y/N] ", end="", file=sys.stderr, flush=True)
+    what = next(iter(targets.values())) if len(targets) == 1 else f"these {len(targets)} conversations"
+    print(f"Delete {visible(what)} for good? [y/N] ", end="", file=sys.stderr, flush=True)
     try:
         answer = sys.stdin.readline()
     except KeyboardInterrupt:
@@ -174,15 +185,16 @@ def _confirmed(control: Control, targets: dict[str, str]) -> dict[str, str]:
     return found
 
 
-def _put(path: str, lines: Iterable[str]) -> int:
-    """How many. Whole or not at all, and for our eyes only: a history may quote anything."""
+def _put(path: str, texts: Iterable[str]) -> int:
+    """How many lines. Whole or not at all, and for our eyes only: a history may quote anything."""
     count = 0
     try:
         handle, draft = tempfile.mkstemp(dir=Path(path).parent, prefix=".greenroom-")
         try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                for count, line in enumerate(lines, 1):  # noqa: B007  # how many there were is wanted
-                    file.write(f"{line}\n")
+            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+                for text in texts:
+                    file.write(text)
+                    count += text.count("\n")
             Path(draft).replace(path)
         except BaseException:
             Path(draft).unlink()
@@ -192,8 +204,12 @@ def _put(path: str, lines: Iterable[str]) -> int:
     return count
 
 
-def _read(path: str) -> str:
+def _read(path: str) -> Iterator[str]:
+    """Its lines, without the blank ones. U+2028 may stand in the middle of one."""
     try:
-        return sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
+        with nullcontext(sys.stdin) if path == "-" else Path(path).open(encoding="utf-8", newline="\n") as file:
+            for line in file:
+                if line.strip():
+                    yield line.rstrip("\r\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise Problem(f"{path} can't be read: {getattr(error, 'strerror', None) or 'it is not UTF-8'}") from error
+        raise Problem(f"{path} can't be read: {getattr(error, 'strerror', None) or 'not UTF-8'}") from error

@@ -1,6 +1,5 @@
 """What every listing verb does alike: a table, `--json FIELDS`, `--format`, `-q` and `--watch`."""
 
-import json
 import re
 import sys
 import time
@@ -11,6 +10,8 @@ from typing import Any, NamedTuple, NoReturn
 from supervisor.cli import terminal
 from supervisor.cli.problems import Problem
 from supervisor.cli.table import Column, Row, drawn, plain
+from supervisor.cli.words import clean
+from supervisor.cli.written import json_text, written
 
 WATCH_S = 1.0
 _FIELD = re.compile(r"\{([a-z_][a-z0-9_.]*)\}")
@@ -18,12 +19,16 @@ _ESCAPES = {"\\t": "\t", "\\n": "\n"}
 
 
 class Listing(NamedTuple):
-    """`fields` are API: name and meaning. `empty` is said, to people only, when there is nothing."""
+    """`fields` are API: name and meaning. `empty` is said, to people only, when there is nothing.
+
+    `block` draws a row on a terminal where a table would have to leave some of it out.
+    """
 
     fields: Mapping[str, str]
     columns: Sequence[Column]
     empty: str = ""
     key: str = "id"
+    block: Callable[[Row, int, terminal.Paint], list[str]] | None = None
 
 
 def text(listing: Listing, rows: Sequence[Row], chosen: Namespace) -> list[str]:
@@ -36,7 +41,10 @@ def text(listing: Listing, rows: Sequence[Row], chosen: Namespace) -> list[str]:
         return [str(row[listing.key]) for row in rows]
     if not terminal.is_terminal():
         return plain(listing.columns, rows)
-    return drawn(listing.columns, rows, terminal.size()[0], terminal.Paint()) if rows else []
+    columns, paint = terminal.size()[0], terminal.Paint()
+    if listing.block is not None:
+        return [line for row in rows for line in listing.block(row, columns, paint)]
+    return drawn(listing.columns, rows, columns, paint) if rows else []
 
 
 def present(listing: Listing, fetch: Callable[[], Sequence[Row]], chosen: Namespace) -> int:
@@ -75,21 +83,23 @@ def check(listing: Listing, chosen: Namespace) -> None:
     named += [one.partition(".")[0] for one in _FIELD.findall(chosen.format or "")]
     for name in named:
         if name not in listing.fields:
-            raise Problem(f"no field {name!r}", f"there are {', '.join(listing.fields)}", "usage")
+            raise Problem(f"unknown field {name!r}", f"write one of {', '.join(listing.fields)}", "usage")
 
 
 def filled(fields: Mapping[str, str], row: Row, template: str) -> str:
-    for written, meant in _ESCAPES.items():
-        template = template.replace(written, meant)
+    for escape, meant in _ESCAPES.items():
+        template = template.replace(escape, meant)
 
     def value(found: re.Match[str]) -> str:
         here: Any = row
         for part in found[1].split("."):
             if not isinstance(here, Mapping) or part not in here:
                 known = ", ".join(here) if isinstance(here, Mapping) else ", ".join(fields)
-                raise Problem(f"no field {found[1]!r}", f"there are {known}", "usage")
+                raise Problem(f"unknown field {found[1]!r}", f"write one of {known}", "usage")
             here = here[part]
-        return "" if here is None else here if isinstance(here, str) else json.dumps(here)
+        if isinstance(here, str):
+            return clean(here) if sys.stdout.isatty() else here  # also where TERM says that it is a dumb one
+        return "" if here is None else json_text(here)
 
     return _FIELD.sub(value, template)
 
@@ -106,8 +116,3 @@ def _names(asked: str) -> list[str]:
 def _json(listing: Listing, rows: Sequence[Row], asked: str) -> str:
     names = _names(asked) or list(listing.fields)
     return written([{name: row[name] for name in names} for row in rows])
-
-
-def written(value: object) -> str:
-    """Indented for eyes, on one line for programs."""
-    return json.dumps(value, indent=2 if terminal.is_terminal() else None, ensure_ascii=False)

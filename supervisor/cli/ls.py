@@ -29,9 +29,9 @@ def _filters(words: list[str]) -> dict[str, str]:
     for word in words:
         key, equals, value = word.partition("=")
         if not equals or key not in FILTERS:
-            raise Problem(f"{word!r} is no filter", "write state=…, cwd=… or name=…", "usage")
+            raise Problem(f"{word!r} is not a filter", "write state=…, cwd=… or name=…", "usage")
         if key == "state" and value not in STATES:
-            raise Problem(f"no state {value!r}", f"there are {', '.join(STATES)}", "usage")
+            raise Problem(f"unknown state {value!r}", f"write one of {', '.join(STATES)}", "usage")
         found[key] = _absolute(value) if key == "cwd" else value
     return found
 
@@ -45,7 +45,7 @@ def _absolute(path: str) -> str:
 def _sorting(word: str) -> tuple["_Key", bool]:
     name = word.removeprefix("-")
     if name not in FIELDS:
-        raise Problem(f"no field {name!r}", f"there are {', '.join(FIELDS)}", "usage")
+        raise Problem(f"unknown field {name!r}", f"write one of {', '.join(FIELDS)}", "usage")
     return _Key(name), word.startswith("-")
 
 

@@ -8,25 +8,54 @@ from argparse import Namespace
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-from supervisor.cli import exits
+from supervisor.cli import exits, streams
 from supervisor.cli.arguments import parse
 from supervisor.cli.problems import Problem, report
 from supervisor.cli.shapes import Verb
 from supervisor.cli.verbs import VERBS, find
+from supervisor.paths import UnsafePath
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     as_json = "--json" in words or any(word.startswith("--json=") for word in words)
+    streams.prepare()
     try:
         return _carry_out(words)
     except Problem as problem:
-        report(problem, as_json=as_json)
-        return problem.exit
+        return _failed(problem, as_json=as_json)
+    except UnsafePath as error:
+        return _failed(Problem(str(error), "`greenroom doctor` checks the rest", "not_allowed"), as_json=as_json)
     except KeyboardInterrupt:
         return exits.CTRL_C
     except BrokenPipeError:
         _end_like_others()
+    except OSError as error:
+        return _failed(streams.problem(error), as_json=as_json)
+    except Exception as error:
+        refused = _refusal(error)
+        if refused is None:
+            raise
+        return _failed(refused, as_json=as_json)
+
+
+def _refusal(error: Exception) -> Problem | None:
+    """An error that is meant for people. Without the tree of errors, which is loaded by the verb that raises one."""
+    errors = sys.modules.get("actors.errors")
+    if errors is None or not isinstance(error, errors.GreenroomError):
+        return None
+    return Problem(error.message, code=error.code)
+
+
+def _failed(problem: Problem, *, as_json: bool) -> int:
+    """Also where what was printed so far can't be written, or not even the error."""
+    streams.let_go_if_broken()
+    try:
+        report(problem, as_json=as_json)
+        sys.stderr.flush()
+    except OSError:
+        streams.let_go(sys.stderr)
+    return problem.exit
 
 
 def _carry_out(words: list[str]) -> int:
@@ -56,7 +85,7 @@ def _unknown(word: str) -> Problem:
     names = [name for verb in VERBS if not verb.hidden for name in (verb.name, *verb.aliases)]
     near = difflib.get_close_matches(word, names, n=3)
     meant = f"did you mean {' or '.join(near)}? " if near else ""
-    return Problem(f"no verb {word!r}", f"{meant}`greenroom help` lists them", "usage")
+    return Problem(f"unknown verb {word!r}", f"{meant}`greenroom help` lists all verbs", "usage")
 
 
 def _end_like_others() -> NoReturn:

@@ -1,6 +1,6 @@
 """`greenroom mcp`: MCP over stdio, for editors. Standard library only: it starts once per editor and per window."""
 
-# ruff: noqa: PTH105, PTH109, PTH110, PTH118, PTH120, PTH123, PTH202 # pathlib alone takes a third of the time that this may
+# ruff: noqa: PTH105, PTH109, PTH110, PTH118, PTH123, PTH202 # pathlib alone takes a third of the time that this may
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import os
 import sys
 import time
 
-from supervisor.paths import UnsafePath, locate, private_directory, socket_path
+from supervisor.dialling import dial
+from supervisor.paths import UnsafePath, locate, private_directory
+from supervisor.umask import own_umask
 from supervisor.version import VERSION
 from transports.bridge import Bridge
 from transports.lean import AF_UNIX, SIGHUP, SIGINT, SIGTERM, SOCK_STREAM, quoted, set_wakeup_fd, signal, socket
@@ -33,13 +35,19 @@ SANDBOX = ("read-only", "workspace-write", "danger-full-access")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--embedded", action="store_true", help="no daemon: conversations end with this process")
-    parser.add_argument("-C", dest="cwd", metavar="DIR", help="working directory of new conversations")
-    parser.add_argument("-m", dest="model", metavar="MODEL", help="their model")
-    parser.add_argument("--profile", help="their profile in the config")
-    parser.add_argument("--sandbox", choices=SANDBOX, help="what their commands may touch")
-    parser.add_argument("--approval", choices=APPROVAL, help="when they ask")
-    parser.add_argument("-c", dest="config", metavar="KEY=VALUE", action="append", help="any other setting of theirs")
+    parser.add_argument(
+        "--embedded", action="store_true", help="run without a daemon; conversations end with this process"
+    )
+    parser.add_argument("-C", "--cd", dest="cwd", metavar="DIR", help="working directory of new conversations")
+    parser.add_argument("-m", "--model", dest="model", metavar="MODEL", help="model of new conversations")
+    parser.add_argument("-p", "--profile", help="profile of the config to use")
+    parser.add_argument("-s", "--sandbox", choices=SANDBOX, help="what commands may read and write")
+    parser.add_argument(
+        "-a", "--approval", "--ask-for-approval", choices=APPROVAL, help="when to ask for an approval"
+    )
+    parser.add_argument(
+        "-c", "--config", dest="config", metavar="KEY=VALUE", action="append", help="override a key of the config"
+    )
 
 
 class Unsaid:
@@ -60,16 +68,19 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
         """Wrong words are answered like those of other verbs."""
 
         def error(self, message: str) -> NoReturn:
-            self.exit(2, f"greenroom: {message}; `{self.prog} --help` shows what it takes\n")
+            self.exit(2, f"greenroom: {message}; `{self.prog} --help` lists its arguments\n")
 
-    parser = OneLine(prog="greenroom mcp", description="MCP over stdio: what an editor starts.")
+    parser = OneLine(prog="greenroom mcp", description="Serve MCP over stdio; editors start this.")
     add_options(parser)
-    return parser.parse_args(arguments)
+    chosen, rest = parser.parse_known_args(arguments)
+    if rest not in ([], ["serve"]):  # Codex had `mcp serve` for a time
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    return chosen
 
 
 def run(chosen: argparse.Namespace | type[Unsaid]) -> int:
     try:
-        said = defaults(chosen)
+        said = spoken(chosen)
         paths = locate()
         private_directory(paths.state)
     except (UnsafePath, ValueError) as error:
@@ -85,7 +96,7 @@ def run(chosen: argparse.Namespace | type[Unsaid]) -> int:
 def _bridge(paths: Paths, said: dict[str, object]) -> int:
     log = Log(os.path.join(paths.state, "bridge.log"))
     if not _have_standard_streams():
-        log.note("standard output is closed: nobody to talk to")
+        log.note("standard output is closed; an MCP server needs it, so start it from an MCP client")
         return 1
     client = StandardStreams()
     try:
@@ -123,30 +134,24 @@ class Door:
     """The way to the daemon of this home."""
 
     def __init__(self, paths: Paths) -> None:
-        self._path = socket_path(paths)
+        self._paths = paths
 
     def dial(self) -> socket | None:
-        """Who listens in a place that is not ours alone is nobody: the hello has all of our environment."""
         try:
-            private_directory(os.path.dirname(self._path), create=False)
+            return dial(self._paths, _never_waiting)
         except UnsafePath:
             return None  # a start says what is wrong with it
-        found = socket(AF_UNIX, SOCK_STREAM)
-        found.setblocking(False)
-        try:
-            found.connect(self._path)
-        except (FileNotFoundError, ConnectionRefusedError):
-            found.close()
-            return None
-        except OSError:
-            found.close()
-            raise
-        return found
 
     def start(self) -> Launch:
         from supervisor.launch import Launch
 
         return Launch()
+
+
+def _never_waiting() -> socket:
+    fresh = socket(AF_UNIX, SOCK_STREAM)
+    fresh.setblocking(False)
+    return fresh
 
 
 class Log:
@@ -175,7 +180,8 @@ class Log:
 def hello(said: dict[str, object]) -> bytes:
     """Who we are, and the environment that commands of new conversations run in; the daemon keeps it in memory."""
     client = {"name": "mcp", "version": VERSION, "pid": os.getpid(), "cwd": _here(), "env": dict(os.environ)}
-    body = {"protocol": PROTOCOL, "dialect": DIALECT, "client": client, "defaults": said}
+    client["umask"] = own_umask()
+    body = {"protocol": PROTOCOL, "dialect": DIALECT, "client": client, **said}
     return written({"greenroom": body}).encode() + b"\n"
 
 
@@ -192,6 +198,29 @@ def written(value: object) -> str:
     return json.dumps(value)
 
 
+def spoken(chosen: argparse.Namespace | type[Unsaid]) -> dict[str, object]:
+    """What the command line says, for the dialect: of new conversations, and of this connection."""
+    return {"defaults": defaults(chosen), "settings": _settings(chosen.config or ())}
+
+
+def _settings(overrides: Sequence[str]) -> dict[str, object]:
+    """What is ours alone and nothing of a conversation. Judged here, where somebody reads what is wrong with it."""
+    if not any(_is_ours(one) for one in overrides):
+        return {}
+    from actors.errors import ConfigError
+    from supervisor.config.connection import connection_settings
+    from supervisor.config.overrides import parse_overrides
+
+    try:
+        return dict(connection_settings(parse_overrides(filter(_is_ours, overrides))))
+    except ConfigError as error:
+        raise ValueError(f"-c {error.message}") from error
+
+
+def _is_ours(override: str) -> bool:
+    return override.partition("=")[0].partition(".")[0].strip() == "greenroom"
+
+
 def defaults(chosen: argparse.Namespace | type[Unsaid]) -> dict[str, object]:
     """What new conversations get where a call says nothing."""
     said = {
@@ -200,7 +229,7 @@ def defaults(chosen: argparse.Namespace | type[Unsaid]) -> dict[str, object]:
         "cwd": None if chosen.cwd is None else os.path.join(_here(), chosen.cwd),
         "approval_policy": chosen.approval,
         "sandbox": chosen.sandbox,
-        "config": dict(_setting(one) for one in chosen.config or ()),
+        "config": dict(_setting(one) for one in chosen.config or () if not _is_ours(one)),
     }
     return {name: value for name, value in said.items() if value}
 
@@ -212,7 +241,7 @@ def _setting(text: str) -> tuple[str, object]:
 
     key, equals, value = text.partition("=")
     if not (equals and key.strip()):
-        raise ValueError(f"-c takes KEY=VALUE, found {text!r}")
+        raise ValueError(f"{text!r} is not a setting; write -c KEY=VALUE")
     try:
         found = tomllib.loads(f"value = {value.strip()}")["value"]
         json.dumps(found)

@@ -1,6 +1,5 @@
 """What a verb could not do: one line that says what is wrong, and one half-line that says what to do next."""
 
-import json
 import sys
 
 from supervisor.cli import exits
@@ -26,7 +25,9 @@ class Problem(Exception):
 def report(problem: Problem, *, as_json: bool) -> None:
     """To stderr, for a person or for a program."""
     if as_json:
-        print(json.dumps({"error": {"code": problem.code, "message": str(problem)}}), file=sys.stderr)
+        from supervisor.cli.written import json_text
+
+        print(json_text({"error": {"code": problem.code, "message": str(problem)}}), file=sys.stderr)
     else:
         from supervisor.cli.words import clean  # which knows us
 

@@ -2,6 +2,7 @@
 
 import os
 
+from actors.visible import visible
 from supervisor.cli.client import Json
 from supervisor.cli.ids import short
 from supervisor.cli.listing import Listing
@@ -14,10 +15,10 @@ FIELDS = {
     "state": "One of starting, idle, running, waiting, interrupting, parked, failed, archived.",
     "cwd": "Working directory.",
     "model": "The model.",
-    "preview": "What was said first.",
+    "preview": "The beginning of the first message.",
     "created": "Seconds since 1970.",
     "updated": "Seconds since 1970.",
-    "seq": "Its last event.",
+    "seq": "Number of its last event.",
     "tokens": "Tokens used so far.",
     "archived": "Whether it is archived.",
 }
@@ -46,17 +47,17 @@ def colour(row: Row) -> tuple[str, ...]:
 def home(path: str) -> str:
     """With ~ for the home directory; as it may be shown."""
     own = os.environ.get("HOME", "").rstrip("/")
-    path = one_line(path)
-    return f"~{path[len(own) :]}" if own and (path == own or path.startswith(f"{own}/")) else path
+    short = f"~{path[len(own) :]}" if own and (path == own or path.startswith(f"{own}/")) else path
+    return visible(short)
 
 
 COLUMNS = (
     Column("ID", lambda row: short(row["id"]), style=lambda _: ("cyan",)),
-    Column("NAME", lambda row: one_line(row["name"] or ""), gives=True),
+    Column("NAME", lambda row: visible(row["name"] or ""), gives=True),
     Column("STATE", lambda row: row["state"], style=colour),
     Column("USED", lambda row: age(row["updated"]), right=True),
     Column("TOKENS", lambda row: str(row["tokens"]), right=True),
-    Column("MODEL", lambda row: one_line(row["model"] or ""), gives=True),
+    Column("MODEL", lambda row: visible(row["model"] or ""), gives=True),
     Column("DIRECTORY", lambda row: home(row["cwd"] or ""), gives=True),
     Column("ABOUT", lambda row: one_line(row["preview"] or ""), gives=True),
 )

@@ -1,6 +1,6 @@
 """`greenroom run` and `send`: say something, and watch what becomes of it."""
 
-import json
+import os
 import sys
 from argparse import Namespace
 
@@ -10,8 +10,8 @@ from supervisor.cli.client import Control, Json, Refused
 from supervisor.cli.problems import Problem
 from supervisor.cli.show.watch import Manner, Watch, coming_back
 from supervisor.cli.starting import ensure
-
-LONGEST_S = 10 * 365 * 86400.0  # a turn may wait for a person
+from supervisor.cli.words import many
+from supervisor.cli.written import json_text
 
 
 def run(chosen: Namespace) -> int:
@@ -30,7 +30,7 @@ def run(chosen: Namespace) -> int:
         except Refused:
             _without_an_empty_one(control, conversation)
             raise
-    print(json.dumps({"conversation": conversation}) if chosen.json else conversation)
+    print(json_text({"conversation": conversation}) if chosen.json else conversation)
     return 0
 
 
@@ -43,7 +43,9 @@ def _without_an_empty_one(control: Control, conversation: str) -> None:
 
 def send(chosen: Namespace) -> int:
     prompt = prompt_of(chosen.prompt)
-    limit_s = seconds(chosen.timeout) if chosen.timeout else None
+    if chosen.key == "":
+        raise Problem("the idempotency key is empty", "write --key KEY, or leave it out", "usage")
+    limit_s = seconds(chosen.timeout) if chosen.timeout is not None else None
     with Control("send", environment=True) as control:
         conversation = ids.resolved(control, chosen.conversation)
         said = {"prompt": prompt, "if_busy": chosen.if_busy, "key": chosen.key}
@@ -52,7 +54,7 @@ def send(chosen: Namespace) -> int:
         accepted = control.call("conversation/send", conversation=conversation, **said)
         told = _accepted(control, conversation, accepted, chosen.if_busy)
     if chosen.json:
-        print(json.dumps({"conversation": conversation, **accepted}))
+        print(json_text({"conversation": conversation, **accepted}))
     else:
         print(told)
     return 0
@@ -62,15 +64,18 @@ def prompt_of(word: str) -> str:
     if word == "-":
         word = sys.stdin.read()
     if not word.strip():
-        raise Problem("nothing to say", "give a prompt, or - and write it to standard input", "usage")
+        raise Problem("the prompt is empty", "write a prompt, or - to read it from standard input", "usage")
     try:
         word.encode()
     except UnicodeEncodeError as error:
-        raise Problem("the prompt is not UTF-8", "Greenroom takes text only", "usage") from error
+        raise Problem("the prompt is not UTF-8", "write text in UTF-8", "usage") from error
     return word
 
 
 def creation(chosen: Namespace) -> Json:
+    """A directory that a person names and that is not there is a slip of the finger; other clients mean it."""
+    if chosen.cwd is not None and not os.path.isdir(chosen.cwd):  # noqa: PTH112  # pathlib is slow to import
+        raise Problem(f"no directory {chosen.cwd!r}", "-C takes one that exists", "usage")
     return {
         "name": None if chosen.name is None else ids.proper(chosen.name),
         "cwd": chosen.cwd,
@@ -85,15 +90,16 @@ def creation(chosen: Namespace) -> Json:
 def _accepted(control: Control, conversation: str, accepted: Json, if_busy: str) -> str:
     """What becomes of it. A turn that is being stopped reads nothing any more: what was to join it comes after it."""
     if accepted["duplicate"]:
-        return "taken before, under the same key"
+        return "already sent with this key"
     if accepted["turn"]:
-        return "taken"
+        after = many(accepted["queued"], "queued message runs", "queued messages run")
+        return f"sent; {after} after it" if accepted["queued"] else "sent"
     if if_busy == "enqueue":
-        return f"waits for a turn of its own, {accepted['queued']} in the queue"
+        return f"queued; {many(accepted['queued'], 'message waits', 'messages wait')}"
     if if_busy == "interrupt":
-        return "takes the running turn's place"
+        return "replaces the running turn"
     stopping = control.call("conversation/get", conversation=conversation)["state"] == "interrupting"
-    return "waits until the turn that is being stopped has ended" if stopping else "joins the running turn"
+    return "queued until the turn that is being stopped has ended" if stopping else "joins the running turn"
 
 
 def _watched(

@@ -25,7 +25,7 @@ def run(chosen: Namespace) -> int:
 
 def unit() -> str:
     """mixed: TERM to the daemon alone, which ends its commands in order; KILL to whatever is left."""
-    environment = "".join(f'Environment="{name}={value}"\n' for name, value in _carried().items())
+    environment = "".join(f"Environment={_assigned(f'{name}={value}')}\n" for name, value in _carried().items())
     return f"""[Unit]
 Description=Greenroom, a supervisor for coding-agent conversations
 
@@ -68,27 +68,30 @@ def _install(chosen: Namespace) -> int:
         return 0
     file = _file()
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text, encoding="utf-8")
+    file.write_text(text, encoding="utf-8", errors="surrogateescape")
     print(f"wrote {file}")
     if chosen.no_start:
         return 0
     for command in _starting(file):
-        _do(command, f"the file is there; `{' '.join(command)}` is what is left to do")
-    print("it runs, and starts when you log in" if _mac() else _runs())
+        _do(command, f"run `{' '.join(command)}` to start it")
+    print("the service runs, and starts when you log in" if _mac() else _runs())
     return 0
 
 
 def _runs() -> str:
     user = os.environ.get("USER", "$USER")
-    return f"it runs, and starts when you log in; `loginctl enable-linger {user}` starts it with the machine"
+    return (
+        "the service runs, and starts when you log in; "
+        f"run `loginctl enable-linger {user}` to start it with the machine"
+    )
 
 
 def _uninstall(_: Namespace) -> int:
     file = _file()
     if not file.exists():
-        raise Problem("it is not installed", "`greenroom service install` does that")
+        raise Problem("the service is not installed", "`greenroom service install` installs it")
     for command in _stopping(file):
-        _do(command, "stop it by hand, then try again")
+        _do(command, "stop the service by hand, then try again")
     file.unlink()
     if not _mac():
         _do(["systemctl", "--user", "daemon-reload"], "")
@@ -103,11 +106,11 @@ def _status(_: Namespace) -> int:
         return exits.NOT_WELL
     print(f"installed: {file}")
     expected = agent() if _mac() else unit()
-    if file.read_text(encoding="utf-8") != expected:
-        print("it differs from what `install` would write now (`--print` shows that)")
+    if file.read_text(encoding="utf-8", errors="surrogateescape") != expected:
+        print("the file differs from what `greenroom service install` would write now; --print shows that")
     command = ["launchctl", "list", LABEL] if _mac() else ["systemctl", "--user", "is-active", UNIT]
     if shutil.which(command[0]) is None:
-        print(f"{command[0]} is not there to ask whether it runs")
+        print(f"{command[0]} was not found, so its state is unknown")
         return exits.NOT_WELL
     found = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  # our own words
     print("active" if found.returncode == 0 else (found.stdout.strip() or found.stderr.strip() or "not active"))
@@ -128,7 +131,7 @@ def _stopping(file: Path) -> list[list[str]]:
 
 def _do(command: list[str], advice: str) -> None:
     if shutil.which(command[0]) is None:
-        raise Problem(f"there is no {command[0]} here", advice)
+        raise Problem(f"{command[0]} was not found", advice)
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  # our own words
     if done.returncode != 0:
         raise Problem(f"`{' '.join(command)}` failed: {done.stderr.strip() or done.stdout.strip()}", advice)
@@ -150,6 +153,12 @@ def _quoted(path: str) -> str:
     """Systemd takes % and blanks for its own."""
     escaped = path.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
     return f'"{escaped}"' if any(one.isspace() or one == '"' for one in path) else escaped
+
+
+def _assigned(text: str) -> str:
+    """Systemd reads escapes and its own % here, and a $ is a $."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("\n", "\\n")
+    return f'"{escaped}"'
 
 
 def _mac() -> bool:

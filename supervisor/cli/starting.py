@@ -1,6 +1,5 @@
 """`greenroom up` and `down`: return when what they promise is true, and not before."""
 
-import json
 import os
 import sys
 import time
@@ -9,29 +8,41 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import NoReturn
 
+from actors.visible import visible
 from supervisor.cli.arguments import seconds
-from supervisor.cli.client import Control, Down, Lost
+from supervisor.cli.client import HUNG, Control, Down, Lost
 from supervisor.cli.problems import Problem
 from supervisor.cli.words import many
+from supervisor.cli.written import json_text
 from supervisor.paths import UnsafePath, locate, private_directory, socket_path
 
 ANSWERS_S = 20.0  # from a start to an answer: a repair of the journal is the longest
 GONE_S = 20.0  # beyond the drain time: grace for commands, the last words
+PATIENCE_S = 10.0  # for an answer of a daemon that is well, however busy
 POLL_S = 0.02
 
 
 def up(chosen: Namespace) -> int:
     if chosen.foreground:
         _foreground(chosen)
+    if chosen.force:
+        from supervisor.cli.forcing import clear_the_way
+
+        clear_the_way()
     running = _greeted()
     if running is None:
         start(_arguments(chosen))
     elif _arguments(chosen):
-        print("greenroom: it keeps its settings; `greenroom down`, then `up` with new ones", file=sys.stderr)
+        print(
+            "greenroom: the daemon already runs and keeps its settings; run `greenroom down` first to change them",
+            file=sys.stderr,
+        )
     with Control("up") as control:
         daemon = control.call("daemon/status")
+    for warning in daemon["warnings"] if running is None else ():
+        print(f"greenroom: {visible(warning)}", file=sys.stderr)
     if chosen.json:
-        print(json.dumps({"pid": daemon["pid"], "socket": socket_path(locate()), "started": running is None}))
+        print(json_text({"pid": daemon["pid"], "socket": socket_path(locate()), "started": running is None}))
         return 0
     known = daemon["registry"]["conversations"]
     print(f"{'up' if running is None else 'already up'}: pid {daemon['pid']}, {many(known, 'conversation')}")
@@ -52,7 +63,7 @@ def start(arguments: tuple[str, ...] = ()) -> None:
                 _wait_for_an_answer()
     except (StartFailed, UnsafePath) as error:
         text = str(error).removeprefix("greenroom: the daemon could not start: ")
-        raise Problem(f"the daemon could not start: {text}", "`greenroom doctor` looks further") from error
+        raise Problem(f"the daemon could not start: {text}", "`greenroom doctor` finds out more") from error
 
 
 def ensure(verb: str, *, environment: bool = False) -> Control:
@@ -67,16 +78,28 @@ def ensure(verb: str, *, environment: bool = False) -> Control:
 
 def down(chosen: Namespace) -> int:
     drain_s = 0.0 if chosen.now else seconds(chosen.drain) if chosen.drain is not None else None
+    try:
+        running = _brought_down(drain_s)
+    except Problem as problem:
+        if not chosen.now or problem.code != "timed_out":
+            raise
+        from supervisor.cli.forcing import clear_the_way
+
+        running = clear_the_way() or _brought_down(drain_s)  # it may have been busy, and hear us now
+    print("down" if running else "already down")
+    return 0
+
+
+def _brought_down(drain_s: float | None) -> bool:
+    """False if there was nobody."""
     control = _whoever_runs()
     if control is None:
-        print("already down")
-        return 0
+        return False
     with control:
-        pid = control.call("daemon/status")["pid"]
-        told = control.call("daemon/down", drain_s=drain_s)["drain_s"]
+        pid = control.call("daemon/status", PATIENCE_S)["pid"]
+        told = control.call("daemon/down", PATIENCE_S, drain_s=drain_s)["drain_s"]
         _wait_for_the_end(control, pid, told)
-    print("down")
-    return 0
+    return True
 
 
 def _whoever_runs() -> Control | None:
@@ -91,17 +114,10 @@ def _whoever_runs() -> Control | None:
             holder = held(locate().lock_file)
             if holder is None or holder.embedded or not lives(holder.pid):
                 return None
-            ours = socket_path(locate())
-            if holder.socket and holder.socket != ours:
-                raise Problem(
-                    f"the daemon (pid {holder.pid}) listens at {holder.socket}, this shell looks at {ours}",
-                    "give both the same XDG_RUNTIME_DIR, or set GREENROOM_HOME",
-                    "runs_elsewhere",
-                ) from None
             if time.monotonic() > deadline:
                 raise Problem(
-                    f"a daemon (pid {holder.pid}) is there and does not answer",
-                    f"`greenroom doctor` looks why; `kill -9 {holder.pid}` loses nothing",
+                    f"the daemon (pid {holder.pid}) does not answer",
+                    HUNG,
                     "timed_out",
                 ) from None
         time.sleep(POLL_S)
@@ -153,7 +169,7 @@ def _wait_for_an_answer() -> None:
     deadline = time.monotonic() + ANSWERS_S
     while _greeted() is None:
         if time.monotonic() > deadline:
-            raise Problem("the daemon does not answer", "`greenroom doctor` looks why", "timed_out")
+            raise Problem("the daemon does not answer", HUNG, "timed_out")
         time.sleep(POLL_S)
 
 
@@ -166,29 +182,13 @@ def _wait_for_the_end(control: Control, pid: int, drain_s: float) -> None:
             if time.monotonic() > hint:
                 hint = float("inf")
                 print(
-                    f"waiting up to {drain_s:g} s for running turns; `greenroom down --now` doesn't", file=sys.stderr
+                    f"waiting up to {drain_s:g} s for running turns; `greenroom down --now` interrupts them",
+                    file=sys.stderr,
                 )
+    from supervisor.single import lives
+
     path = socket_path(locate())
-    while os.path.exists(path) or alive(pid):  # noqa: PTH110  # as above
+    while os.path.exists(path) or lives(pid):  # noqa: PTH110  # as above
         if time.monotonic() > deadline:
-            raise Problem(f"the daemon (pid {pid}) has not ended", f"`kill -9 {pid}` loses nothing", "timed_out")
+            raise Problem(f"the daemon (pid {pid}) has not ended", "`greenroom down --now` ends it", "timed_out")
         time.sleep(POLL_S)
-
-
-def alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return not _only_a_zombie(pid)
-
-
-def _only_a_zombie(pid: int) -> bool:
-    """Ended, and not yet noticed by whoever started it."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as stat:  # noqa: PTH123  # pathlib is slow to import
-            return stat.read().rpartition(b")")[2].split()[0] == b"Z"
-    except (OSError, IndexError):
-        return False

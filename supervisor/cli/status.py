@@ -4,12 +4,14 @@ from argparse import Namespace
 from collections import Counter
 from collections.abc import Sequence
 
+from actors.visible import visible
 from supervisor.cli import exits, ids, terminal
 from supervisor.cli.client import Control, Json
-from supervisor.cli.listing import check, filled, present, written
+from supervisor.cli.listing import check, filled, present
 from supervisor.cli.rows import FIELDS, LISTING, STATES, colour, home, row_of
 from supervisor.cli.table import Row
 from supervisor.cli.words import age, many, moment, one_line, size, span
+from supervisor.cli.written import written
 from supervisor.paths import locate, socket_path
 
 EVENTS = 10  # of one conversation
@@ -60,7 +62,9 @@ def _overview(control: Control, rows: list[Row], chosen: Namespace) -> None:
     print(f"socket {daemon['socket']}")
     print(f"journal {size(daemon['journal_bytes'])}, {many(clients, 'other client')}")
     for warning in daemon["warnings"]:
-        print(paint(f"warning: {warning}", "yellow"))
+        print(paint(f"warning: {visible(warning)}", "yellow"))
+    if daemon.get("trouble"):
+        print(paint(f"not well: {visible(daemon['trouble'])}", "red"))
     if daemon.get("journal_repaired"):
         print(paint(f"the journal was repaired: {daemon['journal_repaired']}", "yellow"))
     if rows:
@@ -75,13 +79,14 @@ def _detail(control: Control, row: Row) -> None:
     pending = len(found["pending"])
     facts = {
         "id": row["id"],
-        "name": one_line(found["name"] or "-"),
-        "state": paint(row["state"], *colour(row)) + (f", {many(pending, 'open question')}" if pending else ""),
+        "name": visible(found["name"] or "-"),
+        "state": paint(row["state"], *colour(row)) + (f", {many(pending, 'open approval')}" if pending else ""),
         "failed": one_line(found["failed"] or ""),
         "directory": home(settings["cwd"]),
-        "model": one_line(f"{settings['model']} ({settings['provider'] or 'default provider'})"),
-        "policy": f"asks {settings['approval_policy']}, sandbox {settings['sandbox']['mode']}",
-        "events": f"{found['seq']}, {many(found['tokens'], 'token')}, {many(found['queued'], 'waiting input')}",
+        "model": visible(f"{settings['model']} ({settings['provider'] or 'default provider'})"),
+        "policy": f"approvals {settings['approval_policy']}, sandbox {settings['sandbox']['mode']}",
+        "events": f"{found['seq']}, {many(found['tokens'], 'token')}",
+        "queue": many(found["queued"], "message") + (", paused until the next `send`" if found["paused"] else ""),
         "created": f"{moment(found['created'])}, used {age(found['updated'])} ago",
         "watched by": many(len(found["readers"]), "client"),
     }

@@ -46,6 +46,7 @@ class Paint:
         self.on = is_terminal(stream) and not os.environ.get("NO_COLOR")
 
     def __call__(self, text: str, *styles: str) -> str:
-        if not self.on or not text or not styles:
+        codes = [_CODES[style] for style in styles if style != "plain"]
+        if not self.on or not text or not codes:
             return text
-        return f"\x1b[{';'.join(_CODES[style] for style in styles)}m{text}\x1b[0m"
+        return f"\x1b[{';'.join(codes)}m{text}\x1b[0m"

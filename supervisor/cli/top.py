@@ -4,20 +4,24 @@ import select
 import sys
 import time
 from argparse import Namespace
+from io import StringIO
+from typing import NamedTuple
 
+from actors.visible import visible
 from supervisor.cli import ids, terminal
-from supervisor.cli.approvals import question
 from supervisor.cli.attach import attached
-from supervisor.cli.client import Control, Json
+from supervisor.cli.client import Control, Json, Refused
 from supervisor.cli.memory import of_conversations, of_process
+from supervisor.cli.questions import body, title
 from supervisor.cli.rows import COLUMNS, row_of
 from supervisor.cli.show import keys
 from supervisor.cli.table import Column, Row, drawn, plain
-from supervisor.cli.words import age, cut, many, one_line, size, span, wrapped
+from supervisor.cli.words import age, cut, hung, many, one_line, size, span
 
 REFRESH_S = 1.0
 SCREEN_ON, SCREEN_OFF = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"
-HELP = "i interrupt  a approve  enter attach  q quit"
+HELP = "i interrupt  a answer  enter attach  q quit"
+ANSWERS = {"y": "approved", "yes": "approved", "n": "denied", "no": "denied"}
 ORDER = ("waiting", "interrupting", "running", "starting", "failed", "idle", "parked", "archived")
 
 
@@ -46,20 +50,20 @@ class Sample:
         self._then = time.monotonic()
         self.daemon: Json = {}
         self.rows: list[Row] = []
-        self.questions: list[Row] = []
+        self.questions: list[Json] = []
 
     def take(self) -> None:
         control, now = self._control, time.monotonic()
         self.daemon = control.call("daemon/status")
         rows = [row_of(one) for one in ids.everything(control, archived=False)]
         clients = control.call("clients/list")["clients"]
-        self.questions = [question(one) for one in control.call("approvals/list")["approvals"]]
+        self.questions = control.call("approvals/list")["approvals"]
         memory, passed_s = of_conversations(), max(0.001, now - self._then)
         for row in rows:
             row["rate"] = max(0, row["seq"] - self._before.get(row["id"], row["seq"])) / passed_s
             row["memory"] = memory.get(row["id"], 0)
             row["watched"] = [
-                one_line(one["name"])
+                visible(one["name"])
                 for one in clients
                 if any(r["conversation"] == row["id"] for r in one["attached"])
             ]
@@ -100,7 +104,8 @@ class Top:
         self._chosen = chosen
         self._selected: str | None = None
         self._note = ""
-        self._asking: str | None = None  # the question that y or n answers
+        self._asking: Asking | None = None
+        self._typed = ""
         self._over = False
 
     def run(self) -> None:
@@ -111,8 +116,9 @@ class Top:
                 while not self._over:
                     self._draw()
                     if select.select([keyboard.fd], [], [], REFRESH_S)[0]:
-                        for key in keyboard.read():
-                            self._press(key, keyboard)
+                        pressed = keyboard.read()
+                        for at, key in enumerate(pressed, 1):
+                            self._press(key, keyboard, more=at < len(pressed))
                     else:
                         self._sample.take()
                         self._note = self._note if self._asking else ""
@@ -141,9 +147,9 @@ class Top:
         """The lines at the bottom. What is asked is shown whole or is not answered here."""
         if self._asking is None:
             return [cut(self._note or HELP, columns)]
-        lines = wrapped(self._note, columns)
-        if len(lines) <= rows:
-            return lines
+        lines = self._asking.lines(columns)
+        if len(lines) < rows:
+            return [*lines, cut(f"yes or no + Enter: {self._typed}_", columns)]
         self._asking, self._note = None, "the question is too long for this window; enter shows it"
         return self._feet(columns, rows)
 
@@ -157,9 +163,13 @@ class Top:
 
     # --- keys -----------------------------------------------------------------------------------------------------
 
-    def _press(self, key: str, keyboard: keys.Keyboard) -> None:
+    def _press(self, key: str, keyboard: keys.Keyboard, *, more: bool) -> None:
+        """Nothing that is pasted means anything here, and no single key does what can't be undone."""
+        if isinstance(key, keys.Pasted):
+            self._asking, self._note = None, "what is pasted means nothing here"
+            return
         if self._asking is not None:
-            self._answer(key)
+            self._type(key, self._asking, more=more)
             return
         self._note = ""
         if key in {"q", keys.CTRL_C, keys.CTRL_D, keys.CTRL_BACKSLASH}:
@@ -177,27 +187,51 @@ class Top:
     def _act(self, key: str, row: Row, keyboard: keys.Keyboard) -> None:
         self._selected = row["id"]
         if key == "i":
-            self._control.send("conversation/interrupt", conversation=row["id"])
-            self._note = f"{ids.short(row['id'])}: asked to stop"
+            self._ask(Asking(row["id"], "interrupt", f"interrupt the turn of {ids.short(row['id'])}?"))
         elif key == "a":
-            self._ask(row)
+            self._ask_about(row)
         elif key == keys.ENTER:
             self._attach(row, keyboard)
 
-    def _ask(self, row: Row) -> None:
+    def _ask_about(self, row: Row) -> None:
         mine = [one for one in self._sample.questions if one["conversation"] == row["id"]]
-        if not mine:
-            self._note = f"{ids.short(row['id'])} asks nothing"
-            return
-        self._asking = mine[0]["id"]
-        self._note = f"y approve  n deny  other keys: later?  {one_line(mine[0]['what'])}"
+        if mine:
+            self._ask(Asking(mine[0]["approval_id"], "answer", title(mine[0]), mine[0]))
+        else:
+            self._note = f"{ids.short(row['id'])} waits for no answer"
 
-    def _answer(self, key: str) -> None:
-        asked, self._asking, self._note = self._asking, None, ""
-        decision = {"y": "approved", "n": "denied"}.get(key)  # not a, which asked: it is easily pressed twice
-        if decision is not None:
-            self._control.send("approvals/answer", approval=asked, decision=decision)
-            self._note = f"answered: {decision}"
+    def _ask(self, asking: "Asking") -> None:
+        self._asking, self._typed = asking, ""
+
+    def _type(self, key: str, asking: "Asking", *, more: bool) -> None:
+        if key in {keys.CTRL_C, keys.CTRL_D, keys.CTRL_BACKSLASH, keys.ESCAPE}:
+            self._asking = None
+        elif key == keys.ENTER:
+            self._asking = None
+            self._answer(asking, "" if more else ANSWERS.get(self._typed.strip().lower(), ""))
+        elif key in {keys.BACKSPACE, "\x08"}:
+            self._typed = self._typed[:-1]
+        elif key.isprintable():
+            self._typed += key
+
+    def _answer(self, asking: "Asking", decision: str) -> None:
+        if not decision:
+            self._note = "nothing was answered"
+        elif asking.what == "answer":
+            self._note = self._answered(asking.id, decision)
+        elif decision == "approved":
+            self._control.send("conversation/interrupt", conversation=asking.id)
+            self._note = f"{ids.short(asking.id)}: asked to stop"
+        else:
+            self._note = "it goes on"
+
+    def _answered(self, approval: str, decision: str) -> str:
+        """Somebody else may have been quicker."""
+        try:
+            self._control.call("approvals/answer", approval=approval, decision=decision)
+        except Refused as refusal:
+            return visible(refusal.message)
+        return f"answered: {decision}"
 
     def _attach(self, row: Row, keyboard: keys.Keyboard) -> None:
         """On the ordinary screen, with a connection of its own; afterwards we are back here."""
@@ -212,3 +246,17 @@ class Top:
             keyboard.take()
             sys.stdout.write(SCREEN_ON)
             self._sample.take()
+
+
+class Asking(NamedTuple):
+    """What the person is asked below the table, until a word and Enter."""
+
+    id: str
+    what: str
+    title: str
+    found: Json | None = None
+
+    def lines(self, columns: int) -> list[str]:
+        """All of it, without colours: they are counted and cut as text."""
+        below = body(self.found, columns, terminal.Paint(StringIO()))[0] if self.found is not None else []
+        return [*hung(f"? {self.title}", columns), *below]

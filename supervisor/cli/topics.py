@@ -7,8 +7,8 @@ _CODES = "\n".join(f"  {code:>3}  {meaning}" for code, meaning in exits.MEANINGS
 TOPICS = {
     "exit-codes": (
         "what each exit code means",
-        f"""The exit code follows the success of the command itself. Whether conversations are
-well is asked with `status --check`.
+        f"""The exit code says whether the command itself succeeded. `status --check` says
+whether conversations are well.
 
 {_CODES}
 
@@ -16,40 +16,47 @@ With --json an error is an object on standard error:
   {{"error": {{"code": "unknown_conversation", "message": "…"}}}}""",
     ),
     "ids": (
-        "how a conversation is named on the command line",
-        """Every conversation has an id, a UUID. Where a verb takes a CONVERSATION, these work:
+        "how to name a conversation on the command line",
+        """Every conversation has an id, a UUID. Where a verb takes a CONVERSATION, write
+one of these:
 
   3f2a7c1b-…   the id
   3f2a         any unique prefix of at least two characters
   billing      the name given with `run --name` or `rename`
-  @last        the one used last
-  @here        the one used last in the current directory
+  @last        the conversation used last
+  @here        the conversation used last in the current directory
 
-Tables show the first eight characters. An ambiguous prefix ends with exit code 5
-and lists the candidates. Questions have ids too; `approve` and `deny` take a unique
-prefix of those, or a conversation that has exactly one question.""",
+Tables show the first eight characters. An ambiguous prefix ends with exit code
+5 and lists the candidates. Approvals have ids too; `approve` and `deny` take a
+unique prefix of those, or a conversation that has exactly one open approval.""",
     ),
     "attach": (
         "what happens while a conversation is watched",
-        """`run`, `send --wait` and `attach` show what happens as it happens.
+        """`run`, `send --wait` and `attach` show a turn live.
 
-  Ctrl-C             asks, then interrupts the turn; once more kills its commands.
-                     Where nothing runs, it leaves
+  Ctrl-C             asks, then interrupts the turn; once more kills its
+                     commands. Where nothing runs, it leaves
   Ctrl-D or Ctrl-\\   leaves; the conversation goes on
-  y n a q            answer an open question: yes, no, always in this conversation,
-                     no and end the turn
-  anything else      is typed; Enter sends it. While a turn runs it joins that turn
+  a word and Enter   answers an open approval: yes, no, always (the same
+                     command later in this conversation), abort (no, and the
+                     turn ends). show prints all of a long one
+  anything else      is a message; Enter sends it. While a turn runs it joins
+                     it
 
-Leaving never ends a turn, nor does losing the terminal. `attach` begins with the
-last turn; --from takes a seq, `all` or `now`. In a pipe the model's words go to
-standard output and everything else to standard error; Ctrl-C leaves.""",
+Neither a paste nor a word that was begun before the question came answers it.
+
+Leaving never ends a turn, and neither does a terminal that goes away. `attach`
+begins with the last turn; --from takes a seq, `all` or `now`. In a pipe the
+model's words go to standard output and everything else to standard error;
+Ctrl-C leaves.""",
     ),
     "approvals": (
-        "questions that turns wait for, and how they are answered",
-        """A turn asks before it does what its policy does not allow by itself. It waits as
-long as it takes, also across a restart of the daemon, and anybody may answer:
+        "what turns ask for, and how to answer",
+        """A turn asks for an approval before it does what its policy does not allow. It
+waits as long as it takes, also while the daemon restarts. Any terminal may
+answer:
 
-  greenroom approvals                    what waits, oldest first
+  greenroom approvals                    list open approvals, oldest first
   greenroom approve 3f2a                 yes, this time
   greenroom approve 3f2a --for conversation
                                          yes, and the same command from now on
@@ -61,30 +68,33 @@ The first answer wins; a later one ends with exit code 6 and names the winner.
 `run --approval` says when to ask: untrusted, on-failure, on-request or never.""",
     ),
     "config": (
-        "where the configuration is, and what goes before what",
-        """One file is read, the first that exists: the one given with `up --config`,
-$GREENROOM_HOME/config.toml, $XDG_CONFIG_HOME/greenroom/config.toml, and Codex's
-$CODEX_HOME/config.toml, of which the shared keys are understood.
+        "where the configuration is, and which value wins",
+        """Greenroom reads one file, the first of these that exists: the one given with
+`up --config`, $GREENROOM_HOME/config.toml,
+$XDG_CONFIG_HOME/greenroom/config.toml, and Codex's $CODEX_HOME/config.toml, of
+which it reads the keys that both know.
 
-  typed argument > -c KEY=VALUE > profile > file > default
+  The first that has a value wins:
+  option > -c KEY=VALUE > profile > file > default
 
-  greenroom config path        the file in use
-  greenroom config check       whether it makes sense, with file and line
-  greenroom config get [KEY]   what the daemon goes by
-  greenroom reload             the daemon reads it again; prints what changed""",
+  greenroom config path        print the file in use
+  greenroom config check       look for errors, with file and line
+  greenroom config get [KEY]   print what the daemon uses
+  greenroom reload             make the daemon read it again; print what changed""",
     ),
     "environment": (
         "environment variables, and the environment of commands",
-        """  GREENROOM_HOME     absolute path; everything of ours below one directory
-  XDG_CONFIG_HOME, XDG_STATE_HOME, XDG_RUNTIME_DIR
-                     where configuration, journal and socket are otherwise
+        """  GREENROOM_HOME     absolute path; all files of Greenroom go below it
+  XDG_CONFIG_HOME, XDG_STATE_HOME
+                     where configuration, journal and socket are without it;
+                     programs that are started without them find it all the same
   CODEX_HOME         where Codex's configuration is
   OPENAI_API_KEY, OPENAI_BASE_URL
                      key and address of the built-in provider `openai`
   NO_COLOR           no colours
   PAGER              for `logs` and `inspect`; less if it is not set
 
-A conversation's commands run with the environment of the client that created it,
-refreshed at `attach`; never with that of the daemon's start.""",
+A conversation's commands run with the environment of the client that created
+it, refreshed at `attach`; never with that of the daemon's start.""",
     ),
 }

@@ -4,27 +4,31 @@ from supervisor.cli.shapes import Arg, Opt, Verb
 
 CONVERSATION = Arg("conversation", "Id, unique prefix, name, @last or @here.", kind="conversation")
 CONVERSATIONS = Arg("conversation", "Ids, unique prefixes, names, @last or @here.", "+", "conversation")
-ANY = Arg("conversation", "Ids, unique prefixes, names, @last or @here; all of them if absent.", "*", "conversation")
-MAYBE = Arg("conversation", "Id, unique prefix, name, @last or @here; all of them if absent.", "?", "conversation")
+ANY = Arg(
+    "conversation", "Ids, unique prefixes, names, @last or @here. Default: all conversations.", "*", "conversation"
+)
+MAYBE = Arg(
+    "conversation", "Id, unique prefix, name, @last or @here. Default: all conversations.", "?", "conversation"
+)
 
 JSON = Opt(("--json",), "Print one JSON object.")
-STREAM = Opt(("--json",), "One JSON object a line, each with seq, ts, conversation and type.")
+STREAM = Opt(("--json",), "Print JSON lines; each has seq, ts, conversation and type.")
 LISTING = (
-    Opt(("--json",), "A JSON array, with the fields named, or all of them.", "FIELDS", bare="", kind="fields"),
-    Opt(("--format",), "A line for each, with {field} filled in; \\t and \\n are understood.", "TEMPLATE"),
-    Opt(("-q", "--quiet"), "Ids only, one a line."),
-    Opt(("-w", "--watch"), "Show it again whenever it changes, until Ctrl-C."),
+    Opt(("--json",), "Print a JSON array with these fields, or with all fields.", "FIELDS", bare="", kind="fields"),
+    Opt(("--format",), "Print a line for each, with {field} filled in; \\t and \\n work.", "TEMPLATE"),
+    Opt(("-q", "--quiet"), "Print ids only, one per line."),
+    Opt(("-w", "--watch"), "Print again on every change, until Ctrl-C."),
 )
-TIMEOUT = Opt(("-t", "--timeout"), "Give up after so long (30s, 5m); exit code 124.", "TIME")
-REASON = Opt(("--reason",), "For the history.", "TEXT")
+TIMEOUT = Opt(("-t", "--timeout"), "Give up after this time (30s, 5m), with exit code 124.", "TIME")
+REASON = Opt(("--reason",), "Why; kept in the history.", "TEXT")
 APPROVALS = ("untrusted", "on-failure", "on-request", "never")
 SANDBOXES = ("read-only", "workspace-write", "danger-full-access")
 SETTINGS = (
-    Opt(("-C", "--cd"), "Working directory; the current one if absent.", "DIR", kind="directory", dest="cwd"),
-    Opt(("-m", "--model"), "The model; from the config if absent.", "MODEL"),
-    Opt(("--profile",), "A profile of the config.", "NAME"),
-    Opt(("--approval",), "When to ask a person.", "POLICY", choices=APPROVALS),
-    Opt(("--sandbox",), "What commands may touch.", "MODE", choices=SANDBOXES),
+    Opt(("-C", "--cd"), "Working directory. Default: the current directory.", "DIR", kind="directory", dest="cwd"),
+    Opt(("-m", "--model"), "Model. Default: from the config.", "MODEL"),
+    Opt(("--profile",), "Profile of the config to use.", "NAME"),
+    Opt(("--approval",), "When to ask for an approval.", "POLICY", choices=APPROVALS),
+    Opt(("--sandbox",), "What commands may read and write.", "MODE", choices=SANDBOXES),
     Opt(("-c", "--config"), "Override a key of the config.", "KEY=VALUE", many=True, dest="config"),
 )
 
@@ -33,63 +37,65 @@ VERBS: tuple[Verb, ...] = (
     Verb(
         "up",
         "starting:up",
-        "start the daemon; returns when it answers",
+        "start the daemon and wait until it answers",
         "greenroom up",
         opts=(
-            Opt(("--foreground",), "Stay in front and log to the terminal."),
-            Opt(("--config",), "Config file instead of the one that would be found.", "FILE", kind="file"),
+            Opt(("--foreground",), "Run in the foreground and log to the terminal."),
+            Opt(("--config",), "Config file to use instead of the default one.", "FILE", kind="file"),
             Opt(("-c",), "Override a key of the config.", "KEY=VALUE", many=True, dest="overrides"),
-            Opt(("--profile",), "A profile of the config.", "NAME"),
+            Opt(("--profile",), "Profile of the config to use.", "NAME"),
+            Opt(("--force",), "If the running daemon does not answer, end it and start another."),
             JSON,
         ),
-        about="A daemon that runs already is success.",
+        about="Succeeds if the daemon already runs. --force waits first, says what it will end and what that\n"
+        "costs, ends nothing but the process that holds this home, and leaves a daemon alone that answers.",
         group="daemon",
     ),
     Verb(
         "down",
         "starting:down",
-        "stop the daemon in order; conversations are kept",
+        "stop the daemon; conversations are kept",
         "greenroom down --drain 30s",
         opts=(
-            Opt(("--drain",), "How long running turns may go on; from the config if absent.", "TIME"),
-            Opt(("--now",), "Interrupt what runs at once."),
+            Opt(("--drain",), "How long running turns may continue. Default: from the config.", "TIME"),
+            Opt(("--now",), "Interrupt running turns at once; end a daemon that does not answer."),
         ),
         aliases=("shutdown",),
-        about="Returns when its socket is gone. A daemon that does not run is success.",
+        about="Waits until its socket is gone. Succeeds if no daemon runs.",
         group="daemon",
     ),
     Verb(
         "status",
         "status:run",
-        "the daemon and its conversations; one conversation in detail",
+        "show the daemon and its conversations, or one in detail",
         "greenroom status --check",
         args=(ANY,),
-        opts=(Opt(("--check",), "Exit with 3 if something named, or anything at all, has failed."), *LISTING),
+        opts=(Opt(("--check",), "Exit with 3 if a conversation that is named, or any, has failed."), *LISTING),
         group="daemon",
     ),
     Verb(
         "doctor",
         "doctor:run",
-        "look for what people trip over, and say what to do",
+        "check the installation and suggest repairs",
         "greenroom doctor",
-        opts=(Opt(("--json",), "A JSON array of the findings."),),
+        opts=(Opt(("--json",), "Print a JSON array of the findings."),),
         group="daemon",
     ),
-    Verb("pid", "facts:pid", "the daemon's process id", "kill -USR1 $(greenroom pid)", group="daemon"),
-    Verb("socket", "facts:socket", "where its socket is", "greenroom socket", group="daemon"),
+    Verb("pid", "facts:pid", "print the daemon's process id", "kill -USR1 $(greenroom pid)", group="daemon"),
+    Verb("socket", "facts:socket", "print the path of the daemon's socket", "greenroom socket", group="daemon"),
     Verb(
         "version",
         "facts:version",
-        "the version of this program, and of the daemon",
+        "print the version of this program and of the daemon",
         "greenroom version",
         opts=(JSON,),
         group="daemon",
     ),
-    Verb("df", "facts:df", "the space that files of ours take", "greenroom df", opts=LISTING, group="daemon"),
+    Verb("df", "facts:df", "show the disk space that Greenroom uses", "greenroom df", opts=LISTING, group="daemon"),
     Verb(
         "reload",
         "config:reload",
-        "the daemon reads its config again; prints what changed",
+        "make the daemon read its config again; print what changed",
         "greenroom reload",
         opts=(JSON,),
         group="daemon",
@@ -97,16 +103,18 @@ VERBS: tuple[Verb, ...] = (
     Verb(
         "config",
         "config:run",
-        "what is configured, where, and whether it makes sense",
+        "show or check the configuration",
         "greenroom config get greenroom.drain_seconds",
         args=(
             Arg(
-                "what", "get: the config in force. path: the file. check: judge it.", choices=("get", "path", "check")
+                "what",
+                "get: print the config in force. path: print its file. check: look for errors.",
+                choices=("get", "path", "check"),
             ),
-            Arg("key", "For get: a dotted key; everything if absent.", "?"),
+            Arg("key", "For get: a dotted key. Default: all keys.", "?"),
         ),
         opts=(JSON,),
-        about="`get` asks the daemon; `path` and `check` look at the file and need none.",
+        about="`get` asks the daemon; `path` and `check` read the file and need no daemon.",
         group="daemon",
     ),
     Verb(
@@ -114,10 +122,10 @@ VERBS: tuple[Verb, ...] = (
         "service:run",
         "let systemd or launchd keep the daemon running",
         "greenroom service install --print",
-        args=(Arg("what", "What to do.", choices=("install", "uninstall", "status")),),
+        args=(Arg("what", "The action.", choices=("install", "uninstall", "status")),),
         opts=(
-            Opt(("--print",), "Show the file instead of installing it."),
-            Opt(("--no-start",), "Write the file, start nothing."),
+            Opt(("--print",), "Print the service file instead of installing it."),
+            Opt(("--no-start",), "Write the service file, but don't start the service."),
         ),
         group="daemon",
     ),
@@ -125,34 +133,35 @@ VERBS: tuple[Verb, ...] = (
     Verb(
         "run",
         "running:run",
-        "a new conversation: say something and watch the turn",
+        "start a conversation with a prompt and watch the turn",
         "greenroom run -C ~/src/shop 'why does the test fail?'",
-        args=(Arg("prompt", "What to say; - reads it from standard input."),),
+        args=(Arg("prompt", "The message; - reads it from standard input."),),
         opts=(
-            Opt(("--name",), "A name to call it by.", "NAME"),
+            Opt(("--name",), "Name of the conversation.", "NAME"),
             *SETTINGS,
-            Opt(("-d", "--detach"), "Print its id and leave; the turn goes on."),
+            Opt(("-d", "--detach"), "Print the id and return; the turn continues."),
             STREAM,
         ),
-        about="Starts the daemon if none runs. Exit code: how the turn ended.",
+        about="Starts the daemon if none runs. The exit code says how the turn ended.",
         group="conversations",
     ),
     Verb(
         "send",
         "running:send",
-        "say something in a conversation",
+        "send a message to a conversation",
         "greenroom send @last 'now run the tests' --wait",
-        args=(CONVERSATION, Arg("prompt", "What to say; - reads it from standard input.")),
+        args=(CONVERSATION, Arg("prompt", "The message; - reads it from standard input.")),
         opts=(
             Opt(
                 ("--if-busy",),
-                "While a turn runs: join it, wait for one of its own, be refused, or replace it.",
+                "If a turn runs: join it (steer), wait for a turn of its own (enqueue), "
+                "fail (reject) or replace it (interrupt).",
                 "POLICY",
                 choices=("steer", "enqueue", "reject", "interrupt"),
                 default="steer",
             ),
-            Opt(("--wait",), "Watch the turn that takes it; exit code: how it ended."),
-            Opt(("--key",), "Idempotency key, kept a day: the same key is the same input.", "KEY"),
+            Opt(("--wait",), "Watch the turn; the exit code says how it ended."),
+            Opt(("--key",), "Idempotency key, kept for a day: the same key is sent only once.", "KEY"),
             TIMEOUT,
             STREAM,
         ),
@@ -161,32 +170,34 @@ VERBS: tuple[Verb, ...] = (
     Verb(
         "attach",
         "attach:run",
-        "watch a conversation live, answer its questions, talk to it",
+        "watch a conversation live, answer approvals, send messages",
         "greenroom attach @last",
         args=(CONVERSATION,),
         opts=(
-            Opt(("--ro",), "Only watch."),
+            Opt(("--ro",), "Watch only; send and answer nothing."),
             Opt(
                 ("--from",),
-                "Begin after this seq, with `all` or with `now`; with the last turn if absent.",
+                "Begin after this seq, with `all` or with `now`. Default: the last turn.",
                 "SEQ",
                 dest="since",
             ),
             STREAM,
         ),
         aliases=("fg",),
-        about="Ctrl-C asks, then interrupts the turn. Ctrl-D or Ctrl-\\ leaves; the conversation goes on.",
+        about="Ctrl-C interrupts the turn, after a question. Ctrl-D or Ctrl-\\ leaves; the conversation continues.",
         group="conversations",
     ),
     Verb(
         "ls",
         "ls:run",
-        "the conversations",
+        "list conversations",
         "greenroom ls --filter state=waiting --json id,name",
         opts=(
-            Opt(("-a", "--all"), "Archived ones too."),
-            Opt(("--filter",), "state=…, cwd=… or name=…; several must all hold.", "KEY=VALUE", many=True),
-            Opt(("--sort",), "By this field; -FIELD turns it round.", "FIELD", default="-updated", signed=True),
+            Opt(("-a", "--all"), "Include archived conversations."),
+            Opt(("--filter",), "Only where state=…, cwd=… or name=…; repeat to combine.", "KEY=VALUE", many=True),
+            Opt(
+                ("--sort",), "Sort by this field; -FIELD sorts in reverse.", "FIELD", default="-updated", signed=True
+            ),
             *LISTING,
         ),
         aliases=("ps",),
@@ -195,14 +206,14 @@ VERBS: tuple[Verb, ...] = (
     Verb(
         "logs",
         "logs:run",
-        "what happened in a conversation",
+        "show the history of a conversation",
         "greenroom logs @last -f",
         args=(CONVERSATION,),
         opts=(
-            Opt(("-f", "--follow"), "Go on with what comes."),
-            Opt(("-n", "--lines"), "The last so many events; 100 if absent, with --since all.", "N"),
-            Opt(("--since",), "After this seq, or since a time (10m, 2h, 2026-01-31T12:00).", "T"),
-            Opt(("--raw",), "Nothing folded, nothing left out."),
+            Opt(("-f", "--follow"), "Keep printing new events."),
+            Opt(("-n", "--lines"), "Print the last N events. Default: 100, or all with --since.", "N"),
+            Opt(("--since",), "Print events after this seq or time (10m, 2h, 2026-01-31T12:00).", "T"),
+            Opt(("--raw",), "Print everything, nothing shortened."),
             STREAM,
         ),
         aliases=("tail",),
@@ -211,13 +222,13 @@ VERBS: tuple[Verb, ...] = (
     Verb(
         "events",
         "events:run",
-        "what happens in every conversation, one JSON object a line",
+        "print the events of all conversations as JSON lines",
         "greenroom events --filter type=task_complete",
         args=(ANY,),
         opts=(
-            Opt(("--since",), "Begin with what was since a time (10m, 2h, 2026-01-31T12:00).", "T"),
-            Opt(("--filter",), "type=…, several separated by commas.", "KEY=VALUE", many=True),
-            Opt(("-n", "--count"), "End after so many.", "N"),
+            Opt(("--since",), "Begin with events since this time (10m, 2h, 2026-01-31T12:00).", "T"),
+            Opt(("--filter",), "Only events with type=…; separate several with commas.", "KEY=VALUE", many=True),
+            Opt(("-n", "--count"), "Stop after N events.", "N"),
             TIMEOUT,
         ),
         group="conversations",
@@ -225,49 +236,54 @@ VERBS: tuple[Verb, ...] = (
     Verb(
         "inspect",
         "keeping:inspect",
-        "everything about a conversation, as JSON",
+        "show everything about a conversation as JSON",
         "greenroom inspect @last --format '{state} {tokens}'",
         args=(CONVERSATION,),
-        opts=(Opt(("--format",), "A line, with {field} filled in; {settings.model} goes deeper.", "TEMPLATE"),),
+        opts=(
+            Opt(("--format",), "Print a line with {field} filled in, or a nested one: {settings.model}.", "TEMPLATE"),
+        ),
         group="conversations",
     ),
     Verb(
         "top",
         "top:run",
-        "a live view; i interrupt, a approve, enter attach, q quit",
+        "watch all conversations live",
         "greenroom top",
+        about="Keys: i interrupt, a answer an approval, enter attach, q quit.",
         group="conversations",
     ),
     # --- turns
     Verb(
         "interrupt",
         "interrupt:run",
-        "stop the turn, keep the conversation; twice kills at once",
+        "stop the running turn; the conversation is kept",
         "greenroom interrupt @last --wait 5s",
         args=(ANY._replace(help="Ids, unique prefixes, names, @last or @here."),),
         opts=(
-            Opt(("--all",), "Every conversation with a turn."),
+            Opt(("--all",), "Interrupt every conversation with a running turn."),
             Opt(
-                ("--wait",), "Wait so long for the end of the turn; exit code 124 after that.", "TIME", default="30s"
+                ("--wait",), "How long to wait for the turn to end; exit code 124 after that.", "TIME", default="30s"
             ),
-            Opt(("--kill",), "No grace for its commands."),
+            Opt(("--kill",), "Kill its commands at once."),
+            Opt(("--clear",), "Also drop the messages that wait for a turn."),
             REASON,
             JSON,
         ),
         aliases=("stop",),
+        about="Queued messages wait until the next message is sent. A second interrupt kills commands at once.",
         group="turns",
     ),
     Verb(
         "wait",
         "waiting:run",
-        "until conversations have come to rest, or ask something",
+        "wait until turns have ended, or ask for an approval",
         "greenroom wait @last --for done -t 10m",
         args=(CONVERSATIONS,),
         opts=(
             Opt(
                 ("--for",),
-                "idle: no turn runs. done: the same, and the exit code says how it ended. approval: it asks; "
-                "1 if the turn ends without.",
+                "idle: no turn runs. done: the same, and the exit code says how it ended. approval: an approval "
+                "is open; exit code 1 if the turn ends without one.",
                 "WHAT",
                 choices=("idle", "done", "approval"),
                 default="done",
@@ -281,26 +297,36 @@ VERBS: tuple[Verb, ...] = (
     Verb(
         "approvals",
         "approvals:listing",
-        "what waits for an answer, oldest first",
+        "list open approvals, oldest first",
         "greenroom approvals --watch",
-        args=(MAYBE,),
+        args=(
+            Arg(
+                "question",
+                "An approval's id or unique prefix, to see all of it; or a conversation. Default: all.",
+                "?",
+                "approval",
+            ),
+        ),
         opts=LISTING,
         group="turns",
     ),
     Verb(
         "approve",
         "approvals:approve",
-        "answer a question with yes",
+        "answer an approval with yes",
         "greenroom approve 3f2a --for conversation",
         args=(
             Arg(
-                "approval", "A question's id or unique prefix, or a conversation with one question.", "+", "approval"
+                "approval",
+                "An approval's id or unique prefix, or a conversation with one open approval.",
+                "+",
+                "approval",
             ),
         ),
         opts=(
             Opt(
                 ("--for",),
-                "once: this time. conversation: this command always, in this conversation.",
+                "once: this time only. conversation: the same command from now on, in this conversation.",
                 "HOW_LONG",
                 choices=("once", "conversation"),
                 default="once",
@@ -313,15 +339,18 @@ VERBS: tuple[Verb, ...] = (
     Verb(
         "deny",
         "approvals:deny",
-        "answer a question with no",
+        "answer an approval with no",
         "greenroom deny 3f2a --reason 'not on main'",
         args=(
             Arg(
-                "approval", "A question's id or unique prefix, or a conversation with one question.", "+", "approval"
+                "approval",
+                "An approval's id or unique prefix, or a conversation with one open approval.",
+                "+",
+                "approval",
             ),
         ),
         opts=(
-            Opt(("--reason",), "Why; the model is told.", "TEXT"),
+            Opt(("--reason",), "Why; the model reads it.", "TEXT"),
             Opt(("--abort",), "End the turn as well."),
             JSON,
         ),
@@ -330,29 +359,30 @@ VERBS: tuple[Verb, ...] = (
     Verb(
         "restart",
         "keeping:restart",
-        "a new life for a conversation that was given up as failed",
+        "go on with a conversation that has failed",
         "greenroom restart @last",
         args=(CONVERSATION,),
+        about="After a turn that ended in an error the model is not sent the pictures of before any more.",
         group="turns",
     ),
     # --- keeping
     Verb(
         "rename",
         "keeping:rename",
-        "give a conversation a name, or take it away with ''",
+        "name a conversation, or remove its name with ''",
         "greenroom rename @last billing",
-        args=(CONVERSATION, Arg("name", "The new name; '' for none.")),
+        args=(CONVERSATION, Arg("name", "The new name; '' removes it.")),
         group="keeping",
     ),
     Verb(
         "fork",
         "keeping:fork",
-        "a new conversation with the history of another",
+        "start a new conversation with the history of another",
         "greenroom fork @last --name experiment",
         args=(CONVERSATION,),
         opts=(
-            Opt(("--at",), "Up to this seq; to the end if absent.", "SEQ"),
-            Opt(("--name",), "A name for the new one.", "NAME"),
+            Opt(("--at",), "Copy the history up to this seq. Default: all of it.", "SEQ"),
+            Opt(("--name",), "Name of the new conversation.", "NAME"),
             JSON,
         ),
         group="keeping",
@@ -360,10 +390,10 @@ VERBS: tuple[Verb, ...] = (
     Verb(
         "archive",
         "keeping:archive",
-        "put conversations out of sight",
+        "archive conversations: hide them from lists",
         "greenroom archive billing",
         args=(CONVERSATIONS,),
-        opts=(Opt(("--undo",), "Take them out of the archive again."),),
+        opts=(Opt(("--undo",), "Unarchive them: show them in lists again."),),
         group="keeping",
     ),
     Verb(
@@ -372,58 +402,66 @@ VERBS: tuple[Verb, ...] = (
         "delete conversations for good",
         "greenroom rm billing",
         args=(CONVERSATIONS,),
-        opts=(Opt(("-f", "--force"), "Don't ask."),),
-        about="Asks on a terminal; elsewhere it needs --force.",
+        opts=(Opt(("-f", "--force"), "Don't ask for confirmation."),),
+        about="Asks for confirmation on a terminal; elsewhere it needs --force.",
         group="keeping",
     ),
     Verb(
         "export",
         "keeping:export",
-        "a conversation's history as JSON lines",
+        "write a conversation's history as JSON lines",
         "greenroom export billing billing.jsonl",
-        args=(CONVERSATION, Arg("file", "Where to; standard output if absent.", "?", "file")),
+        args=(CONVERSATION, Arg("file", "File to write. Default: standard output.", "?", "file")),
         group="keeping",
     ),
     Verb(
         "import",
         "keeping:import_",
-        "a conversation from what `export` wrote",
+        "create a conversation from a file written by `export`",
         "greenroom import billing.jsonl",
-        args=(Arg("file", "What to read; - is standard input.", kind="file"),),
-        opts=(Opt(("--new-id",), "Under a fresh id, for a conversation that is still here."), JSON),
+        args=(Arg("file", "File to read; - is standard input.", kind="file"),),
+        opts=(Opt(("--new-id",), "Use a new id; needed if the conversation still exists."), JSON),
         group="keeping",
     ),
     # --- around it
     Verb(
         "clients",
         "clients:run",
-        "who is connected, to what, and how far behind",
+        "list connected clients and what they read",
         "greenroom clients",
-        opts=(Opt(("--kill",), "Disconnect this one.", "ID"), *LISTING),
+        opts=(Opt(("--kill",), "Disconnect this client.", "ID"), *LISTING),
         group="around",
     ),
     Verb(
         "mcp",
         "mcp:run",
-        "MCP over stdio: what an editor starts",
+        "serve MCP over stdio; editors start this",
         "greenroom mcp --sandbox workspace-write",
-        opts=(*SETTINGS, Opt(("--embedded",), "Everything in this process, without a daemon.")),
-        about="Starts the daemon if none runs.",
+        opts=(*SETTINGS, Opt(("--embedded",), "Run everything in this process, without a daemon.")),
+        aliases=("mcp-server",),
+        about="Starts the daemon if none runs. As with Codex, options may stand before the verb, "
+        "and -p, -s, -a are --profile, --sandbox, --approval.",
         group="around",
     ),
     Verb(
         "completion",
         "completion:run",
-        "completion for your shell",
+        "print a completion script for your shell",
         'eval "$(greenroom completion bash)"',
         args=(Arg("shell", "Which shell.", choices=("bash", "zsh", "fish")),),
         group="around",
     ),
-    Verb("demo", "demo:run", "a tour with the built-in model: no key, no network", "greenroom demo", group="around"),
+    Verb(
+        "demo",
+        "demo:run",
+        "take a tour with the built-in model: no key, no network",
+        "greenroom demo",
+        group="around",
+    ),
     Verb(
         "help",
         "helping:run",
-        "about a verb or a topic",
+        "explain a verb or a topic",
         "greenroom help exit-codes",
         args=(Arg("topic", "A verb or a topic.", "?", "topic"),),
         group="around",
@@ -431,7 +469,7 @@ VERBS: tuple[Verb, ...] = (
     Verb(
         "__complete",
         "completion:answer",
-        "what may come next; for the completion scripts",
+        "list possible next words, for the completion scripts",
         "greenroom __complete attach ''",
         args=(Arg("words", "The words so far, the last one unfinished.", "*"),),
         hidden=True,
@@ -440,10 +478,10 @@ VERBS: tuple[Verb, ...] = (
 
 GROUPS = {
     "conversations": "Conversations",
-    "turns": "Turns and questions",
-    "keeping": "Keeping",
+    "turns": "Turns and approvals",
+    "keeping": "Organising",
     "daemon": "The daemon",
-    "around": "Around it",
+    "around": "Clients and help",
 }
 
 

@@ -1,21 +1,22 @@
-"""`greenroom wait`: until conversations have come to rest, or ask something."""
+"""`greenroom wait`: until the turns of conversations have ended, or ask for an approval."""
 
-import json
 import time
 from argparse import Namespace
 
+from actors.visible import visible
 from supervisor.cli import exits, histories, ids
 from supervisor.cli.arguments import seconds
 from supervisor.cli.client import Control, Json
 from supervisor.cli.ending import Ending
 from supervisor.cli.problems import Problem
-from supervisor.cli.words import one_line
+from supervisor.cli.written import json_text
 
 LOOK_BACK = 200  # events, for how the last turn ended
+WAITED = {"idle": "the turn to end", "done": "the turn to end", "approval": "an approval"}
 
 
 def run(chosen: Namespace) -> int:
-    deadline = time.monotonic() + seconds(chosen.timeout) if chosen.timeout else None
+    deadline = time.monotonic() + seconds(chosen.timeout) if chosen.timeout is not None else None
     with Control("wait") as control:
         targets = [_Target(control, name, chosen.until) for name in chosen.conversation]
         while not all(target.reached for target in targets):
@@ -26,7 +27,7 @@ def run(chosen: Namespace) -> int:
                 for target in targets:
                     target.take(message)
     for target in targets:
-        print(json.dumps(target.told()) if chosen.json else f"{one_line(target.name)}: {target.words()}")
+        print(json_text(target.told()) if chosen.json else f"{visible(target.name)}: {target.words()}")
     return _code([target.exit for target in targets])
 
 
@@ -37,7 +38,9 @@ def _code(codes: list[int]) -> int:
 
 def _late(targets: list["_Target"], chosen: Namespace) -> Problem:
     names = ", ".join(target.name for target in targets)
-    return Problem(f"not {chosen.until} in time: {names}", f"`greenroom status {names}` shows why", "timed_out")
+    return Problem(
+        f"timed out waiting for {WAITED[chosen.until]}: {names}", f"`greenroom status {names}` shows why", "timed_out"
+    )
 
 
 class _Target:
@@ -65,7 +68,7 @@ class _Target:
         if params.get("subscription") != self._subscription:
             return
         if message.get("method") == "ended":
-            raise Problem(f"{self.name}: {params.get('reason')}", "wait again", "actor_gone")
+            raise Problem(f"{self.name}: {params.get('reason')}", "run the same again", "actor_gone")
         for envelope in params.get("events", ()):
             body = envelope["event"]
             if self.reached and self._until != "idle":
@@ -88,7 +91,9 @@ class _Target:
     def words(self) -> str:
         if self._until == "approval":
             return (
-                "it asks (`greenroom approvals`)" if self._asks else f"{self.ending.how or 'idle'}, and asks nothing"
+                "waits for an approval (`greenroom approvals`)"
+                if self._asks
+                else f"{self.ending.how or 'idle'}, without asking for an approval"
             )
         return (self.ending.how or "idle") if self._until == "done" else "idle"
 

@@ -4,16 +4,14 @@ import time
 import unicodedata
 from datetime import datetime
 
+from actors.visible import escape, unseen
 from supervisor.cli.problems import Problem
 
-# What a model or a command wrote may hold anything. A terminal obeys some of it. Some of it makes a text look like
-# another: what turns the direction of writing round, and what isn't seen at all.
-_CONTROLS = (*range(32), *range(127, 160))
-_DECEIVING = (0xAD, 0x61C, 0x180E, 0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF)
-_TAGS = range(0xE0000, 0xE0080)
-_UNSAFE: dict[int, str | None] = {code: None for code in (*_CONTROLS, *_DECEIVING, *_TAGS) if code not in (9, 10)}
-_UNSAFE |= dict.fromkeys((0x2028, 0x2029), "\n")
+# In prose these have a use: they join letters, choose the look of a sign, or keep two words on one line.
+_JOINERS = frozenset("\u200c\u200d\ufe0e\ufe0f")
+_ENDS_OF_LINES = str.maketrans({"\r": "\n", "\u2028": "\n", "\u2029": "\n"})
 _NO_CELL = {"Mn", "Me", "Cf"}  # marks above and below, and what only joins
+_WIDENS = "\ufe0f"  # the sign before it may become as wide as a picture
 _UNITS = (("d", 86400), ("h", 3600), ("m", 60), ("s", 1))
 
 
@@ -58,12 +56,19 @@ def when(text: str, now: float | None = None) -> float:
     try:
         return datetime.fromisoformat(text).astimezone().timestamp()
     except ValueError:
-        raise Problem(f"{text!r} is no time", "write 10m, 2h or 2026-01-31T12:00", "usage") from None
+        raise Problem(f"{text!r} is not a time", "write 10m, 2h or 2026-01-31T12:00", "usage") from None
 
 
 def clean(text: str) -> str:
-    """Without what a terminal would obey, or show as something that it is not."""
-    return text.replace("\r\n", "\n").replace("\r", "\n").translate(_UNSAFE).expandtabs(4)
+    """Prose of others: what a terminal would obey, or nobody would see, is written by its number."""
+    text = text.replace("\r\n", "\n").translate(_ENDS_OF_LINES).expandtabs(4)
+    return text if text.isprintable() else "".join(map(_cleaned, text))
+
+
+def _cleaned(character: str) -> str:
+    if character == "\n" or character in _JOINERS or not unseen(character):
+        return character
+    return " " if unicodedata.category(character) == "Zs" else escape(character)
 
 
 def one_line(text: str) -> str:
@@ -75,7 +80,11 @@ def width(text: str) -> int:
     if text.isascii():
         return len(text)
     return sum(
-        0 if unicodedata.category(one) in _NO_CELL else 2 if unicodedata.east_asian_width(one) in "WF" else 1
+        0
+        if unicodedata.category(one) in _NO_CELL and one != _WIDENS
+        else 2
+        if unicodedata.east_asian_width(one) in "WF"
+        else 1
         for one in text
     )
 
@@ -84,17 +93,36 @@ def cut(text: str, cells: int) -> str:
     """At most so wide; what is missing is shown by a dot."""
     if width(text) <= cells:
         return text
-    while text and width(text) > cells - 1:
-        text = text[:-1]
-    return f"{text}…" if cells > 0 else ""
+    used = 0
+    for at, one in enumerate(text):
+        used += width(one)
+        if used > cells - 1:
+            return f"{text[:at]}…" if cells > 0 else ""
+    return text
 
 
-def wrapped(text: str, cells: int) -> list[str]:
-    """All of it, in lines that are at most so wide."""
-    lines, line, room = [], "", max(2, cells)
-    for one in text:
-        if width(line) + width(one) > room:
-            lines.append(line)
-            line = ""
-        line += one
-    return [*lines, line]
+def hung(text: str, cells: int | None, below: str = "  ") -> list[str]:
+    """Lines of at most so many cells; all but the first begin with `below`, wherever they come from."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        at = 0
+        while True:
+            head = below if lines else ""
+            end = len(line) if cells is None else _end(line, at, max(2, cells - len(head)))
+            lines.append(f"{head}{line[at:end]}")
+            at = end
+            if at >= len(line):
+                break
+    return lines
+
+
+def _end(text: str, start: int, cells: int) -> int:
+    """Where a line is broken: behind a blank in its second half, or where it is full."""
+    end, used = start, 0
+    while end < len(text) and used + width(text[end]) <= cells:
+        used += width(text[end])
+        end += 1
+    if end == len(text):
+        return end
+    blank = text.rfind(" ", (start + end) // 2, end)
+    return blank + 1 if blank > start else max(start + 1, end)

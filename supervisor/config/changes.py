@@ -7,24 +7,48 @@ from supervisor.config.complain import dotted, shown
 from supervisor.config.models import Config
 from supervisor.config.shape import KeyPath
 
+# What a running daemon does not take up; all other keys count from the next conversation, turn or request on.
+LIMITS_AT_THE_NEXT_START = (
+    *("frame_bytes", "message_values", "connections", "silent_connections", "live_sessions"),
+    *("queue_length", "queue_bytes", "event_bytes", "import_bytes", "environment_bytes", "environments_bytes"),
+    *("answer_bytes", "answer_tool_calls", "answer_items", "answer_event_bytes", "answer_event_values"),
+    *("answer_silent_bytes", "answer_head_bytes", "answer_headers", "refusal_bytes", "refusal_seconds"),
+    *("transcripts", "transcripts_bytes"),
+)
+AT_THE_NEXT_START: tuple[KeyPath, ...] = (
+    ("greenroom", "idle_park_seconds"),
+    ("greenroom", "interrupt_grace_ms"),
+    ("greenroom", "on_disconnect"),
+    ("greenroom", "log_level"),
+    ("greenroom", "log_file_bytes"),
+    ("greenroom", "log_backups"),
+    ("greenroom", "mcp", "unanswerable_seconds"),
+    *(("greenroom", "limits", name) for name in LIMITS_AT_THE_NEXT_START),
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """`old` and `new` are for a person: secrets are masked, what isn't there is `unset`."""
+    """For a person: secrets are masked, what isn't there is `unset`. `live`: `new` counts already."""
 
     key: str
     old: str
     new: str
+    live: bool = True
 
 
 def differences(old: Config, new: Config) -> list[Change]:
     before = dict(_leaves(old.model_dump(mode="json")))
     after = dict(_leaves(new.model_dump(mode="json")))
     return [
-        Change(dotted(path), shown(path, before.get(path)), shown(path, after.get(path)))
+        Change(dotted(path), shown(path, before.get(path)), shown(path, after.get(path)), is_live(path))
         for path in dict.fromkeys([*before, *after])
         if before.get(path) != after.get(path)
     ]
+
+
+def is_live(path: KeyPath) -> bool:
+    return path not in AT_THE_NEXT_START
 
 
 def _leaves(tree: Mapping[str, object], above: KeyPath = ()) -> Iterator[tuple[KeyPath, object]]:

@@ -18,6 +18,7 @@ from supervisor.redaction import names_a_secret, scrub
 BUILT_IN_PROVIDERS = ("openai", "oss", "demo")
 # Tables of free names, whose values are for somebody else's eyes.
 _VALUES_HIDDEN = frozenset({"http_headers", "query_params", "set", "env"})
+HIDDEN = "[…]"  # in place of a secret, where settings are stored
 _SHOWN_CHARACTERS = 60
 
 
@@ -53,8 +54,9 @@ def strangers(tree: Mapping[str, object]) -> list[Problem]:
     found = []
     for path, known in unknown_keys(Place.of(Config), tree):
         name = str(path[-1])
-        if name in WITHOUT_EFFECT and (len(path) == 1 or path[0] == "profiles"):
-            found.append(Problem(path, f"has no effect here: {WITHOUT_EFFECT[name]}"))
+        reason = WITHOUT_EFFECT.get(name if path[0] == "profiles" else ".".join(map(str, path)))
+        if reason is not None:
+            found.append(Problem(path, f"has no effect here: {reason}"))
             continue
         near = difflib.get_close_matches(name, known, n=1)
         found.append(Problem(path, f"unknown key, ignored{f'; did you mean `{near[0]}`?' if near else ''}"))
@@ -74,8 +76,8 @@ def dotted(path: KeyPath) -> str:
 
 
 def printable(name: str) -> str:
-    """JSON lets half a surrogate pair through, which no stream can write."""
-    return name.encode(errors="backslashreplace").decode()
+    """The name in one line: a client may send half a surrogate pair, a line break or what a terminal obeys."""
+    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in name)
 
 
 def shown(path: KeyPath, value: object) -> str:
@@ -91,6 +93,8 @@ def shown(path: KeyPath, value: object) -> str:
 
 def is_secret(path: KeyPath) -> bool:
     *above, last = path
+    if above and above[-1] == "env_http_headers":
+        return False  # a header like Authorization, and the name of the variable that has it
     return names_a_secret(str(last)) or (bool(above) and above[-1] in _VALUES_HIDDEN)
 
 

@@ -1,6 +1,7 @@
 """From the configuration and what one request asked for to the settings of a conversation.
 
-Looks at the file system: the working directory must exist, and an instructions file is read. Blocks for that long.
+Looks at the file system: what is named as the working directory must be none other, and an instructions file is read.
+Blocks for that long.
 """
 
 import stat
@@ -38,6 +39,7 @@ class Arguments:
     approval_policy: str | None = None
     sandbox: str | None = None
     base_instructions: str | None = None
+    developer_instructions: str | None = None
     include_plan_tool: bool | None = None
     include_apply_patch_tool: bool | None = None
 
@@ -50,19 +52,25 @@ def settings_for(config: Config, arguments: Arguments, base: Path, environ: Mapp
     else:
         provider = choose_provider(config, environ).provider.id
     mode = _one_of(SandboxMode, "sandbox", arguments.sandbox)
+    sandbox = sandbox_policy(mode or config.sandbox_mode, config)
     return Settings(
         model=arguments.model or config.model or default_model(provider),
         provider=provider,
         cwd=cwd,
         approval_policy=_one_of(ApprovalPolicy, "approval policy", arguments.approval_policy)
         or config.approval_policy,
-        sandbox=sandbox_policy(mode or config.sandbox_mode, config),
+        sandbox=sandbox,
         effort=config.model_reasoning_effort,
         summary=config.model_reasoning_summary,
         base_instructions=_instructions(config, arguments, cwd),
-        include_plan_tool=bool(arguments.include_plan_tool),
-        include_apply_patch_tool=bool(arguments.include_apply_patch_tool),
+        developer_instructions=arguments.developer_instructions or None,
+        include_plan_tool=_said(arguments.include_plan_tool, config.include_plan_tool),
+        include_apply_patch_tool=_said(arguments.include_apply_patch_tool, config.include_apply_patch_tool),
     )
+
+
+def _said(argument: bool | None, configured: bool) -> bool:  # two flags are all it is about
+    return configured if argument is None else argument
 
 
 def sandbox_policy(mode: SandboxMode, config: Config) -> SandboxPolicy:
@@ -78,19 +86,25 @@ def sandbox_policy(mode: SandboxMode, config: Config) -> SandboxPolicy:
                 network_access=opened.network_access,
                 exclude_tmpdir_env_var=opened.exclude_tmpdir_env_var,
                 exclude_slash_tmp=opened.exclude_slash_tmp,
+                unix_sockets=config.greenroom.sandbox.unix_sockets,
             )
 
 
 def working_directory(cwd: str | None, base: Path) -> Path:
-    """Absolute; a symbolic link stays the name it was given, unless `..` has to be followed through it."""
+    """Absolute; a symbolic link stays the name it was given, unless `..` has to be followed through it.
+
+    One that does not exist is accepted: a conversation needs it when a command is to run there, and not before.
+    """
     path = base / (cwd or "")
     if not path.is_absolute():
-        raise ConfigError(f"working directory {str(path)!a} is relative, and to no known directory", key="cwd")
+        raise ConfigError(
+            f"working directory {str(path)!a} is relative, but the directory it is relative to is unknown", key="cwd"
+        )
     try:
         path = path.resolve(strict=True) if ".." in path.parts else path
         found = path.stat()
     except FileNotFoundError:
-        raise ConfigError(f"working directory {str(path)!a} does not exist", key="cwd") from None
+        return path.resolve() if ".." in path.parts else path
     except (OSError, ValueError, RuntimeError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise ConfigError(f"working directory {str(path)!a} can't be used: {reason}", key="cwd") from error

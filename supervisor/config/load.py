@@ -141,7 +141,7 @@ def _missing(file: ConfigFile, asked: bool, path: KeyPath, text: str, known: lis
     """Asked for by name: the sentence that Codex's clients know. Said by our file: an error that points there."""
     if asked or file.path is None:
         raise ConfigError(text, key=dotted(path), known=known)
-    there = f"expected one of {', '.join(known)}" if known else "there are none"
+    there = f"expected one of {', '.join(known)}" if known else "none is defined"
     problem = Problem(path, f"{text}; {there}")
     if file.shared:
         return [_line(file, problem)]
@@ -152,7 +152,7 @@ def _tolerated(file: ConfigFile) -> ConfigFile:
     """Without what makes no sense to us. A Codex user is never locked out by what Codex may well understand."""
     tree, dropped = merge(file.tree, {}), []
     if tree.pop("greenroom", None) is not None:
-        dropped.append(Problem(("greenroom",), "only read from a file of our own, ignored"))
+        dropped.append(Problem(("greenroom",), "ignored, because it is only read from a config file of Greenroom"))
     while wrong := problems(tree):
         dropped += [Problem(_drop(tree, each.path), f"{each.text}; ignored") for each in wrong]
     lines = key_lines(file.text)
@@ -189,7 +189,7 @@ def _text(path: str) -> str:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise ConfigError(f"{path}: can't be read: {reason}", file=path) from error
     if len(data) > FILE_BYTES:
-        raise ConfigError(f"{path}: larger than {FILE_BYTES} bytes, which no configuration is", file=path)
+        raise ConfigError(f"{path}: larger than {FILE_BYTES} bytes; make it smaller", file=path)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

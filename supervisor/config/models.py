@@ -9,4 +9,4 @@ from supervisor.config.shared import SharedKeys
 class Config(SharedKeys):
     """`profile` and the overrides are already worked in; `profiles` is kept for those who show it."""
 
-    greenroom: Greenroom = Field(Greenroom(), description="What is ours alone.")
+    greenroom: Greenroom = Field(Greenroom(), description="Keys of Greenroom alone.")

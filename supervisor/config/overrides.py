@@ -13,6 +13,8 @@ from actors.errors import ConfigError
 Tree = dict[str, object]
 
 _SEGMENT = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([^."'\s]+(?:\s+[^."'\s]+)*))\s*(\.|$)""")
+LONGEST_KEY = 4096  # characters; the deepest key there is has 60
+DEEPEST = 32  # tables in tables; there are four
 _INTEGERS = range(-(2**63), 2**63)
 
 
@@ -35,6 +37,8 @@ def overrides_from_json(members: Mapping[str, object]) -> Tree:
             _put(tree, split_key(key), _json_value(value))
         except RecursionError:
             raise ConfigError(f"override {key!a} is nested too deeply", key=key) from None
+        if _deeper(value, DEEPEST):
+            raise ConfigError(f"override {key!a} is nested too deeply", key=key)
     return tree
 
 
@@ -52,6 +56,8 @@ def merge(below: Mapping[str, object], above: Mapping[str, object]) -> Tree:
 
 def split_key(key: str) -> list[str]:
     """`a."b.c".d` → a, b.c, d."""
+    if len(key) > LONGEST_KEY:
+        raise ConfigError(f"override key {key[:60]!a}… is longer than {LONGEST_KEY} characters, which none is")
     parts: list[str] = []
     at, more = 0, True
     while more:
@@ -60,6 +66,8 @@ def split_key(key: str) -> list[str]:
             raise ConfigError(f"override key {key!a} is not a dotted path like `a.b.c`", key=key)
         parts.append(next(part for part in found.groups() if part is not None))
         at, more = found.end(), found[4] == "."
+        if len(parts) > DEEPEST:
+            raise ConfigError(f"override key {key[:60]!a}… has more than {DEEPEST} parts, which none has")
     return parts
 
 
@@ -79,8 +87,15 @@ def _toml_value(raw: str) -> object:
     except (ValueError, RecursionError):
         return raw.strip("\"'")
     value = parsed.pop("value")
+    if _deeper(value, DEEPEST):
+        return raw.strip("\"'")
     # More than one key: the text went on after a line break. A date: no key is one, but a name may look like one.
     return raw.strip("\"'") if parsed or isinstance(value, (date, time)) else value
+
+
+def _deeper(value: object, levels: int) -> bool:
+    below = value.values() if isinstance(value, Mapping) else value if isinstance(value, (list, tuple)) else ()
+    return levels < 0 or any(_deeper(each, levels - 1) for each in below)
 
 
 def _json_value(value: object) -> object:

@@ -1,10 +1,13 @@
 """The table `[greenroom]`: what is ours alone. Units are in the names, each default has its reason beside it."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
+from actors.settings import SandboxMode
+from supervisor.config.shape import Expect
 from supervisor.config.table import (
+    AbsolutePath,
     Flag,
     Integer,
     Milliseconds,
@@ -16,7 +19,7 @@ from supervisor.config.table import (
     Whole,
 )
 
-MIB = 1 << 20
+KIB, MIB = 1 << 10, 1 << 20
 
 McpTool = Literal[
     "codex",
@@ -32,53 +35,184 @@ McpTool = Literal[
 ]
 
 
+Twins = Annotated[Literal["auto", True, False], Expect('true, false or "auto"')]
+
+
 class Limits(Table):
     """Bounds, so that no client and no command can take the daemon down."""
 
     frame_bytes: Integer = Field(
-        16 * MIB, ge=65_536, le=1 << 30, description="The longest message a client may send: room for a few images."
+        16 * MIB, ge=65_536, le=256 * MIB, description="Longest message of a client in bytes: room for a few images."
+    )
+    message_values: Integer = Field(
+        50_000,
+        ge=1_000,
+        le=10_000_000,
+        description="Values in one message: numbers, texts, lists. Decoding so many takes 10 ms, in which no other "
+        "client is served.",
+    )
+    event_bytes: Integer = Field(
+        8 * MIB,
+        ge=65_536,
+        le=256 * MIB,
+        description="The longest event that is stored, but for what a client said. The texts of a longer one lose "
+        "their middle, and say so. A quarter of what a client may leave unread.",
+    )
+    import_bytes: Integer = Field(
+        1024 * MIB,
+        ge=MIB,
+        le=1 << 40,
+        description="Characters of all imports that are under way, together. They wait on disk.",
+    )
+    settings_bytes: Integer = Field(
+        MIB,
+        ge=4_096,
+        le=16 * MIB,
+        description="How a conversation is run, instructions and overrides included: it is stored with every turn.",
     )
     requests_in_flight: Positive = Field(
         64,
-        description="Unanswered requests of one connection; more get a retryable `overloaded`. Editors have a few.",
+        description="Open requests of one connection; more are refused as `overloaded`. Editors have a few.",
     )
-    connections: Positive = Field(2_000, description="Clients at once: each has a file descriptor.")
+    subscriptions: Positive = Field(
+        256,
+        description="Conversations that one connection reads at the same time: attached, listened to, or watched as "
+        "resources. Each is served in its turn.",
+    )
+    connections: Positive = Field(2_000, description="Clients at the same time. Each needs a file descriptor.")
+    environment_bytes: Integer = Field(
+        2 * MIB,
+        ge=65_536,
+        le=16 * MIB,
+        description="Characters of one client's environment. Linux starts no program with more.",
+    )
+    environments_bytes: Integer = Field(
+        64 * MIB,
+        ge=MIB,
+        le=1 << 40,
+        description="The same of all clients and conversations together; equal ones are kept, and count, once.",
+    )
+    silent_connections: Positive = Field(
+        256,
+        description="Connections that have not said hello. For one more, the one that has been silent for longest is "
+        "closed.",
+    )
     live_sessions: Positive = Field(
         2_000,
-        description="Conversations awake at once, with their latest events in memory. Parked ones don't count.",
+        description="Conversations in memory at the same time. Parked conversations don't count.",
     )
     queue_length: Positive = Field(
-        100, description="Inputs that wait for one conversation's turn to end; more are refused as `queue_full`."
+        100, description="Messages that may wait in one conversation; more are refused as `queue_full`."
+    )
+    queue_bytes: Integer = Field(
+        16 * MIB,
+        ge=65_536,
+        le=256 * MIB,
+        description="The same in bytes, behind the first: all that waits is written with each step of a turn.",
     )
     command_timeout_ms: Milliseconds = Field(
-        10_000, description="For a command whose model named no time of its own. Codex's value."
+        10_000, description="Time limit of a command for which the model gives none. The same as Codex's."
     )
     command_output_bytes: Positive = Field(
-        MIB, description="What is kept of each stream of a command, head and tail; the rest is counted and dropped."
+        MIB, description="Output kept of each stream of a command, head and tail, in bytes. The rest is dropped."
     )
     model_output_bytes: Positive = Field(
-        10_240, description="What the model is given of a command's output: context is dear. Codex's value."
+        10_240, description="Output of a command that the model gets, in bytes. The same as Codex's."
     )
-    model_output_lines: Positive = Field(256, description="The same in lines. Codex's value.")
+    model_output_lines: Positive = Field(
+        256, description="Output of a command that the model gets, in lines. The same as Codex's."
+    )
+    command_bytes: Positive = Field(
+        512 * KIB,
+        description="A command with its arguments, as a model writes it. Linux takes 128 KiB in one argument, and a "
+        "person has to read it.",
+    )
+    answer_bytes: Positive = Field(
+        8 * MIB,
+        description="All that a model says in one answer, words, reasoning and tool arguments together, as JSON. The "
+        "longest answers of today's models are a tenth of it.",
+    )
+    answer_tool_calls: Positive = Field(
+        128, description="Tool calls in one answer. Models make a handful; a thousand are a model that runs wild."
+    )
+    answer_items: Positive = Field(
+        1_024,
+        description="Messages, calls, reasoning items and parts of their summaries in one answer: each is an event.",
+    )
+    answer_event_bytes: Positive = Field(
+        16 * MIB, description="One event of an answer's stream. The last of a response says all of it once more."
+    )
+    answer_event_values: Positive = Field(
+        50_000,
+        description="Values in the JSON of one event, or of one tool call's arguments, that is longer than 64 KiB: "
+        "reading more would hold up other conversations.",
+    )
+    answer_silent_bytes: Positive = Field(
+        4 * MIB,
+        description="Bytes of a stream in which the model says nothing: comments, blank lines, events of no use. "
+        "Comments that only keep a connection alive are a kilobyte a minute.",
+    )
+    answer_head_bytes: Positive = Field(
+        256 * KIB,
+        description="The status line and headers of an answer, interim answers and trailers included. Ordinary ones "
+        "have 2 KiB.",
+    )
+    answer_headers: Positive = Field(500, description="Headers of one answer. Ordinary ones have 30.")
+    refusal_bytes: Positive = Field(
+        64 * KIB, description="What is read of the body when a model server refuses: enough for its reason."
+    )
+    refusal_seconds: PositiveSeconds = Field(10, description="How long that body is waited for.")
+    request_bytes: Positive = Field(
+        32 * MIB,
+        description="What a model is sent in one request: the conversation so far, with its pictures. More than any "
+        "provider takes.",
+    )
+    picture_bytes: Positive = Field(20 * MIB, description="A picture in a file. What the large providers take.")
+    transcripts: Positive = Field(
+        64, description="Conversations whose history is kept in memory between two turns; others read the journal."
+    )
+    transcripts_bytes: Positive = Field(32 * MIB, description="The same in bytes, together.")
+    patch_bytes: Positive = Field(
+        32 * MIB,
+        description="What one patch reads and writes, all its files together, by their size. A plan holds them in "
+        "memory, several times over.",
+    )
+    patch_files: Positive = Field(
+        500,
+        description="Files of one patch, and the directories they are in: each directory is a file descriptor while "
+        "it is applied, of 1,024 that a process usually has.",
+    )
+    patch_lines: Positive = Field(
+        250_000,
+        description="Lines of a patch and of the files that it changes. A line costs 500 bytes of memory.",
+    )
+    patch_compared_lines: Positive = Field(
+        20_000_000, description="Lines that are compared to find where a patch belongs: seconds of work."
+    )
+    patch_event_bytes: Positive = Field(
+        MIB,
+        description="What an event shows of a patch; what is longer is named, and said not to be shown. Nobody reads "
+        "twenty thousand lines of changes.",
+    )
 
 
 class Retention(Table):
-    """What the journal forgets by itself. Nothing, unless asked: history is the product."""
+    """Limits to what the journal keeps. By default it keeps everything."""
 
     max_age_days: Whole = Field(
         0,
-        description="Conversations that nobody touched for so long are deleted, as are older events. 0: never.",
+        description="Conversations unused for this many days are deleted, and so are older events. 0: never.",
     )
-    max_events: Whole = Field(0, description="Events kept of one conversation, the newest. 0: all.")
+    max_events: Whole = Field(0, description="Number of newest events kept of each conversation. 0: all.")
     max_conversations: Whole = Field(
         0,
-        description="Conversations kept, the most recently used. One that is open somewhere, or has an open turn, is "
-        "never deleted. 0: all.",
+        description="Number of conversations kept, the most recently used. One that is open somewhere or has "
+        "an open turn is never deleted. 0: all.",
     )
 
 
 class Mcp(Table):
-    """How we look to MCP clients."""
+    """The MCP server: its tools, notifications and waits."""
 
     tools: tuple[McpTool, ...] = Field(
         (
@@ -89,17 +223,38 @@ class Mcp(Table):
             "read_conversation",
             "answer_approval",
         ),
-        description="The tools that `tools/list` shows, in this order. All of them can be called all the same.",
+        description="Tools that `tools/list` shows, in this order. The others can still be called.",
     )
-    twin_notifications: Flag = Field(
+    twin_notifications: Twins = Field(
+        "auto",
+        description="Send each event of `codex` and `codex-reply` a second time under its own name, as Codex did "
+        "until August 2025. auto: for clients of revisions up to 2025-06-18, which may wait for them, and without "
+        "deltas, which would double the traffic. true: all events, for all clients.",
+    )
+    max_sandbox: SandboxMode = Field(
+        SandboxMode.WORKSPACE_WRITE,
+        description="The widest sandbox that a client, or the model behind it, may ask for, with any approval "
+        "policy. What the config or the command line of `greenroom mcp` sets itself is allowed where it is wider. "
+        "workspace-write, because that is what clients need in order to work, and its harm ends at the directory.",
+    )
+    allow_provider_overrides: Flag = Field(
         False,
-        description="Send each event a second time under its own name, as Codex did until August 2025. "
-        "Off, because it doubles the traffic and later clients ignore it.",
+        description="Let clients define model providers in `config`. Off, because a provider says which variable "
+        "holds a key and where the key is sent.",
+    )
+    on_caller_gone: Literal["interrupt", "continue"] = Field(
+        "interrupt",
+        description="What becomes of a turn whose `codex` or `codex-reply` call lost its client, when nobody else "
+        "waits for it or reads along. interrupt, because clients that are stopped often just die, and nobody would "
+        "know of what runs on; Codex's server ended with its client, too.",
+    )
+    caller_gone_seconds: Seconds = Field(
+        5, description="How long after that: time for somebody to attach, or for a client that starts anew."
     )
     answer_cancelled: Flag = Field(
         True,
-        description="Answer a call that its client cancelled. MCP says not to; but clients that ignore the answer "
-        "lose nothing, and those that wait for it would wait for ever.",
+        description="Answer a call that its client cancelled. MCP says not to, but some clients wait for the answer, "
+        "and the others ignore it.",
     )
     stream_meta: Flag = Field(
         False,
@@ -108,14 +263,25 @@ class Mcp(Table):
     )
     unanswerable_seconds: Seconds = Field(
         300,
-        description="An approval that no attached client is able to answer is denied after so long; time enough to "
-        "open a terminal and say `greenroom approve`. 0: at once.",
+        description="Deny an approval after this time if no attached client is able to answer it. The default leaves "
+        "time to open a terminal and run `greenroom approve`. 0: at once.",
     )
     progress_seconds: Number = Field(
         10,
         gt=0,
         le=60,
-        description="How often a running call reports progress; clients give up after 60 s of silence.",
+        description="Time between progress reports of a running call. Clients give up after 60 s without one.",
+    )
+
+
+class SandboxTable(Table):
+    """What is ours alone of the sandbox. The rest is in `sandbox_mode` and `[sandbox_workspace_write]`."""
+
+    unix_sockets: tuple[AbsolutePath, ...] = Field(
+        (),
+        description="Unix sockets that commands may connect to under `workspace-write`, by their real paths. None, "
+        "because whoever is reached by one runs outside: a session bus, Docker or tmux does what it is told there. "
+        "With the network on, abstract sockets can be reached too as soon as one is named here.",
     )
 
 
@@ -124,39 +290,42 @@ class Greenroom(Table):
 
     idle_park_seconds: Seconds = Field(
         600,
-        description="A conversation without turn and subscriber gives its memory back after so long. Waking it costs "
-        "milliseconds, so this only spares those who come right back.",
+        description="Park a conversation without a turn and a reader after this time, to free its memory. Waking it "
+        "takes milliseconds.",
     )
     interrupt_grace_ms: Integer = Field(
         1_000,
         ge=0,
         le=60_000,
-        description="Between asking a command to end and killing it: enough for git or npm to remove their locks.",
+        description="Time between asking a command to end and killing it. The default lets git and npm "
+        "remove their locks.",
     )
     on_disconnect: Literal["continue", "interrupt"] = Field(
         "continue",
-        description="What becomes of a running turn when its last client leaves: to go on is the point of it.",
+        description="Whether a running turn continues or is interrupted when its last client leaves.",
     )
     drain_seconds: Seconds = Field(
-        30, description="How long running turns may go on when the daemon stops. Service managers allow 90 s."
+        30, description="How long running turns may continue when the daemon stops. Service managers allow 90 s."
     )
     approval_deadline_seconds: PositiveSeconds | None = Field(
         None,
-        description="An approval nobody answered is answered so long after it was asked. Unset: never.",
+        description="Answer an approval by default after this time. Unset: never.",
     )
     approval_default: Literal["denied", "abort"] = Field(
-        "denied", description="That answer. `denied` lets the model try otherwise, `abort` ends the turn."
+        "denied", description="The default answer. `denied` lets the model try something else, `abort` ends the turn."
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
-        "info", description="What is logged at least. `debug` also logs prompts, commands and what the model says."
+        "info",
+        description="Least important messages to log. `debug` also logs prompts, commands and answers of the model.",
     )
     log_file_bytes: Integer = Field(
         10 * MIB,
         ge=65_536,
         le=1 << 40,
-        description="When the log is set aside and a new one begun: weeks of ordinary use.",
+        description="Size at which a new log is begun. The default lasts for weeks of ordinary use.",
     )
-    log_backups: Integer = Field(3, ge=0, le=100, description="How many logs that were set aside are kept.")
-    limits: Limits = Field(Limits(), description="Bounds.")
-    retention: Retention = Field(Retention(), description="What the journal forgets.")
-    mcp: Mcp = Field(Mcp(), description="How we look to MCP clients.")
+    log_backups: Integer = Field(3, ge=0, le=100, description="Number of old logs to keep.")
+    limits: Limits = Field(Limits(), description="Limits on models, clients, conversations, commands and patches.")
+    sandbox: SandboxTable = Field(SandboxTable(), description="What commands may reach.")
+    retention: Retention = Field(Retention(), description="Limits to what the journal keeps.")
+    mcp: Mcp = Field(Mcp(), description="The MCP server.")

@@ -3,7 +3,7 @@
 Reads the environment it is given, never the process's own. Pure; safe from any thread.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from actors.errors import ConfigError
@@ -76,6 +76,28 @@ def choose_provider(config: Config, environ: Mapping[str, str], file: str | None
     return Choice(provider_named(DEMO, config, environ), notice)
 
 
+HOW_TO_SET = (
+    "many clients hand only HOME, PATH and the like to their servers, so name it where this server is configured "
+    '(`"env": {…}`, `env_vars = […]`), or start the daemon from a shell that has it (`greenroom up`)'
+)
+
+
+def insist_on_a_model(config: Config, environ: Mapping[str, str], file: str) -> None:
+    """For clients whose person sees no notice: an answer of the demo model must not pass for work that was done."""
+    try:
+        provider = choose_provider(config, environ, file).provider
+        provider.api_key(environ)
+    except ConfigError as error:
+        raise ConfigError(f"{error.message.rstrip('.')}; {HOW_TO_SET}", **error.details) from None
+    if provider.id == DEMO and config.model_provider is None:
+        raise ConfigError(
+            "there is no model: no provider is named and OPENAI_API_KEY is not set. To use OpenAI, set the variable: "
+            f"{HOW_TO_SET}. To use another, write model_provider into {file}. "
+            'For the built-in demo model say model_provider = "demo"',
+            key="model_provider",
+        )
+
+
 def provider_named(name: str, config: Config, environ: Mapping[str, str]) -> Provider:
     if name == "openai":
         return Provider(name, _OPENAI, environ.get("OPENAI_BASE_URL", "").strip() or OPENAI_URL)
@@ -87,6 +109,11 @@ def provider_named(name: str, config: Config, environ: Mapping[str, str]) -> Pro
     if definition is None:
         raise ConfigError(f"Model provider `{printable(name)}` not found", key="model_provider")
     return Provider(name, definition, definition.base_url or OPENAI_URL)
+
+
+def defined_providers(config: Config) -> Iterator[ModelProvider]:
+    """All that a conversation may use, the built-in ones too."""
+    yield from (_OPENAI, _OSS, *config.model_providers.values())
 
 
 def default_model(provider: str) -> str:

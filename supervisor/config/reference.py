@@ -55,8 +55,8 @@ needs neither key nor network. When nobody named one, that is said once, with th
 | `OPENAI_BASE_URL` | where the built-in `openai` is |
 | `OPENAI_ORGANIZATION`, `OPENAI_PROJECT` | sent to `openai` as headers, when set |
 | `CODEX_OSS_BASE_URL`, `CODEX_OSS_PORT` | where the built-in `oss` is; else port 11434 of this machine |
-| `GREENROOM_HOME` | absolute path; configuration, state and run files below one directory |
-| `XDG_CONFIG_HOME`, `XDG_STATE_HOME`, `XDG_RUNTIME_DIR` | where they are otherwise |
+| `GREENROOM_HOME` | absolute path; configuration, state and socket below one directory |
+| `XDG_CONFIG_HOME`, `XDG_STATE_HOME` | where they are otherwise; programs without them find what they have moved |
 | `CODEX_HOME` | where Codex's configuration is |
 
 ## Keys

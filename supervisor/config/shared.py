@@ -9,20 +9,24 @@ from enum import StrEnum
 from pydantic import Field
 
 from actors.settings import ApprovalPolicy, ReasoningEffort, ReasoningSummary, SandboxMode
-from supervisor.config.table import AbsolutePath, Flag, HttpUrl, Integer, Milliseconds, Positive, Table, VariableName
+from supervisor.config.table import AbsolutePath, Flag, HttpUrl, Integer, Milliseconds, Table, VariableName
 
 # Codex's own affairs. Accepted, so that one file can serve both programs.
 WITHOUT_EFFECT = {
-    "chatgpt_base_url": "there is no ChatGPT login",
+    "chatgpt_base_url": "Greenroom does not log in to ChatGPT",
     "experimental_resume": "every conversation can be resumed",
-    "features": "Codex's switches",
-    "file_opener": "belongs to Codex's terminal",
-    "history": "the journal has `[greenroom.retention]`",
+    "features": "it switches features of Codex",
+    "file_opener": "it belongs to Codex's terminal",
+    "history": "use `[greenroom.retention]` for the journal",
     "internal_originator": "no such header is sent",
     "mcp_servers": "conversations have no tools from MCP servers",
+    "model_context_window": "a history is sent whole, and the provider says when it is too long",
+    "model_max_output_tokens": "the provider limits its answers",
+    "model_supports_reasoning_summaries": "the model's name decides",
     "projects": "directories are not trusted one by one",
-    "tools": "Codex's switches",
-    "tui": "belongs to Codex's terminal",
+    "shell_environment_policy.experimental_use_profile": "commands never read a shell's profile",
+    "tools": "it switches features of Codex",
+    "tui": "it belongs to Codex's terminal",
 }
 
 
@@ -40,37 +44,40 @@ class Inherit(StrEnum):
 class ModelProvider(Table):
     """A place where models are served."""
 
-    name: str = Field("", description="What people call it. Empty: its key.")
+    name: str = Field("", description="Name for people. Empty: its key.")
     base_url: HttpUrl | None = Field(
-        None, description="Where its API is, without `/chat/completions` or `/responses`. Unset: OpenAI's own."
+        None, description="URL of its API, without `/chat/completions` or `/responses`. Unset: OpenAI's."
     )
     env_key: VariableName | None = Field(
-        None, description="The environment variable that holds the API key. Set but empty counts as missing."
+        None, description="Environment variable that holds the API key. An empty one counts as missing."
     )
     env_key_instructions: str | None = Field(
-        None, description="Said when that variable is missing: how to get a key."
+        None, description="How to get a key; shown when that variable is missing."
     )
-    wire_api: WireApi = Field(WireApi.CHAT, description="Which of OpenAI's two APIs it speaks.")
-    query_params: Mapping[str, str] = Field({}, repr=False, description="Appended to every request's URL.")
-    http_headers: Mapping[str, str] = Field({}, repr=False, description="Sent with every request.")
+    wire_api: WireApi = Field(WireApi.CHAT, description="The API it speaks, of OpenAI's two.")
+    query_params: Mapping[str, str] = Field(
+        {}, repr=False, description="Parameters to add to the URL of every request."
+    )
+    http_headers: Mapping[str, str] = Field({}, repr=False, description="Headers to send with every request.")
     env_http_headers: Mapping[str, VariableName] = Field(
         {}, description="Headers whose value is in an environment variable; left out when that is unset or empty."
     )
     request_max_retries: Integer = Field(
-        4, ge=0, le=100, description="How often a request is repeated that got no answer or a 5xx."
+        4, ge=0, le=100, description="How often to repeat a request that got no answer or a 5xx."
     )
     stream_max_retries: Integer = Field(
-        5, ge=0, le=100, description="How often an answer is asked for again whose stream broke."
+        5, ge=0, le=100, description="How often to ask again for an answer whose stream broke."
     )
     stream_idle_timeout_ms: Milliseconds = Field(
         300_000,
-        description="A stream that is silent for so long is broken. Reasoning models do think for minutes.",
+        description="A stream without data for this time counts as broken. Reasoning models may think for minutes.",
     )
     include_usage: Flag = Field(
-        False, description="Ask a chat server for token counts. Off, because strict servers refuse the member."
+        False,
+        description="Ask a chat server for token counts. Off by default, because strict servers refuse the request.",
     )
     requires_openai_auth: Flag = Field(
-        False, description="Without `env_key`: whether the key in `OPENAI_API_KEY` is meant for this provider too."
+        False, description="Without `env_key`: send the key in `OPENAI_API_KEY` to this provider too."
     )
 
 
@@ -88,9 +95,11 @@ class Profile(Table):
 
 
 class SandboxWorkspaceWrite(Table):
-    """What `sandbox_mode = "workspace-write"` opens beside the working directory."""
+    """What `sandbox_mode = "workspace-write"` allows besides the working directory."""
 
-    writable_roots: tuple[AbsolutePath, ...] = Field((), description="Further directories that may be written.")
+    writable_roots: tuple[AbsolutePath, ...] = Field(
+        (), description="Further directories that commands may write to."
+    )
     network_access: Flag = Field(False, description="Whether commands may use the network.")
     exclude_tmpdir_env_var: Flag = Field(False, description="Keep `$TMPDIR` read-only.")
     exclude_slash_tmp: Flag = Field(False, description="Keep `/tmp` read-only.")
@@ -104,18 +113,19 @@ class ShellEnvironmentPolicy(Table):
 
     inherit: Inherit = Field(
         Inherit.ALL,
-        description="Begin with all of the client's variables, the core ones "
+        description="Start with all of the client's variables, the core ones "
         "(HOME LOGNAME PATH SHELL USER USERNAME TMPDIR TEMP TMP), or none.",
     )
     ignore_default_excludes: Flag = Field(
-        False, description="Keep names with KEY, SECRET or TOKEN in them, which are dropped otherwise."
+        False,
+        description="Keep names by which secrets are called, which are dropped otherwise: with KEY, SECRET, TOKEN, "
+        "PASSWORD, PASSWD, PASSPHRASE or CREDENTIAL in them, or with one of the words PASS, PWD, PAT, AUTH, CREDS, "
+        "PRIVATE, COOKIE, JWT, BEARER, AUTHORIZATION between underscores (PWD, OLDPWD and SSH_AUTH_SOCK are kept). "
+        "What the providers' env_key and env_http_headers name is dropped in any case.",
     )
     exclude: tuple[str, ...] = Field((), description="Names to drop.")
     set: Mapping[str, str] = Field({}, repr=False, description="Variables to set, whatever was inherited.")
     include_only: tuple[str, ...] = Field((), description="If not empty: the only names that are kept.")
-    experimental_use_profile: Flag = Field(
-        False, description="Without effect: commands never read a shell's profile."
-    )
 
 
 class SharedKeys(Table):
@@ -132,40 +142,35 @@ class SharedKeys(Table):
     model_providers: Mapping[str, ModelProvider] = Field(
         {}, description="Further providers by key. The built-in ones can't be redefined."
     )
-    approval_policy: ApprovalPolicy = Field(ApprovalPolicy.ON_REQUEST, description="When a person is asked.")
-    sandbox_mode: SandboxMode = Field(SandboxMode.READ_ONLY, description="What commands may touch.")
+    approval_policy: ApprovalPolicy = Field(
+        ApprovalPolicy.ON_REQUEST, description="When to ask a person for an approval."
+    )
+    sandbox_mode: SandboxMode = Field(SandboxMode.READ_ONLY, description="What commands may read and write.")
     sandbox_workspace_write: SandboxWorkspaceWrite = Field(
-        SandboxWorkspaceWrite(), description="What workspace-write opens."
+        SandboxWorkspaceWrite(), description="What workspace-write allows."
     )
     shell_environment_policy: ShellEnvironmentPolicy = Field(
-        ShellEnvironmentPolicy(), description="Which environment commands get."
+        ShellEnvironmentPolicy(), description="The environment that commands get."
     )
-    profile: str | None = Field(None, description="The profile that is selected when nobody names another.")
+    profile: str | None = Field(None, description="The profile to use unless another one is named.")
     profiles: Mapping[str, Profile] = Field({}, description="Named sets of values.")
     model_reasoning_effort: ReasoningEffort = Field(
-        ReasoningEffort.MEDIUM, description="How hard a reasoning model thinks."
+        ReasoningEffort.MEDIUM, description="How much a reasoning model thinks."
     )
     model_reasoning_summary: ReasoningSummary = Field(
         ReasoningSummary.AUTO, description="How reasoning is summarised."
     )
-    model_supports_reasoning_summaries: Flag | None = Field(
-        None, description="For models whose name doesn't tell. Unset: judged by the name."
-    )
-    model_context_window: Positive | None = Field(
-        None, description="Tokens that fit. Unset: known by the model's name, or not limited by us."
-    )
-    model_max_output_tokens: Positive | None = Field(
-        None, description="Tokens of one answer. Unset: known by the model's name, or left to the provider."
-    )
     disable_response_storage: Flag = Field(False, description="Ask the provider not to keep the answers.")
-    show_raw_agent_reasoning: Flag = Field(False, description="Show reasoning that the model gives unsummarised.")
+    show_raw_agent_reasoning: Flag = Field(False, description="Show the model's reasoning as it is, not summarised.")
     hide_agent_reasoning: Flag = Field(False, description="Show no reasoning at all.")
     notify: tuple[str, ...] = Field(
-        (), description="A program and its arguments, run after each turn with one JSON argument more."
+        (), description="A program to run after each turn, and its arguments; one JSON argument is added."
     )
-    project_doc_max_bytes: Integer = Field(
-        32_768, ge=0, le=2**30, description="How much of AGENTS.md is read. 0: nothing."
+    project_doc_max_bytes: Integer = Field(32_768, ge=0, le=2**30, description="Bytes of AGENTS.md to read. 0: none.")
+    include_plan_tool: Flag = Field(False, description="Offer the tool `update_plan` to the model.")
+    include_apply_patch_tool: Flag = Field(
+        False, description="Offer `apply_patch` to the model as a tool of its own, besides the shell command."
     )
     experimental_instructions_file: str | None = Field(
-        None, description="A file that replaces the built-in instructions; relative to the working directory."
+        None, description="File that replaces the built-in instructions; relative to the working directory."
     )

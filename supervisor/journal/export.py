@@ -2,8 +2,9 @@
 
 import base64
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
+from itertools import takewhile
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
@@ -16,6 +17,9 @@ from supervisor.journal.store import SqliteJournal
 
 FORMAT = 1
 PAGE = 500  # events of one piece; the journal ends it earlier where they are large
+PAGE_BYTES = 1 << 18  # the same in bytes: encoding more would keep others waiting
+LARGE = 4 << 20  # bytes; an event that is longer is given in several pieces
+PART = 1 << 18  # bytes of it in each of them
 Model = TypeVar("Model", bound=BaseModel)
 Seq = Annotated[int, Field(ge=1, lt=1 << 62)]
 Count = Annotated[int, Field(ge=0, lt=1 << 62)]
@@ -61,36 +65,79 @@ class ExportedEvent(Line):
 
 
 class Place(NamedTuple):
-    """Between two pieces: what comes next, and where the last one ends."""
+    """Between two pieces: what comes next, and where the last one ends. `offset`: so much of its body was given."""
 
     after: int
     last: int
+    offset: int = 0
+
+
+class Piece(NamedTuple):
+    """`partial`: the last line goes on in the next piece. `place`: where that begins; None after the last."""
+
+    lines: list[str]
+    place: Place | None
+    partial: bool = False
 
 
 def export(journal: Journal, conversation: ConversationId) -> Iterator[str]:
-    """All of it."""
-    place = None
+    """All of it, line by line."""
+    place, begun = None, ""
     while True:
-        lines, place = piece(journal, conversation, place)
+        lines, place, partial = piece(journal, conversation, place)
+        lines[0] = begun + lines[0]
+        begun = lines.pop() if partial else ""
         yield from lines
         if place is None:
             return
 
 
-def piece(journal: Journal, conversation: ConversationId, place: Place | None) -> tuple[list[str], Place | None]:
+def piece(journal: Journal, conversation: ConversationId, place: Place | None) -> Piece:
     """Up to the last event at the moment of the first piece; what is appended meanwhile is not in it."""
     lines = []
     if place is None:
         place, header = _beginning(journal, conversation)
         lines.append(header)
+    if place.offset:
+        return _part(journal, conversation, place)
     if place.after < place.last:
-        page = journal.read(conversation, place.after, PAGE)
-        if page is None or page.first_seq > place.after + 1:
-            raise UnknownConversation(f"{conversation} was removed or pruned while it was exported")
-        wanted = [record for record in page.records if record.seq <= place.last]
-        lines += [_line({**asdict(record), "body": json.loads(record.body)}) for record in wanted]
-        place = Place(wanted[-1].seq, place.last)
-    return lines, place if place.after < place.last else None
+        wanted = _wanted(journal, conversation, place)
+        small = list(takewhile(lambda record: not record.stored_bytes, wanted))
+        lines += [_line(_exported(record)) for record in small]
+        if small:
+            place = place._replace(after=small[-1].seq)
+        elif not lines:
+            return _part(journal, conversation, place, _line(_exported(wanted[0])).removesuffix("null}"))
+    return Piece(lines, place if place.after < place.last else None)
+
+
+def _wanted(journal: Journal, conversation: ConversationId, place: Place) -> list[Record]:
+    page = journal.read(conversation, place.after, PAGE, PAGE_BYTES, LARGE)
+    if page is None or page.first_seq > place.after + 1:
+        raise UnknownConversation(f"{conversation} was removed or pruned while it was exported")
+    return [record for record in page.records if record.seq <= place.last]
+
+
+def _part(journal: Journal, conversation: ConversationId, place: Place, before: str = "") -> Piece:
+    """Some of a long event, byte by byte as it is stored: nobody holds the whole of it."""
+    seq = place.after + 1
+    stored = journal.part(conversation, seq, place.offset, PART)
+    chunk = _characters(stored)
+    text = before + chunk.decode()
+    if len(stored) == PART:
+        return Piece([text], place._replace(offset=place.offset + len(chunk)), partial=True)
+    return Piece([text + "}"], Place(seq, place.last) if seq < place.last else None)
+
+
+def _characters(chunk: bytes) -> bytes:
+    """Without the beginning of a character at its end."""
+    return chunk.decode(errors="ignore").encode() if len(chunk) == PART else chunk
+
+
+def _exported(record: Record) -> dict[str, Any]:
+    fields = asdict(record)
+    del fields["stored_bytes"]
+    return {**fields, "body": None if record.stored_bytes else json.loads(record.body)}
 
 
 def _beginning(journal: Journal, conversation: ConversationId) -> tuple[Place, str]:
@@ -110,17 +157,23 @@ class Arriving:
 
     head: Head
     first_seq: int
-    records: tuple[Record, ...]
+    records: Iterable[Record]
 
 
-def arriving(lines: Iterable[str], new_id: ConversationId | None = None) -> Arriving:
-    """The slow half of an import, which needs no journal. `new_id` gives the conversation another id."""
+Keep = Callable[[Iterable[Record]], Iterable[Record]]
+
+
+def arriving(lines: Iterable[str | bytes], new_id: ConversationId | None = None, keep: Keep = tuple) -> Arriving:
+    """The slow half of an import, which needs no journal. `new_id` gives the conversation another id.
+
+    `keep` is where the records wait for the journal: in memory, or on a disk if they are many.
+    """
     numbered = enumerate(lines, 1)
     header = _parsed(Header, *next(numbered, (1, "")))
-    head = _head(header.head)
+    head = head_of(header.head)
     if new_id is not None:
         head = replace(head, conversation=new_id)
-    return Arriving(head, header.first_seq, tuple(_record(number, line) for number, line in numbered))
+    return Arriving(head, header.first_seq, keep(_record(number, line) for number, line in numbered))
 
 
 def import_(journal: SqliteJournal, one: Arriving) -> ConversationId:
@@ -136,7 +189,7 @@ def _line(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
-def _parsed(model: type[Model], number: int, line: str) -> Model:
+def _parsed(model: type[Model], number: int, line: str | bytes) -> Model:
     try:
         return model.model_validate_json(line)
     except ValidationError as error:
@@ -146,7 +199,7 @@ def _parsed(model: type[Model], number: int, line: str) -> Model:
         raise InvalidInput(f"line {number}: {words}", line=number) from None
 
 
-def _record(number: int, line: str) -> Record:
+def _record(number: int, line: str | bytes) -> Record:
     event = _parsed(ExportedEvent, number, line)
     if event.body.get("type") != event.type:
         raise InvalidInput(
@@ -159,7 +212,7 @@ def _record(number: int, line: str) -> Record:
     return Record(event.seq, event.ts, None if event.turn is None else TurnId(event.turn), event.type, body)
 
 
-def _head(exported: ExportedHead) -> Head:
+def head_of(exported: ExportedHead) -> Head:
     fields = exported.model_dump()
     for name in ("settings", "checkpoint"):
         try:

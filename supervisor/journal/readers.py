@@ -5,14 +5,19 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
-from actors.errors import StorageFailed
+from actors.errors import StorageFailed, UnknownConversation
+from actors.events import BackgroundEvent
 from actors.ids import ConversationId
 from actors.records import Page, Record
-from supervisor.journal.rows import GET_EVENTS, GET_RANGE
+from actors.shortening import outline
+from supervisor.journal.rows import GET_EVENTS, GET_PLACE, GET_RANGE
 from supervisor.journal.schema import reader
 
 KEPT = 4  # idle connections; more readers at once open their own and close them again
+PIECE = 1 << 18  # bytes of a long body that are looked at in one go
+OUTLINE = 1 << 20  # what a body that is not read whole comes to, at most
 MOST_RECORDS = 100_000  # of one page, whatever was asked for
 
 
@@ -66,7 +71,7 @@ class Readers:
 
 
 def read_page(
-    db: sqlite3.Connection, conversation: ConversationId, after: int, limit: int, max_bytes: int
+    db: sqlite3.Connection, conversation: ConversationId, after: int, limit: int, max_bytes: int, whole_bytes: int
 ) -> Page | None:
     found = db.execute(GET_RANGE, (conversation,)).fetchone()
     if found is None:
@@ -75,15 +80,35 @@ def read_page(
     after = min(max(after, first - 1), last)  # a client's cursor may be any number at all
     records: list[Record] = []
     size = 0
-    with closing(db.execute(GET_EVENTS, (key, after, min(max(limit, 1), MOST_RECORDS)))) as rows:
+    with closing(db.execute(GET_EVENTS, (whole_bytes, key, after, min(max(limit, 1), MOST_RECORDS)))) as rows:
         for row in rows:
-            record = Record(*row)
+            record = Record(*row[:5]) if row[4] is not None else _shortened(db, row, whole_bytes)
             size += len(record.body)
             if records and size > max_bytes:
                 break
             records.append(record)
     _insist_on_density(records, after, last)
     return Page(tuple(records), first, last)
+
+
+def read_part(db: sqlite3.Connection, conversation: ConversationId, seq: int, offset: int, count: int) -> bytes:
+    found = db.execute(GET_PLACE, (conversation, seq)).fetchone()
+    if found is None:
+        raise UnknownConversation(f"{conversation} was removed or pruned while it was read")
+    with db.blobopen("events", "body", found[0], readonly=True) as body:
+        body.seek(offset)
+        return body.read(count)
+
+
+def _shortened(db: sqlite3.Connection, row: tuple[Any, ...], whole_bytes: int) -> Record:
+    """An event that was stored before there was a bound, in pieces: it may be as long as SQLite allows."""
+    seq, ts, turn, type_, _, rowid, size = row
+    with db.blobopen("events", "body", rowid, readonly=True) as body:
+        short = outline(iter(lambda: body.read(PIECE), b""), min(whole_bytes, OUTLINE))
+    if short is None:
+        told = f"a {type_} of {size} bytes, too many to be shown; `greenroom export` has it whole"
+        short = BackgroundEvent(message=told).model_dump_json().encode()
+    return Record(seq, ts, turn, type_, short, size)
 
 
 def _insist_on_density(records: list[Record], after: int, last: int) -> None:

@@ -35,7 +35,10 @@ GET_TAILS = "SELECT c.id, c.key, t.last_seq FROM conversations c JOIN tails t ON
 GET_RANGE = """
     SELECT c.key, t.first_seq, t.last_seq FROM conversations c JOIN tails t ON t.key = c.key WHERE c.id = ?"""
 GET_EVENTS = """
-    SELECT seq, ts, turn, type, body FROM events WHERE conversation = ? AND seq > ? ORDER BY seq LIMIT ?"""
+    SELECT seq, ts, turn, type, CASE WHEN length(body) <= ? THEN body END, rowid, length(body)
+    FROM events WHERE conversation = ? AND seq > ? ORDER BY seq LIMIT ?"""
+GET_PLACE = """
+    SELECT rowid FROM events WHERE conversation = (SELECT key FROM conversations WHERE id = ?) AND seq = ?"""
 
 
 def event_row(key: int, record: Record) -> Row:

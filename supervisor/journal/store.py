@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from actors.errors import JournalError, SequenceConflict, StorageFailed
+from actors.errors import JournalError, SequenceConflict, StorageFailed, StorageLost
 from actors.ids import ConversationId
 from actors.records import Append, Head, Page, Record
 from supervisor.journal import retention
@@ -13,7 +13,8 @@ from supervisor.journal.failures import is_damage, mapped, typed
 from supervisor.journal.lock import Lock
 from supervisor.journal.opening import open_file
 from supervisor.journal.plan import Plan, Tail, dense
-from supervisor.journal.readers import Hole, Readers, read_page
+from supervisor.journal.presence import Presence, problem
+from supervisor.journal.readers import Hole, Readers, read_page, read_part
 from supervisor.journal.rows import (
     PUT_END,
     PUT_EVENT,
@@ -25,11 +26,14 @@ from supervisor.journal.rows import (
     get_heads,
     head_row,
 )
-from supervisor.journal.schema import MIGRATIONS, Migration
+from supervisor.journal.schema import MIGRATIONS, Migration, reader
 from supervisor.journal.transaction import Writer
 
 # What a value that cannot be stored at all raises: a broken constraint, a lone surrogate, a number too large.
 UNFIT = (sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.DataError, ValueError, TypeError, OverflowError)
+
+
+WHOLE_BYTES = 18 << 20  # the longest message that a client may send, and what stands around it
 
 
 class Unfit(JournalError):
@@ -37,10 +41,16 @@ class Unfit(JournalError):
 
 
 class SqliteJournal:
-    """Implements ports.Journal. `repaired` is what a repair at opening had to say, once; None if there was none."""
+    """Implements ports.Journal. `repaired` is what a repair at opening had to say, once; None if there was none.
 
-    def __init__(self, path: Path, migrations: Sequence[Migration] = MIGRATIONS) -> None:
+    `whole_bytes`: a longer event is shortened where it is read; as long as it is, it would be in nobody's memory.
+    """
+
+    def __init__(
+        self, path: Path, migrations: Sequence[Migration] = MIGRATIONS, whole_bytes: int = WHOLE_BYTES
+    ) -> None:
         self._path = path
+        self._whole_bytes = whole_bytes
         self._lock = Lock(path.with_name(path.name + ".lock"))
         try:
             with mapped(path):
@@ -53,7 +63,9 @@ class SqliteJournal:
         self._writer = Writer(opened.db)
         self._known = opened.known
         self._next_key = opened.next_key
-        self._readers = Readers(path)
+        self._presence = Presence(path)
+        self._rescued: str | None = None  # what was done about the loss that there is now
+        self._readers = Readers(path, self._reader)
         self._pruned = 0  # the key that the current pass of `prune` has come to
         self._closed = False
 
@@ -114,9 +126,34 @@ class SqliteJournal:
         if self._closed:
             return
         self._closed = True
+        lost = problem(self._presence)
         self._readers.close()
-        self._writer.close()  # the last connection: SQLite moves the WAL into the file and removes it
-        self._lock.release_in_order()
+        if lost is None:
+            self._writer.close()  # the last connection: SQLite moves the WAL into the file and removes it
+            self._lock.release_in_order()
+        else:  # it would remove what has the WAL's name now; the end of the process closes it
+            self._lock.release()
+        self._presence.close()
+
+    def look(self) -> str | None:
+        """What keeps us from storing anything, and what to do about it; None while all is well."""
+        lost = None if self._closed else problem(self._presence)
+        if not isinstance(lost, StorageLost):
+            self._rescued = None
+            return None if lost is None else lost.message
+        if self._rescued is None:
+            self._rescued = self._writer.rescue(self._path, self._presence)
+        return f"{lost.message}; {self._rescued}"
+
+    def _reader(self, path: Path) -> sqlite3.Connection:
+        """What lies there now may be somebody else's."""
+        db = reader(path)
+        try:
+            self._presence.insist()
+        except BaseException:
+            db.close()
+            raise
+        return db
 
     def _store(self, plan: Plan) -> None:
         with self._writing(durable=plan.durable) as db:
@@ -137,12 +174,26 @@ class SqliteJournal:
             raise StorageFailed(f"{self._path}: the journal is closed")
         with self._watched(), self._writer.transaction(durable=durable) as db:
             yield db
+            self._presence.insist_whole()
+        self._presence.measure()
 
     # --- any thread --------------------------------------------------------------------------------------------
 
-    def read(self, conversation: ConversationId, after: int, limit: int, max_bytes: int = 1 << 20) -> Page | None:
+    def read(
+        self,
+        conversation: ConversationId,
+        after: int,
+        limit: int,
+        max_bytes: int = 1 << 20,
+        whole_bytes: int | None = None,
+    ) -> Page | None:
+        whole = self._whole_bytes if whole_bytes is None else whole_bytes
         with self._watched(), self._readers.snapshot() as db:
-            return read_page(db, conversation, after, limit, max_bytes)
+            return read_page(db, conversation, after, limit, max_bytes, whole)
+
+    def part(self, conversation: ConversationId, seq: int, offset: int, count: int) -> bytes:
+        with self._watched(), self._readers.snapshot() as db:
+            return read_part(db, conversation, seq, offset, count)
 
     def head(self, conversation: ConversationId) -> Head | None:
         with self._watched(), self._readers.snapshot() as db:

@@ -3,8 +3,11 @@
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 from supervisor.journal.crashpoints import CrashPoint, reached
+from supervisor.journal.presence import Presence
+from supervisor.journal.rescue import rescue
 
 
 class Writer:
@@ -28,6 +31,10 @@ class Writer:
                 self._undo()
             raise
         reached(CrashPoint.AFTER_COMMIT)
+
+    def rescue(self, path: Path, presence: Presence) -> str:
+        self._undo()
+        return rescue(self._db, path, presence)
 
     def close(self) -> None:
         self._db.close()

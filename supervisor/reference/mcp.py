@@ -30,7 +30,7 @@ RESOURCES = """## Resources
 
 METHODS_HEAD = """## Conversation methods
 
-Codex's own JSON-RPC methods, on the same connection. They are no part of MCP.
+Codex's own JSON-RPC methods, on the same connection. They are not part of MCP.
 """
 
 

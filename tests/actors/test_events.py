@@ -223,3 +223,11 @@ ITEMS = (
 @pytest.mark.parametrize("model", ITEMS, ids=type_of)
 def test_every_message_reasoning_command_patch_and_plan_has_an_item_id(model: type[BaseModel]) -> None:
     assert "item_id" in model.model_fields
+
+
+@pytest.mark.parametrize(("written", "read"), [(2**63, 2**63 - 1), (-(10**30), -(2**63 - 1)), (7, 7)])
+def test_numbers_of_old_journals_are_read_within_what_a_column_holds(written: int, read: int) -> None:
+    body = {"type": "token_count", "input_tokens": written, "output_tokens": 0, "total_tokens": written}
+    event = ev.durable_adapter.validate_json(json.dumps(body))
+    assert isinstance(event, ev.TokenCount)
+    assert event.total_tokens == event.input_tokens == read

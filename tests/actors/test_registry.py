@@ -5,6 +5,7 @@ import pytest
 from actors.answers import Accepted, Attached, Begun, Done, Interrupted, Listing, Resolved, Summary, TurnResult
 from actors.errors import (
     AmbiguousConversation,
+    InvalidInput,
     MailboxFull,
     NameTaken,
     Overloaded,
@@ -70,6 +71,17 @@ def test_a_name_is_given_once(daemon: StagedDaemon) -> None:
     assert daemon.say(B, lambda caller: Rename(caller, "fix")) == Done()
     assert daemon.ask(lambda caller: Resolve(caller, "mend")) == Resolved(A)
     assert daemon.ask(lambda caller: Resolve(caller, "fix")) == Resolved(B)
+
+
+@pytest.mark.parametrize("name", ["a\0b", "\x1b[2J", "de\u200bploy", "\u202efdp", "two\nlines", "\u3164", "  "])
+def test_a_name_that_nobody_can_read_is_refused_and_says_why(daemon: StagedDaemon, name: str) -> None:
+    refused = daemon.ask(lambda caller: Create(A, Begin(caller, SETTINGS, name)))
+    assert isinstance(refused, InvalidInput)
+    assert refused.message.isprintable()
+    assert "nobody can see" in refused.message
+    daemon.create(B, name="seen")
+    assert isinstance(daemon.say(B, lambda caller: Rename(caller, name)), InvalidInput)
+    assert daemon.ask(lambda caller: Resolve(caller, "seen")) == Resolved(B)
 
 
 def test_of_two_who_take_the_same_name_at_once_one_gets_it(daemon: StagedDaemon) -> None:
@@ -284,3 +296,43 @@ def test_attaching_a_live_one_answers_with_where_it_stands(daemon: StagedDaemon)
     assert reader.records == []
     interrupted = daemon.say(A, Interrupt)
     assert interrupted == Interrupted(None, None)
+
+
+def test_an_idle_one_leaves_at_once_for_one_that_is_wanted_and_the_longest_unused_goes_first() -> None:
+    daemon = StagedDaemon(max_live=2)
+    for one in (A, B):
+        daemon.create(one)
+        daemon.run()
+    daemon.say(A, Inspect)
+    created = daemon.create(C)
+    daemon.run()
+    assert isinstance(daemon.answer(created), Begun)
+    assert listed(daemon) == {A: "idle", B: "parked", C: "idle"}
+    assert isinstance(daemon.say(B, Inspect), Summary)
+
+
+def test_any_number_are_created_one_after_the_other() -> None:
+    daemon = StagedDaemon(max_live=2)
+    for number in range(50):
+        created = daemon.create(ConversationId(f"{number:04}-0000"))
+        daemon.run()
+        assert isinstance(daemon.answer(created), Begun)
+
+
+def test_one_is_refused_by_the_name_of_the_bound_only_when_nobody_can_leave() -> None:
+    daemon = StagedDaemon(max_live=2)
+    for one in (A, B):
+        daemon.create(one)
+        daemon.run()
+        daemon.attach(one)
+        daemon.run()
+    refused = daemon.create(C, name="wanted")
+    daemon.run()
+    answer = daemon.answer(refused)
+    assert isinstance(answer, Overloaded)
+    assert "greenroom.limits.live_sessions" in answer.message
+    daemon.tell(A, ConnectionClosed(ConnectionId("editor")))
+    daemon.run()
+    again = daemon.create(C, name="wanted")
+    daemon.run()
+    assert isinstance(daemon.answer(again), Begun)

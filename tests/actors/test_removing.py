@@ -70,7 +70,7 @@ def test_at_any_moment_after_a_turn_it_is_done_or_refused_because_the_turn_is_op
         assert is_gone(idle)
     else:
         assert isinstance(answer, WrongState)
-        assert answer.message == "a turn is open; interrupt it first"
+        assert answer.message == "a turn is running; interrupt it first"
         assert isinstance(idle.answer(sent), TurnResult), "it goes on"
         again = remove(idle)
         idle.run()

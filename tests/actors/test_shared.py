@@ -2,14 +2,16 @@
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pytest
 
 from actors.base import Actor, Ref
-from actors.shared import IN_A_ROW, SharedThread, soon
+from actors.shared import IN_A_ROW, QUIET_S, SharedThread, soon
 from supervisor.loop import LoopThread
 from tests.actors.conftest import stop_leftovers
 
@@ -29,6 +31,15 @@ class Doer(Actor):
     def receive(self, message: Any) -> object:
         self.threads.add(threading.current_thread().name)
         return message.what()
+
+
+@dataclass(frozen=True)
+class Slice(Do):
+    """Nobody waits for it."""
+
+
+class Reader(Doer):
+    patient = frozenset((Slice,))
 
 
 @pytest.fixture
@@ -144,6 +155,72 @@ def test_a_neighbour_has_its_turn_after_a_few_messages_of_the_first(shared: Shar
     assert order.index("second") == IN_A_ROW
     for ref in (first, second, gate):
         assert ref.stop(BOUND_S)
+
+
+def test_an_answer_that_somebody_waits_for_goes_before_the_slices_of_a_thousand_readers(shared: SharedThread) -> None:
+    order: list[str] = []
+    readers = [shared.start(Reader(f"reader-{number}")) for number in range(1_000)]
+    asked, gate = shared.start(Reader("asked")), shared.start(Doer("gate"))
+    for ref in (*readers, asked):
+        settled(ref)
+
+    def fill() -> None:
+        for ref in (*readers, asked):
+            ref.tell(Slice(lambda: order.append("slice")))
+        asked.tell(Do(lambda: order.append("answer")))
+
+    gate.ask(Do(fill), BOUND_S)
+    for ref in (*readers, asked):
+        settled(ref)
+    assert order.index("answer") < IN_A_ROW, "a reader or two may have had a turn before it was said"
+    assert order.count("slice") == 1_001
+    for ref in (*readers, asked, gate):
+        assert ref.stop(BOUND_S)
+
+
+def test_one_that_has_taken_much_time_goes_behind_one_that_has_not(shared: SharedThread) -> None:
+    order: list[str] = []
+    busy, quiet, gate = (shared.start(Doer(name)) for name in ("busy", "quiet", "gate"))
+    for ref in (busy, quiet):
+        settled(ref)
+    busy.ask(Do(lambda: spend(2 * QUIET_S)), BOUND_S)
+
+    def fill() -> None:
+        for ref, name in ((busy, "busy"), (quiet, "quiet")):
+            ref.tell(Do(partial(order.append, name)))
+
+    gate.ask(Do(fill), BOUND_S)
+    settled(busy)
+    settled(quiet)
+    assert order == ["quiet", "busy"]
+    for ref in (busy, quiet, gate):
+        assert ref.stop(BOUND_S)
+
+
+def test_however_many_go_first_the_others_have_their_turn(shared: SharedThread) -> None:
+    going_on = threading.Event()
+    going_on.set()
+    restless = [shared.start(Doer(f"restless-{number}")) for number in range(50)]
+    reader, served = shared.start(Reader("reader")), threading.Event()
+    settled(reader)
+
+    def again(ref: Ref) -> None:
+        if going_on.is_set():
+            ref.tell(Do(partial(again, ref)))
+
+    for ref in restless:
+        ref.tell(Do(partial(again, ref)))
+    reader.tell(Slice(served.set))
+    assert served.wait(BOUND_S)
+    going_on.clear()
+    for ref in (*restless, reader):
+        assert ref.stop(BOUND_S)
+
+
+def spend(seconds: float) -> None:
+    until = time.perf_counter() + seconds
+    while time.perf_counter() < until:
+        pass
 
 
 def test_an_actor_that_ends_leaves_the_others_and_who_has_not_ended_is_named(shared: SharedThread) -> None:

@@ -286,9 +286,9 @@ def test_three_failures_in_a_minute_give_the_conversation_up_until_somebody_rest
     fail(running, 2)
     assert not isinstance(running.answer(running.send_and_run(A)), GreenroomError)
     fail(running, 1)
-    assert types(running)[-2:] == ["conversation_failed", "turn_aborted"]
-    assert "ZeroDivisionError" in running.journal.history(A)[-2].body.decode()
-    assert reader.types[-2:] == ["conversation_failed", "turn_aborted"]
+    assert types(running)[-3:] == ["conversation_failed", "error", "turn_aborted"]
+    assert "ZeroDivisionError" in running.journal.history(A)[-3].body.decode()
+    assert reader.types[-3:] == ["conversation_failed", "error", "turn_aborted"]
     listing = running.ask(ListConversations)
     assert isinstance(listing, Listing)
     assert {head.conversation: head.state for head in listing.heads}[A] == "failed"

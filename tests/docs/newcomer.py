@@ -17,7 +17,7 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -92,11 +92,18 @@ class Newcomer:
         assert command is not None, f"there is no {server['command']} on the path"
         assert Path(command).is_relative_to(self.clone), f"{command} is another one"
         words = [command, *server["args"]]
-        return McpClient({**self.env, **server.get("env", {})}, command=words, cwd=self.project, elicits=False)
+        passed = {name: expanded(value, self.env) for name, value in server.get("env", {}).items()}
+        return McpClient({**self.env, **passed}, command=words, cwd=self.project, elicits=False)
 
     def leaves(self) -> None:
         with contextlib.suppress(AssertionError, OSError, subprocess.TimeoutExpired):
             self.types("greenroom down --now")
+
+
+def expanded(text: str, environ: Mapping[str, str]) -> str:
+    """`${NAME}` and `${NAME:-default}`, as Claude Code fills them in; what is not set stays as it is."""
+    pattern = r"\$\{(\w+)(?::-([^}]*))?\}"
+    return re.sub(pattern, lambda found: environ.get(found[1], found[0] if found[2] is None else found[2]), text)
 
 
 def _readme_says(clone: Path) -> str:
@@ -140,7 +147,10 @@ def walk(person: Newcomer, *, borrow: bool, say: Callable[[str], None] = print) 
 def _interrupted(person: Newcomer, client: McpClient) -> str:
     names = {tool["name"] for tool in client.ask("tools/list")["result"]["tools"]}
     assert {"codex", "codex-reply"} <= names
-    asked = client.tool("codex", {"prompt": "count 5000"})
+    told = client.answer(client.tool("codex", {"prompt": "count 5000"}))["result"]["content"][0]["text"]
+    assert "there is no model" in told
+    assert 'model_provider = "demo"' in told
+    asked = client.tool("codex", {"prompt": "count 5000", "config": {"model_provider": "demo"}})
     _until(person, "running")
     assert ": interrupted" in person.types("greenroom interrupt @last")
     result = client.answer(asked)["result"]

@@ -12,7 +12,7 @@ import pytest
 
 from supervisor.config import load
 from tests.docs.console import Newcomer, Step, fits, steps
-from tests.docs.pages import ROOT, blocks, named, pages
+from tests.docs.pages import blocks, named, pages
 from tests.support.confinement import confinable
 
 AT_A_TIME = 3
@@ -73,24 +73,6 @@ def test_a_conversation_has_the_same_id_all_over_its_page(page: Path) -> None:
         for row in (line.split() for line in step.expected):
             if len(row) > 1 and row[1] in ids and re.fullmatch(r"[0-9a-f]{8}", row[0]):
                 assert row[0] == ids[row[1]], f"{named(page)}:{step.start}: {row[1]} was {ids[row[1]]} above"
-
-
-CLIENTS = ("Claude Desktop", "Claude Code", "VS Code", "Cursor", "Zed", "Codex")
-SERVERS = {"Claude Desktop": "mcpServers", "Claude Code": "mcpServers", "VS Code": "servers", "Cursor": "mcpServers"}
-
-
-@pytest.mark.parametrize("client", CLIENTS)
-def test_every_client_of_the_readme_is_given_what_it_reads(client: str) -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    _, found, section = text.partition(f"**{client}**: ")
-    assert found, f"the README doesn't say how to add it to {client}"
-    (block, *_) = (one for one in blocks(section) if one.language in {"json", "toml"})
-    assert block.language == ("toml" if client == "Codex" else "json")
-    parsed = tomllib.loads(block.text) if client == "Codex" else json.loads(block.text)
-    table = {**SERVERS, "Zed": "context_servers", "Codex": "mcp_servers"}[client]
-    server = parsed[table]["greenroom"]
-    assert set(parsed) == {table}
-    assert (server["command"], server["args"][0]) == ("greenroom", "mcp")
 
 
 @pytest.mark.parametrize("page", pages(), ids=named)

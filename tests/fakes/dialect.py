@@ -24,8 +24,8 @@ class EchoDialect:
         scripted = self._script(line)
         return (Write(line + b"\n"),) if scripted is None else scripted
 
-    def too_long(self, size: int) -> Iterable[Action]:
-        return (Write(b"too long: %d\n" % size),)
+    def skipped(self, reason: str) -> Iterable[Action]:
+        return (Write(f"skipped: {reason}\n".encode()),)
 
     def replied(self, reply: ReplyTo) -> Iterable[Action]:
         return (Write(f"answer {reply.caller.request}: {type(reply.answer).__name__}\n".encode()),)
@@ -44,3 +44,9 @@ class EchoDialect:
 
     def woken(self, name: str) -> Iterable[Action]:
         return (Write(f"woken: {name}\n".encode()),)
+
+    def reconfigured(self) -> Iterable[Action]:
+        return (Write(b"reconfigured\n"),)
+
+    def announced(self, text: str) -> Iterable[Action]:
+        return (Write(f"announced: {text}\n".encode()),)

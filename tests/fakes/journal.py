@@ -25,7 +25,15 @@ class FakeJournal:
             self.commits += 1
             return [self._append(append) for append in appends]
 
-    def read(self, conversation: ConversationId, after: int, limit: int, max_bytes: int = 1 << 20) -> Page | None:
+    def read(
+        self,
+        conversation: ConversationId,
+        after: int,
+        limit: int,
+        max_bytes: int = 1 << 20,
+        whole_bytes: int | None = None,
+    ) -> Page | None:
+        del whole_bytes  # nothing here is ever that long
         with self._lock:
             self._insist_on_being_open()
             if conversation not in self._heads:
@@ -39,6 +47,9 @@ class FakeJournal:
                     break
                 taken.append(record)
             return Page(tuple(taken), 1, last)
+
+    def part(self, conversation: ConversationId, seq: int, offset: int, count: int) -> bytes:
+        return self._records[conversation][seq - 1].body[offset : offset + count]
 
     def head(self, conversation: ConversationId) -> Head | None:
         with self._lock:

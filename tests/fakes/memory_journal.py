@@ -29,12 +29,22 @@ class MemoryJournal:
         with self._lock:
             return [self.refusing or self._append(append) for append in appends]
 
-    def read(self, conversation: ConversationId, after: int, limit: int, max_bytes: int = 1 << 20) -> Page | None:
-        del max_bytes  # nothing here is ever that long
+    def read(
+        self,
+        conversation: ConversationId,
+        after: int,
+        limit: int,
+        max_bytes: int = 1 << 20,
+        whole_bytes: int | None = None,
+    ) -> Page | None:
+        del max_bytes, whole_bytes  # nothing here is ever that long
         with self._lock:
             self._insist_on_readable()
             stored = self._records.get(conversation)
             return None if stored is None else Page(tuple(stored[after : after + limit]), 1, len(stored))
+
+    def part(self, conversation: ConversationId, seq: int, offset: int, count: int) -> bytes:
+        return self._records[conversation][seq - 1].body[offset : offset + count]
 
     def head(self, conversation: ConversationId) -> Head | None:
         with self._lock:

@@ -15,7 +15,7 @@ from supervisor.agent.model.sse import EventTooLarge, SseParser
 from supervisor.agent.patch.errors import PatchError
 from supervisor.agent.patch.grammar import parse
 from transports import jsonrpc
-from transports.framing import Item, LineSplitter, TooLong
+from transports.framing import Item, LineSplitter, TooLong, TooMany
 
 SMALL = 64  # a limit that is reached quickly
 
@@ -54,6 +54,8 @@ def framing(data: bytes) -> None:
     for item in items:
         if isinstance(item, TooLong):
             assert item.size > SMALL
+        elif isinstance(item, TooMany):
+            assert item.size > item.limit
         else:
             assert 0 < len(item) <= SMALL
             assert b"\n" not in item

@@ -19,7 +19,11 @@ LETTERS = {
     "S": "Slow and vanished readers",
     "F": "Foreign and malformed input",
     "R": "Resources, clocks, disks",
+    "H": "Hostile model servers",
     "M": "The whole daemon against a model",
+    "W": "Writable roots",
+    "N": "Neighbours of a client that does its worst",
+    "X": "Mixed load",
 }
 HEAD = """# Reliability
 

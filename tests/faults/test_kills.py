@@ -3,6 +3,8 @@
 import random
 import statistics
 import threading
+import time
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -267,6 +269,40 @@ def goes_on(caller: Caller, conversation: str) -> None:
     judge(caller.history(conversation))
 
 
+def die_after_an_answer(home: Path, model: ModelServer, row: Row, times: int) -> None:
+    """At any moment of the first milliseconds: what ran has a beginning in the journal, and nothing ran twice."""
+    house = House(home, served_by(model.base_url, policy="untrusted"))
+    chance, seen = random.Random(7), Counter[str]()
+    try:
+        for number in range(times):
+            house.start()
+            caller, path = house.caller(), home / f"ran-{number}"
+            conversation = caller.create()
+            caller.start("conversation/send", conversation=conversation, prompt=appending(path))
+            caller.call("approvals/answer", approval=question(caller, conversation), decision="approved")
+            time.sleep(chance.uniform(0, 0.02))  # not for luck: when it dies is what is varied
+            house.kill()
+            house.start()
+            caller = house.caller()
+            history = settled(caller, conversation)
+            judge(history)
+            ran = path.read_text().count("x") if path.exists() else 0
+            begun = [one for one in history if one["event"]["type"] == "exec_command_begin"]
+            assert ran <= len(begun) <= 1, "it ran twice, or without a word of it"
+            told = next(one["event"]["output"] for one in history if one["event"]["type"] == "tool_output")
+            assert begun or told.endswith("there is no record that it began")
+            seen["ran" if ran else "had begun" if begun else "had not begun"] += 1
+            house.kill()
+            row.times += 1
+        row.notes.append(", ".join(f"{word} {count}" for word, count in seen.items()))
+    finally:
+        house.__exit__()
+
+
+def appending(path: Path) -> str:
+    return f'call shell ["sh","-c","echo x >> {path}"]; then; say done'
+
+
 def die_in_retention(home: Path, model: ModelServer, row: Row) -> None:
     """Retention begins a minute after the start: what it had half done is undone or done, and never a hole."""
     house = House(home, served_by(model.base_url, "retention.max_events = 20"))
@@ -302,6 +338,19 @@ def test_a_question_outlives_a_death_at_every_step_of_its_life(
 ) -> None:
     with measure("K", "death in migration, while parking, between an answer and its turn") as row:
         die_around_a_question(home, model, row, 1)
+
+
+def test_what_was_approved_has_not_run_without_a_beginning_in_the_journal(
+    home: Path, model: ModelServer, measure: Measure
+) -> None:
+    with measure("K", "kill -9 right after an approval was acknowledged") as row:
+        die_after_an_answer(home, model, row, 2)
+
+
+@pytest.mark.soak(takes_s=240)
+def test_sixty_deaths_right_after_an_approval(home: Path, model: ModelServer, measure: Measure) -> None:
+    with measure("K", "kill -9 right after an approval was acknowledged") as row:
+        die_after_an_answer(home, model, row, 60)
 
 
 @pytest.mark.soak(takes_s=220)

@@ -13,7 +13,9 @@ from tests.support.model_server import ModelServer
 @pytest.fixture(scope="package")
 def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     with ModelServer() as model:
-        stage = Stage(tmp_path_factory.mktemp("judges"), model, "progress_seconds = 0.2")
+        stage = Stage(
+            tmp_path_factory.mktemp("judges"), model, "progress_seconds = 0.2", 'max_sandbox = "danger-full-access"'
+        )
         yield stage
         stage.close()
 

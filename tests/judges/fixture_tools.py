@@ -13,12 +13,12 @@ from typing import Any
 from supervisor.config import Config
 from supervisor.dialects import dialects, mcp_options
 from transports import jsonrpc
-from transports.dialect import Action, Write
+from transports.dialect import Action, Client, Write
 from transports.dialects.mcp import methods, tools
 from transports.dialects.mcp.call import Call
 from transports.dialects.mcp.dialect import McpDialect
-from transports.dialects.mcp.options import LISTED, with_hello
-from transports.hello import Dialects
+from transports.dialects.mcp.options import LISTED
+from transports.hello import Dialects, Options
 
 Json = dict[str, Any]
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -156,7 +156,7 @@ HANDLERS: Mapping[str, Callable[[Call, Any], Iterable[Action]]] = {
 SCHEMAS: Mapping[str, Json] = {"json_schema_2020_12_tool": DEEP_SCHEMA}
 
 
-def plugged_in(config: Config) -> Dialects:
+def plugged_in(config: Callable[[], Config]) -> Dialects:
     """As the daemon's own table of dialects, but with these tools besides."""
     methods.OWN = {**methods.OWN, **HANDLERS}
     described = {
@@ -168,5 +168,8 @@ def plugged_in(config: Config) -> Dialects:
         for name in HANDLERS
     }
     tools.BY_NAME = {**tools.BY_NAME, **described}
-    options = replace(mcp_options(config), tools=(*LISTED, *HANDLERS))
-    return {**dialects(config), "mcp": lambda client, said: FixtureDialect(client, with_hello(options, said))}
+
+    def made(client: Client, said: Options) -> FixtureDialect:
+        return FixtureDialect(client, lambda: replace(mcp_options(config(), said), tools=(*LISTED, *HANDLERS)))
+
+    return {**dialects(config), "mcp": made}

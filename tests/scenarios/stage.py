@@ -70,13 +70,13 @@ class Stage:
 def _end(pid: int, signum: signal.Signals) -> int:
     os.kill(pid, signum)
     deadline = time.monotonic() + GONE_S
-    while _runs(pid):
+    while is_running(pid):
         assert time.monotonic() < deadline, f"daemon {pid} did not go"
         time.sleep(0.005)
     return pid
 
 
-def _runs(pid: int) -> bool:
+def is_running(pid: int) -> bool:
     """A zombie runs no more; whose child it is, is not our business."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from tests.scenarios.stage import POLICY_A, POLICY_B, Stage
+from tests.scenarios.stage import POLICY_A, POLICY_B, Stage, is_running
 from tests.scenarios.test_tool_calls import interrupted, runs
+from tests.support.bridge import wait_until
 
 MANY = 20
 ASK = f"{runs('touch', 'approved')}; then; say thanks"
@@ -82,7 +83,8 @@ def test_the_actions_of_mcp_are_understood(stage: Stage, work: Path, reply: str,
         client.tool("codex", {"prompt": ASK}, 1)
         client.respond(client.asked()["id"], {"action": reply})
         result = client.answer(1)["result"]
-        assert interrupted(result) if reply == "cancel" else result["structuredContent"]["content"] == "thanks"
+        assert result["structuredContent"]["content"] == "thanks"
+        assert ("dismissed the question" in result["content"][-1]["text"]) is (reply == "cancel")
     assert (work / "approved").exists() is ran
 
 
@@ -144,3 +146,22 @@ def test_a_call_whose_question_was_open_when_the_daemon_was_killed_goes_on_by_a_
         client.respond(second["id"], {"decision": "approved"})
         assert client.answer(reply)["result"]["structuredContent"]["threadId"] == thread
     assert (work / "approved").exists()
+
+
+def test_a_caller_that_is_killed_leaves_no_command_and_a_sound_conversation(own_stage: Stage, work: Path) -> None:
+    settings = ("-c", "greenroom.mcp.caller_gone_seconds=0.2")
+    with own_stage.bridge(*POLICY_A) as other:
+        with own_stage.bridge(*POLICY_A, *settings) as client:
+            command = runs("sh", "-c", "echo $$ > pid; sleep 60")
+            client.tool("codex", {"prompt": command, "cwd": str(work)}, 1)
+            thread = client.event("exec_command_begin")["_meta"]["threadId"]
+            wait_until(
+                lambda: (work / "pid").exists() and bool((work / "pid").read_text().strip()), "it did not start"
+            )
+            client.process.kill()
+            client.process.wait()
+        wait_until(lambda: not is_running(int((work / "pid").read_text())), "it runs on")
+        said = other.result("codex-reply", {"threadId": thread, "prompt": "say back"})
+        assert said["structuredContent"]["content"] == "back"
+        text = other.result("read_conversation", {"threadId": thread})["structuredContent"]["text"]
+        assert "*Turn interrupted*" in text

@@ -128,7 +128,7 @@ def test_conversations_are_listed_in_pages_and_one_is_resumed_with_another_model
     assert items[0]["preview"] in str(request.body["messages"])
 
 
-@pytest.mark.parametrize("method", ["getAuthStatus", "loginChatGpt", "cancelLoginChatGpt", "logoutChatGpt"])
+@pytest.mark.parametrize("method", ["loginApiKey", "loginChatGpt", "cancelLoginChatGpt", "logoutChatGpt"])
 def test_a_login_is_answered_with_where_keys_come_from(stage: Stage, method: str) -> None:
     with stage.bridge() as client:
         assert "env_key" in client.ask(method)["error"]["message"]
@@ -165,6 +165,8 @@ def test_the_tools_are_listed_with_the_names_and_arguments_of_the_original(stage
         "sandbox": "string",
         "config": "object",
         "base-instructions": "string",
+        "developer-instructions": "string",
+        "compact-prompt": "string",
         "include-plan-tool": "boolean",
     }
     assert codex["properties"]["approval-policy"]["enum"] == ["untrusted", "on-failure", "on-request", "never"]

@@ -60,7 +60,8 @@ def test_a_command_is_asked_for_runs_when_approved_and_the_text_is_the_result(st
         prompt = f"{runs('git', 'init')}; then; say Enjoy your new git repo!"
         client.tool("codex", {"prompt": prompt}, 1)
         question = client.asked()
-        event = question["params"].pop("codex_event_id")
+        event, thread = (question["params"].pop(name) for name in ("codex_event_id", "threadId"))
+        assert thread == client.event("task_started")["_meta"]["threadId"]
         assert isinstance(event, str)
         assert question == {
             "jsonrpc": "2.0",
@@ -74,6 +75,7 @@ def test_a_command_is_asked_for_runs_when_approved_and_the_text_is_the_result(st
                 "codex_call_id": "call_2_0_0",
                 "codex_command": ["git", "init"],
                 "codex_cwd": str(work),
+                "codex_parsed_cmd": [{"type": "unknown", "cmd": "git init"}],
             },
         }
         assert not (work / ".git").exists()
@@ -90,7 +92,9 @@ def test_a_patch_is_asked_for_and_applied_when_approved(stage: Stage, work: Path
     with stage.bridge(*POLICY_B) as client:
         prompt = f"{runs('bash', '-lc', PATCH)}; then; say Patch has been applied successfully!"
         client.tool("codex", {"prompt": prompt, "cwd": str(work)}, 1)
-        assert client.asked() == {
+        question = client.asked()
+        assert question["params"].pop("threadId") == client.event("task_started")["_meta"]["threadId"]
+        assert question == {
             "jsonrpc": "2.0",
             "id": 0,
             "method": "elicitation/create",

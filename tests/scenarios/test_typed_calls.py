@@ -1,6 +1,7 @@
 """The original's tests of `conversationCreate`, `…SendMessage` and `…Stream` (T8 to T13)."""
 
 import time
+from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -54,6 +55,19 @@ def test_what_is_sent_to_a_created_conversation_reaches_its_model(stage: Stage) 
     last = request.body["messages"][-1]
     assert last["role"] == "user"
     assert "Hello, model of T8" in str(last["content"])
+
+
+def test_a_conversation_in_a_directory_that_does_not_exist_is_made_with_a_notice(stage: Stage, work: Path) -> None:
+    with stage.bridge(*POLICY_A) as client:
+        conversation = create(client, cwd=str(work / "repo"))
+        assert (
+            f"working directory '{work / 'repo'}' does not exist" in client.notified("notifications/message")["data"]
+        )
+        assert send(client, conversation, "say fine") == OK
+        done = client.result("codex-reply", {"threadId": conversation, "prompt": 'call shell ["ls"]; then; say done'})
+        assert done["structuredContent"]["content"] == "done"
+    (output,) = [line for line in stage.model.requests[-1].body["messages"] if line["role"] == "tool"]
+    assert output["content"].startswith(f"execution error: the directory '{work / 'repo'}' does not exist")
 
 
 def test_a_message_to_the_conversation_of_a_finished_call_is_acknowledged_exactly(stage: Stage) -> None:

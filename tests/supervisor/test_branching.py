@@ -13,7 +13,8 @@ from actors.errors import InvalidInput, NameTaken, UnknownConversation, WrongSta
 from actors.ids import ConversationId, InputId, TurnId
 from actors.items import TextItem
 from actors.records import Append, Record
-from actors.settings import BusyPolicy, Settings
+from actors.settings import BusyPolicy, Pin, Settings, WorkspaceWrite
+from supervisor.agent.pins import pins_of
 from supervisor.branching import check_name, forked, guest
 from supervisor.journal import SqliteJournal
 from supervisor.journal.export import arriving, export, import_
@@ -113,6 +114,19 @@ def test_a_fork_has_neither_its_sources_later_name_nor_its_place_in_the_archive(
     agree(journal, TWO)
 
 
+def test_a_name_that_nobody_can_read_is_given_to_no_copy(journal: SqliteJournal) -> None:
+    with pytest.raises(InvalidInput, match=r"a\\x1bb is not accepted"):
+        check_name(journal, "a\x1bb")
+
+
+def test_an_id_that_nobody_can_read_comes_in_under_another(journal: SqliteJournal) -> None:
+    keep(journal, BORN, *SPOKEN)
+    lines = tuple(line.replace(ONE, "evil\\u009bid") for line in export(journal, ONE))
+    with pytest.raises(InvalidInput, match=r"nobody can see the \\u009b"):
+        guest(lines, None)
+    assert guest(lines, TWO).conversation == TWO
+
+
 def test_a_name_is_taken_by_any_other_conversation(journal: SqliteJournal) -> None:
     keep(journal, BORN)
     check_name(journal, None)
@@ -183,3 +197,26 @@ def test_a_line_that_is_damaged_is_refused_whatever_is_wrong_with_it(journal: Sq
         with pytest.raises(InvalidInput):
             taken_in(journal, (*lines[:line], damage, *lines[line + 1 :]))
         assert journal.heads() == []
+
+
+def test_a_fork_means_the_directories_that_are_there_now(journal: SqliteJournal, tmp_path: Path) -> None:
+    policy = WorkspaceWrite(exclude_slash_tmp=True)
+    pinned = SETTINGS.model_copy(
+        update={"cwd": tmp_path, "sandbox": policy, "roots": (Pin(name=tmp_path, path=tmp_path, inode=1),)}
+    )
+    keep(journal, (ev.SessionConfigured(session_id=ONE, model="m", settings=pinned), None), *SPOKEN)
+    append = forked(journal, ONE, TWO, None, None)
+    assert types(append)[-1] == "settings_changed"
+    assert restore(TWO, None, append.records).facts.settings.roots == pins_of(policy, tmp_path, None)
+    assert journal.commit([append]) == [None]
+    agree(journal, TWO)
+
+
+def test_an_import_brings_no_directories_of_another_machine(journal: SqliteJournal) -> None:
+    pinned = SETTINGS.model_copy(update={"roots": (Pin(name=Path("/src"), path=Path("/etc"), inode=1),)})
+    keep(journal, (ev.SessionConfigured(session_id=ONE, model="m", settings=pinned), None), *SPOKEN)
+    taken_in(journal, tuple(export(journal, ONE)), TWO)
+    page = journal.read(TWO, 0, 100)
+    assert page is not None
+    assert restore(TWO, None, page.records).facts.settings == SETTINGS
+    agree(journal, TWO)

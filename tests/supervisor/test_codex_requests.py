@@ -1,6 +1,7 @@
 """What the conversation methods ask for, asked of the real services over a real engine."""
 
 import queue
+import threading
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -41,6 +42,9 @@ class House:
 
     def ask(self, request: ask.Request) -> Any:
         self.services.tell(Asked(request, self.client, self))
+        return self.heard()
+
+    def heard(self) -> Any:
         served = self._answers.get(timeout=PATIENCE_S)
         assert isinstance(served, Served)
         assert isinstance(served.answer, ask.Served)
@@ -72,6 +76,34 @@ def test_a_timeout_and_a_refusal_are_answers(house: House) -> None:
 
 def test_a_diff_where_there_is_no_repository_is_refused(house: House) -> None:
     assert isinstance(house.ask(ask.DiffToRemote(7, "nowhere")), GreenroomError)
+
+
+def test_files_are_found_below_roots_that_are_relative_to_the_client(house: House, tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "wanted.py").touch()
+    (row,) = house.ask(ask.FindFiles(7, "want", ("src", "nowhere"))).value["files"]
+    assert (row["root"], row["path"]) == (str(tmp_path / "src"), "wanted.py")
+
+
+def test_a_search_gives_way_to_a_later_one_of_its_series(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    gate, begun, queries = threading.Event(), threading.Event(), []
+
+    def slow(query: str, _: object) -> list[dict[str, object]]:
+        queries.append(query)
+        begun.set()
+        assert gate.wait(PATIENCE_S)
+        return [{"path": query}]
+
+    monkeypatch.setattr("supervisor.services.search", slow)
+    house.services.tell(Asked(ask.FindFiles(7, "a", (), "typed"), house.client, house))
+    assert begun.wait(PATIENCE_S)
+    for query, series in (("ab", "typed"), ("abc", "typed"), ("x", None), ("y", None)):
+        house.services.tell(Asked(ask.FindFiles(7, query, (), series), house.client, house))
+    assert house.ask(ask.ReadConfig(7)).value["path"]  # what was asked before has begun to wait
+    gate.set()
+    found = [house.heard().value["files"] for _ in range(5)]
+    assert queries == ["a", "abc", "x", "y"]
+    assert sorted(map(str, found)) == sorted(map(str, ([], *([{"path": query}] for query in queries))))
 
 
 def test_the_config_in_force_is_told(house: House) -> None:

@@ -10,9 +10,11 @@ from typing import TypeVar
 import pytest
 
 from actors.errors import GreenroomError, InvalidInput, NotAllowed
-from actors.settings import ApprovalPolicy, DangerFullAccess, ReadOnly
+from actors.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxPolicy, WorkspaceWrite
+from supervisor import codex_services
+from supervisor.agent.environments import Around
 from supervisor.agent.processes import Processes
-from supervisor.agent.sandbox import Sandbox
+from supervisor.agent.sandbox import Availability, Sandbox
 from supervisor.codex_services import Machine
 from tests.supervisor.agent.commands import INSTANCE, alive, limited, new_token
 from tests.support.confinement import confinable
@@ -23,10 +25,10 @@ NEVER, UNTRUSTED = ApprovalPolicy.NEVER, ApprovalPolicy.UNTRUSTED
 SANDBOX = Sandbox()
 
 
-def on(tmp_path: Path, cwd: Path, work: Callable[[Machine], Awaitable[T]]) -> T:
+def on(tmp_path: Path, cwd: Path, work: Callable[[Machine], Awaitable[T]], sandbox: Sandbox = SANDBOX) -> T:
     async def go() -> T:
         async with Processes(tmp_path / "ledger", INSTANCE, 0.2) as processes:
-            return await work(Machine(processes, SANDBOX, QUIET, cwd))
+            return await work(Machine(processes, sandbox, Around(QUIET), cwd))
 
     return limited(go())
 
@@ -137,6 +139,29 @@ def test_commits_changes_and_new_files_are_all_in_the_diff(tmp_path: Path, clone
     assert "new file ü" in text
 
 
+def test_a_diff_that_is_too_long_is_refused_before_all_of_it_is_in_memory(
+    tmp_path: Path, clone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(codex_services, "DIFF_BYTES", 4000)
+    for number in range(6):
+        (clone / f"new-{number}").write_text("x" * 1000)
+    asked: list[tuple[str, ...]] = []
+
+    async def counted(machine: Machine) -> None:
+        run = Machine._git
+
+        async def git_(self: Machine, *arguments: str, may_differ: bool = False) -> str:
+            asked.append(arguments)
+            return await run(self, *arguments, may_differ=may_differ)
+
+        monkeypatch.setattr(Machine, "_git", git_)
+        with pytest.raises(InvalidInput, match="more than 4000 characters"):
+            await machine.diff_to_remote()
+
+    on(tmp_path, clone, counted)
+    assert sum("--no-index" in arguments for arguments in asked) < 6
+
+
 @pytest.mark.parametrize("place", ["nothing", "no remote", "unrelated"])
 def test_without_a_common_commit_there_is_no_diff(tmp_path: Path, clone: Path, place: str) -> None:
     where = tmp_path / "elsewhere"
@@ -151,8 +176,107 @@ def test_without_a_common_commit_there_is_no_diff(tmp_path: Path, clone: Path, p
         diff(tmp_path, where)
 
 
+def test_the_git_of_a_diff_is_none_that_a_project_has_put_on_the_search_path(tmp_path: Path, clone: Path) -> None:
+    (clone / "bin").mkdir()
+    fake = clone / "bin/git"
+    fake.write_text(f"#!/bin/sh\ntouch '{tmp_path}/ran'\n")
+    fake.chmod(0o755)
+    env = {**QUIET, "PATH": f"{clone}/bin:.:{QUIET['PATH']}", "LD_LIBRARY_PATH": ""}
+
+    async def go() -> dict[str, object]:
+        async with Processes(tmp_path / "ledger", INSTANCE, 0.2) as processes:
+            return await Machine(processes, SANDBOX, Around(env), clone).diff_to_remote()
+
+    assert "bin/git" in str(limited(go())["diff"])
+    assert not (tmp_path / "ran").exists()
+
+
 def test_many_diffs_at_a_time_do_not_meet(tmp_path: Path, clone: Path) -> None:
     async def several(machine: Machine) -> list[dict[str, object]]:
         return list(await asyncio.gather(*(machine.diff_to_remote() for _ in range(5))))
 
     assert len({str(one["sha"]) for one in on(tmp_path, clone, several)}) == 1
+
+
+# --- a repository that names programs -------------------------------------------------------------------------------
+
+BOTH = pytest.mark.parametrize("available", [pytest.param(True, marks=confinable), False])
+
+
+class NoSandbox(Sandbox):
+    availability = Availability(ok=False, reason="none here")
+
+
+def trapped(place: Path, trap: str) -> tuple[tuple[str, ...], Path]:
+    """A repository that has `touch PWNED` where git looks for a program, the command that meets it, and PWNED."""
+    pwned = place / "PWNED"
+    script = place / "trap.sh"
+    script.write_text(f"#!/bin/sh\ntouch {pwned}\nexit 1\n")
+    script.chmod(0o755)
+    work = place / "work"
+    git(place, "init", "-q", "work")
+    (work / "f").write_text("old\n")
+    (work / ".gitattributes").write_text("f diff=trap filter=trap\n")
+    git(work, "add", ".")
+    git(work, "commit", "-qm", "one")
+    (work / "f").write_text("new and longer\n")
+    where = work
+    if trap == "bare":
+        where = work / "sub"
+        git(work, "init", "-q", "--bare", "sub")
+        git(where, "config", "core.worktree", ".")
+        git(where, "config", "core.bare", "false")
+        git(where, "config", "core.fsmonitor", str(script))
+        return ("bash", "-lc", f"cd {where} && git status"), pwned
+    key, verb = {
+        "fsmonitor": ("core.fsmonitor", "status"),
+        "external": ("diff.external", "diff"),
+        "textconv": ("diff.trap.textconv", "diff"),
+        "filter": ("filter.trap.clean", "diff"),
+        "pager": ("core.pager", "log"),
+        "ssh": ("core.sshCommand", "log"),
+    }[trap]
+    git(work, "config", key, str(script))
+    return ("bash", "-lc", f"cd {work} && git {verb}"), pwned
+
+
+@BOTH
+@pytest.mark.parametrize("trap", ["fsmonitor", "external", "textconv", "filter", "pager", "ssh", "bare"])
+@pytest.mark.parametrize("policy", list(ApprovalPolicy))
+@pytest.mark.parametrize("own", [DangerFullAccess(), ReadOnly(), WorkspaceWrite()], ids=lambda own: own.mode)
+def test_what_a_repository_names_changes_nothing_unless_everything_may_run(
+    tmp_path: Path, trap: str, policy: ApprovalPolicy, own: SandboxPolicy, available: bool
+) -> None:
+    argv, pwned = trapped(tmp_path, trap)
+    sandbox = SANDBOX if available else NoSandbox()
+    anything_goes = isinstance(own, DangerFullAccess) and policy is not UNTRUSTED
+    refused = False
+    try:
+        on(tmp_path, tmp_path, lambda machine: machine.run_once(argv, policy, own, 5.0), sandbox)
+    except NotAllowed:
+        refused = True
+    assert refused == (not anything_goes and not available)
+    assert pwned.exists() == (anything_goes and trap not in {"pager", "ssh"})  # no terminal, nothing to fetch
+
+
+@BOTH
+@pytest.mark.parametrize("trap", ["fsmonitor", "external", "textconv", "filter", "pager", "ssh"])
+def test_a_diff_to_the_remote_starts_nothing_that_the_repository_names(
+    tmp_path: Path, trap: str, available: bool
+) -> None:
+    _, pwned = trapped(tmp_path, trap)
+    git(tmp_path / "work", "update-ref", "refs/remotes/origin/main", "HEAD")
+    sandbox = SANDBOX if available else NoSandbox()
+    told = on(tmp_path, tmp_path / "work", lambda machine: machine.diff_to_remote(), sandbox)
+    assert "+new and longer" in str(told["diff"])
+    assert not pwned.exists()
+
+
+@pytest.mark.parametrize("verb", ["status", "diff", "log", "show", "branch"])
+@confinable
+def test_git_that_only_reads_works_in_the_read_only_sandbox(tmp_path: Path, verb: str) -> None:
+    trapped(tmp_path, "pager")
+    argv = ("bash", "-lc", f"cd {tmp_path}/work && git {verb}")
+    told = on(tmp_path, tmp_path, lambda machine: machine.run_once(argv, UNTRUSTED, WorkspaceWrite(), 5.0))
+    assert told["exitCode"] == 0
+    assert "fatal" not in str(told["stderr"])

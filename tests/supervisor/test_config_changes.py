@@ -1,4 +1,10 @@
+from collections.abc import Iterator
+
+import pytest
+from pydantic import BaseModel
+
 from supervisor.config import Change, Config, differences, parse_overrides
+from supervisor.config.changes import AT_THE_NEXT_START, is_live
 from supervisor.config.load import ConfigFile, layer
 
 
@@ -17,7 +23,7 @@ def test_each_key_that_differs_is_named_with_both_values() -> None:
         Change("model", '"a"', "unset"),
         Change("approval_policy", '"on-request"', '"never"'),
         Change("sandbox_workspace_write.writable_roots", '["/a"]', "[]"),
-        Change("greenroom.idle_park_seconds", "5", "6.5"),
+        Change("greenroom.idle_park_seconds", "5", "6.5", live=False),
     ]
 
 
@@ -36,3 +42,47 @@ def test_a_secret_that_changed_is_told_without_being_shown() -> None:
         Change("shell_environment_policy.set.A", "(not shown)", "unset"),
         Change("shell_environment_policy.set.B", "unset", "(not shown)"),
     ]
+
+
+def keys(model: type[BaseModel], above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    for name, field in model.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            yield from keys(field.annotation, (*above, name))
+        else:
+            yield (*above, name)
+
+
+# What was looked at: where each key is read, and whether that is again after a reload.
+LIVE = {
+    *("model", "model_provider", "model_providers", "approval_policy", "sandbox_mode", "profile", "profiles"),
+    *(f"sandbox_workspace_write.{one}" for one in ("writable_roots", "network_access")),
+    *(f"sandbox_workspace_write.exclude_{one}" for one in ("tmpdir_env_var", "slash_tmp")),
+    *(f"shell_environment_policy.{one}" for one in ("inherit", "ignore_default_excludes", "exclude", "set")),
+    "shell_environment_policy.include_only",
+    *("model_reasoning_effort", "model_reasoning_summary"),
+    *("disable_response_storage", "show_raw_agent_reasoning"),
+    *("hide_agent_reasoning", "notify", "project_doc_max_bytes", "experimental_instructions_file"),
+    *("greenroom.drain_seconds", "greenroom.approval_deadline_seconds", "greenroom.approval_default"),
+    *(f"greenroom.limits.{one}" for one in ("requests_in_flight", "subscriptions", "command_timeout_ms")),
+    *(f"greenroom.limits.{one}" for one in ("command_output_bytes", "model_output_bytes", "model_output_lines")),
+    *(f"greenroom.limits.{one}" for one in ("command_bytes", "request_bytes", "picture_bytes", "settings_bytes")),
+    *(f"greenroom.limits.patch_{one}" for one in ("bytes", "files", "lines", "compared_lines", "event_bytes")),
+    *("include_plan_tool", "include_apply_patch_tool", "greenroom.sandbox.unix_sockets"),
+    *(f"greenroom.retention.max_{one}" for one in ("age_days", "events", "conversations")),
+    *(f"greenroom.mcp.{one}" for one in ("tools", "twin_notifications", "answer_cancelled", "stream_meta")),
+    *(f"greenroom.mcp.{one}" for one in ("progress_seconds", "max_sandbox", "allow_provider_overrides")),
+    *(f"greenroom.mcp.{one}" for one in ("on_caller_gone", "caller_gone_seconds")),
+}
+
+
+def test_of_each_key_it_is_known_whether_a_running_daemon_takes_it_up() -> None:
+    every = {".".join(path) for path in keys(Config)}
+    later = {".".join(map(str, path)) for path in AT_THE_NEXT_START}
+    assert later <= every
+    assert every - later == LIVE & every
+    assert not later & LIVE
+
+
+@pytest.mark.parametrize(("path", "live"), [(("greenroom", "limits", "connections"), False), (("model",), True)])
+def test_a_key_that_was_set_at_the_start_says_so(path: tuple[str, ...], live: bool) -> None:
+    assert is_live(path) is live

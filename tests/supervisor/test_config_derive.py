@@ -15,6 +15,7 @@ from actors.settings import (
     Settings,
     WorkspaceWrite,
 )
+from supervisor.agent.pins import pins_of
 from supervisor.config import Arguments, Config, settings_for
 from supervisor.config.derive import INSTRUCTIONS_BYTES, sandbox_policy, working_directory
 
@@ -47,6 +48,19 @@ def test_without_arguments_the_settings_are_the_configuration(tmp_path: Path) ->
         effort=ReasoningEffort.HIGH,
         summary=ReasoningSummary.NONE,
     )
+
+
+def test_roots_are_pinned_as_they_are_when_they_are_named_and_missing_ones_are_none(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    policy = WorkspaceWrite(writable_roots=(tmp_path / "missing",))
+    pins = {pin.name: pin.path for pin in pins_of(policy, tmp_path / "link", tmp_path)}
+    assert pins == {
+        tmp_path / "link": tmp_path / "real",
+        tmp_path / "missing": None,
+        Path("/tmp"): Path("/tmp").resolve(),
+        tmp_path: tmp_path,
+    }
 
 
 def test_every_argument_goes_before_the_configuration(tmp_path: Path) -> None:
@@ -122,7 +136,6 @@ def test_a_directory_that_can_not_be_used_is_refused_with_its_name(tmp_path: Pat
     (tmp_path / "file").touch()
     (tmp_path / "loop").symlink_to("loop")
     for name, said in (
-        ("gone", "does not exist"),
         ("file", "is not a directory"),
         ("file/x", "can't be used: Not a directory"),
         ("loop", "can't be used"),
@@ -136,8 +149,15 @@ def test_a_directory_that_can_not_be_used_is_refused_with_its_name(tmp_path: Pat
         assert caught.value.message.encode()
 
 
+def test_a_directory_that_does_not_exist_is_accepted_by_its_name(tmp_path: Path) -> None:
+    assert working_directory("gone", tmp_path) == tmp_path / "gone"
+    assert working_directory("/repo", tmp_path) == Path("/repo")
+    assert working_directory("gone/../there", tmp_path) == tmp_path.resolve() / "there"
+    assert settings_for(CONFIG, Arguments(cwd="gone"), tmp_path, {}).cwd == tmp_path / "gone"
+
+
 def test_a_relative_directory_of_nowhere_is_refused() -> None:
-    with pytest.raises(ConfigError, match="is relative, and to no known directory"):
+    with pytest.raises(ConfigError, match="is relative, but the directory"):
         working_directory("a", Path("b"))
 
 

@@ -113,3 +113,21 @@ def test_merging_changes_neither_side_and_keeps_all_of_the_upper(
         if isinstance(table, dict):
             table["changed"] = True
     assert json.dumps([below, above]) == before
+
+
+def test_a_key_of_thousands_of_parts_is_refused_in_words() -> None:
+    for key in (".".join("a" * 5000), "a" * 5000, ".".join("a" * 40)):
+        with pytest.raises(ConfigError, match="which none"):
+            overrides_from_json({key: 1})
+        with pytest.raises(ConfigError, match="which none"):
+            parse_overrides([f"{key}=1"])
+
+
+def test_a_value_that_is_nested_too_deeply_is_refused_and_in_a_word_it_is_a_string() -> None:
+    value: object = 1
+    for _ in range(500):
+        value = {"a": value}
+    with pytest.raises(ConfigError, match="nested too deeply"):
+        overrides_from_json({"x": value})
+    nested = "[" * 100 + "]" * 100
+    assert parse_overrides([f"x={nested}"]) == {"x": nested}

@@ -79,24 +79,6 @@ def test_a_second_daemon_says_that_there_is_one_and_succeeds(running_home: Home)
         assert client.ask("daemon/status")["pid"] == int(pid)
 
 
-def test_another_run_directory_is_told_where_the_socket_is(tmp_path: Path) -> None:
-    for name in ("a", "b"):
-        (tmp_path / name).mkdir(mode=0o700)
-
-    def home(run: str) -> Home:
-        everything = {"GREENROOM_HOME": "", "XDG_STATE_HOME": str(tmp_path / "state"), "HOME": str(tmp_path)}
-        return Home(tmp_path / "unused", env={**everything, "XDG_RUNTIME_DIR": str(tmp_path / run)})
-
-    with home("a").daemon():
-        second = home("b").start()
-        said = second.said()
-        assert home("a").socket in said
-        assert home("b").socket in said
-        assert "XDG_RUNTIME_DIR" in said
-        assert second.process.wait(10) == 1
-        second.end()
-
-
 # --- the start ------------------------------------------------------------------------------------------------------
 
 

@@ -60,3 +60,27 @@ def test_no_inherited_secret_passes_the_default_policy(
         assert name in chosen or not any(word in name.upper() for word in ("KEY", "SECRET", "TOKEN"))
         assert value == chosen.get(name, environ.get(name))
     assert chosen.keys() <= kept.keys()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("PGPASSWORD", "MYSQL_PWD", "GITHUB_PAT", "NPM_AUTH", "REDISCLI_AUTH", "npm_config__auth", "SMTP_PASS"),
+        *("DB_PASSWD", "GPG_PASSPHRASE", "GOOGLE_APPLICATION_CREDENTIALS", "SESSION_COOKIE", "TLS_PRIVATE"),
+        *("SOME_JWT", "PASS", "PAT", "HTTP_AUTHORIZATION"),
+    ],
+)
+def test_a_name_by_which_secrets_are_called_is_dropped_unless_the_defaults_are_ignored(name: str) -> None:
+    assert command_environment({name: "x"}, ShellEnvironmentPolicy()) == {}
+    assert command_environment({name: "x"}, ShellEnvironmentPolicy(ignore_default_excludes=True)) == {name: "x"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("PATH", "PWD", "OLDPWD", "SSH_AUTH_SOCK", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "SESSION_MANAGER"),
+        *("XDG_SESSION_ID", "COMPASS_HOME", "CLASSPATH", "AUTHOR", "GIT_AUTHOR_NAME", "SSH_ASKPASS", "PATCH_LEVEL"),
+    ],
+)
+def test_a_name_that_only_looks_like_one_is_kept(name: str) -> None:
+    assert command_environment({name: "x"}, ShellEnvironmentPolicy()) == {name: "x"}

@@ -1,6 +1,7 @@
 """Starting a daemon from outside. Most tests start a small program in its place."""
 
 import fcntl
+import json
 import os
 import signal
 import subprocess
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from supervisor import launch
+from supervisor.cli.mcp import hello
 from supervisor.launch import READY, Launch, StartFailed
 from supervisor.single import STRANGE_S, DaemonLock
 from tests.support.bridge import wait_until
@@ -57,7 +59,7 @@ def test_a_daemon_that_dies_at_once_is_a_failed_start_within_a_second(program: p
     took = []
     for _ in range(3):
         began = time.monotonic()
-        with pytest.raises(StartFailed, match="ended without a word"):
+        with pytest.raises(StartFailed, match="ended without a message"):
             launch.launch()
         took.append(time.monotonic() - began)
     assert min(took) < 1.0, took
@@ -104,7 +106,7 @@ def strange_lock(home: Home) -> str:
     (home.directory / "state").mkdir(mode=0o700)
     handle = os.open(home.paths.lock_file, os.O_RDWR | os.O_CREAT)  # closed with the test's process
     fcntl.flock(handle, fcntl.LOCK_EX)
-    return "locked, and not by a daemon"
+    return "locked by a process that is not a daemon"
 
 
 def embedded(home: Home) -> str:
@@ -145,7 +147,7 @@ def test_what_is_large_is_loaded_when_everything_cheap_was_found_well(home: Home
 def test_a_home_with_a_name_too_long_for_a_socket_is_served_all_the_same(tmp_path: Path) -> None:
     home = Home(tmp_path / ("long" * 40))
     with home.daemon(), home.client() as client:
-        assert len(home.socket) < 108
+        assert home.socket.startswith(str(home.directory))
         assert client.ask("daemon/status")["journal"].startswith(str(home.directory))
 
 
@@ -210,3 +212,13 @@ def test_what_was_loaded_is_no_rubbish_and_rubbish_is_collected_again_once_it_is
     )
     ended = subprocess.run([sys.executable, "-c", code], env=home.env, capture_output=True, check=True, timeout=30)
     assert ended.stdout == b"False True True\n"
+
+
+def test_the_bridge_says_its_umask_and_leaves_it_as_it_was() -> None:
+    before = os.umask(0o027)
+    try:
+        said = json.loads(hello({}))
+        assert os.umask(0o027) == 0o027
+    finally:
+        os.umask(before)
+    assert said["greenroom"]["client"]["umask"] == 0o027

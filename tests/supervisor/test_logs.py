@@ -303,7 +303,7 @@ def test_a_directory_that_is_gone_is_counted_and_used_again_when_it_is_back(tmp_
     assert written.one()["event"] == "kept"
 
 
-def test_a_record_that_was_written_in_part_does_not_spoil_the_next(tmp_path: Path) -> None:
+def test_a_record_that_was_written_in_part_is_taken_back(tmp_path: Path) -> None:
     """A disk that fills up in the middle of a line, made by a limit on the size of a file in a process of its own."""
     program = """
         import resource, signal, structlog, sys
@@ -315,7 +315,7 @@ def test_a_record_that_was_written_in_part_does_not_spoil_the_next(tmp_path: Pat
         log.info("first")
         resource.setrlimit(resource.RLIMIT_FSIZE, (250, resource.RLIM_INFINITY))
         log.info("torn", note="x" * 500)
-        log.info("refused")
+        log.info("small")
         resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         log.info("last")
         print(logs.failures)
@@ -328,10 +328,43 @@ def test_a_record_that_was_written_in_part_does_not_spoil_the_next(tmp_path: Pat
         check=True,
         cwd=Path(__file__).parents[2],
     )
-    first, torn, last = path.read_text().splitlines()
-    assert [json.loads(line)["event"] for line in (first, last)] == ["first", "last"]
-    assert '"torn"' in torn
-    assert (run.stdout, run.stderr) == ("2\n", "")
+    assert [json.loads(line)["event"] for line in path.read_text().splitlines()] == ["first", "small", "last"]
+    assert (run.stdout, run.stderr) == ("1\n", "")
+
+
+@pytest.mark.parametrize("before", ["", '{"event": "first"}\n'])
+def test_half_a_record_of_an_earlier_life_is_dropped(tmp_path: Path, before: str) -> None:
+    (tmp_path / "x.log").write_text(f'{before}{{"event": "cut of')
+    configure(tmp_path / "x.log")
+    log.info("last")
+    lines = [json.loads(line)["event"] for line in (tmp_path / "x.log").read_text().splitlines()]
+    assert lines == (["first", "last"] if before else ["last"])
+
+
+@pytest.mark.parametrize("how", ["deleted", "moved", "replaced"])
+def test_a_log_that_was_taken_away_is_begun_anew(tmp_path: Path, how: str) -> None:
+    path = tmp_path / "x.log"
+    configure(path)
+    log.info("first")
+    if how == "deleted":
+        path.unlink()
+    else:
+        path.rename(tmp_path / "aside")
+    if how == "replaced":
+        path.write_text("")
+    log.info("second")
+    assert [json.loads(line)["event"] for line in path.read_text().splitlines()] == ["second"]
+
+
+def test_a_log_whose_directory_was_moved_goes_with_it(tmp_path: Path) -> None:
+    (tmp_path / "state").mkdir()
+    logs = configure(tmp_path / "state" / "x.log")
+    log.info("first")
+    (tmp_path / "state").rename(tmp_path / "moved")
+    log.info("second")
+    lines = (tmp_path / "moved" / "x.log").read_text().splitlines()
+    assert [json.loads(line)["event"] for line in lines] == ["first", "second"]
+    assert logs.failures == 0
 
 
 @pytest.mark.parametrize("error", [RuntimeError, RecursionError, ValueError])

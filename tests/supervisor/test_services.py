@@ -64,6 +64,10 @@ class SmallEngine:
     def config(self) -> Any:
         return self.loaded.config
 
+    @property
+    def whole_bytes(self) -> int:
+        return 1 << 24
+
     def reload(self, loaded: Loaded) -> None:
         self.reloaded.append(loaded)
 
@@ -124,6 +128,14 @@ def test_a_fork_is_known_without_what_only_its_owner_needs(house: House) -> None
     assert getattr(again, "code", "") == "name_taken"
 
 
+def test_a_root_that_does_not_exist_is_warned_of_when_the_conversation_is_made(house: House, tmp_path: Path) -> None:
+    config = {"sandbox_mode": "workspace-write", "sandbox_workspace_write.writable_roots": [str(tmp_path / "gone")]}
+    made = house.ask(ask.MakeSettings(1, model_provider="demo", cwd=str(tmp_path), config=config))
+    (warning,) = made.warnings
+    assert warning.startswith(f"writable root left out, there is no such directory: {tmp_path / 'gone'}; make it")
+    assert {pin.name: pin.path for pin in made.settings.roots}[tmp_path / "gone"] is None
+
+
 def test_a_config_that_is_broken_is_not_taken_over(house: House) -> None:
     def broken() -> Loaded:
         raise GreenroomError("line 3: no")
@@ -139,7 +151,7 @@ def test_a_bug_in_one_service_is_an_answer_and_the_next_is_served(house: House) 
 
     house.reread = bug
     answer = house.ask(ask.Reload(1))
-    assert answer == GreenroomError("an internal error; the daemon's log has it")
+    assert answer == GreenroomError("an internal error; see the daemon's log")
     assert "Zero" not in answer.message
     assert isinstance(house.ask(ask.ReadConfig(2)), ask.Plain)
 

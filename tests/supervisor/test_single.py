@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 
 from supervisor import single
+from supervisor.paths import SOCKET
 from supervisor.single import (
-    SOCKET,
     AlreadyRunning,
     DaemonLock,
-    RunsElsewhere,
     answers,
     remove_pid,
     take_lock,
@@ -72,16 +71,7 @@ def test_a_daemon_that_answers_here_is_as_good_as_the_lock(lock_file: str, tmp_p
     with listen(address):
         lock.tell(address)
         with pytest.raises(AlreadyRunning):
-            take_lock(lock_file, address, 5)
-    lock.release()
-
-
-def test_a_daemon_that_answers_elsewhere_is_named(lock_file: str, tmp_path: Path) -> None:
-    lock, address = DaemonLock(lock_file), str(tmp_path / "s")
-    with listen(address):
-        lock.tell(address)
-        with pytest.raises(RunsElsewhere, match=address):
-            take_lock(lock_file, "/other/place", 5)
+            take_lock(lock_file, 5)
     lock.release()
 
 
@@ -90,7 +80,7 @@ def test_a_text_that_a_killed_daemon_left_is_not_believed(lock_file: str) -> Non
     lock = DaemonLock(lock_file)
     Path(lock_file).write_text(f"pid 1{SOCKET}/nowhere")
     threading.Timer(0.1, lock.release).start()
-    take_lock(lock_file, "/nowhere", 5).release()
+    take_lock(lock_file, 5).release()
 
 
 KILLED_WHILE_IT_STARTS_A_COMMAND = """
@@ -126,14 +116,14 @@ def test_a_killed_daemon_does_not_answer_though_a_child_of_it_still_holds_everyt
             return looks[-1]
 
         monkeypatch.setattr(single, "answers", looked)
-        take_lock(lock_file, address, 5).release()
+        take_lock(lock_file, 5).release()
         assert looks[0] is False
 
 
 def test_who_comes_while_a_daemon_stops_gets_the_lock_when_it_has(lock_file: str) -> None:
     lock = DaemonLock(lock_file)
     threading.Timer(0.1, lock.release).start()
-    taken = take_lock(lock_file, "/s", 5)
+    taken = take_lock(lock_file, 5)
     taken.release()
 
 

@@ -11,6 +11,8 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any, Self
 
+from transports.address import reached
+
 PATIENCE_S = 20.0  # for what takes milliseconds, on a machine that is very busy
 
 
@@ -39,7 +41,7 @@ class ControlClient:
         self.events: deque[dict[str, Any]] = deque()
         client = {"name": name, "version": "0", "pid": os.getpid(), "cwd": "/", "env": dict(env or {})}
         try:
-            self._sock.connect(path)
+            reached(path, self._sock.connect)
             with contextlib.suppress(Gone):  # turned away before it could speak; it was told why
                 self._write({"greenroom": {"protocol": 1, "dialect": "control", "client": client}})
             self.welcome = self._message(time.monotonic() + PATIENCE_S)

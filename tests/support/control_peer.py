@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
+from transports.address import reached
+
 WAIT_S = 10.0  # a busy machine; a test that waits longer has failed
 Message = dict[str, Any]
 Judge = Callable[[str | None, Message], None]  # the method that is answered, None for a notification
@@ -39,7 +41,7 @@ def hello(name: str = "test", cwd: Path = Path("/"), environ: Mapping[str, str] 
 def dial(path: Path) -> socket.socket:
     sock = socket.socket(socket.AF_UNIX)
     sock.settimeout(WAIT_S)
-    sock.connect(str(path))
+    reached(str(path), sock.connect)
     return sock
 
 

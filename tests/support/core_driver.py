@@ -12,7 +12,7 @@ from actors import events as ev
 from actors.answers import Answer
 from actors.conversation import Stamp, State, restore, step, survivors_of
 from actors.conversation.state import Limits
-from actors.effects import Deliver, Effect, EndSubscription, ReadPage, ReplyTo, Settle, Slice
+from actors.effects import Deliver, Effect, EndSubscription, FeedOthers, ReadPage, ReplyTo, Settle, Slice
 from actors.errors import JournalError, SequenceConflict
 from actors.ids import ApprovalId, Caller, ConnectionId, ConversationId, SubscriptionId, TurnId
 from actors.items import InputItem, TextItem
@@ -25,6 +25,7 @@ from actors.messages import (
     Input,
     Interrupt,
     PageRead,
+    ReadersWait,
     Ready,
     Revived,
     Send,
@@ -162,6 +163,8 @@ class Core:
                     self._take(Ready(effect.subscription))
             case EndSubscription():
                 self.reader(effect.news.subscription).ended.append(effect.news.reason)
+            case FeedOthers() if self.ready:
+                self._take(ReadersWait())
             case ReadPage() if self.ready:
                 self._take(PageRead(effect.subscription, self.disk.page(effect)))
             case ReadPage():
@@ -206,8 +209,8 @@ class Core:
         by = who.connection if who else ""
         return self.say(Send(who, said(text) if text else (), policy, settings, key, await_end, by))
 
-    def interrupt(self, who: Caller | None = None, *, kill: bool = False) -> list[Effect]:
-        return self.say(Interrupt(who, who.connection if who else "", kill))
+    def interrupt(self, who: Caller | None = None, *, kill: bool = False, clear: bool = False) -> list[Effect]:
+        return self.say(Interrupt(who, who.connection if who else "", kill, clear=clear))
 
     def answer_with(self, decision: Decision, who: Caller | None = None, approval: str = "question") -> list[Effect]:
         return self.say(AnswerApproval(who, ApprovalId(approval), decision, who.connection if who else ""))

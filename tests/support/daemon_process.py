@@ -143,6 +143,13 @@ class DaemonProcess:
     def resident_bytes(self) -> int:
         return int(self._status("VmRSS").split()[0]) * 1024
 
+    def forget_peak(self) -> None:
+        Path(f"/proc/{self.pid}/clear_refs").write_text("5", encoding="ascii")
+
+    def peak_bytes(self) -> int:
+        """The most that was resident since `forget_peak`."""
+        return int(self._status("VmHWM").split()[0]) * 1024
+
     def threads(self) -> int:
         return int(self._status("Threads"))
 

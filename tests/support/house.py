@@ -30,6 +30,7 @@ from actors.messages import (
     Inspect,
     Interrupt,
     Ready,
+    Restart,
     Send,
 )
 from actors.registry_messages import Create, ToConversation
@@ -253,6 +254,11 @@ class Talk:
         self.tell(ChangeSettings(caller, settings))
         self._house.answer(caller, Done)
         self.settings = settings
+
+    def restart(self) -> None:
+        caller = self._house.caller()
+        self.tell(Restart(caller, "house"))
+        self._house.answer(caller, Done)
 
     def summary(self) -> Summary:
         caller = self._house.caller()

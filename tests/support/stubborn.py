@@ -75,6 +75,30 @@ def daemon_without_marks(token: str) -> None:
     _pause()
 
 
+def false_marks(token: str) -> None:
+    """Those of a turn that never was."""
+    marks = {"GREENROOM_TURN": "x", "GREENROOM_COMMAND": "x", "GREENROOM_CONVERSATION": "x"}
+    _daemon(session=True, deaf=True, token=token, env={**os.environ, **marks})
+    _pause()
+
+
+def marks_of_others(token: str) -> None:
+    """Those of another command that runs here, if there is one that may be read; a false one else."""
+    mine = os.environ.get("GREENROOM_TURN", "")
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            entries = path.read_bytes().split(b"\0")
+        except OSError:
+            continue
+        env = dict(entry.decode("utf-8", "replace").split("=", 1) for entry in entries if b"=" in entry)
+        same = env.get("GREENROOM_INSTANCE") == os.environ.get("GREENROOM_INSTANCE")
+        if same and env.get("GREENROOM_TURN", mine) != mine:
+            marks = {name: value for name, value in env.items() if name.startswith("GREENROOM_")}
+            _daemon(session=True, deaf=True, token=token, env={**os.environ, **marks})
+            _pause()
+    false_marks(token)
+
+
 def respawns(_: str) -> None:
     """As soon as a child has ended there is the next one, and neither hears TERM."""
     _ignore(signal.SIGTERM)
@@ -165,6 +189,8 @@ SCRIPTED: dict[str, tuple[bool, Callable[[str], None]]] = {
     "double_fork": (True, double_fork),
     "double_fork_session_deaf": (False, double_fork_session_deaf),
     "daemon_without_marks": (False, daemon_without_marks),
+    "false_marks": (False, false_marks),
+    "marks_of_others": (False, marks_of_others),
     "respawns": (False, respawns),
     "runs_away": (False, runs_away),
     "many": (True, many),
@@ -181,6 +207,7 @@ SHELL: dict[str, tuple[bool, str]] = {
     "bash_child": (True, "echo ready; sleep 300; true"),
     "ignores_term": (False, "trap '' TERM; echo ready; sleep 300; sleep 300"),
     "nohup": (True, "nohup sleep 300 & echo ready; wait"),
+    "setsid_with_false_marks": (True, "(GREENROOM_TURN=x setsid sleep 300 &) ; echo ready; sleep 300"),
     "setsid": (True, "setsid sleep 300 & echo ready; wait"),
     "pipe_held_by_grandchild": (False, "(trap '' TERM; echo ready; sleep 300) & exec sleep 300"),
     "exec_chain": (True, "exec bash -c 'echo ready; exec sleep 300'"),

@@ -10,6 +10,7 @@ from actors.ids import ConnectionId
 from tests.fakes.dialect import EchoDialect, Script, echo_all
 from tests.transports.doors import Reading, SocketPeer
 from tests.transports.house import PATIENCE_S, LoopThread, ManualClock, Probe, eventually
+from transports.address import reached
 from transports.connection import Neighbours
 from transports.dialect import Dialect
 from transports.greeting import House
@@ -72,7 +73,7 @@ class Place:
 
 def dial(path: Path) -> tuple[SocketPeer, Reading]:
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    sock.connect(str(path))
+    reached(str(path), sock.connect)
     peer = SocketPeer(sock)
     return peer, Reading(peer)
 

@@ -65,7 +65,7 @@ def test_a_request_that_is_not_answered_in_time_is_told_so(daemon: FakeDaemon, c
     assert client.leave() < LIMIT_S
     error = client.message()["error"]
     assert error["data"] == {"code": "client_left", "retryable": True}
-    assert "goes on in the daemon" in error["message"]
+    assert "conversations are kept in the daemon" in error["message"]
 
 
 def test_it_leaves_in_time_when_the_daemon_never_welcomes_it(daemon: FakeDaemon, client: Client) -> None:

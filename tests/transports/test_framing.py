@@ -1,20 +1,22 @@
 """Bytes to lines, whatever the pieces they come in."""
 
+import json
 import time
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transports.framing import LINE_LIMIT, Item, LineSplitter, TooLong
+from transports.framing import LINE_LIMIT, Item, LineSplitter, TooLong, TooMany, Values
 
 STREAM = b'{"a":1}\r\n\n  \r\nna\xc3\xafve\r\r\n\xe2\x80\xa8 is no line end\n\rx\ry\nlast'
 LINES: list[Item] = [b'{"a":1}', b"na\xc3\xafve\r", b"\xe2\x80\xa8 is no line end", b"\rx\ry", b"last"]
 
 
 def split(*chunks: bytes, limit: int = LINE_LIMIT) -> list[Item]:
-    splitter = LineSplitter(limit)
+    splitter = LineSplitter(limit, values=LINE_LIMIT)
     items = [item for chunk in chunks for item in splitter.feed(chunk)]
     return items + splitter.end()
 
@@ -77,7 +79,7 @@ def test_the_longest_line_in_small_pieces_costs_no_more_than_copying_it() -> Non
     for _ in range(LINE_LIMIT // 1024):
         assert not splitter.feed(piece)
     (line,) = splitter.feed(b"\n")
-    assert isinstance(line, bytes)
+    assert not isinstance(line, TooLong | TooMany)
     assert len(line) == LINE_LIMIT
     assert time.process_time() - started < 1.0
 
@@ -86,3 +88,58 @@ def test_many_small_lines_in_one_piece_cost_no_more_than_splitting_it() -> None:
     started = time.process_time()
     assert len(LineSplitter().feed(b"{}\n" * 500_000)) == 500_000
     assert time.process_time() - started < 2.0
+
+
+# --- how many values a line has -----------------------------------------------------------------------------------
+
+MANY = 1_000
+
+
+def counted(line: bytes, size: int = 997) -> list[Item]:
+    splitter = LineSplitter(values=MANY)
+    stream = line + b"\nafter\n"
+    return [item for at in range(0, len(stream), size) for item in splitter.feed(stream[at : at + size])]
+
+
+@pytest.mark.parametrize("value", [b"[]", b"{}", b"1", b'""', b"null", b'{"a":1}', b'"\\\\"', b'"\\""'])
+@pytest.mark.parametrize("size", [1, 7, 997, 1 << 20])
+def test_a_line_of_too_many_values_is_skipped_however_it_is_cut(value: bytes, size: int) -> None:
+    line = b"[" + b",".join([value] * (MANY + 1)) + b"]"
+    assert counted(line, size) == [TooMany(len(line), MANY), b"after"]
+
+
+@pytest.mark.parametrize(
+    "text", ["a,b,[c],{d}," * MANY, '"' * MANY * 4, "\\" * MANY * 4, '\\"' * MANY * 4, "[]," * MANY]
+)
+@pytest.mark.parametrize("size", [1, 7, 997, 1 << 20])
+def test_what_stands_in_a_text_is_not_counted(text: str, size: int) -> None:
+    line = json.dumps({"text": text, "more": [text]}).encode()
+    assert counted(line, size) == [line, b"after"]
+
+
+def test_a_line_with_too_many_values_is_not_kept_while_it_comes() -> None:
+    splitter = LineSplitter(values=MANY)
+    for _ in range(64):
+        assert splitter.feed(b"[],[]," * 10_000) == []
+        assert len(splitter._rest) == 0
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text('"\\,[]{}:a\u00e9', max_size=9),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text('"\\,[', max_size=3), inner),
+    max_leaves=60,
+)
+
+
+def values_in(value: Any) -> int:
+    if isinstance(value, dict):
+        return 1 + sum(map(values_in, value.values()))
+    return 1 + sum(map(values_in, value)) if isinstance(value, list) else 1
+
+
+@given(VALUES, st.integers(1, 20))
+def test_no_value_is_left_out_and_none_is_counted_more_than_three_times(value: Any, size: int) -> None:
+    line, counter = json.dumps(value).encode(), Values()
+    for at in range(0, len(line), size):
+        counter.feed(line[at : at + size], 1 << 30)
+    assert values_in(value) - 1 <= counter.count <= 3 * values_in(value)

@@ -19,13 +19,28 @@ def read(said: Any) -> Hello | GreenroomError:
 
 
 def test_a_full_hello_is_understood_and_what_we_do_not_know_goes_to_the_dialect() -> None:
-    client = {"name": "editor", "version": "3", "pid": 7, "cwd": "/src", "env": {"LANG": "C"}, "theme": "dark"}
+    client: dict[str, Any] = {
+        "name": "editor",
+        "version": "3",
+        "pid": 7,
+        "cwd": "/src",
+        "env": {"LANG": "C"},
+        "theme": "dark",
+    }
+    client["umask"] = 0o027
     said = read({"protocol": 1, "dialect": "mcp", "client": client, "conversation": "abc"})
-    assert said == Hello("mcp", "editor", "3", "/src", {"LANG": "C"}, {"conversation": "abc"})
+    assert said == Hello("mcp", "editor", "3", "/src", {"LANG": "C"}, 0o027, {"conversation": "abc"})
 
 
 def test_a_short_hello_will_do() -> None:
-    assert read({"protocol": 1, "dialect": "control"}) == Hello("control", "", "", "/", {}, {})
+    assert read({"protocol": 1, "dialect": "control"}) == Hello("control", "", "", "/", {}, None, {})
+
+
+@pytest.mark.parametrize("umask", [-1, 0o1000, "022", True, 1.0, []])
+def test_a_umask_that_is_none_is_refused(umask: object) -> None:
+    refusal = read({"protocol": 1, "dialect": "mcp", "client": {"umask": umask}})
+    assert isinstance(refusal, GreenroomError)
+    assert "client.umask" in refusal.message
 
 
 @pytest.mark.parametrize("theirs", [2, 0, "1", None, True, 1.5])

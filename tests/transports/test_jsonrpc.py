@@ -11,6 +11,7 @@ from actors.errors import Overloaded
 from transports import jsonrpc
 from transports.jsonrpc import (
     INVALID_REQUEST,
+    LONG,
     PARSE_ERROR,
     ErrorResponse,
     Malformed,
@@ -33,7 +34,10 @@ GOOD: list[tuple[bytes, Message]] = [
     (b'{"jsonrpc":"2.0","id":4,"error":"odd"}', ErrorResponse(4, jsonrpc.INTERNAL_ERROR, "")),
     ('{"id":1,"method":"\u2028 ✓"}'.encode(), Request(1, "\u2028 ✓", None)),
     (b'{"id":"\\ud83d\\ude00","method":"m"}', Request("\U0001f600", "m", None)),
-    (b'{"id":1,"method":"m","params":["\\ud800"]}', Malformed(-32602, "half a surrogate pair is no character", 1)),
+    (
+        b'{"id":1,"method":"m","params":["\\ud800"]}',
+        Malformed(-32602, "the text has half a surrogate pair; send whole Unicode characters", 1),
+    ),
 ]
 
 
@@ -171,3 +175,31 @@ def test_our_own_errors_carry_their_number_and_their_code() -> None:
         "message": "later",
         "data": {"waiting": 3, "code": "overloaded", "retryable": True},
     }
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        b'"%b"' % (b"A" * LONG),
+        b'["%b", 1, -0.0, 1e10, 123456789012345678901234567890, true, null]' % (b"A" * LONG),
+        b'{"a": 1, "a": 2, "b": "%b"}' % ("ü😀".encode() * LONG),
+        b'"%b\\n\\ud83d\\ude00"' % (b"A" * LONG),
+        b'["%b", 1e999]' % (b"A" * LONG),
+        b'["%b", NaN]' % (b"A" * LONG),
+        b'["%b", 01]' % (b"A" * LONG),
+        b'["%b\n"]' % (b"A" * LONG),
+        b'["%b\xff"]' % (b"A" * LONG),
+        b'["%b\\ud800"]' % (b"A" * LONG),
+        b'["%b", %b]' % (b"A" * LONG, b"9" * 5_000),
+        b'["%b", %b]' % (b"A" * LONG, b"[" * 200 + b"]" * 200),
+        b"[%b]" % (b" " * LONG),
+    ],
+    ids=range(13),
+)
+def test_a_long_line_is_read_as_the_same_line_would_be_if_it_were_short(
+    value: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = b'{"jsonrpc": "2.0", "id": 1, "method": "a", "params": {"value": %b}}' % value
+    long = jsonrpc.read(line)
+    monkeypatch.setattr(jsonrpc, "LONG", len(line))
+    assert long == jsonrpc.read(line)

@@ -90,6 +90,31 @@ def test_a_question_that_the_next_daemon_asks_under_the_same_id_may_be_answered(
     assert not ledger.is_stale(jsonrpc.result("q", {}))
 
 
+def test_a_call_that_was_lost_is_told_which_conversation_it_began_or_named() -> None:
+    ledger = greeted()
+    ledger.sent(jsonrpc.request(7, "tools/call", {"name": "codex", "arguments": {"prompt": "hi"}}))
+    ledger.sent(
+        jsonrpc.request("7", "tools/call", {"name": "codex-reply", "arguments": {"threadId": "T2", "prompt": "x"}})
+    )
+    ledger.sent(jsonrpc.request(8, "tools/call", {"name": "codex", "arguments": {"prompt": "hi"}}))
+    ledger.sent(jsonrpc.request(9, "tools/call", {"name": "codex", "arguments": {"prompt": "hi"}}))
+    for number, thread in ((7, "T1"), (9, "T9")):
+        params = {"_meta": {"requestId": number, "threadId": thread}, "id": "", "msg": {"type": "session_configured"}}
+        assert ledger.received(jsonrpc.notification("codex/event", params))
+    ledger.received(jsonrpc.result(9, {}))
+    errors = {json.dumps(one["id"]): one["error"] for one in map(json.loads, ledger.lost("gone"))}
+    assert {key: error["data"].get("threadId") for key, error in errors.items()} == {
+        "7": "T1",
+        '"7"': "T2",
+        "8": None,
+    }
+    assert errors["7"]["message"] == "gone; this call's conversation is T1: continue it with codex-reply instead"
+    assert errors["8"]["message"] == "gone"
+    ledger.sent(jsonrpc.request(7, "ping", {}))
+    (again,) = map(json.loads, ledger.lost("gone"))
+    assert "threadId" not in again["error"]["data"]
+
+
 HELLO = b'{"greenroom":{"protocol":1,"dialect":"mcp"}}\n'
 
 

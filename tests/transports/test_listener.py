@@ -6,6 +6,7 @@ import socket
 import stat
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from actors.errors import ConfigError
 from tests.transports.house import PATIENCE_S, LoopThread, descriptors, eventually
 from tests.transports.place import HELLO, WELCOME, Place, error_of
 from transports import directory
+from transports.address import PATH_LIMIT
 from transports.listener import Limits
 
 Opening = Callable[..., Place]
@@ -100,6 +102,10 @@ def test_a_dialect_that_can_not_be_made_is_an_answer_and_not_the_end_of_the_list
     place.enter()
 
 
+def has_clients(place: Place, count: int) -> bool:
+    return place.listener.clients == count
+
+
 # --- how many -----------------------------------------------------------------------------------------------------
 
 
@@ -121,6 +127,37 @@ def test_beyond_the_limit_clients_are_refused_as_retryable_until_one_leaves(open
     eventually(lambda: place.listener.clients == 1, "it was not noticed")
     place.enter()
     inside.pop().close()
+
+
+def test_who_says_nothing_leaves_for_a_newcomer_and_the_longest_silent_goes_first(opening: Opening) -> None:
+    place = opening(Limits(clients=8, silent=3))
+    silent = []
+    for number in range(3):
+        silent.append(place.dial())
+        eventually(partial(has_clients, place, number + 1), "it was not accepted")
+    place.enter()
+    assert error_of(silent[0][1])["data"]["code"] == "overloaded"
+    for peer, reads in silent[1:]:
+        peer.send(HELLO + b"here\n")
+        assert json.loads(reads.line()) == WELCOME
+
+
+def test_where_all_places_are_taken_by_the_silent_a_newcomer_gets_one(opening: Opening) -> None:
+    place = opening(Limits(clients=2, silent=100))
+    for number in range(2):
+        place.dial()
+        eventually(partial(has_clients, place, number + 1), "it was not accepted")
+    place.enter()
+
+
+def test_one_process_leaves_some_places_to_others(opening: Opening) -> None:
+    place = opening(Limits(clients=16))
+    inside = [place.enter()[0] for _ in range(14)]
+    _, reads = place.dial()
+    assert f"process {os.getpid()} has 14 connections" in error_of(reads)["message"]
+    inside.pop().close()
+    eventually(lambda: place.listener.clients == 13, "it was not noticed")
+    place.enter()
 
 
 def test_twenty_at_once_are_all_served(opening: Opening) -> None:
@@ -159,23 +196,19 @@ def test_a_directory_that_others_could_enter_is_closed_to_them(loop: LoopThread,
 def test_a_link_in_place_of_the_directory_is_refused(loop: LoopThread, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "run").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(ConfigError, match="not a directory of ours"):
+    with pytest.raises(ConfigError, match="not a directory that Greenroom may use"):
         Place(loop, tmp_path / "run" / "g.sock", Limits()).open()
 
 
-def test_a_path_that_does_not_fit_is_refused_with_both_lengths(loop: LoopThread, tmp_path: Path) -> None:
-    path = tmp_path / ("d" * 100) / "g.sock"
-    with pytest.raises(ConfigError, match=f"{len(str(path))} bytes, {directory.PATH_LIMIT} are possible"):
-        Place(loop, path, Limits())
-
-
-def test_the_longest_path_that_fits_works(loop: LoopThread, tmp_path: Path) -> None:
-    room = directory.PATH_LIMIT - len(str(tmp_path)) - len("//g.sock")
+@pytest.mark.parametrize("more", [0, 1, 100])
+def test_a_path_of_any_length_works(loop: LoopThread, tmp_path: Path, more: int) -> None:
+    room = PATH_LIMIT - len(str(tmp_path)) - len("//g.sock") + more
     place = Place(loop, tmp_path / ("d" * room) / "g.sock", Limits())
-    assert len(str(place.path)) == directory.PATH_LIMIT
+    assert len(str(place.path)) == PATH_LIMIT + more
     place.open()
     place.enter()
     place.close()
+    assert not place.path.exists()
 
 
 def test_an_old_socket_is_removed_only_by_who_holds_the_lock(loop: LoopThread, tmp_path: Path) -> None:
@@ -257,3 +290,13 @@ def test_a_failed_opening_gives_back_every_descriptor(loop: LoopThread, tmp_path
     with pytest.raises(ConfigError):
         Place(loop, tmp_path / "g.sock", Limits()).open()
     assert descriptors() == before
+
+
+def test_an_announcement_reaches_every_client(loop: LoopThread, tmp_path: Path) -> None:
+    place = Place(loop, tmp_path / "g.sock", Limits())
+    place.open()
+    readings = [place.enter()[1] for _ in range(3)]
+    eventually(lambda: len(place.switchboard.clients()) == 3, "not everybody came in")
+    place.switchboard.announce("the journal is gone")
+    assert [reading.line() for reading in readings] == [b"announced: the journal is gone"] * 3
+    place.close()

@@ -4,7 +4,7 @@ Whatever the model is, the loop is the same; it can begin in the middle, because
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Protocol
@@ -13,8 +13,11 @@ from actors import events as ev
 from actors.ids import ConversationId
 from actors.orders import RunAgent
 from actors.settings import Decision, Settings
+from supervisor.agent.bounds import DEFAULTS, Bounds
+from supervisor.agent.environments import Around
 from supervisor.agent.history import Histories, take_inputs
-from supervisor.agent.model.history import HistoryItem, Image, ModelRequest, Part, Said
+from supervisor.agent.model.errors import BeyondBound
+from supervisor.agent.model.history import HistoryItem, ModelRequest, Part, Said, Text, said
 from supervisor.agent.model.news import News
 from supervisor.agent.model.retry import Pause
 from supervisor.agent.pictures import readable
@@ -23,7 +26,10 @@ from supervisor.agent.surroundings import BASE_INSTRUCTIONS, Notice, notices
 from supervisor.agent.tools.specs import tools_for
 from supervisor.agent.tools.toolbox import Toolbox
 from supervisor.agent.tools.work import Work
+from supervisor.agent.transcript import weight
 from supervisor.agent.turn import Turn
+
+TOO_LONG = "the conversation is too long to be sent to a model; fork it at an earlier point, or begin another"
 
 Build = Callable[[], Awaitable[ModelRequest]]
 Deliver = Callable[[Sequence[News]], Awaitable[None]]
@@ -68,21 +74,25 @@ class ModelBackend:
         histories: Histories,
         toolbox: Toolbox,
         manner: Manner,
-        environment_of: Callable[[ConversationId], Mapping[str, str]],
+        around: Callable[[RunAgent], Around],
+        bounds: Bounds = DEFAULTS,
     ) -> None:
         self._models = models
         self._histories = histories
         self._toolbox = toolbox
         self._manner = manner
-        self._environment_of = environment_of
+        self._around = around
+        self._bounds = bounds
 
     async def run(self, turn: Turn) -> str | None:
         order = turn.order
         model = self._models.of(order)
         looking = self._look_around(order.settings)
         transcript = await self._histories.open(order)
-        env = self._environment_of(order.conversation)
-        work = Work(turn, transcript, env, self._manner.approval_deadline_s, self._manner.approval_default)
+        around, manner = self._around(order), self._manner
+        work = Work(
+            turn, transcript, around, manner.approval_deadline_s, manner.approval_default, bounds=self._bounds
+        )
         self._tell_surroundings(work, await looking)
         while True:
             await self._respond(model, work)
@@ -137,13 +147,15 @@ class ModelBackend:
         for call in work.transcript.open_calls:
             output = await self._toolbox.carry_out(work, call)
             work.say(ev.ToolOutput(call_id=call.call, item_id=call.item, output=output))
+            await work.turn.room()
+            await asyncio.sleep(0)  # a call that needs no waiting leaves others no turn
 
     async def _request(self, work: Work) -> ModelRequest:
         settings, order = work.settings, work.turn.order
         return ModelRequest(
             model=settings.model,
             instructions=_instructions(settings),
-            items=await _with_pictures(work.transcript.items),
+            items=(*_told_first(settings), *await _with_pictures(work)),
             tools=tools_for(settings),
             effort=settings.effort,
             summary=settings.summary,
@@ -165,21 +177,40 @@ def _instructions(settings: Settings) -> str:
     return settings.base_instructions or BASE_INSTRUCTIONS
 
 
-async def _with_pictures(items: Sequence[HistoryItem]) -> tuple[HistoryItem, ...]:
-    if not any(isinstance(item, Said) and _has_files(item) for item in items):
-        return tuple(items)
-    return tuple([await _with_files_read(item) if isinstance(item, Said) else item for item in items])
+def _told_first(settings: Settings) -> tuple[HistoryItem, ...]:
+    """From the settings and not from the history: a fork, a restart and a turn with others have the right ones."""
+    text = settings.developer_instructions
+    return (said("developer", text),) if text else ()
 
 
-def _has_files(message: Said) -> bool:
-    return any(isinstance(part, Image) and part.url.startswith("file:") for part in message.parts)
+async def _with_pictures(work: Work) -> tuple[HistoryItem, ...]:
+    """The history as it is sent, its pictures read; nothing is read or copied beyond what one request may have."""
+    room = work.bounds.request_bytes - work.transcript.size
+    items: list[HistoryItem] = work.transcript.items
+    for place, item in enumerate(items):
+        if room < 0:
+            break
+        if isinstance(item, Said) and _has_pictures(item):
+            items[place] = whole = await _read_pictures(work, item)
+            room -= weight(whole)
+    if room < 0:
+        raise BeyondBound(work.bounds.beyond("request_bytes", TOO_LONG))
+    return tuple(items)
 
 
-async def _with_files_read(message: Said) -> Said:
+def _has_pictures(message: Said) -> bool:
+    return any(not isinstance(part, Text) for part in message.parts)
+
+
+async def _read_pictures(work: Work, message: Said) -> Said:
+    """A person is told once of each picture that the model does not get."""
     parts: list[Part] = []
     for part in message.parts:
-        if isinstance(part, Image) and part.url.startswith("file:"):
-            parts.append(await asyncio.to_thread(readable, part.url))
-        else:
-            parts.append(part)
+        read = part
+        if not isinstance(part, Text):
+            read = await asyncio.to_thread(readable, part, work.settings.cwd, work.bounds)
+        if isinstance(read, Text) and read is not part and read.text not in work.transcript.left_out:
+            work.transcript.left_out.add(read.text)
+            work.say(ev.BackgroundEvent(message=f"the model does not get a picture: {read.text.strip('[]')}"))
+        parts.append(read)
     return replace(message, parts=tuple(parts))

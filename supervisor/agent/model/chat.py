@@ -8,22 +8,37 @@ from typing import Any
 from pydantic_core import to_json
 
 from actors.ids import CallId
-from supervisor.agent.model.decoding import Decoder, Object, a_count, a_list, a_text, an_object, mended
+from supervisor.agent.bounds import DEFAULTS, Bounds, json_size
+from supervisor.agent.model.decoding import (
+    LONGEST_NAME,
+    Decoder,
+    Gathered,
+    Object,
+    a_count,
+    a_list,
+    a_number,
+    a_text,
+    an_object,
+    mended,
+)
 from supervisor.agent.model.errors import AnswerCut
 from supervisor.agent.model.history import (
     Answered,
     Called,
     HistoryItem,
     Image,
+    LocalImage,
     ModelRequest,
     Part,
     Reasoned,
     Said,
     Text,
+    unread,
 )
 from supervisor.agent.model.news import CallDone, Delta, RawReasoningDelta, ReasoningDone, TextDelta, TextDone, Usage
 from supervisor.agent.model.refusals import in_stream
 
+ROLES = {"developer": "system"}  # many servers know no other
 CUT = frozenset({"length", "content_filter"})  # finish reasons of an answer that isn't whole
 
 
@@ -47,7 +62,7 @@ def messages(items: tuple[HistoryItem, ...]) -> list[Object]:
     for item in items:
         match item:
             case Said():
-                result.append({"role": item.role, "content": _content(item)})
+                result.append({"role": ROLES.get(item.role, item.role), "content": _content(item)})
             case Called():
                 if not result or result[-1]["role"] != "assistant":
                     result.append({"role": "assistant", "content": None})
@@ -60,7 +75,9 @@ def messages(items: tuple[HistoryItem, ...]) -> list[Object]:
 
 
 def _content(item: Said) -> str | list[Object]:
-    return [_part(part) for part in item.parts] if any(isinstance(part, Image) for part in item.parts) else item.text
+    return (
+        [_part(part) for part in item.parts] if any(not isinstance(part, Text) for part in item.parts) else item.text
+    )
 
 
 def _part(part: Part) -> Object:
@@ -69,6 +86,8 @@ def _part(part: Part) -> Object:
             return {"type": "text", "text": part.text}
         case Image():
             return {"type": "image_url", "image_url": {"url": part.url}}
+        case LocalImage():
+            return {"type": "text", "text": unread(part)}
 
 
 def _call(item: Called) -> Object:
@@ -84,15 +103,15 @@ class CallInPieces:
         self.index = index
         self.id = ""
         self.name = ""
-        self.arguments: list[str] = []
+        self.arguments = Gathered()
 
     def add(self, call_id: str, name: str, arguments: str) -> None:
         """The first id counts. A name may come in pieces or be repeated; once arguments came it is whole."""
         self.id = self.id or call_id
-        if name != self.name and not self.arguments:
+        if name != self.name and not self.arguments and len(self.name) <= LONGEST_NAME:
             self.name += name
         if arguments:
-            self.arguments.append(arguments)
+            self.arguments.add(arguments)
 
 
 class CallGatherer:
@@ -104,24 +123,37 @@ class CallGatherer:
         self._calls: list[CallInPieces] = []
         self._by_index: dict[int | None, CallInPieces] = {}
 
-    def add(self, piece: Object) -> None:
+    def __len__(self) -> int:
+        return len(self._calls)
+
+    def add(self, piece: Object) -> int:
+        """How many bytes of the answer it is."""
         function = an_object(piece.get("function"))
-        index, call_id, name = a_count(piece.get("index")), a_text(piece.get("id")), a_text(function.get("name"))
-        arguments = function.get("arguments")
-        if arguments is not None and not isinstance(arguments, str):
-            arguments = to_json(arguments).decode()  # some servers send them decoded
+        index, call_id, name = a_number(piece.get("index")), a_text(piece.get("id")), a_text(function.get("name"))
+        arguments = _arguments(function.get("arguments"))
         call = self._by_index.get(index)
         if call is None or _begins(call, index, call_id, name):
             call = CallInPieces(len(self._calls) if index is None else index)
             self._calls.append(call)
             self._by_index[index] = call
-        call.add(call_id, name, arguments or "")
+        call.add(call_id, name, arguments)
+        return len(call_id) + len(name) + json_size(mended(arguments))
 
     def calls(self, response_id: str) -> list[CallDone]:
         return [
-            CallDone(CallId(call.id or f"call_{response_id}_{number}"), call.name, mended("".join(call.arguments)))
+            CallDone(CallId(call.id or f"call_{response_id}_{number}"), call.name, mended(str(call.arguments)))
             for number, call in enumerate(sorted(self._calls, key=lambda call: call.index))
         ]
+
+
+def _arguments(written: Any) -> str:
+    """As the model wrote them; some servers send them decoded."""
+    if written is None or isinstance(written, str):
+        return written or ""
+    try:
+        return to_json(written).decode()
+    except ValueError:  # halves of surrogate pairs, or nested too deeply: no call of a tool of ours
+        return "null"
 
 
 def _begins(call: CallInPieces, index: int | None, call_id: str, name: str) -> bool:
@@ -134,10 +166,10 @@ class ChatDecoder(Decoder):
     __slots__ = ("_calls", "_raw", "_text")
     _closed_early = "stream closed before a finish_reason"
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._text: list[str] = []
-        self._raw: list[str] = []
+    def __init__(self, bounds: Bounds = DEFAULTS) -> None:
+        super().__init__(bounds)
+        self._text = Gathered()
+        self._raw = Gathered()
         self._calls = CallGatherer()
 
     def _event(self, data: bytes) -> None:
@@ -153,7 +185,7 @@ class ChatDecoder(Decoder):
             self.usage = _usage(an_object(event["usage"]))
         choices = a_list(event.get("choices"))
         if choices and not self.answered:
-            self.response_id = self.response_id or a_text(event.get("id"))
+            self.response_id = self.response_id or a_text(event.get("id"))[:LONGEST_NAME]
             self._choice(an_object(choices[0]))
         elif event.get("error") and not self.answered:
             self._fail(in_stream(event["error"]))
@@ -165,36 +197,45 @@ class ChatDecoder(Decoder):
         if words := delta.get("content") or delta.get("refusal"):
             self._hear(TextDelta, self._text, words)
         if pieces := delta.get("tool_calls"):
-            for piece in a_list(pieces):
-                self._calls.add(an_object(piece))
+            self._gather(a_list(pieces))
         if reason := choice.get("finish_reason"):
             self._answer(a_text(reason))
 
-    def _hear(self, kind: type[Delta], whole: list[str], said: Any) -> None:
-        words = said if isinstance(said, str) else _words(said)
-        whole.append(words)
-        self._say(kind, words)
+    def _gather(self, pieces: list[Any]) -> None:
+        for piece in pieces:
+            self._heard(self._calls.add(an_object(piece)))
+            if len(self._calls) > self._bounds.answer_tool_calls:
+                self._beyond("answer_tool_calls", "the model asks for too many tool calls at once")
+            if self.failure:
+                break
+
+    def _hear(self, kind: type[Delta], whole: Gathered, said: Any) -> None:
+        if words := said if isinstance(said, str) else _words(said):
+            whole.add(words)
+            self._say(kind, words)
 
     def _answer(self, reason: str) -> None:
-        if self.answered:
+        if self.answered or self.failure:
             return
         if reason in CUT:
             self._fail(AnswerCut(reason))
             return
         if self._raw:
-            self._tell(ReasoningDone(id="", raw=mended("".join(self._raw))))
+            self._tell(ReasoningDone(id="", raw=mended(str(self._raw))))
         if self._text:
-            self._tell(TextDone(mended("".join(self._text))))
+            self._tell(TextDone(mended(str(self._text))))
         self._tell(*self._calls.calls(self.response_id))
-        self.answered = True
+        self.answered = not self.failure
 
 
 def _words(said: Any) -> str:
     """Some servers wrap words in an object, or in a list of parts."""
-    if isinstance(said, list):
-        return "".join(_words(part) for part in said)
-    words = an_object(said)
-    return said if isinstance(said, str) else a_text(words.get("text")) or a_text(words.get("content"))
+    return "".join(map(_part_words, said)) if isinstance(said, list) else _part_words(said)
+
+
+def _part_words(part: Any) -> str:
+    words = an_object(part)
+    return part if isinstance(part, str) else a_text(words.get("text")) or a_text(words.get("content"))
 
 
 def _usage(counts: Object) -> Usage:

@@ -10,16 +10,23 @@ import contextlib
 import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Self
 
 import httpx
 
+from supervisor.agent.bounds import DEFAULTS, Bounds
 from supervisor.agent.model import wire
-from supervisor.agent.model.decoding import Decoder
-from supervisor.agent.model.direct import Direct, post
+from supervisor.agent.model.direct import Direct, Unbounded, post
 from supervisor.agent.model.endpoint import Endpoint, headers_of, host_of, url_of, without_secrets
-from supervisor.agent.model.errors import ModelError, Rejected, RequestFailed, RetryableModelError, StreamBroken
+from supervisor.agent.model.errors import (
+    BeyondBound,
+    ModelError,
+    Rejected,
+    RequestFailed,
+    RetryableModelError,
+    StreamBroken,
+)
 from supervisor.agent.model.history import ModelRequest
 from supervisor.agent.model.news import News
 from supervisor.agent.model.refusals import of_status
@@ -30,21 +37,21 @@ POOL_TIMEOUT_S = 30.0  # more streams than connections: say so rather than wait 
 LIMITS = httpx.Limits(max_connections=512, max_keepalive_connections=32, keepalive_expiry=60.0)
 LINGER_S = 0.1  # for the end of a body whose response is finished, so that the connection can be used again
 USAGE_LINGER_S = 1.0  # for token counts that were asked for and come after the answer
-REFUSAL_TIMEOUT_S = 10.0  # for the body of an error
-REFUSAL_BYTES = 64 * 1024
+SLICE = 256  # events decoded in one go, a millisecond or two; then whatever else waits on the loop has its turn
+SLICE_BYTES = 64 * 1024  # the same for large events
 LOOPBACK = ("all://localhost", "all://127.0.0.1", "all://[::1]")
 
 Deliver = Callable[[Sequence[News]], Awaitable[None]]
 
 
-def build_http() -> httpx.AsyncClient:
+def build_http(bounds: Bounds = DEFAULTS) -> httpx.AsyncClient:
     logging.getLogger("httpx").setLevel(logging.WARNING)  # it logs URLs at INFO, and a query may hold a key
     tls = httpx.create_ssl_context()
     try:
         client = httpx.AsyncClient(verify=tls, limits=LIMITS, mounts=dict.fromkeys(LOOPBACK), follow_redirects=False)
     except (ImportError, ValueError, httpx.InvalidURL) as error:
         raise Rejected(f"a proxy that the environment names can't be used: {type(error).__name__}") from error
-    client._transport = Direct(tls, LIMITS)  # noqa: SLF001  # given as an argument it would turn off the proxies
+    client._transport = Direct(tls, LIMITS, bounds)  # noqa: SLF001  # given as an argument it would turn off the proxies
     if any(client._mounts.values()):  # noqa: SLF001
         _prepare_for_proxies()
     return client
@@ -61,9 +68,13 @@ class ModelClient:
     """`build` is what makes the HTTP client, in a worker thread."""
 
     def __init__(
-        self, build: Callable[[], httpx.AsyncClient] = build_http, now: Callable[[], float] = time.time
+        self,
+        build: Callable[[], httpx.AsyncClient] | None = None,
+        now: Callable[[], float] = time.time,
+        bounds: Bounds = DEFAULTS,
     ) -> None:
-        self._build = build
+        self._build = build or partial(build_http, bounds)
+        self._bounds = bounds
         self._now = now
         self._http: asyncio.Task[httpx.AsyncClient] | None = None
         self._attempts = 0
@@ -74,13 +85,18 @@ class ModelClient:
         self._attempts += 1
         http = await self._ready()
         with _mapped(endpoint, RequestFailed):
-            response = await _send(http, endpoint, request)
+            response = await _send(http, endpoint, request, self._bounds)
         async with contextlib.aclosing(response):
             if not response.is_success:
                 raise await self._refusal(endpoint, response)
+            if wrapped := _wrapped(response):
+                raise Rejected(
+                    f"the model server sends its answer as {wrapped!r}, though it was asked for plain text; "
+                    "turn off compression there, or in the proxy before it"
+                )
             self._streaming += 1
             try:
-                await _read(endpoint, response, deliver)
+                await Stream(endpoint, response, deliver, self._bounds).read()
             finally:
                 self._streaming -= 1
 
@@ -95,15 +111,18 @@ class ModelClient:
         return await asyncio.shield(self.prepare())
 
     async def _refusal(self, endpoint: Endpoint, response: httpx.Response) -> ModelError:
-        body = b""
-        with contextlib.suppress(TimeoutError, httpx.HTTPError):
-            async with asyncio.timeout(REFUSAL_TIMEOUT_S):
-                async for chunk in response.aiter_bytes():
-                    body += chunk
-                    if len(body) > REFUSAL_BYTES:
-                        break
-        shown = without_secrets(endpoint, body[:REFUSAL_BYTES].decode("utf-8", "replace"))
-        return of_status(response.status_code, response.headers, shown.encode(), endpoint.wire, self._now())
+        body = bytearray()
+        if wrapped := _wrapped(response):
+            body += f"its reason is not shown, as it came as {wrapped!r}".encode()
+        else:
+            with contextlib.suppress(TimeoutError, httpx.HTTPError):
+                async with asyncio.timeout(self._bounds.refusal_seconds):
+                    async for chunk in response.aiter_raw():
+                        body += chunk
+                        if len(body) > self._bounds.refusal_bytes:
+                            break
+        told = bytes(body[: self._bounds.refusal_bytes])
+        return _cleaned(endpoint, of_status(response.status_code, response.headers, told, self._now()))
 
     def statistics(self) -> dict[str, int]:
         return {"attempts": self._attempts, "streaming": self._streaming}
@@ -123,13 +142,15 @@ class ModelClient:
         return f"ModelClient({self._streaming} streaming, {self._attempts} attempts)"
 
 
-async def _send(http: httpx.AsyncClient, endpoint: Endpoint, request: ModelRequest) -> httpx.Response:
+async def _send(http: httpx.AsyncClient, endpoint: Endpoint, request: ModelRequest, bounds: Bounds) -> httpx.Response:
     """The client's own way leads past cookies, redirects and logins, and takes as long again as all the rest.
 
     It is for what goes through a proxy, and for a name and password in the address.
     """
     url, headers = _address(url_of(endpoint)), headers_of(endpoint, request.session_id)
     body, patience_s = wire.encoded(endpoint, request), endpoint.stream_idle_timeout_s
+    if len(body) > bounds.request_bytes:
+        raise BeyondBound(bounds.beyond("request_bytes", "the request to the model is too long"))
     timeouts = {"connect": CONNECT_TIMEOUT_S, "pool": POOL_TIMEOUT_S, "read": patience_s, "write": patience_s}
     transport = http._transport_for_url(url)  # noqa: SLF001  # see build_http
     if isinstance(transport, Direct) and not url.userinfo:
@@ -144,45 +165,108 @@ def _address(url: str) -> httpx.URL:
     return httpx.URL(url)
 
 
-async def _read(endpoint: Endpoint, response: httpx.Response, deliver: Deliver) -> None:
-    decoder = wire.decoder(endpoint.wire)
-    parser = SseParser()
-    with _mapped(endpoint, StreamBroken):
-        chunks = response.aiter_bytes() if "content-encoding" in response.headers else response.aiter_raw()
-        async for chunk in chunks:
-            if batch := decoder.read(parser.feed(chunk)):
-                await deliver(batch)
-            if decoder.failure:
-                raise _cleaned(endpoint, decoder.failure)
-            if decoder.answered:
+def _wrapped(response: httpx.Response) -> str:
+    """How the body is encoded beyond what was asked for: unpacking it could take any amount of memory."""
+    encodings = ",".join(response.headers.get(name, "") for name in ("content-encoding", "transfer-encoding"))
+    names = (name.strip().lower() for name in encodings.split(","))
+    return ", ".join(name[:40] for name in names if name not in {"", "identity", "chunked"})[:80]
+
+
+class Stream:
+    """One answer as it comes: bytes to events to news, a millisecond's worth at a time."""
+
+    def __init__(self, endpoint: Endpoint, response: httpx.Response, deliver: Deliver, bounds: Bounds) -> None:
+        self._endpoint = endpoint
+        self._chunks = response.aiter_raw()
+        self._deliver = deliver
+        self._bounds = bounds
+        self._decoder = wire.decoder(endpoint.wire, bounds)
+        self._parser = SseParser(bounds.answer_event_bytes)
+        self._silent = 0  # bytes since the model last said something
+
+    async def read(self) -> None:
+        try:
+            await self._read()
+        finally:  # an error holds the frames that it went through, and with them us: not all that was said as well
+            self._decoder = wire.decoder(self._endpoint.wire, self._bounds)
+
+    async def _read(self) -> None:
+        with _mapped(self._endpoint, StreamBroken):
+            async for chunk in self._chunks:
+                for start in range(0, len(chunk), SLICE_BYTES):
+                    if start:
+                        await asyncio.sleep(0)
+                    await self._take(chunk[start : start + SLICE_BYTES])
+                    if self._decoder.failure:
+                        raise _cleaned(self._endpoint, self._decoder.failure)
+                if self._decoder.answered:
+                    break
+        late = await self._linger() if self._decoder.answered else []
+        if late := [*late, *self._decoder.end()]:
+            await self._deliver(late)
+        if self._decoder.failure:
+            raise _cleaned(self._endpoint, self._decoder.failure)
+
+    async def _take(self, chunk: bytes) -> None:
+        said = self._decoder.said
+        heard = False
+        async for batch in self._batches(self._parser.feed(chunk)):
+            heard = True
+            await self._deliver(batch)
+        self._silent = 0 if heard or self._decoder.said != said else self._silent + len(chunk)
+        if self._silent - self._parser.unfinished > self._bounds.answer_silent_bytes:
+            raise BeyondBound(
+                self._bounds.beyond(
+                    "answer_silent_bytes", "the model server sends on and on, and the model says nothing"
+                )
+            )
+
+    async def _batches(self, events: list[bytes]) -> AsyncIterator[list[News]]:
+        """What the events say, usually at once; many of them in turns with whatever else the loop has to do."""
+        for number, some in enumerate(_slices(events)):
+            if number:
+                await asyncio.sleep(0)
+            if news := self._decoder.read(some):
+                yield news
+            if self._decoder.failure or self._decoder.done:
                 break
-    late = await _linger(endpoint, chunks, parser, decoder) if decoder.answered else []
-    if late := [*late, *decoder.end()]:
-        await deliver(late)
-    if decoder.failure:
-        raise _cleaned(endpoint, decoder.failure)
+
+    async def _linger(self) -> list[News]:
+        """Every item is finished; the rest is worth a short wait and no error."""
+        late: list[News] = []
+        now = asyncio.get_running_loop().time
+        awaits_usage = self._endpoint.include_usage and not self._decoder.done
+        with contextlib.suppress(TimeoutError, httpx.HTTPError, EventTooLarge):
+            async with asyncio.timeout(USAGE_LINGER_S if awaits_usage else LINGER_S) as bound:
+                async for chunk in self._chunks:
+                    async for batch in self._batches(self._parser.feed(chunk)):
+                        late += batch
+                    if awaits_usage and self._decoder.done:
+                        awaits_usage = False
+                        bound.reschedule(now() + LINGER_S)
+        return late
 
 
-async def _linger(
-    endpoint: Endpoint, chunks: AsyncIterator[bytes], parser: SseParser, decoder: Decoder
-) -> list[News]:
-    """Every item is finished; the rest is worth a short wait and no error."""
-    late: list[News] = []
-    now = asyncio.get_running_loop().time
-    awaits_usage = endpoint.include_usage and not decoder.done
-    with contextlib.suppress(TimeoutError, httpx.HTTPError, EventTooLarge):
-        async with asyncio.timeout(USAGE_LINGER_S if awaits_usage else LINGER_S) as bound:
-            async for chunk in chunks:
-                late += decoder.read(parser.feed(chunk))
-                if awaits_usage and decoder.done:
-                    awaits_usage = False
-                    bound.reschedule(now() + LINGER_S)
-    return late
+def _slices(events: list[bytes]) -> Iterator[list[bytes]]:
+    some: list[bytes] = []
+    size = 0
+    for event in events:
+        some.append(event)
+        size += len(event)
+        if len(some) >= SLICE or size >= SLICE_BYTES:
+            yield some
+            some, size = [], 0
+    if some:
+        yield some
 
 
 def _cleaned(endpoint: Endpoint, failure: ModelError) -> ModelError:
-    """An error inside a stream has the server's words, which may quote our key."""
+    """What is shown of an error are the server's words, which may quote our key. After they are read: not before, as
+    there are many ways to write a key in JSON.
+    """
     failure.message = without_secrets(endpoint, failure.message)
+    if isinstance(failure, RequestFailed):
+        failure.exhausted = without_secrets(endpoint, failure.exhausted)
     failure.args = (failure.message,)
     return failure
 
@@ -195,7 +279,9 @@ def _mapped(endpoint: Endpoint, to: type[RequestFailed | StreamBroken]) -> Itera
     except (httpx.UnsupportedProtocol, httpx.LocalProtocolError, httpx.InvalidURL) as error:
         raise Rejected(f"a request to {host_of(endpoint)!r} can't be made: {type(error).__name__}") from None
     except EventTooLarge as error:
-        raise Rejected(str(error)) from error
+        raise BeyondBound(str(error)) from error
+    except Unbounded as error:
+        raise BeyondBound(str(error)) from error
     except httpx.ReadTimeout as error:
         raise to("idle timeout waiting for SSE") from error
     except httpx.HTTPError as error:

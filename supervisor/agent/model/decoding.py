@@ -1,31 +1,59 @@
 """What the decoders of both wires share: JSON, coalesced deltas, one place for a failure. No I/O.
 
 A decoder never raises. It says what it read, and keeps the failure that ended it until the news before was delivered.
+What it takes from the server has a bound here, before anything is made of it.
 """
 
 import json
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from dataclasses import replace
+from itertools import chain, count
 from typing import Any
 
 from pydantic_core import from_json
 
-from supervisor.agent.model.errors import ModelError, StreamBroken
-from supervisor.agent.model.news import Delta, Finished, News, Usage
+from actors.ids import CallId
+from supervisor.agent.bounds import DEFAULTS, KIB, Bounds, json_size
+from supervisor.agent.model.errors import BeyondBound, ModelError, StreamBroken
+from supervisor.agent.model.news import CallDone, Delta, Finished, News, ReasoningDone, SectionBreak, TextDone, Usage
 
 Object = dict[str, Any]
 
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
 _ENDS_IN_FIRST_HALF = re.compile("[\ud800-\udbff]$")
+SMALL = 64 * KIB  # JSON of this size is read in a millisecond or two, whatever is in it
+LONGEST_NAME = 1024  # of a call, a tool, a response: they stand in many events
+MOST_TOKENS = 1 << 40  # of one response; a thousand times what any model reads, and a sum of many fits 64 bits
 
 
 class Decoder(ABC):
     """One attempt's stream. `answered`: every item is finished; `done`: nothing at all is to come."""
 
-    __slots__ = ("_delta", "_half", "_news", "_pieces", "answered", "done", "failure", "response_id", "usage")
+    __slots__ = (
+        "_bounds",
+        "_calls_told",
+        "_delta",
+        "_half",
+        "_items",
+        "_news",
+        "_pieces",
+        "_repeated",
+        "answered",
+        "done",
+        "failure",
+        "response_id",
+        "said",
+        "usage",
+    )
 
-    def __init__(self) -> None:
+    def __init__(self, bounds: Bounds = DEFAULTS) -> None:
+        self._bounds = bounds
+        self.said = 0  # bytes that the model has said so far, as JSON writes them
+        self._repeated = 0  # the same of its finished items, which say again what the deltas said
+        self._items = 0
+        self._calls_told: set[str] = set()
         self.answered = False
         self.done = False
         self.failure: ModelError | None = None
@@ -58,6 +86,9 @@ class Decoder(ABC):
 
     def _object(self, data: bytes) -> Object | None:
         """None for what is skipped, or has failed."""
+        if len(data) > SMALL and intricate(data, self._bounds.answer_event_values):
+            self._beyond("answer_event_values", "an event of the model's answer has too many values")
+            return None
         try:
             value = from_json(data)
         except ValueError:
@@ -66,7 +97,7 @@ class Decoder(ABC):
             try:
                 value = json.loads(data)  # accepts the halves of surrogate pairs, which from_json refuses
             except (ValueError, RecursionError):
-                self._fail(StreamBroken("an event that is no JSON"))
+                self._fail(StreamBroken("an event is not JSON"))
                 return None
         return value if isinstance(value, dict) else None
 
@@ -82,11 +113,64 @@ class Decoder(ABC):
         self._flush()
         self._delta = None
         self._half = ""
-        self._news += news
+        for one in news:
+            if self.failure:
+                break
+            self._count(one)
+            if not self.failure:
+                self._news.append(self._apart(one) if isinstance(one, CallDone) else one)
+
+    def _apart(self, call: CallDone) -> CallDone:
+        """With an id that no other call of the answer has; some servers send none, or the same again."""
+        numbered = (f"{call.call_id or 'call'}_{number}" for number in count(len(self._calls_told)))
+        own = next(one for one in chain([call.call_id], numbered) if one and one not in self._calls_told)
+        self._calls_told.add(own)
+        return call if own == call.call_id else replace(call, call_id=CallId(own))
+
+    def _count(self, item: News) -> None:
+        match item:
+            case TextDone(text):
+                self._count_item(text)
+            case CallDone(call_id, name, arguments):
+                self._count_item(call_id, name, arguments)
+                if max(len(call_id), len(name)) > LONGEST_NAME:
+                    self._fail(
+                        BeyondBound(f"the model asks for a tool with a name or id of over {LONGEST_NAME} letters")
+                    )
+            case ReasoningDone(id=reasoning, summary=summary, raw=raw, encrypted_content=encrypted):
+                self._count_item(reasoning, *summary, raw, encrypted or "")
+                self._items += len(summary)
+            case SectionBreak():
+                self._items += 1
+            case _:
+                pass
+        if self._repeated > self._bounds.answer_bytes:
+            self._too_long()
+        elif self._items > self._bounds.answer_items:
+            self._beyond("answer_items", "the model's answer has too many items")
+
+    def _count_item(self, *texts: str) -> None:
+        self._items += 1
+        size = sum(map(json_size, texts))
+        self._repeated += size
+        self.said = max(self.said, self._repeated)
+
+    def _heard(self, size: int) -> None:
+        """So many more bytes of an item that is not finished."""
+        self.said += size
+        if self.said > self._bounds.answer_bytes and not self.failure:
+            self._too_long()
+
+    def _too_long(self) -> None:
+        self._beyond("answer_bytes", "the model's answer is too long and was cut off")
+
+    def _beyond(self, key: str, what: str) -> None:
+        self._fail(BeyondBound(self._bounds.beyond(key, what)))
 
     def _fail(self, failure: ModelError) -> None:
+        """The first failure counts."""
         self._flush()
-        self.failure = failure
+        self.failure = self.failure or failure
 
     def _finish(self) -> None:
         if not self.done:
@@ -103,7 +187,12 @@ class Decoder(ABC):
         if not text.isascii() and _ENDS_IN_FIRST_HALF.search(text):
             text, self._half = text[:-1], text[-1]
         if text := mended(text):
-            self._news.append(self._delta(text))
+            size, room = json_size(text), self._bounds.answer_bytes - self.said
+            if size > room:  # what fits is shown
+                text = text[: max(0, room) * len(text) // size]
+            if text:
+                self._news.append(self._delta(text))
+            self._heard(size)
 
     def _taken(self) -> list[News]:
         self._flush()
@@ -130,5 +219,51 @@ def a_text(value: Any) -> str:
     return mended(value) if isinstance(value, str) else ""
 
 
-def a_count(value: Any) -> int | None:
+def a_number(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def a_count(value: Any) -> int | None:
+    """Of tokens. None for what is no number of them: too large, below nothing, a fraction, a word."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    number = a_number(value)
+    return number if number is not None and 0 <= number <= MOST_TOKENS else None
+
+
+def intricate(data: bytes, most_values: int) -> bool:
+    """Whether JSON has more values than are read in a moment. Looks without parsing, many times faster."""
+    if len(data) <= SMALL:
+        return False
+    plain = data.replace(b"\\\\", b"").replace(b'\\"', b"") if b"\\" in data else data
+    if plain.count(b'"') > 4 * most_values:  # a name and a text for each
+        return True
+    outside = b"".join(plain.split(b'"')[::2])
+    values = 0
+    for start in range(0, len(outside), SMALL):
+        values += sum(outside.count(mark, start, start + SMALL) for mark in (b",", b"[", b"{"))
+        if values > most_values:
+            return True
+    return False
+
+
+class Gathered:
+    """A text that comes in pieces. Many small ones are joined now and then: each costs more than what is in it."""
+
+    __slots__ = ("_joined", "_pieces")
+
+    def __init__(self) -> None:
+        self._joined: list[str] = []
+        self._pieces: list[str] = []
+
+    def add(self, piece: str) -> None:
+        self._pieces.append(piece)
+        if len(self._pieces) >= 1024:
+            self._joined.append("".join(self._pieces))
+            self._pieces.clear()
+
+    def __bool__(self) -> bool:
+        return bool(self._joined or self._pieces)
+
+    def __str__(self) -> str:
+        return "".join(self._joined) + "".join(self._pieces)

@@ -3,9 +3,13 @@
 A stream of words is one small read after the other, and httpx's own way of reading is made for bodies, not for that:
 it was half of what each word cost, and a third of a short turn. The parser is the one of Node.js, in C. Requests that
 go through a proxy stay with httpx.
+
+A server that sends as fast as it can is read in small pieces, one in each round of the loop, so that others have
+their turn; what is no body (heads, trailers, the frames of chunks) has a bound.
 """
 
 import asyncio
+import select
 import ssl
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -15,20 +19,26 @@ from typing import Self, cast
 import httptools
 import httpx
 
+from supervisor.agent.bounds import DEFAULTS, Bounds
 from supervisor.agent.model.patience import Patience
 
 FULL = 256 * 1024  # bytes that wait for a slow consumer; beyond it the server has to wait
-HEAD_BYTES = 256 * 1024  # of an answer's headers; no honest server comes near
+PIECE = 32 * 1024  # bytes read in one round of the loop: a millisecond of parsing where each is a chunk of its own
 
 Origin = tuple[str, str, int]
 Headers = list[tuple[bytes, bytes]]
 
 
+class Unbounded(httpx.RemoteProtocolError):
+    """The answer is larger than a bound allows. The text is for people."""
+
+
 class Direct(httpx.AsyncBaseTransport):
     """Connections to every origin. As many as allowed at once; those that are done wait to be used again."""
 
-    def __init__(self, tls: ssl.SSLContext, limits: httpx.Limits) -> None:
+    def __init__(self, tls: ssl.SSLContext, limits: httpx.Limits, bounds: Bounds = DEFAULTS) -> None:
         self._tls = tls
+        self._bounds = bounds
         self._free = asyncio.Semaphore(limits.max_connections or 1 << 30)
         self._idle_limit = limits.max_keepalive_connections or 0
         self._expiry_s = limits.keepalive_expiry or 0.0
@@ -79,11 +89,13 @@ class Direct(httpx.AsyncBaseTransport):
             raise httpx.PoolTimeout("all connections are in use") from error
 
     async def _connection(self, origin: Origin, patience_s: float | None) -> "Connection":
-        for connection in reversed(self._idle):
+        for connection in reversed(tuple(self._idle)):
             if connection.origin == origin:
-                connection.wake()
-                return connection
-        return await Connection.to(origin, self._tls, patience_s)
+                if connection.is_silent:
+                    connection.wake()
+                    return connection
+                connection.close()
+        return await Connection.to(origin, self._tls, patience_s, self._bounds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +124,15 @@ class Answer(httpx.AsyncByteStream):
             self._home.done(connection)
 
 
-class Connection(asyncio.Protocol):
+class Connection(asyncio.BufferedProtocol):
     """One socket, and the answer that is coming in on it. The loop feeds it; one reader waits at most."""
 
     transport: asyncio.Transport
 
-    def __init__(self, origin: Origin) -> None:
+    def __init__(self, origin: Origin, bounds: Bounds = DEFAULTS) -> None:
         self.origin = origin
+        self._bounds = bounds
+        self._piece = memoryview(bytearray(PIECE))
         self.status = 0
         self.headers: Headers = []
         self._parser = httptools.HttpResponseParser(self)
@@ -126,7 +140,9 @@ class Connection(asyncio.Protocol):
         self._writable = asyncio.Event()
         self._writable.set()
         self._body: list[bytes] = []
-        self._size = 0  # of the head while it comes, then of the body that waits
+        self._size = 0  # of the body that waits
+        self._head = 0  # bytes of its headers
+        self._frames = 0  # bytes that were no body, since the answer was asked for or since the last of the body
         self._headed = False
         self._complete = True  # there is no answer yet that could be incomplete
         self._lasting = False  # the server lets us ask again
@@ -137,12 +153,16 @@ class Connection(asyncio.Protocol):
         self._forget: Callable[[Connection], None] = lambda _: None
 
     @classmethod
-    async def to(cls, origin: Origin, tls: ssl.SSLContext, patience_s: float | None) -> Self:
+    async def to(cls, origin: Origin, tls: ssl.SSLContext, patience_s: float | None, bounds: Bounds) -> Self:
         scheme, host, port = origin
         try:
             async with asyncio.timeout(patience_s):
                 _, connection = await asyncio.get_running_loop().create_connection(
-                    lambda: cls(origin), host, port, ssl=tls if scheme == "https" else None, happy_eyeballs_delay=0.25
+                    lambda: cls(origin, bounds),
+                    host,
+                    port,
+                    ssl=tls if scheme == "https" else None,
+                    happy_eyeballs_delay=0.25,
                 )
         except TimeoutError as error:  # before OSError, of which it is one
             raise httpx.ConnectTimeout(f"no connection in {patience_s} s") from error
@@ -153,7 +173,8 @@ class Connection(asyncio.Protocol):
     # --- asking ---------------------------------------------------------------------------------------------------
 
     async def ask(self, request: bytes, patience_s: float | None) -> None:
-        self.status, self.headers, self._size = 0, [], 0
+        self.status, self.headers = 0, []
+        self._size = self._head = self._frames = 0
         self._body.clear()
         self._headed = self._complete = self._lasting = False
         self.transport.write(request)
@@ -165,10 +186,11 @@ class Connection(asyncio.Protocol):
                 raise httpx.WriteTimeout("the server does not read") from error
 
     async def headed(self, patience_s: float | None) -> None:
-        while not self._headed:
-            if self._failure is not None:
-                raise self._failure
+        """Until the head is whole. All of it has to come in this time, however many interim answers come first."""
+        while self._failure is None and not self._headed:
             await self._more(patience_s)
+        if self._failure is not None and not self._body:
+            raise self._failure
 
     async def piece(self, patience_s: float | None) -> bytes:
         """What has come since the last; empty at the end."""
@@ -188,13 +210,22 @@ class Connection(asyncio.Protocol):
         try:
             await self._patience.wait(patience_s)
         except TimeoutError as error:
-            raise httpx.ReadTimeout("nothing came in time") from error
+            raise httpx.ReadTimeout("no data arrived in time") from error
 
     # --- between two answers --------------------------------------------------------------------------------------
 
     @property
     def reusable(self) -> bool:
         return self._complete and self._lasting and not (self._ended or self._paused)
+
+    @property
+    def is_silent(self) -> bool:
+        """Nothing has come that the loop has not read: an end, or an answer to no request, which would be taken for
+        that to the next.
+        """
+        looked = select.poll()
+        looked.register(self.transport.get_extra_info("socket").fileno(), select.POLLIN)
+        return not looked.poll(0)
 
     def rest(self, expiry_s: float, forget: Callable[["Connection"], None]) -> None:
         self._forget = forget
@@ -216,19 +247,39 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast("asyncio.Transport", transport)
 
-    def data_received(self, data: bytes) -> None:
+    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002  # asyncio's name; small, whatever is there
+        return self._piece
+
+    def buffer_updated(self, nbytes: int) -> None:
         if self._leave is not None:  # nobody has asked anything
             self.close()
             return
+        was_headed = self._headed
+        self._frames += nbytes
         try:
-            self._parser.feed_data(data)
+            self._parser.feed_data(self._piece[:nbytes])
         except httptools.HttpParserError as error:
-            self._fail(httpx.RemoteProtocolError(f"this is no HTTP: {error}"))
+            self._fail(httpx.RemoteProtocolError(f"the answer is not HTTP: {error}"))
             return
-        if self._size > FULL and not self._paused:
+        except httptools.HttpParserUpgrade:
+            self._fail(httpx.RemoteProtocolError("the server wants to speak another protocol than HTTP"))
+            return
+        self._look_at_size()
+        # What is no part of the body is no sign of life: it moves nobody's time-out.
+        if self._body or self._complete or self._headed is not was_headed:
+            self._patience.end()
+
+    def _look_at_size(self) -> None:
+        most = self._bounds.answer_head_bytes
+        if self._head > most or (self._frames > most and not self._complete):
+            what = "trailers or chunk headers" if self._headed and self._head <= most else "a head"
+            text = self._bounds.beyond("answer_head_bytes", f"the model server sends {what} without end")
+            self._fail(Unbounded(text))
+        elif len(self.headers) > self._bounds.answer_headers:
+            self._fail(Unbounded(self._bounds.beyond("answer_headers", "the model server sends too many headers")))
+        elif self._size > FULL and not self._paused:
             self._paused = True
             self.transport.pause_reading()
-        self._patience.end()
 
     def eof_received(self) -> bool:
         self._end(None)
@@ -258,7 +309,7 @@ class Connection(asyncio.Protocol):
             self._patience.end()
         elif not self._complete:
             what = "the answer was complete" if self._headed else "anything was answered"
-            self._fail(httpx.RemoteProtocolError(f"the server hung up before {what}"))
+            self._fail(httpx.RemoteProtocolError(f"the server closed the connection before {what}"))
 
     @property
     def _bounded(self) -> bool:
@@ -276,25 +327,23 @@ class Connection(asyncio.Protocol):
 
     def on_message_begin(self) -> None:
         if self._complete:
-            raise httptools.HttpParserError("an answer that nobody has asked for")
+            raise httptools.HttpParserError("an answer arrived without a request")
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        if self._headed:  # a trailer
-            return
-        self._size += len(name) + len(value)
-        if self._size > HEAD_BYTES:
-            raise httptools.HttpParserError("a head without end")
-        self.headers.append((name, value))
+        if not self._headed:  # else it is a trailer
+            self.headers.append((name, value))
+            self._head += len(name) + len(value)
 
     def on_headers_complete(self) -> None:
         self.status = self._parser.get_status_code()
         if self.status >= 200:  # else it only announces another
             self._headed = True
-            self._size = 0
+            self._frames = 0
 
     def on_body(self, body: bytes) -> None:
         self._body.append(body)
         self._size += len(body)
+        self._frames = 0
 
     def on_message_complete(self) -> None:
         if self._headed:
@@ -306,7 +355,7 @@ class Connection(asyncio.Protocol):
 
 def _origin(url: httpx.URL) -> Origin:
     if url.scheme not in {"http", "https"}:
-        raise httpx.UnsupportedProtocol(f"{url.scheme!r} is no protocol of ours")
+        raise httpx.UnsupportedProtocol(f"{url.scheme!r} is not a supported protocol")
     return url.scheme, url.host, url.port or (443 if url.scheme == "https" else 80)
 
 

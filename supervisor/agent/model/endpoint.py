@@ -7,7 +7,9 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
+from supervisor.agent.model.blotting import blotted
 from supervisor.agent.model.errors import MissingKey, Rejected
+from supervisor.redaction import names_a_secret
 
 SECRET_LENGTH = 6  # shorter values (`v1`, `true`) are no secrets, and blotting them out would garble texts
 
@@ -48,7 +50,7 @@ def url_of(endpoint: Endpoint) -> str:
     except ValueError:  # brackets that don't match, or a port beyond 65535
         usable = False
     if not usable:
-        raise Rejected("the model provider's base_url is no http or https address")
+        raise Rejected("the model provider's base_url is not an http or https URL")
     query = urlencode([*parse_qsl(query, keep_blank_values=True), *endpoint.query.items()], quote_via=quote)
     return urlunsplit((scheme, netloc, path.rstrip("/") + PATHS[endpoint.wire], query, ""))
 
@@ -84,10 +86,11 @@ def host_of(endpoint: Endpoint) -> str:
 
 def without_secrets(endpoint: Endpoint, text: str) -> str:
     """A server's words, which may quote what we sent."""
-    for secret in (endpoint.key or "", *endpoint.headers.values(), *endpoint.query.values()):
-        if len(secret.strip()) >= SECRET_LENGTH:
-            text = text.replace(secret.strip(), "[…]")
-    return text
+    given = {**endpoint.headers, **endpoint.query}
+    keys = [endpoint.key or "", *(value for name, value in given.items() if names_a_secret(name))]
+    secrets = {value.strip() for value in (*keys, *given.values()) if len(value.strip()) >= SECRET_LENGTH}
+    longest_first = sorted(secrets, key=len, reverse=True)  # one may be part of another
+    return blotted(text, longest_first, [key.strip() for key in keys])
 
 
 @cache

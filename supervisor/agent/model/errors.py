@@ -10,6 +10,7 @@ ModelError
     ├── MissingKey          the config names a variable that isn't set
     ├── ContextFull         the history no longer fits
     ├── AnswerCut           the model or a filter stopped before the answer was whole
+    ├── BeyondBound         the answer, or the request, is larger than the config allows
     └── RetriesExhausted    a budget ran out
 """
 
@@ -86,6 +87,11 @@ class AnswerCut(FatalModelError):
 
     def __init__(self, reason: str) -> None:
         super().__init__(f"the model stopped before its answer was whole: {reason}")
+
+
+class BeyondBound(FatalModelError):
+    code = "model_bound"
+    jsonrpc = -31411
 
 
 class RetriesExhausted(FatalModelError):

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from actors.ids import CallId
@@ -20,12 +21,20 @@ class Image:
     url: str
 
 
-Part = Text | Image
+@dataclass(frozen=True, slots=True)
+class LocalImage:
+    """A picture in a file, which is read when a request is made."""
+
+    path: Path
+
+
+Part = Text | Image | LocalImage
+Role = Literal["user", "assistant", "developer"]  # on the chat wire the last is `system`
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    role: Literal["user", "assistant"]
+    role: Role
     parts: tuple[Part, ...]
 
     @property
@@ -83,5 +92,10 @@ class ModelRequest:
     store: bool = True
 
 
-def said(role: Literal["user", "assistant"], text: str) -> Said:
+def unread(picture: LocalImage) -> str:
+    """The words for a picture that nobody has read: the wires are total."""
+    return f"[the picture {picture.path}]"
+
+
+def said(role: Role, text: str) -> Said:
     return Said(role, (Text(text),))

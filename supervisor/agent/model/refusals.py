@@ -3,6 +3,7 @@
 Also how long it asks us to wait, which servers say in four ways.
 """
 
+import html
 import math
 import re
 from collections.abc import Mapping
@@ -13,23 +14,24 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from supervisor.agent.model.decoding import Object, a_text, an_object
-from supervisor.agent.model.endpoint import WireApi
+from supervisor.agent.model.decoding import Object, a_count, a_text, an_object
 from supervisor.agent.model.errors import ContextFull, ModelError, Rejected, RequestFailed, StreamBroken, UsageLimit
 
 MAX_SHOWN = 2000  # characters of a body that isn't an error object: enough to see whose page it is
-HIGH_DEMAND = "We're currently experiencing high demand, which may cause temporary errors."
 
 NOTHING_LEFT = frozenset(
     {"usage_limit_reached", "usage_not_included", "insufficient_quota", "billing_hard_limit_reached"}
 )
 TOO_LONG = frozenset({"context_length_exceeded", "string_above_max_length"})
 HOPELESS = frozenset({"invalid_prompt", "invalid_request_error", "invalid_api_key", "model_not_found"})
+_PAGE = re.compile(r"\s{0,100}<(?:!doctype|html|head|body|h1|p)\b", re.IGNORECASE)
+_UNREAD = re.compile(r"<(script|style)\b[^<]{0,20000}</\1>|<!--[^<>]{0,2000}-->", re.IGNORECASE)
+_TAG = re.compile(r"<[^<>]{0,2000}>")
 _TOO_LONG_IN_WORDS = re.compile(r"context (length|window|size)|maximum context|prompt is too long", re.IGNORECASE)
 _TRY_AGAIN_IN = re.compile(r"try again in (?:(\d{1,6})m(?!s))?(?:(\d{1,9}(?:\.\d+)?)(ms|s))?", re.IGNORECASE)
 
 
-def of_status(status: int, headers: Mapping[str, str], body: bytes, wire: WireApi, now: float) -> ModelError:
+def of_status(status: int, headers: Mapping[str, str], body: bytes, now: float) -> ModelError:
     error, shown = _error_in(body)
     codes = _codes(error)
     called = f"{status} {_phrase(status)}".rstrip()
@@ -38,8 +40,6 @@ def of_status(status: int, headers: Mapping[str, str], body: bytes, wire: WireAp
         return _usage_limit(codes, shown)
     if status in {408, 429} or status >= 500:
         exhausted = f"exceeded retry limit, last status: {called}" + (f": {shown}" if shown else "")
-        if wire is WireApi.RESPONSES and status == 500:
-            exhausted = HIGH_DEMAND
         wait = _asked_in_headers(headers, now)
         return RequestFailed(text, _asked_in_words(shown) if wait is None else wait, exhausted)
     if codes & TOO_LONG or (status in {400, 413, 422} and _TOO_LONG_IN_WORDS.search(shown)):
@@ -50,8 +50,11 @@ def of_status(status: int, headers: Mapping[str, str], body: bytes, wire: WireAp
 def in_stream(said: Any) -> ModelError:
     """An error object where news was expected: what may pass breaks the stream, the rest is final."""
     error = an_object(said)
-    words = a_text(error.get("message")) or a_text(said) or "response.failed event received"
     codes = _codes(error)
+    words = _one_line(a_text(error.get("message")) or a_text(said)) or "response.failed event received"
+    status = next((code for code in sorted(codes) if code.isdecimal() and code not in words), None)
+    if status is not None:
+        words = f"{status}: {words}"
     if codes & NOTHING_LEFT:
         return _usage_limit(codes, words)
     if codes & TOO_LONG:
@@ -69,11 +72,25 @@ def _error_in(body: bytes) -> tuple[Object, str]:
         whole = {}
     error = an_object(whole.get("error")) or whole
     words = a_text(error.get("message")) or a_text(whole.get("error")) or a_text(whole.get("detail"))
-    return error, (words or body.decode("utf-8", "replace")).strip()[:MAX_SHOWN]
+    return error, _one_line(words or _page_words(body.decode("utf-8", "replace")))
+
+
+def _page_words(body: str) -> str:
+    """What a person would read of a page; of anything else, all of it."""
+    if not _PAGE.match(body):
+        return body
+    return html.unescape(_TAG.sub(" ", _UNREAD.sub(" ", body)))
+
+
+def _one_line(words: str) -> str:
+    return " ".join(words[: 8 * MAX_SHOWN].split())[:MAX_SHOWN]
 
 
 def _codes(error: Object) -> set[str]:
-    return {a_text(error.get("code")), a_text(error.get("type"))} - {""}
+    """Some servers give the status again as a number."""
+    given = (error.get("code"), error.get("type"), error.get("status"))
+    codes = (str(a_count(one)) if a_count(one) is not None else a_text(one) for one in given)
+    return {code[:MAX_SHOWN] for code in codes} - {""}
 
 
 def _usage_limit(codes: set[str], words: str) -> UsageLimit:

@@ -8,18 +8,21 @@ from typing import ClassVar
 
 from actors.ids import CallId
 from actors.settings import ReasoningEffort, ReasoningSummary
-from supervisor.agent.model.decoding import Decoder, Object, a_count, a_list, a_text, an_object
+from supervisor.agent.bounds import DEFAULTS, Bounds, json_size
+from supervisor.agent.model.decoding import LONGEST_NAME, Decoder, Object, a_count, a_list, a_text, an_object, mended
 from supervisor.agent.model.errors import AnswerCut, StreamBroken
 from supervisor.agent.model.history import (
     Answered,
     Called,
     HistoryItem,
     Image,
+    LocalImage,
     ModelRequest,
     Part,
     Reasoned,
     Said,
     Text,
+    unread,
 )
 from supervisor.agent.model.news import (
     CallDone,
@@ -85,6 +88,8 @@ def _part(part: Part, kind_of_text: str) -> Object:
             return {"type": kind_of_text, "text": part.text}
         case Image():
             return {"type": "input_image", "image_url": part.url}
+        case LocalImage():
+            return {"type": kind_of_text, "text": unread(part)}
 
 
 DELTAS: dict[str, type[Delta]] = {
@@ -96,11 +101,12 @@ DELTAS: dict[str, type[Delta]] = {
 
 
 class ResponsesDecoder(Decoder):
-    __slots__ = ("_summarised",)
+    __slots__ = ("_calls", "_summarised")
     _closed_early = "stream closed before response.completed"
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, bounds: Bounds = DEFAULTS) -> None:
+        super().__init__(bounds)
+        self._calls = 0
         self._summarised = False  # the open reasoning item has said something of its summary
 
     def _event(self, data: bytes) -> None:
@@ -120,12 +126,19 @@ class ResponsesDecoder(Decoder):
         if self._summarised:
             self._tell(SectionBreak())
 
+    def _arguments_delta(self, event: Object) -> None:
+        """Not shown to anybody; the finished call says them again."""
+        self._heard(json_size(a_text(event.get("delta"))))
+
     def _item_done(self, event: Object) -> None:
         item = an_object(event.get("item"))
         match item.get("type"):
             case "message":
                 self._tell(TextDone(_texts(item.get("content"))))
             case "function_call":
+                self._calls += 1
+                if self._calls > self._bounds.answer_tool_calls:
+                    self._beyond("answer_tool_calls", "the model asks for too many tool calls at once")
                 call_id, name, arguments = (a_text(item.get(key)) for key in ("call_id", "name", "arguments"))
                 self._tell(CallDone(CallId(call_id or a_text(item.get("id"))), name, arguments))
             case "reasoning":
@@ -135,18 +148,18 @@ class ResponsesDecoder(Decoder):
                 pass
 
     def _created(self, event: Object) -> None:
-        self.response_id = a_text(an_object(event.get("response")).get("id"))
+        self.response_id = a_text(an_object(event.get("response")).get("id"))[:LONGEST_NAME]
 
     def _completed(self, event: Object) -> None:
         response = an_object(event.get("response"))
-        self.response_id = a_text(response.get("id")) or self.response_id
+        self.response_id = a_text(response.get("id"))[:LONGEST_NAME] or self.response_id
         if counts := an_object(response.get("usage")):
             self.usage = _usage(counts)
         self._finish()
 
     def _incomplete(self, event: Object) -> None:
         details = an_object(an_object(event.get("response")).get("incomplete_details"))
-        self._fail(AnswerCut(a_text(details.get("reason")) or "incomplete"))
+        self._fail(AnswerCut(a_text(details.get("reason"))[:LONGEST_NAME] or "incomplete"))
 
     def _failed(self, event: Object) -> None:
         error = an_object(event.get("response")).get("error")
@@ -158,6 +171,7 @@ class ResponsesDecoder(Decoder):
     _handlers: ClassVar[dict[str, Callable[["ResponsesDecoder", Object], None]]] = {
         "response.created": _created,
         "response.reasoning_summary_part.added": _part_added,
+        "response.function_call_arguments.delta": _arguments_delta,
         "response.output_item.done": _item_done,
         "response.completed": _completed,
         "response.incomplete": _incomplete,
@@ -178,7 +192,7 @@ def _reasoning_done(item: Object) -> ReasoningDone:
         id=a_text(item.get("id")),
         summary=tuple(a_text(an_object(part).get("text")) for part in a_list(item.get("summary"))),
         raw=_texts(item.get("content")),
-        encrypted_content=encrypted if isinstance(encrypted, str) else None,
+        encrypted_content=mended(encrypted) if isinstance(encrypted, str) else None,
     )
 
 

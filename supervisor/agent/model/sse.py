@@ -4,12 +4,14 @@ Works on a whole chunk at a time, and joins each byte at most once however the s
 both wires say the type again inside it.
 """
 
-MAX_EVENT_BYTES = 32 * 1024 * 1024  # kept of an unfinished event; far beyond any patch or encrypted reasoning
+from supervisor.agent.bounds import DEFAULTS
+
+LINES = 10_000  # of one event; both wires write one
 BOM = b"\xef\xbb\xbf"
 
 
 class EventTooLarge(Exception):
-    """An event didn't end within the limit."""
+    """An event that is larger than it may be. The text is for people."""
 
 
 class SseParser:
@@ -17,7 +19,7 @@ class SseParser:
 
     __slots__ = ("_after_cr", "_limit", "_open", "_start")
 
-    def __init__(self, limit: int = MAX_EVENT_BYTES) -> None:
+    def __init__(self, limit: int = DEFAULTS.answer_event_bytes) -> None:
         self._limit = limit
         self._start: bytes | None = b""  # what may still be a byte order mark; None once that is decided
         self._after_cr = False  # the last chunk ended in CR: a LF that begins the next belongs to it
@@ -33,10 +35,18 @@ class SseParser:
         if b"\n\n" not in chunk and not self._ends_event(chunk):
             self._keep(chunk)
             return []
-        *blocks, rest = (bytes(self._open) + chunk).split(b"\n\n")
+        whole = bytes(self._open) + chunk
+        while b"\n\n\n" in whole:  # blank lines end nothing twice
+            whole = whole.replace(b"\n\n\n", b"\n\n")
+        *blocks, rest = whole.split(b"\n\n")
         self._open.clear()
         self._keep(rest)
         return [data for block in blocks if (data := _data(block))]
+
+    @property
+    def unfinished(self) -> int:
+        """Bytes of an event that has begun and not ended."""
+        return len(self._open)
 
     def _past_start(self, chunk: bytes) -> bytes:
         head = (self._start or b"") + chunk
@@ -61,10 +71,15 @@ class SseParser:
     def _keep(self, piece: bytes) -> None:
         self._open += piece
         if len(self._open) > self._limit:
-            raise EventTooLarge(f"an event of more than {self._limit} bytes")
+            where = "greenroom.limits.answer_event_bytes in the configuration"
+            raise EventTooLarge(
+                f"the model server sends an event that is too large: the bound is {self._limit} ({where})"
+            )
 
 
 def _data(block: bytes) -> bytes:
     if block.startswith(b"data: ") and b"\n" not in block:
         return block[6:]
+    if block.count(b"\n") > LINES:
+        raise EventTooLarge(f"the model server sends an event of more than {LINES} lines, which none has")
     return b"\n".join(line[5:].removeprefix(b" ") for line in block.split(b"\n") if line.startswith(b"data:"))

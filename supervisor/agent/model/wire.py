@@ -5,6 +5,7 @@ from typing import assert_never
 
 from pydantic_core import PydanticSerializationError, to_json
 
+from supervisor.agent.bounds import DEFAULTS, Bounds
 from supervisor.agent.model import chat, responses
 from supervisor.agent.model.decoding import Decoder
 from supervisor.agent.model.endpoint import Endpoint, WireApi
@@ -25,9 +26,9 @@ def encoded(endpoint: Endpoint, request: ModelRequest) -> bytes:
         return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
 
 
-def decoder(wire: WireApi) -> Decoder:
+def decoder(wire: WireApi, bounds: Bounds = DEFAULTS) -> Decoder:
     match wire:
         case WireApi.CHAT:
-            return chat.ChatDecoder()
+            return chat.ChatDecoder(bounds)
         case WireApi.RESPONSES:
-            return responses.ResponsesDecoder()
+            return responses.ResponsesDecoder(bounds)

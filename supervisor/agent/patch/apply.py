@@ -5,16 +5,18 @@ to, and a file is only replaced while its name still leads to that inode.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 from supervisor.agent.patch.edits import FileEdit
 from supervisor.agent.patch.errors import PatchError, PatchFailed, PatchStale, os_error_text
 from supervisor.agent.patch.files import TEMPORARY_PREFIX, FileState, Unfit, look
 from supervisor.agent.patch.plan import PatchPlan
 from supervisor.agent.patch.transaction import Transaction, put
+from supervisor.umask import USUAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +40,12 @@ class _Step:
         return self.edit.place.real.name
 
 
-def apply_plan(plan: PatchPlan) -> str:
-    """The success text. After PatchStale or PatchFailed every file is as it was, or the text says which is not."""
-    transaction = Transaction()
+def apply_plan(plan: PatchPlan, umask: int = USUAL, pinned: Mapping[Path, tuple[int, int]] | None = None) -> str:
+    """`pinned`: folders that have to be these very inodes still.
+
+    The success text. After PatchStale or PatchFailed every file is as it was, or the text says which is not.
+    """
+    transaction = Transaction(umask, pinned or {})
     try:
         with transaction:
             for step in [_prepared(transaction, edit) for edit in plan.edits]:
@@ -62,7 +67,7 @@ def _prepared(transaction: Transaction, edit: FileEdit) -> _Step:
         old = None
         if edit.before is not None:
             old = _secured(transaction, folder, edit, edit.before)
-        elif look(folder, real.name) is not None:
+        elif look(folder, real.name, most=0) is not None:
             raise _stale(edit)
         fresh = None
         if edit.after is not None:
@@ -75,7 +80,7 @@ def _secured(transaction: Transaction, folder: int, edit: FileEdit, expected: Fi
     name = edit.place.real.name
     backup = transaction.link_backup(folder, name)
     identity = _identity(folder, backup or name)
-    state = look(folder, backup or name)
+    state = look(folder, backup or name, most=len(expected.data))
     if state is None or state.data != expected.data:
         raise _stale(edit)
     return _Old(state, identity, backup or transaction.write_new(folder, state.data, state.mode))
@@ -98,7 +103,7 @@ def _commit(transaction: Transaction, step: _Step) -> None:
         undo = partial(put, folder, old.backup, name)
     transaction.on_failure(f"put back {name}", undo)
     # Somebody who had the old file open may have written to it after it was compared; the backup is that very file.
-    if look(folder, old.backup) != old.state:
+    if look(folder, old.backup, most=len(old.state.data)) != old.state:
         raise _stale(step.edit)
 
 

@@ -1,20 +1,53 @@
-"""Unified diffs of two texts. Pure; adds no file header."""
+"""Unified diffs of two texts. Pure; adds no file header.
 
-from collections.abc import Iterator
-from difflib import SequenceMatcher
+Texts that differ too much to be compared in a moment are told as one that goes and one that comes.
+"""
+
+from collections.abc import Callable, Iterator
+from difflib import Match, SequenceMatcher
 from itertools import takewhile
 
 from supervisor.agent.patch.text import split_lines
 
-NO_NEWLINE = "\\ No newline at end of file\n"
+COMMENT = "\\ "  # begins a line of a diff that is no line of either text
+NO_NEWLINE = f"{COMMENT}No newline at end of file\n"
+MOST_STEPS = 2_000_000  # of the matcher in one diff: half a second
+GoOn = Callable[[], None]
+
+
+class TooDifferent(Exception):
+    """It would take too long to find what the texts have in common."""
+
+
+class Matcher(SequenceMatcher[str]):
+    """Counts its steps before it makes them: on texts that repeat themselves it would take their square."""
+
+    def __init__(self, old: list[str], new: list[str], go_on: GoOn) -> None:
+        self._old = old
+        self._steps = 0
+        self._go_on = go_on
+        super().__init__(None, old, new)
+
+    def find_longest_match(self, alo: int = 0, ahi: int | None = None, blo: int = 0, bhi: int | None = None) -> Match:
+        self._go_on()
+        same: dict[str, list[int]] = self.b2j  # type: ignore[attr-defined]  # where each line of the second text stands
+        self._steps += sum(1 + len(same.get(line, ())) for line in self._old[alo:ahi])
+        if self._steps > MOST_STEPS:
+            raise TooDifferent
+        return super().find_longest_match(alo, ahi, blo, bhi)
 
 
 def unified_diff(old: str, new: str, context: int) -> str:
     """Hunks from `@@` on; empty for equal texts."""
-    return "".join(_hunks(split_lines(old), split_lines(new), context))
+    return "".join(diff_lines(old, new, context))
 
 
-def _hunks(old: list[str], new: list[str], context: int) -> Iterator[str]:
+def diff_lines(old: str, new: str, context: int, go_on: GoOn = lambda: None) -> Iterator[str]:
+    """The same, line by line. `go_on` is called between steps, and may raise."""
+    return _hunks(split_lines(old), split_lines(new), context, go_on)
+
+
+def _hunks(old: list[str], new: list[str], context: int, go_on: GoOn) -> Iterator[str]:
     # What is equal at both ends is cut off first: an edit of a few lines in a long file is the usual case, and the
     # matcher's time grows faster than its input.
     head = _common(old, new)
@@ -22,7 +55,7 @@ def _hunks(old: list[str], new: list[str], context: int) -> Iterator[str]:
     skip = max(0, head - context)
     keep = max(0, tail - context)
     a, b = old[skip : len(old) - keep], new[skip : len(new) - keep]
-    for group in SequenceMatcher(None, a, b).get_grouped_opcodes(context):
+    for group in _groups(a, b, context, go_on):
         (_, a_from, _, b_from, _), (_, _, a_to, _, b_to) = group[0], group[-1]
         yield f"@@ -{_range(skip + a_from, skip + a_to)} +{_range(skip + b_from, skip + b_to)} @@\n"
         for tag, a1, a2, b1, b2 in group:
@@ -31,6 +64,13 @@ def _hunks(old: list[str], new: list[str], context: int) -> Iterator[str]:
             else:
                 yield from _marked("-", a[a1:a2])
                 yield from _marked("+", b[b1:b2])
+
+
+def _groups(a: list[str], b: list[str], context: int, go_on: GoOn) -> list[list[tuple[str, int, int, int, int]]]:
+    try:
+        return list(Matcher(a, b, go_on).get_grouped_opcodes(context))
+    except TooDifferent:
+        return [[("replace", 0, len(a), 0, len(b))]]
 
 
 def _common(old: list[str], new: list[str]) -> int:

@@ -5,9 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from actors.events import FileAdd, FileChange, FileUpdate, UpdatedFile
-from supervisor.agent.patch.diff import unified_diff
+from supervisor.agent.patch.diff import COMMENT, diff_lines
+from supervisor.agent.patch.effort import Effort
 from supervisor.agent.patch.files import FileState
 from supervisor.agent.patch.places import Place
+from supervisor.agent.patch.telling import Telling
+from supervisor.agent.patch.text import split_lines
 
 DIFF_CONTEXT_LINES = 1
 
@@ -27,8 +30,13 @@ class Move:
     target: Place
 
 
-def told_changes(edits: Sequence[FileEdit], moves: Sequence[Move]) -> Iterator[tuple[str, FileChange]]:
-    """Absolute path and change, in the order of the patch. A move is told at its source."""
+def told_changes(
+    edits: Sequence[FileEdit], moves: Sequence[Move], effort: Effort
+) -> Iterator[tuple[str, FileChange]]:
+    """Absolute path and change, in the order of the patch, as far as there is room. A move is told at its source."""
+    telling = Telling(effort.bounds)
+    if not all(telling.take(str(edit.place.shown)) for edit in edits):
+        raise effort.refusal("patch_event_bytes", "the names of the files alone are too long to be told")
     moved_from = {move.source.real: move.target for move in moves}
     moved_to = {move.target.real for move in moves}
     by_path = {edit.place.real: edit for edit in edits}
@@ -36,9 +44,9 @@ def told_changes(edits: Sequence[FileEdit], moves: Sequence[Move]) -> Iterator[t
         target = moved_from.get(edit.place.real)
         if target is not None:
             arrival = by_path[target.real]
-            yield str(edit.place.shown), _update(edit.before, arrival.after, target.shown)
+            yield str(edit.place.shown), _update(edit.before, arrival.after, target.shown, telling, effort)
         elif edit.place.real not in moved_to:
-            yield str(edit.place.shown), _change(edit)
+            yield str(edit.place.shown), _change(edit, telling, effort)
 
 
 def summary(edits: Sequence[FileEdit], moves: Sequence[Move]) -> str:
@@ -59,18 +67,22 @@ def _letter(edit: FileEdit, *, moved_here: bool) -> str:
     return "A" if edit.before is None and not moved_here else "M"
 
 
-def _change(edit: FileEdit) -> FileChange:
+def _change(edit: FileEdit, telling: Telling, effort: Effort) -> FileChange:
     if edit.after is None:
         return "delete"
     if edit.before is None:
-        added: FileAdd = {"add": {"content": edit.after.data.decode()}}
+        content = telling.told(effort.walk(split_lines(edit.after.data.decode())), len(edit.after.data))
+        added: FileAdd = {"add": {"content": content}}
         return added
-    return _update(edit.before, edit.after, None)
+    return _update(edit.before, edit.after, None, telling, effort)
 
 
-def _update(before: FileState | None, after: FileState | None, move_path: Path | None) -> FileChange:
+def _update(
+    before: FileState | None, after: FileState | None, move_path: Path | None, telling: Telling, effort: Effort
+) -> FileChange:
     # A file that is deleted and added again need not have been text before.
     old, new = (state.data.decode(errors="replace") if state else "" for state in (before, after))
-    diff = unified_diff(old, new, DIFF_CONTEXT_LINES)
+    lines = diff_lines(old, new, DIFF_CONTEXT_LINES, effort.go_on)
+    diff = telling.told(effort.walk(lines), max(len(old), len(new)), COMMENT)
     update: FileUpdate = {"update": UpdatedFile(unified_diff=diff, move_path=move_path)}
     return update

@@ -1,7 +1,4 @@
-"""Looking at files without following a link anywhere: folders are opened component by component, names below them.
-
-Callers hand in resolved folders, so a link met on the way was put there since, and the open fails.
-"""
+"""Looking at the files of a patch by folder and name, without following a link."""
 
 import os
 import secrets
@@ -9,71 +6,53 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-FILE_LIMIT_BYTES = 16 * 1024 * 1024  # a plan holds every file twice in memory
+from supervisor.agent.folders import open_folder
+
 TEMPORARY_PREFIX = ".greenroom-patch-"
-# Passing through a folder must not need the right to list it.
-_PASS = getattr(os, "O_PATH", getattr(os, "O_SEARCH", os.O_RDONLY))
-_FOLDER = _PASS | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class Unfit(Exception):
-    """What is there is not an ordinary file of bearable size. The text follows a colon."""
+    """What is there is not an ordinary file. The text follows a colon."""
+
+
+class TooLarge(Unfit):
+    """It is an ordinary file, and larger than is left to read."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """What a regular file holds. `mode` None: as the umask says, for a file that is still to be made."""
+    """What a regular file holds. `mode` None: as the client's umask says, for a file that is still to be made."""
 
     data: bytes
     mode: int | None
 
 
-def open_subfolder(parent: int, name: str) -> int:
-    return os.open(name, _FOLDER, dir_fd=parent)
-
-
-def open_root() -> int:
-    return os.open("/", _FOLDER)
-
-
-def open_folder(path: Path) -> int:
-    """A descriptor of a resolved folder; the caller closes it. Raises OSError."""
-    folder = open_root()
-    for name in path.parts[1:]:
-        try:
-            below = open_subfolder(folder, name)
-        finally:
-            os.close(folder)
-        folder = below
-    return folder
-
-
-def look(folder: int, name: str) -> FileState | None:
-    """None if there is nothing by that name. Raises OSError, Unfit."""
+def look(folder: int, name: str, most: int) -> FileState | None:
+    """None if there is nothing by that name. Raises OSError, Unfit; TooLarge for more than `most` bytes, or holes."""
     try:
         before = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
         return None
-    _require_ordinary(before, folder, name)
+    _require_ordinary(before, folder, name, most)
     descriptor = os.open(name, _READ, dir_fd=folder)
     with os.fdopen(descriptor, "rb") as file:
         opened = os.fstat(descriptor)
-        _require_ordinary(opened, folder, name)
-        data = file.read(FILE_LIMIT_BYTES + 1)
-    if len(data) > FILE_LIMIT_BYTES:
-        raise Unfit(f"it is larger than {FILE_LIMIT_BYTES} bytes")
+        _require_ordinary(opened, folder, name, most)
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise TooLarge(f"it is larger than {most} bytes")
     return FileState(data, stat.S_IMODE(opened.st_mode))
 
 
-def look_at(path: Path) -> FileState | None:
+def look_at(path: Path, most: int) -> FileState | None:
     """As `look`, by a path whose folder is resolved; None also where the folder is missing."""
     try:
         folder = open_folder(path.parent)
     except FileNotFoundError:
         return None
     try:
-        return look(folder, path.name)
+        return look(folder, path.name, most)
     finally:
         os.close(folder)
 
@@ -87,7 +66,7 @@ def temporary_name() -> str:
     return TEMPORARY_PREFIX + secrets.token_hex(8)
 
 
-def _require_ordinary(found: os.stat_result, folder: int, name: str) -> None:
+def _require_ordinary(found: os.stat_result, folder: int, name: str, most: int) -> None:
     kind = stat.S_IFMT(found.st_mode)
     if kind == stat.S_IFLNK:
         target = os.readlink(name, dir_fd=folder)
@@ -96,5 +75,5 @@ def _require_ordinary(found: os.stat_result, folder: int, name: str) -> None:
         raise Unfit("Is a directory (os error 21)")
     if kind != stat.S_IFREG:
         raise Unfit("it is not an ordinary file")
-    if found.st_size > FILE_LIMIT_BYTES:
-        raise Unfit(f"it is larger than {FILE_LIMIT_BYTES} bytes")
+    if found.st_size > most:
+        raise TooLarge(f"it has {found.st_size} bytes, and {most} are left")

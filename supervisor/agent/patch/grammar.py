@@ -1,6 +1,6 @@
 """Patch text -> operations. Pure: knows the grammar and its failure texts, and nothing of files."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
@@ -15,6 +15,7 @@ MOVE = "*** Move to: "
 END_OF_FILE = "*** End of File"
 HEREDOC_STARTS = ("<<EOF", "<<'EOF'", '<<"EOF"')
 HEREDOC_END = "EOF"
+STRIDE = 1024  # lines between two looks at whether the patch is still wanted
 
 
 class Mark(Enum):
@@ -66,14 +67,14 @@ class Patch:
     operations: tuple[Operation, ...]
 
 
-def parse(text: str) -> Patch:
-    """Raises PatchSyntax and nothing else; the texts are those that models know from Codex."""
+def parse(text: str, go_on: Callable[[], None] = lambda: None) -> Patch:
+    """Raises PatchSyntax; the texts are those that models know from Codex. `go_on` is called every few lines."""
     try:
         text.encode()
     except UnicodeEncodeError:
         raise PatchSyntax("invalid patch: The patch is not valid Unicode text") from None
     lines = _between_the_marks([line.removesuffix("\r") for line in text.strip().split("\n")])
-    return Patch(tuple(_operations(_Lines(lines))))
+    return Patch(tuple(_operations(_Lines(lines, go_on))))
 
 
 def _between_the_marks(lines: list[str]) -> list[str]:
@@ -90,9 +91,10 @@ def _between_the_marks(lines: list[str]) -> list[str]:
 class _Lines:
     """The operations' lines and how far they are read."""
 
-    def __init__(self, lines: list[str]) -> None:
+    def __init__(self, lines: list[str], go_on: Callable[[], None]) -> None:
         self._lines = lines
         self._next = 0
+        self._go_on = go_on
 
     @property
     def number(self) -> int:
@@ -104,6 +106,8 @@ class _Lines:
 
     def skip(self) -> None:
         self._next += 1
+        if not self._next % STRIDE:
+            self._go_on()
 
     def take(self, line: str) -> bool:
         if self.peek() != line:

@@ -1,9 +1,10 @@
 """Where in a file the chunks of an update belong, and what comes out. Pure."""
 
 import json
+import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 
+from supervisor.agent.patch.effort import Effort
 from supervisor.agent.patch.errors import PatchMismatch
 from supervisor.agent.patch.grammar import Chunk, Line, Mark
 from supervisor.agent.patch.text import Splice, TextFile, TextLine
@@ -28,16 +29,22 @@ def _typography_folded(text: str) -> str:
 READINGS: tuple[Callable[[str], str], ...] = (str, str.rstrip, str.strip, _typography_folded)
 
 
-def updated(content: str, chunks: Sequence[Chunk], path: str) -> str:
+SHOWN = 4000  # characters of the expected lines in a failure text: a model knows what it wrote
+
+
+def updated(content: str, chunks: Sequence[Chunk], path: str, effort: Effort | None = None) -> str:
     """The content with every chunk applied; `path` is for the failure text."""
-    file = TextFile.of(content)
-    return file.spliced(_splices(file, chunks, path))
+    effort = effort or Effort()
+    effort.spend_lines(content.count("\n") + 1)
+    file = TextFile.of(content, effort.walk)
+    return file.spliced(_splices(file, chunks, path, effort))
 
 
-def _splices(file: TextFile, chunks: Sequence[Chunk], path: str) -> Iterator[Splice]:
-    search = _Search([line.text for line in file.lines])
+def _splices(file: TextFile, chunks: Sequence[Chunk], path: str, effort: Effort) -> Iterator[Splice]:
+    search = _Search([line.text for line in file.lines], effort)
     cursor = 0
     for chunk in chunks:
+        effort.go_on()
         if chunk.context is not None:
             found = search.find([chunk.context], cursor)
             if found is None:
@@ -60,7 +67,9 @@ def _replacement(file: TextFile, search: "_Search", chunk: Chunk, cursor: int, p
         lines = _without_last_old(chunk.lines)
         start = search.find(chunk.old[:-1], cursor, at_end=chunk.at_end)
     if start is None:
-        raise PatchMismatch(f"Failed to find expected lines {json.dumps(chunk.old, ensure_ascii=False)} in {path}")
+        expected = json.dumps(chunk.old, ensure_ascii=False)
+        shown = expected if len(expected) <= SHOWN else f"{expected[:SHOWN]}…"
+        raise PatchMismatch(f"Failed to find expected lines {shown} in {path}")
     return _splice(file, lines, start)
 
 
@@ -82,12 +91,45 @@ def _splice(file: TextFile, lines: Sequence[Line], start: int) -> Splice:
     return Splice(start, at - start, tuple(new))
 
 
-class _Search:
-    """The lines of a file in each of their readings; a reading is made when it is first needed."""
+class _Reading:
+    """The lines of a file, read in one way, as a text with a letter for each line: equal lines have the same letter.
 
-    def __init__(self, lines: list[str]) -> None:
+    So that lines are looked for as words are, by the interpreter's own search, whose time is linear at its worst.
+    """
+
+    def __init__(self, lines: list[str], read: Callable[[str], str], effort: Effort) -> None:
+        self._read = read
+        self._effort = effort
+        self._letters: dict[str, str] = {}
+        self._text = "".join(self._letter(read(line)) for line in effort.walk(lines))
+
+    def first(self, wanted: Sequence[str], start: int) -> int | None:
+        letters: list[str] = []
+        for line in self._effort.walk(wanted):
+            letter = self._letters.get(self._read(line))
+            if letter is None:
+                return None  # a line that the file has nowhere
+            letters.append(letter)
+        found = self._text.find("".join(letters), start)
+        self._effort.spend_comparisons(len(wanted) + (len(self._text) if found < 0 else found) - start)
+        return None if found < 0 else found
+
+    def _letter(self, line: str) -> str:
+        letter = self._letters.get(line)
+        if letter is None:
+            if len(self._letters) == sys.maxunicode:
+                raise self._effort.refusal("patch_lines", "the file has too many different lines")
+            letter = self._letters[line] = chr(len(self._letters) + 1)
+        return letter
+
+
+class _Search:
+    """A file in each of its readings; a reading is made when it is first needed."""
+
+    def __init__(self, lines: list[str], effort: Effort) -> None:
         self._lines = lines
-        self._readings: dict[Callable[[str], str], list[str]] = {}
+        self._effort = effort
+        self._readings: dict[Callable[[str], str], _Reading] = {}
 
     def find(self, wanted: Sequence[str], start: int, *, at_end: bool = False) -> int | None:
         last = len(self._lines) - len(wanted)
@@ -96,26 +138,10 @@ class _Search:
         return self._first(wanted, start)
 
     def _first(self, wanted: Sequence[str], start: int) -> int | None:
-        for reading in READINGS:
-            lines = self._lines_as(reading)
-            pattern = [reading(line) for line in wanted]
-            for index in _places(lines, pattern, start):
-                if lines[index : index + len(pattern)] == pattern:
-                    return index
-        return None
+        places = (self._as(read).first(wanted, start) for read in READINGS)
+        return next((place for place in places if place is not None), None)
 
-    def _lines_as(self, reading: Callable[[str], str]) -> list[str]:
-        if reading not in self._readings:
-            self._readings[reading] = [reading(line) for line in self._lines]
-        return self._readings[reading]
-
-
-def _places(lines: list[str], pattern: list[str], start: int) -> Iterator[int]:
-    """Where the pattern's first line stands; `list.index` finds it many times faster than a loop would."""
-    if not pattern:
-        yield start
-    with suppress(ValueError):
-        while pattern:
-            start = lines.index(pattern[0], start)
-            yield start
-            start += 1
+    def _as(self, read: Callable[[str], str]) -> _Reading:
+        if read not in self._readings:
+            self._readings[read] = _Reading(self._lines, read, self._effort)
+        return self._readings[read]

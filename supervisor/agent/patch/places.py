@@ -6,6 +6,8 @@ from pathlib import Path
 
 from supervisor.agent.patch.errors import PatchMismatch
 
+LONGEST_PATH = 4095  # the kernel's own bound
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -20,8 +22,10 @@ def place(written: str, cwd: Path) -> Place:
         os.fsencode(written)
     except UnicodeEncodeError:
         raise PatchMismatch(f"{written!r} is not a path") from None
-    if "\0" in written:
+    if "\0" in written or "\0" in str(cwd):
         raise PatchMismatch(f"{written!r} is not a path")
+    if len(os.fsencode(cwd / written)) > LONGEST_PATH:
+        raise PatchMismatch(f"{written[:100]}… is longer than a path can be ({LONGEST_PATH} bytes)")
     plain = Path(os.path.normpath(cwd / written))
     if not plain.name or written.endswith("/"):
         raise PatchMismatch(f"{written} is a directory, not a file")

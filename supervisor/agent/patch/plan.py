@@ -9,8 +9,9 @@ from pathlib import Path
 
 from actors.events import FileChange
 from supervisor.agent.patch.edits import FileEdit, Move, summary, told_changes
+from supervisor.agent.patch.effort import Effort
 from supervisor.agent.patch.errors import PatchMismatch, os_error_text
-from supervisor.agent.patch.files import FileState, Unfit, is_writable, look_at
+from supervisor.agent.patch.files import FileState, TooLarge, Unfit, is_writable, look_at
 from supervisor.agent.patch.grammar import AddFile, DeleteFile, Patch, UpdateFile
 from supervisor.agent.patch.locate import updated
 from supervisor.agent.patch.places import Place, place
@@ -34,10 +35,12 @@ class PatchPlan:
         return dict(self.told)
 
 
-def plan_patch(patch: Patch, cwd: Path) -> PatchPlan:
-    """Raises PatchMismatch; then nothing was, and nothing would be, changed."""
-    draft = _Draft(cwd)
+def plan_patch(patch: Patch, cwd: Path, effort: Effort | None = None) -> PatchPlan:
+    """Raises PatchMismatch or PatchTooLarge; then nothing was, and nothing would be, changed."""
+    effort = effort or Effort()
+    draft = _Draft(cwd, effort)
     for operation in patch.operations:
+        effort.go_on()
         match operation:
             case AddFile():
                 draft.add(operation)
@@ -46,7 +49,7 @@ def plan_patch(patch: Patch, cwd: Path) -> PatchPlan:
             case UpdateFile():
                 draft.update(operation)
     edits = tuple(edit for edit in draft.edits.values() if edit.before is not None or edit.after is not None)
-    told = tuple(told_changes(edits, draft.moves))
+    told = tuple(told_changes(edits, draft.moves, effort))
     return PatchPlan(edits, told, summary(edits, draft.moves), empty=not patch.operations)
 
 
@@ -55,6 +58,7 @@ class _Draft:
     """The files as they would be after the operations so far."""
 
     cwd: Path
+    effort: Effort
     edits: dict[Path, FileEdit] = field(default_factory=dict)
     on_disk: dict[Path, FileState | None] = field(default_factory=dict)
     moves: list[Move] = field(default_factory=list)
@@ -62,7 +66,7 @@ class _Draft:
     def add(self, operation: AddFile) -> None:
         spot = self._spot(operation.path)
         self._require_absent(spot)
-        self._set(spot, FileState(operation.content.encode(), None))
+        self._set(spot, self._written(operation.content, None))
 
     def delete(self, operation: DeleteFile) -> None:
         spot = self._spot(operation.path)
@@ -73,12 +77,17 @@ class _Draft:
         spot = self._spot(operation.path)
         failure = "Failed to read file to update"
         old = self._existing(spot, failure)
-        text = updated(_decoded(old.data, f"{failure} {spot.shown}"), operation.chunks, str(spot.shown))
-        new = FileState(text.encode(), old.mode)
+        before = _decoded(old.data, f"{failure} {spot.shown}")
+        new = self._written(updated(before, operation.chunks, str(spot.shown), self.effort), old.mode)
         if operation.move_to is None:
             self._set(spot, new)
         else:
             self._move(spot, self._spot(operation.move_to), new)
+
+    def _written(self, text: str, mode: int | None) -> FileState:
+        data = text.encode()
+        self.effort.spend_bytes(len(data))
+        return FileState(data, mode)
 
     def _move(self, source: Place, target: Place, new: FileState) -> None:
         if source.real in self.edits or target.real in self.edits:
@@ -90,6 +99,7 @@ class _Draft:
 
     def _spot(self, written: str) -> Place:
         spot = place(written, self.cwd)
+        self.effort.spend_path(spot.real)
         if any(spot.real in (move.source.real, move.target.real) for move in self.moves):
             raise PatchMismatch(f"{spot.shown} is moved and named again in one patch; use a patch for each step")
         return spot
@@ -107,10 +117,13 @@ class _Draft:
             return self.edits[spot.real].after
         try:
             if spot.real not in self.on_disk:
-                self.on_disk[spot.real] = look_at(spot.real)
+                self.on_disk[spot.real] = found = look_at(spot.real, self.effort.bytes_left)
+                self.effort.spend_bytes(len(found.data) if found else 0)
             return self.on_disk[spot.real]
         except OSError as error:
             raise PatchMismatch(f"{failure} {spot.shown}: {os_error_text(error)}") from None
+        except TooLarge as error:
+            raise self.effort.refusal("patch_bytes", f"{failure} {spot.shown}: {error}") from None
         except Unfit as error:
             raise PatchMismatch(f"{failure} {spot.shown}: {error}") from None
 

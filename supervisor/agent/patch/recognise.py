@@ -13,6 +13,7 @@ from supervisor.agent.patch.errors import PatchSyntax
 from supervisor.agent.safety.shell import plain_commands
 
 NAMES = ("apply_patch", "applypatch")
+LONGEST_HEADER = 8192  # characters of the line that begins the heredoc: two paths
 BEGINS = re.compile(r"(apply_patch|applypatch)(?![A-Za-z0-9_.+/-])")
 HEADER = re.compile(
     r"""(cd[ \t](?P<folder>.*)[ \t]&&[ \t]+)?(apply_patch|applypatch)
@@ -47,7 +48,7 @@ def _in_script(script: str) -> PatchCall | None:
 
 def _alone(script: str) -> PatchCall | None:
     first, *lines = script.split("\n")
-    header = HEADER.fullmatch(first)
+    header = HEADER.fullmatch(first) if len(first) <= LONGEST_HEADER else None
     if header is None:
         return None
     if header["dash"]:

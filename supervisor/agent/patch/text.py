@@ -1,17 +1,25 @@
 """A text file as lines that each keep their own ending. Pure; knows nothing of patches."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Self
 
+STRETCH = 256 * 1024  # characters split in one go: a worker that does more holds up everybody for as long
 BYTE_ORDER_MARK = "\N{ZERO WIDTH NO-BREAK SPACE}"
 
 
 def split_lines(text: str) -> list[str]:
     """Lines with their line feed; unlike `str.splitlines`, nothing else ends a line."""
-    lines = text.split("\n")
-    last = lines.pop()
-    return [line + "\n" for line in lines] + ([last] if last else [])
+    lines: list[str] = []
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start + STRETCH) + 1 or len(text)
+        lines += [line + "\n" for line in text[start:end].split("\n")]
+        rest = lines.pop()
+        start = end
+        if rest != "\n":
+            lines.append(rest[:-1])
+    return lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +45,10 @@ class TextFile:
     lines: tuple[TextLine, ...]
 
     @classmethod
-    def of(cls, content: str) -> Self:
+    def of(cls, content: str, walk: Callable[[list[str]], Iterable[str]] = iter) -> Self:
+        """`walk` goes through the lines, and may look up between them."""
         mark = BYTE_ORDER_MARK if content.startswith(BYTE_ORDER_MARK) else ""
-        return cls(mark, tuple(_with_endings(split_lines(content.removeprefix(mark)))))
+        return cls(mark, tuple(_with_endings(walk(split_lines(content.removeprefix(mark))))))
 
     def ending_at(self, index: int) -> str:
         """How a new line at `index` ends: as the one it replaces or follows."""
@@ -59,7 +68,7 @@ class TextFile:
         return self.mark + "".join(line.text + line.ending for line in result)
 
 
-def _with_endings(lines: list[str]) -> Iterator[TextLine]:
+def _with_endings(lines: Iterable[str]) -> Iterator[TextLine]:
     ending = "\n"
     for line in lines:
         if line.endswith("\r\n"):

@@ -3,21 +3,25 @@
 Owns open folders, temporary files and backups for the time of one `with` block. Knows nothing of patches.
 """
 
+import errno
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from supervisor.agent.patch.files import open_root, open_subfolder, temporary_name
+from supervisor.agent.folders import open_root, open_subfolder, open_up
+from supervisor.agent.patch.files import temporary_name
 
 Undo = Callable[[], object]
 
 
 class Transaction:
-    def __init__(self) -> None:
+    def __init__(self, umask: int, pinned: Mapping[Path, tuple[int, int]]) -> None:
+        self._umask = umask  # of the conversation's client; that of this process is stricter
+        self._pinned = pinned
         self.not_undone: list[str] = []
         self._stack = ExitStack()
         self._finished = False
@@ -38,26 +42,26 @@ class Transaction:
 
     def folder(self, path: Path) -> int:
         """A descriptor of this resolved folder, made with its parents if it is missing."""
-        if path not in self._folders:
-            above = path.parent
-            descriptor = open_root() if path == above else self._open_or_make(self.folder(above), path.name)
-            self._stack.callback(os.close, descriptor)
-            self._folders[path] = descriptor
+        for at in (*reversed(path.parents), path):
+            if at not in self._folders:
+                above = self._folders.get(at.parent)
+                descriptor = open_root() if above is None else self._open_or_make(above, at.name)
+                self._stack.callback(os.close, descriptor)
+                self._require_pinned(at, descriptor)
+                self._folders[at] = descriptor
         return self._folders[path]
 
     def write_new(self, folder: int, data: bytes, mode: int | None) -> str:
         """A temporary file beside the one it will become; gone at the end, unless it was renamed."""
         name = temporary_name()
-        private = 0o600 if mode is not None else 0o666  # the umask is left to the kernel
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        descriptor = os.open(name, flags, private, dir_fd=folder)
+        descriptor = os.open(name, flags, 0o600, dir_fd=folder)
         self._stack.callback(self._discard, folder, name)
         try:
             rest = memoryview(data)
             while rest:
                 rest = rest[os.write(descriptor, rest) :]
-            if mode is not None:
-                os.fchmod(descriptor, mode)
+            os.fchmod(descriptor, 0o666 & ~self._umask if mode is None else mode)
         finally:
             os.close(descriptor)
         return name
@@ -78,9 +82,15 @@ class Transaction:
         try:
             return open_subfolder(parent, name)
         except FileNotFoundError:
-            os.mkdir(name, dir_fd=parent)
+            os.mkdir(name, 0o700, dir_fd=parent)
             self.on_failure(f"remove {name}", partial(os.rmdir, name, dir_fd=parent))
+            open_up(parent, name, 0o777 & ~self._umask)
             return open_subfolder(parent, name)
+
+    def _require_pinned(self, path: Path, folder: int) -> None:
+        found = os.fstat(folder)
+        if self._pinned.get(path, (found.st_dev, found.st_ino)) != (found.st_dev, found.st_ino):
+            raise OSError(errno.ESTALE, "the directory was replaced by another", str(path))
 
     def _undo(self, what: str, undo: Undo) -> None:
         if self._finished:

@@ -1,6 +1,6 @@
 """What the patches of one turn changed altogether, as git would show it.
 
-Remembers the first state of each file and reads the last.
+Remembers the first state of each file, as far as there is room, and reads the last.
 """
 
 import hashlib
@@ -8,10 +8,13 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from supervisor.agent.patch.diff import unified_diff
+from supervisor.agent.bounds import DEFAULTS, Bounds
+from supervisor.agent.patch.diff import COMMENT, GoOn, diff_lines
 from supervisor.agent.patch.files import FileState, Unfit, look_at
 from supervisor.agent.patch.plan import PatchPlan
+from supervisor.agent.patch.telling import Telling
 
+BINARY = 8000  # bytes in which git looks for a NUL, to tell a text from what is none
 CONTEXT_LINES = 3
 NO_BLOB = "0" * 40
 
@@ -19,25 +22,44 @@ NO_BLOB = "0" * 40
 class TurnChanges:
     """One turn's files. `diff` blocks on the disk, for a worker thread; `remember` doesn't."""
 
-    def __init__(self, cwd: Path) -> None:
+    def __init__(self, cwd: Path, bounds: Bounds = DEFAULTS) -> None:
+        self._bounds = bounds
+        self._room = bounds.patch_bytes
+        self._left_out: set[Path] = set()
         self._base = git_root(cwd) or Path(os.path.realpath(cwd))
         self._before: dict[Path, FileState | None] = {}
 
     def remember(self, plan: PatchPlan) -> None:
         """Of a plan that was applied. What a file was before the first of them is kept."""
         for edit in plan.edits:
-            self._before.setdefault(edit.place.real, edit.before)
+            if edit.place.real not in self._before:
+                self._remember(edit.place.real, edit.before)
 
-    def diff(self) -> str:
-        return "".join(self._diffs())
+    def _remember(self, path: Path, before: FileState | None) -> None:
+        size = len(before.data) if before else 0
+        if size > self._room or len(self._before) >= self._bounds.patch_files:
+            self._left_out.add(path)
+        else:
+            self._room -= size
+            self._before[path] = before
 
-    def _diffs(self) -> Iterator[str]:
+    def diff(self, go_on: GoOn = lambda: None) -> str:
+        telling = Telling(self._bounds)
+        return "".join(self._diffs(telling, go_on))
+
+    def _diffs(self, telling: Telling, go_on: GoOn) -> Iterator[str]:
         for path, before in sorted(self._before.items()):
+            go_on()
             try:
-                now = look_at(path)
+                now = look_at(path, self._bounds.patch_bytes)
             except (OSError, Unfit):
                 continue  # no longer a file that a patch could have made; there is nothing to show for it
-            yield git_diff(self._name(path), before, now)
+            sizes = (len(state.data) for state in (before, now) if state)
+            yield telling.told(git_diff_lines(self._name(path), before, now, go_on), max(sizes, default=0), COMMENT)
+            if telling.room <= 0:
+                return
+        if self._left_out:
+            yield f"{COMMENT}[… {len(self._left_out)} more files are not shown …]\n"
 
     def _name(self, path: Path) -> str:
         """Relative to the repository or the working directory; outside of it, absolute without the slash."""
@@ -52,10 +74,12 @@ def git_root(cwd: Path) -> Path | None:
 
 def git_diff(name: str, old: FileState | None, new: FileState | None) -> str:
     """Empty where nothing changed."""
-    return "".join(_git_diff(name, old, new))
+    return "".join(git_diff_lines(name, old, new))
 
 
-def _git_diff(name: str, old: FileState | None, new: FileState | None) -> Iterator[str]:
+def git_diff_lines(
+    name: str, old: FileState | None, new: FileState | None, go_on: GoOn = lambda: None
+) -> Iterator[str]:
     same_bytes = old is not None and new is not None and old.data == new.data
     if (old is None and new is None) or (same_bytes and _mode(old) == _mode(new)):
         return
@@ -70,23 +94,36 @@ def _git_diff(name: str, old: FileState | None, new: FileState | None) -> Iterat
         yield f"index {blob_id(old)}..{blob_id(new)}\n"
         left = "/dev/null" if old is None else _quoted("a/" + name)
         right = "/dev/null" if new is None else _quoted("b/" + name)
-        yield _content_diff(left, right, old, new)
+        yield from _content_diff(left, right, old, new, go_on)
 
 
-def _content_diff(left: str, right: str, old: FileState | None, new: FileState | None) -> str:
+def _content_diff(left: str, right: str, old: FileState | None, new: FileState | None, go_on: GoOn) -> Iterator[str]:
     try:
-        before, after = (state.data.decode() if state else "" for state in (old, new))
+        before, after = (_text(state) for state in (old, new))
     except UnicodeDecodeError:
-        return f"Binary files {left} and {right} differ\n"
-    hunks = unified_diff(before, after, CONTEXT_LINES)
-    return f"--- {_ended(left)}\n+++ {_ended(right)}\n{hunks}" if hunks else ""
+        yield f"Binary files {left} and {right} differ\n"
+        return
+    for number, line in enumerate(diff_lines(before, after, CONTEXT_LINES, go_on)):
+        if not number:
+            yield f"--- {_ended(left)}\n+++ {_ended(right)}\n"
+        yield line
+
+
+def _text(state: FileState | None) -> str:
+    """As git judges it. UnicodeDecodeError for what is no text."""
+    data = state.data if state else b""
+    if b"\0" in data[:BINARY]:
+        raise UnicodeDecodeError("utf-8", b"\0", 0, 1, "a NUL")
+    return data.decode()
 
 
 def blob_id(state: FileState | None) -> str:
     if state is None:
         return NO_BLOB
     # SHA-1 is how git names a blob; nothing is secured by it.
-    return hashlib.sha1(b"blob %d\0" % len(state.data) + state.data, usedforsecurity=False).hexdigest()
+    blob = hashlib.sha1(b"blob %d\0" % len(state.data), usedforsecurity=False)
+    blob.update(state.data)
+    return blob.hexdigest()
 
 
 def _mode(state: FileState | None) -> str:

@@ -1,8 +1,9 @@
 """A program that ends the commands of a daemon that was killed, at once and not at the next start. Linux only.
 
 It reads from a pipe that only the daemon holds. A word means that all is in order; an end without a word means that
-nobody is left to end what runs. Whatever bears the mark of that one life, and what descends from it, is ended then;
-the next life has a mark of its own, so the two never meet. Standard library only, no package: it is kept small.
+nobody is left to end what runs. Whatever bears the mark of that one life or has inherited a number of its commands is
+ended then, and what descends from it; the next life has its own, so the two never meet. Standard library only, no
+package: it is kept small.
 """
 
 import contextlib
@@ -17,17 +18,42 @@ GIVE_UP_S = 5.0  # after the grace: what still lives is another user's, or stuck
 DEAF_TO = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)  # what is said to the whole group is meant for the daemon
 
 
-def main(mark: str, grace_s: float) -> None:
+def main(mark: str, grace_s: float, top: int, width: int) -> None:
+    """`top` and `width`: the numbers that commands of that life have inherited, as tags.py has it."""
     for signum in DEAF_TO:
         signal.signal(signum, signal.SIG_IGN)
     if not os.read(0, 1):
-        _end(os.fsencode(mark), time.monotonic() + grace_s)
+        _end(Ours(os.fsencode(mark), top, width), time.monotonic() + grace_s)
 
 
-def _end(mark: bytes, deadline: float) -> None:
+class Ours:
+    """What a process of that life has: its mark, or a number of its commands."""
+
+    def __init__(self, mark: bytes, top: int, width: int) -> None:
+        self._mark = mark
+        self._top = top
+        self._width = width
+
+    def has(self, pid: int) -> bool:
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as file:  # noqa: PTH123  # the same
+                if any(entry.startswith(self._mark) for entry in file.read().split(b"\0")):
+                    return True
+            with open(f"/proc/{pid}/limits", "rb") as file:  # noqa: PTH123  # the same
+                return any(self._holds(line) for line in file if line.startswith(b"Max file locks"))
+        except OSError:
+            return False  # another user's, or gone
+
+    def _holds(self, line: bytes) -> bool:
+        hard = line.split()[4]
+        below = self._top - int(hard) if hard.isdigit() else -1
+        return 0 <= below < self._width and below % 2 == 1
+
+
+def _end(ours: Ours, deadline: float) -> None:
     """TERM once to each, and when the grace is over KILL until nothing is found."""
     asked: set[int] = set()
-    while (found := _found(mark)) and (now := time.monotonic()) < deadline + GIVE_UP_S:
+    while (found := _found(ours)) and (now := time.monotonic()) < deadline + GIVE_UP_S:
         for pid in found:
             if now >= deadline:
                 _signal(pid, signal.SIGKILL)
@@ -38,9 +64,9 @@ def _end(mark: bytes, deadline: float) -> None:
         time.sleep(LOOK_AGAIN_S)
 
 
-def _found(mark: bytes) -> set[int]:
+def _found(ours: Ours) -> set[int]:
     parents = dict(_living())
-    found = {pid for pid in parents if _bears(pid, mark)}
+    found = {pid for pid in parents if ours.has(pid)}
     while below := {pid for pid, parent in parents.items() if parent in found} - found:
         found |= below
     return found
@@ -56,18 +82,10 @@ def _living() -> Iterator[tuple[int, int]]:
                     yield int(name), int(parent)
 
 
-def _bears(pid: int, mark: bytes) -> bool:
-    try:
-        with open(f"/proc/{pid}/environ", "rb") as file:  # noqa: PTH123  # the same
-            return any(entry.startswith(mark) for entry in file.read().split(b"\0"))
-    except OSError:
-        return False  # another user's, or gone
-
-
 def _signal(pid: int, signum: signal.Signals) -> None:
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.kill(pid, signum)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], float(sys.argv[2]))
+    main(sys.argv[1], float(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))

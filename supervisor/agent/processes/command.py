@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from actors.ids import ConversationId, TurnId
+from supervisor.umask import USUAL
 
 INSTANCE = "GREENROOM_INSTANCE"  # which daemon home; the same in its next life
 CONVERSATION = "GREENROOM_CONVERSATION"
@@ -29,6 +30,7 @@ class Command:
     timeout_s: float | None = None
     keeper: bool = False
     pass_fds: tuple[int, ...] = ()
+    umask: int = USUAL
 
 
 @dataclass(frozen=True, slots=True)

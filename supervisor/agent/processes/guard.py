@@ -12,6 +12,7 @@ import structlog
 
 from supervisor.agent.processes import after_death
 from supervisor.agent.processes.platform import LINUX
+from supervisor.agent.processes.tags import WIDTH, Span
 
 LEAVES_S = 1.0  # it has nothing to do but to hear of it
 ALL_IS_WELL = b"."
@@ -22,9 +23,8 @@ log = structlog.get_logger()
 class Guard:
     """Loop thread only. Without one a killed daemon's commands run until the next daemon starts."""
 
-    def __init__(self, mark: str, grace_s: float) -> None:
-        self._mark = mark
-        self._grace_s = grace_s
+    def __init__(self, mark: str, grace_s: float, span: Span | None) -> None:
+        self._words = (mark, str(grace_s), str(span.top if span else 0), str(WIDTH))
         self._process: subprocess.Popen[bytes] | None = None
 
     def watch(self) -> None:
@@ -32,7 +32,7 @@ class Guard:
         if not LINUX or (self._process is not None and self._process.poll() is None):
             return
         self.close()
-        argv = [sys.executable, "-I", "-S", after_death.__file__, self._mark, str(self._grace_s)]
+        argv = [sys.executable, "-I", "-S", after_death.__file__, *self._words]
         try:
             self._process = subprocess.Popen(  # noqa: S603  # a program of ours
                 argv,

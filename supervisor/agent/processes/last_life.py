@@ -1,7 +1,8 @@
 """Ending what a killed daemon left running. Before anything of this life is spawned.
 
 Certain are a process of the ledger whose start time and marks are still the same, one that carries the marks of our
-instance, and what descends from either. A number that somebody else has now is never touched.
+instance or a number of the last life's commands, and what descends from any. A pid that somebody else has now is
+never touched.
 """
 
 import asyncio
@@ -14,6 +15,7 @@ from supervisor.agent.processes.ending import end
 from supervisor.agent.processes.ledger import Entry, Ledger
 from supervisor.agent.processes.platform import table_of_this_system
 from supervisor.agent.processes.table import Process, Sight, Table, unmoved
+from supervisor.agent.processes.tags import Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +29,16 @@ class Swept:
 
 
 async def sweep_last_life(ledger_path: Path, instance: str, grace_s: float = 1.0) -> Swept:
-    ledger, remains = Ledger(ledger_path), _Remains(table_of_this_system(), instance)
-    entries = ledger.entries()
+    ledger, table = Ledger(ledger_path), table_of_this_system()
+    entries, claims = ledger.entries(), ledger.claims()
+    remains = _Remains(table, instance, [Span(top) for boot, top in claims if boot == table.boot])
     remains.expect(entries)
     never: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     survivors = await end(remains.find, list, grace_s, never)
     for entry in entries:
         ledger.remove(entry)
+    for boot, top in claims:
+        ledger.withdraw(boot, top)
     return Swept(
         ended=len(remains.seen) - len(survivors),
         turns=frozenset(remains.turns),
@@ -43,8 +48,9 @@ async def sweep_last_life(ledger_path: Path, instance: str, grace_s: float = 1.0
 
 
 class _Remains:
-    def __init__(self, table: Table, instance: str) -> None:
+    def __init__(self, table: Table, instance: str, spans: list[Span]) -> None:
         self._table = table
+        self._spans = spans
         self._instance = instance
         self._spared = self._ourselves()
         self.seen: set[tuple[int, int]] = set()
@@ -69,13 +75,20 @@ class _Remains:
     def _same(self, entry: Entry, process: Process) -> bool:
         return (entry.boot, entry.start) == (self._table.boot, process.start) and self._marked(process.pid)
 
+    def _left_behind(self, pid: int) -> bool:
+        """By its marks, or by the number that it inherited, which cleans no environment away."""
+        if self._marked(pid):
+            return True
+        tag = self._table.tag(pid) if self._spans else None
+        return any(span.holds(tag) for span in self._spans)
+
     def _marked(self, pid: int) -> bool:
         return self._table.marks(pid).get(INSTANCE) == self._instance
 
     def find(self, at_sight: Sight = unmoved) -> list[Process]:
         self._table.refresh()
         found: dict[int, Process] = {}
-        ahead = [pid for pid in self._table.everybody() if self._marked(pid)]
+        ahead = [pid for pid in self._table.everybody() if self._left_behind(pid)]
         while ahead:
             pid = ahead.pop()
             process = self._table.look(pid)

@@ -1,11 +1,14 @@
-"""The processes that run, on disk: an empty file each, whose name says it all. So there is nothing to tear or repair.
+"""The processes that run, and the numbers they have inherited, on disk: empty files whose names say all.
 
-Nothing is synced: a killed daemon leaves its page cache to the kernel, and after a power cut nothing runs any more.
+So there is nothing to tear or repair. Nothing is synced: a killed daemon leaves its page cache to the kernel, and
+after a power cut nothing runs any more.
 """
 
 import contextlib
 from dataclasses import dataclass
 from pathlib import Path
+
+SPAN = "span"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,17 @@ class Ledger:
 
     def remove(self, entry: Entry) -> None:
         (self._directory / entry.name).unlink(missing_ok=True)
+
+    def claim(self, boot: str, top: int) -> None:
+        """The numbers of this life's commands, see tags.py, for whoever comes after a kill."""
+        (self._directory / f"{SPAN}.{top}.{boot}").touch()
+
+    def claims(self) -> list[tuple[str, int]]:
+        names = (path.name.split(".", 2) for path in self._directory.glob(f"{SPAN}.*.*"))
+        return [(boot, int(top)) for _, top, boot in names if top.isdigit()]
+
+    def withdraw(self, boot: str, top: int) -> None:
+        (self._directory / f"{SPAN}.{top}.{boot}").unlink(missing_ok=True)
 
     def entries(self) -> list[Entry]:
         """What doesn't look like an entry is not ours to judge, and is left."""

@@ -1,12 +1,19 @@
 """Which process table this system has."""
 
+import functools
 import sys
 
 from supervisor.agent.processes.procfs import ProcTable, become_subreaper
 from supervisor.agent.processes.ps import PsTable
 from supervisor.agent.processes.table import Table
+from supervisor.agent.processes.tags import Tags
 
 LINUX = sys.platform == "linux"
+
+
+@functools.cache
+def tags_of_this_process() -> Tags | None:
+    return Tags() if LINUX else None
 
 
 def table_of_this_system() -> Table:

@@ -22,7 +22,7 @@ from supervisor.agent.processes.guard import Guard
 from supervisor.agent.processes.ledger import Entry, Ledger
 from supervisor.agent.processes.output import Output
 from supervisor.agent.processes.pipes import Pipe, Pump
-from supervisor.agent.processes.platform import gather_orphans, table_of_this_system
+from supervisor.agent.processes.platform import gather_orphans, table_of_this_system, tags_of_this_process
 from supervisor.agent.processes.spawn import Child, reason, spawn
 from supervisor.agent.processes.tree import Scope, Tree
 
@@ -54,18 +54,27 @@ class Processes:
         self._turns: dict[TurnId, _Turn] = {}
         self._runs = itertools.count(1)
         self._life = f"{os.getpid()}-{self._table.now()}"
-        self._guard = Guard(f"{COMMAND}={self._life}-", grace_s) if guarded else None
+        tags = tags_of_this_process()
+        self._span = tags.span if tags else None
+        self._guard = Guard(f"{COMMAND}={self._life}-", grace_s, self._span) if guarded else None
         self._reaping: asyncio.TimerHandle | None = None
         self._survivors = 0
 
     async def __aenter__(self) -> Self:
         gather_orphans(on=True)
+        if self._span is not None:
+            try:
+                self._ledger.claim(self._table.boot, self._span.top)
+            except OSError as error:  # a full disk: the marks still tell the next life whose most of them are
+                log.warning("ledger.failed", error=str(error))
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await asyncio.gather(*(self.end_turn(turn) for turn in list(self._turns)))
         if self._guard is not None:
             self._guard.close()
+        if self._span is not None:
+            self._ledger.withdraw(self._table.boot, self._span.top)
         gather_orphans(on=False)
 
     def __repr__(self) -> str:
@@ -89,7 +98,7 @@ class Processes:
         if self._guard is not None:
             self._guard.watch()
         try:
-            child = spawn(command, run, self._marks(command, run))
+            child = self._spawn(command, run)
         except (OSError, ValueError) as error:
             return NotStarted(reason(error))
         self._tree.children[child.pid] = child
@@ -125,7 +134,7 @@ class Processes:
     def _open(self, turn: TurnId) -> _Turn:
         if turn not in self._turns:
             self._turns[turn] = _Turn()
-            self._tree.since[turn] = self._table.now()
+            self._tree.open(turn)
         if self._reaping is None:
             self._reaping = asyncio.get_running_loop().call_later(REAP_S, self._reap)
         return self._turns[turn]
@@ -134,8 +143,7 @@ class Processes:
         if (closed := self._turns.pop(turn, None)) is not None:
             for pipe in closed.background:
                 pipe.close()
-            del self._tree.since[turn]
-            self._tree.ending.discard(turn)
+            self._tree.close(turn)
         if not self._turns and self._reaping is not None:
             self._reaping.cancel()
             self._reaping = None
@@ -143,6 +151,16 @@ class Processes:
     def _reap(self) -> None:
         self._tree.reap()
         self._reaping = asyncio.get_running_loop().call_later(REAP_S, self._reap)
+
+    def _spawn(self, command: Command, run: str) -> Child:
+        """Between two steps down of the number that is inherited: the first is the command's, the second nobody's."""
+        tags = tags_of_this_process()
+        self._tree.enter(run, command.turn, tags.lower() if tags else None)
+        try:
+            return spawn(command, run, self._marks(command, run))
+        finally:
+            if tags:
+                tags.lower()
 
     def _marks(self, command: Command, run: str) -> dict[str, str]:
         return {INSTANCE: self._instance, CONVERSATION: command.conversation, TURN: command.turn, COMMAND: run}

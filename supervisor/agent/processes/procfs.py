@@ -60,6 +60,13 @@ class ProcTable:
             return []
         return [child for tid in tids for child in _children_of_thread(pid, int(tid))]
 
+    def tag(self, pid: int) -> int | None:
+        for line in _glance(f"/proc/{pid}/limits").splitlines():
+            if line.startswith(b"Max file locks"):
+                hard = line.split()[4]
+                return int(hard) if hard.isdigit() else None
+        return None
+
     def marks(self, pid: int) -> Mapping[str, str]:
         try:
             environ = _read(f"/proc/{pid}/environ")

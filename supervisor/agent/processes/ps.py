@@ -61,5 +61,8 @@ class PsTable:
     def children(self, pid: int) -> Sequence[int]:
         return self._children.get(pid, ())
 
+    def tag(self, _: int) -> None:
+        return None  # macOS passes no such number on
+
     def marks(self, pid: int) -> Mapping[str, str]:
         return self._marks.get(pid, {})

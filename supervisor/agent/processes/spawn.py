@@ -51,6 +51,7 @@ def spawn(command: Command, run: str, marks: Mapping[str, str]) -> Child:
         stderr=subprocess.PIPE,
         pass_fds=command.pass_fds,
         start_new_session=True,
+        umask=command.umask,
     )
     try:
         return Child(popen, command, run)

@@ -52,6 +52,10 @@ class Table(Protocol):
 
     def children(self, pid: int) -> Sequence[int]: ...
 
+    def tag(self, pid: int) -> int | None:
+        """The number it has inherited, see tags.py; None where there is none, or no such thing."""
+        ...
+
     def marks(self, pid: int) -> Mapping[str, str]:
         """The marks in the environment that the process was started with; empty where it may not be read."""
         ...

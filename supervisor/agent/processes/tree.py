@@ -1,9 +1,10 @@
 """Whose process is it? Finds everything that is alive of a command or of a turn, wherever it has gone.
 
 A root is a child of ours: one we spawned, or an orphan that came to us. What descends from a root belongs with it.
-An orphan is known by its marks; by the session or group of a command still running; by having been seen below one;
-and if it shows none of these, it belongs to the only turn that can have started it, or else to the last of those.
-Turns that end at the same time are all the last.
+An orphan is known by having been seen below one; by the number it has inherited; by the session or group of a command
+still running. None of these can a process choose. Its marks, which it can, only count where there is no number, and
+only if they name a run of an open turn. If it shows nothing of all that, it belongs to the only turn that can have
+started it, or else to the last of those. Turns that end at the same time are all the last.
 """
 
 import contextlib
@@ -35,6 +36,8 @@ class Tree:
         self._session = os.getsid(0)
         self.children: dict[int, Child] = {}
         self.since: dict[TurnId, int] = {}  # open turns, and the time before their first process
+        self.runs: dict[str, TurnId] = {}  # of the open turns
+        self.tags: dict[int, str] = {}  # the runs by the numbers that their processes inherit
         self.ending: set[TurnId] = set()  # those of them that may look no more
 
     def leaders(self, scope: Scope) -> list[Child]:
@@ -81,10 +84,32 @@ class Tree:
             return False
         if process.name in scope.seen:
             return True
-        marks = self._table.marks(pid)
-        if marks.get(INSTANCE) == self._instance:
-            return marks.get(TURN) == scope.turn and scope.run in {None, marks.get(COMMAND)}
+        run = self.tags.get(self._table.tag(pid) or 0) or self._marked(pid)
+        if run is not None:
+            return self.runs[run] == scope.turn and scope.run in {None, run}
         return self._orphan(process) and self._unmarked(scope, process)
+
+    def _marked(self, pid: int) -> str | None:
+        """The run that its marks name. Of a turn that isn't open they say nothing: it would be nobody's."""
+        marks = self._table.marks(pid)
+        run = marks.get(COMMAND, "")
+        ours = marks.get(INSTANCE) == self._instance and marks.get(TURN) == self.runs.get(run)
+        return run if ours and run in self.runs else None
+
+    def open(self, turn: TurnId) -> None:
+        self.since[turn] = self._table.now()
+
+    def enter(self, run: str, turn: TurnId, tag: int | None) -> None:
+        """Before it is started."""
+        self.runs[run] = turn
+        if tag is not None:
+            self.tags[tag] = run
+
+    def close(self, turn: TurnId) -> None:
+        del self.since[turn]
+        self.ending.discard(turn)
+        self.runs = {run: owner for run, owner in self.runs.items() if owner != turn}
+        self.tags = {tag: run for tag, run in self.tags.items() if run in self.runs}
 
     def _orphan(self, process: Process) -> bool:
         """Ours, though not spawned as a command. What other code of the daemon spawns stays in our session."""

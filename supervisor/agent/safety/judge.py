@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from actors.settings import ApprovalPolicy, SandboxMode
+from actors.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxMode, SandboxPolicy
 from supervisor.agent.safety import rules
-from supervisor.agent.safety.known_safe import known_safe
+from supervisor.agent.safety.known_safe import programs
 from supervisor.agent.safety.rules import Reject, Run, Sandboxing, Verdict
 
 
@@ -14,20 +14,44 @@ def judge_command(
     sandbox_mode: SandboxMode,
     *,
     sandbox_available: bool,
+    plainly_named: bool = False,
     escalated: bool = False,
     approved: bool = False,
 ) -> Verdict:
-    """`escalated`: the model asked to leave the sandbox. `approved`: a person let this run for the session."""
+    """`plainly_named`: its programs are the system's own; asked only where there is no sandbox.
+
+    `escalated`: the model asked to leave the sandbox. `approved`: a person let this run for the session.
+    """
     if approved:
         return Run()
-    column = _column(sandbox_mode, available=sandbox_available)
-    if known_safe(argv):
-        # Safe is a name; what answers to it the search path decides, and the first place on it is often one that a
-        # sandboxed command may write, like the `bin` of an environment in the project. And the project may tell what
-        # only reads to start programs, as it tells git by its configuration and cargo by build scripts.
-        return Run(sandboxed=column is Sandboxing.AVAILABLE)
-    cell = (policy, column)
-    return rules.ESCALATED.get(cell, rules.COMMANDS[cell]) if escalated else rules.COMMANDS[cell]
+    cell = (policy, _column(sandbox_mode, available=sandbox_available))
+    if escalated:
+        return rules.ESCALATED.get(cell, rules.COMMANDS[cell])
+    return _only_reads(argv, cell, available=sandbox_available, plainly=plainly_named) or rules.COMMANDS[cell]
+
+
+def _only_reads(
+    argv: Sequence[str], cell: tuple[ApprovalPolicy, Sandboxing], *, available: bool, plainly: bool
+) -> Run | None:
+    """How a known safe command runs without a question; None where it is judged like any other.
+
+    Safe is a name: the search path decides what answers to it, and a project may tell what only reads to start
+    programs, as it tells git by its configuration. So it runs where it can do no harm; where there is no such place,
+    only what obeys no file, and is the system's own, runs at all.
+    """
+    if rules.COMMANDS[cell] == Run():
+        return None  # everything runs there
+    names = programs(argv)
+    if names and available:
+        return Run(sandboxed=True, read_only=True)
+    return Run() if names and plainly and rules.OBEYS_FILES.isdisjoint(names) else None
+
+
+def confinement(run: Run, own: SandboxPolicy) -> SandboxPolicy:
+    """The sandbox that a command runs in, if `own` is the conversation's."""
+    if run.read_only:
+        return ReadOnly()
+    return own if run.sandboxed else DangerFullAccess()
 
 
 def judge_patch(

@@ -11,12 +11,17 @@ SED_PRINT = re.compile(r"[0-9]+(,[0-9]+)?p")
 
 def known_safe(argv: Sequence[str]) -> bool:
     """A command as it would be executed, or every command in a `bash -lc` script."""
+    return bool(programs(argv))
+
+
+def programs(argv: Sequence[str]) -> tuple[str, ...]:
+    """The names of all programs of a known safe command; none where it is not known to be safe."""
     match argv:
         case ["bash", "-lc", script]:
             commands = plain_commands(script) or ()
-            return len(commands) > 0 and all(map(_only_reads, commands))
+            return ("bash", *(words[0] for words in commands)) if commands and all(map(_only_reads, commands)) else ()
         case _:
-            return _only_reads(argv)
+            return (argv[0],) if _only_reads(argv) else ()
 
 
 def _only_reads(argv: Sequence[str]) -> bool:
@@ -47,13 +52,6 @@ def _sed(arguments: Sequence[str]) -> bool:
             return bool(SED_PRINT.fullmatch(lines)) and bool(file) and not file.startswith("-")
         case _:
             return False
-
-
-def _cargo(arguments: Sequence[str]) -> bool:
-    if not arguments or arguments[0] != "check":
-        return False
-    options = [_option(word) for word in arguments[1:] if word.startswith("-")]
-    return rules.CARGO_CHECK_OPTIONS.issuperset(options)
 
 
 def _git(arguments: Sequence[str]) -> bool:
@@ -87,6 +85,5 @@ _CHECKS: Mapping[str, Callable[[Sequence[str]], bool]] = {
     "find": _find,
     "rg": _rg,
     "sed": _sed,
-    "cargo": _cargo,
     "git": _git,
 }

@@ -1,53 +1,52 @@
-"""Where a sandbox policy lets patches write. Resolves the roots when it is made; judges resolved paths."""
+"""Whether a patch writes only where commands of its conversation could: the same roots, judged by resolved paths."""
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import assert_never
 
-from actors.settings import DangerFullAccess, ReadOnly, SandboxPolicy, WorkspaceWrite
-from supervisor.agent.workspace import projects, temporary
+from supervisor.agent.repositories import COMMON, GIT, HEAD, OWN, STORES
+from supervisor.agent.sandbox import Roots
 
-REPOSITORY = ".git"
-
-
-@dataclass(frozen=True, slots=True)
-class Roots:
-    writable: tuple[Path, ...]
-    closed: tuple[Path, ...] = ()
-    everywhere: bool = False
-
-    def cover(self, paths: Iterable[Path]) -> bool:
-        """Whether each of these paths, resolved, may be written."""
-        return self.everywhere or all(self._covers(path) for path in paths)
-
-    def _covers(self, path: Path) -> bool:
-        if any(path.is_relative_to(folder) for folder in self.closed):
-            return False
-        return any(path.is_relative_to(root) and not _in_repository(path.relative_to(root)) for root in self.writable)
+_OWN = frozenset(name.casefold() for name in OWN)
 
 
-def writable_roots(policy: SandboxPolicy, cwd: Path, tmpdir: Path | None) -> Roots:
-    """`tmpdir` is the client's TMPDIR, if it has one."""
-    match policy:
-        case DangerFullAccess():
-            return Roots((), everywhere=True)
-        case ReadOnly():
-            return Roots(())
-        case WorkspaceWrite():
-            own, scratch = _real(projects(policy, cwd)), _real(temporary(policy, tmpdir))
-            # A root's .git may itself be a link to somewhere in another root. Not in a temporary directory: there
-            # any command can put a link that would close somebody else's project.
-            return Roots(tuple(dict.fromkeys((*own, *scratch))), closed=_real(root / REPOSITORY for root in own))
-        case _:
-            assert_never(policy)
+def cover(roots: Roots, paths: Iterable[Path]) -> bool:
+    """Whether each of these paths, resolved, may be written."""
+    planned = tuple(paths)
+    return all(_covers(roots, path, planned) for path in planned)
 
 
-def _real(paths: Iterable[Path]) -> tuple[Path, ...]:
-    return tuple(dict.fromkeys(Path(os.path.realpath(path)) for path in paths))
+def _covers(roots: Roots, path: Path, planned: tuple[Path, ...]) -> bool:
+    if any(_lies_in(path, closed) for closed in (*roots.closed, *roots.hidden)):
+        return False
+    return any(
+        path.is_relative_to(root.path) and not _in_repository(root.path, path, planned) for root in roots.writable
+    )
 
 
-def _in_repository(below_root: Path) -> bool:
-    """Nested repositories too, and as file systems without case would read it."""
-    return any(part.casefold() == REPOSITORY for part in below_root.parts)
+def _in_repository(root: Path, path: Path, planned: tuple[Path, ...]) -> bool:
+    """Nested ones too, as file systems without case would read it; and what git takes for one without a `.git`."""
+    parts = path.relative_to(root).parts
+    if any(part.casefold() == GIT for part in parts):
+        return True
+    at = root
+    for part in parts:
+        if part.casefold() in _OWN and _is_repository(at, planned):
+            return True
+        at /= part
+    return False
+
+
+def _is_repository(folder: Path, planned: tuple[Path, ...]) -> bool:
+    """As the folder will be."""
+
+    def there(name: str) -> bool:
+        return os.path.lexists(folder / name) or any(_lies_in(path, folder / name) for path in planned)
+
+    return there(HEAD) and (there(COMMON) or all(map(there, STORES)))
+
+
+def _lies_in(path: Path, folder: Path) -> bool:
+    """Upper and lower case are the same to some file systems; to close too much asks a question, no more."""
+    above = [part.casefold() for part in folder.parts]
+    return [part.casefold() for part in path.parts[: len(above)]] == above

@@ -17,8 +17,11 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Run:
+    """`read_only`: in a sandbox that may write nothing and has no network, whatever the conversation's own is."""
+
     sandboxed: bool = False
     retry_unsandboxed_on_failure: bool = False
+    read_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +126,17 @@ GIT_BRANCH_LISTS = _words(
 # With one of these, a bare word is a pattern or a commit and not the name of a new branch.
 GIT_BRANCH_LISTS_SURELY = _words("--list --contains --no-contains --merged --no-merged --points-at")
 
-CARGO_CHECK_OPTIONS = _words(
-    "--workspace --all --all-targets --all-features --no-default-features --lib --bins --bin --tests --test "
-    "--examples --example --benches --release -r --locked --offline --frozen -q --quiet -v --verbose "
-    "--message-format --package -p --features -F --keep-going"
+# What is run without a sandbox must obey nobody but us. git starts what a repository's configuration names, and a
+# folder of a cloned tree can be such a repository.
+OBEYS_FILES = frozenset({"git"})
+# The directories that no project and no agent writes to; a program counts as known if it is found there first.
+SYSTEM_DIRECTORIES = frozenset(
+    {
+        *("/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"),
+        *("/opt/homebrew/bin", "/run/current-system/sw/bin"),
+    }
+)
+# Variables by which a shell, the dynamic linker or one of the readers starts or loads something else.
+STEERING = re.compile(
+    r"BASH_ENV|ENV|SHELLOPTS|BASHOPTS|BASH_FUNC_.*|LD_.*|DYLD_.*|GCONV_PATH|GREP_OPTIONS|RIPGREP_CONFIG_PATH"
 )

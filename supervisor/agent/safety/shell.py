@@ -1,7 +1,8 @@
 """A bash script -> the plain commands that bash would run, or None if there is anything more to it.
 
 The parser and bash may differ about odd text. So the parser's answer is only believed where the script reads like it
-byte for byte: words of harmless characters, simple quotes, operators, and nothing but blanks in between.
+byte for byte: words of harmless characters, simple quotes, operators, and nothing but blanks in between. It gets no
+others: some of 16 KiB keep it busy for many seconds.
 """
 
 import re
@@ -25,6 +26,11 @@ RESERVED = frozenset(
     }
 )
 BARE_WORD = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
+MOST_PIECES = 512  # words, operators and blanks; the parser's time grows with their square
+SIMPLE = re.compile(
+    rf"""(?:[ \t\n]+ | {BARE_WORD.pattern} | '[^']*' | "[^"$`\\]*" | && | \|\| | [;|]){{0,{MOST_PIECES}}}+""",
+    re.VERBOSE,
+)
 QUOTED = re.compile(r"[^\0-\x08\x0b-\x1f\x7f]*")
 DOUBLE_QUOTED = re.compile(r"[^\0-\x08\x0b-\x1f\x7f$`\\\"]*")
 BLANKS = re.compile(rb"[ \t\n]*")
@@ -40,7 +46,8 @@ class _Piece:
 
 
 def plain_commands(script: str) -> tuple[Words, ...] | None:
-    root = parse_bash(script) if len(script) <= SCRIPT_LIMIT_CHARS else None
+    simple = len(script) <= SCRIPT_LIMIT_CHARS and SIMPLE.fullmatch(script)
+    root = parse_bash(script) if simple else None
     if root is None:
         return None
     source = script.encode()

@@ -4,7 +4,8 @@ Turns a policy into the argv that runs inside it. Knows nothing of approvals, an
 """
 
 from supervisor.agent.sandbox.confined import Availability, Confined
-from supervisor.agent.sandbox.roots import Roots, roots_of
+from supervisor.agent.sandbox.protection import Protection
+from supervisor.agent.sandbox.roots import Roots
 from supervisor.agent.sandbox.sandbox import Sandbox
 
-__all__ = ["Availability", "Confined", "Roots", "Sandbox", "roots_of"]
+__all__ = ["Availability", "Confined", "Protection", "Roots", "Sandbox"]

@@ -1,18 +1,31 @@
-"""The sandbox of Linux: mounts and namespaces by bubblewrap, and a filter for what namespaces don't separate."""
+"""The sandbox of Linux: mounts and namespaces by bubblewrap, and a filter for what they don't separate.
+
+bubblewrap itself gets nothing of the client's: neither its environment, which may name libraries to load, nor its
+search path, nor its directory. What it is told goes through a descriptor, because everybody may read an argv.
+"""
 
 import contextlib
+import functools
 import os
 import shutil
+import stat
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from supervisor.agent.folders import PASS, open_below, open_folder
+from supervisor.agent.processes.command import MARKS
 from supervisor.agent.sandbox.confined import Availability, Confined
+from supervisor.agent.sandbox.mounts import Mounts, mounts_of
 from supervisor.agent.sandbox.placeholders import Placeholders
 from supervisor.agent.sandbox.roots import Roots
-from supervisor.agent.sandbox.seccomp import no_outside_sockets
+from supervisor.agent.sandbox.seccomp import program
+from supervisor.agent.sandbox.sockets import others
 
 PROBE_TIMEOUT_S = 5.0  # takes 10 ms; only a broken mount makes it slow
+SYSTEM = ("/usr/bin", "/bin", "/usr/local/bin", "/run/wrappers/bin", "/run/current-system/sw/bin")
+BARE: Mapping[str, str] = {"PATH": "/usr/bin:/bin"}
+MOST_VARIABLES = 2_500  # bubblewrap takes 9,000 arguments, and each variable is three of them
 INSTALL = "install bubblewrap: `apt install bubblewrap`, `dnf install bubblewrap` or `pacman -S bubblewrap`"
 ALLOW = (
     "allow user namespaces: `sysctl kernel.unprivileged_userns_clone=1`, on Ubuntu an AppArmor profile for bwrap or "
@@ -26,81 +39,137 @@ ISOLATED = (
 
 
 class Bubblewrap:
-    def __init__(self, protected: Sequence[Path], hidden: Sequence[Path]) -> None:
-        self._program = shutil.which("bwrap")
-        self._protected = protected
-        self._hidden = hidden
+    def __init__(self, search: Sequence[str] = SYSTEM) -> None:
+        """The system's own goes before one that only the daemon's search path has: a project may lie on that."""
+        yours = (entry for entry in os.get_exec_path() if Path(entry).is_absolute())
+        self._program = shutil.which("bwrap", path=os.pathsep.join((*search, *yours)))
         self._placeholders = Placeholders()
+
+    @functools.cached_property
+    def _by_descriptor(self) -> bool:
+        """Older ones take names alone."""
+        told = subprocess.run(  # noqa: S603 - the program that we are going to run
+            (self._program or "bwrap", "--help"), env=BARE, capture_output=True, timeout=PROBE_TIMEOUT_S, check=False
+        )
+        return b"--ro-bind-fd" in told.stdout + told.stderr
 
     def probe(self) -> Availability:
         if self._program is None:
             return Availability(ok=False, reason="bwrap is not installed", how_to_get=INSTALL)
-        with self.confine(Roots(), Path("/"), ("true",), network=False) as confined:
-            try:
+        try:
+            with self.confine(Roots(), Path("/"), ("true",), {}, network=False) as confined:
                 tried = subprocess.run(  # noqa: S603 - our own probe
                     confined.argv,
+                    env=confined.env,
                     pass_fds=confined.pass_fds,
                     capture_output=True,
                     timeout=PROBE_TIMEOUT_S,
                     check=False,
                 )
-            except (OSError, subprocess.TimeoutExpired) as error:
-                return Availability(ok=False, reason=f"bwrap does not run: {error}", how_to_get=ALLOW)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return Availability(ok=False, reason=f"bwrap does not run: {error}", how_to_get=ALLOW)
         if tried.returncode != 0:
             reason = tried.stderr.decode("utf-8", "replace").strip() or f"bwrap ended with {tried.returncode}"
             return Availability(ok=False, reason=reason, how_to_get=ALLOW)
         return Availability(ok=True)
 
     @contextlib.contextmanager
-    def confine(self, roots: Roots, cwd: Path, argv: Sequence[str], *, network: bool) -> Iterator[Confined]:
+    def confine(
+        self,
+        roots: Roots,
+        start: Path,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        *,
+        network: bool,
+        sockets: Sequence[Path] = (),
+    ) -> Iterator[Confined]:
+        if len(env) > MOST_VARIABLES:
+            raise OSError(f"{len(env)} environment variables are more than the {MOST_VARIABLES} a sandbox is given")
         with contextlib.ExitStack() as stack:
-            absent = stack.enter_context(self._placeholders.held(roots.absent))
-            fds = () if network else stack.enter_context(_filter())
+            mounts = mounts_of(roots, self._placeholders, stack)
+            named = tuple(_socket(path, stack) for path in sockets)
+            filtered = program(os.uname().machine, unix_sockets=bool(sockets))
+            fds = () if filtered is None else (_memory(filtered, stack),)
+            told = (
+                *ISOLATED,
+                *(() if network else ("--unshare-net",)),
+                *self._seen(mounts),
+                *_sockets(named),
+                *(part for fd in fds for part in ("--seccomp", str(fd))),
+                *_environment(env),
+                *("--chdir", str(start)),
+            )
+            said = _memory(_joined(told), stack)
+            by_descriptor = mounts.descriptors if self._by_descriptor else ()
             yield Confined(
-                argv=(
-                    *(self._program or "bwrap", *ISOLATED),
-                    *(() if network else ("--unshare-net",)),
-                    *self._mounts(roots, absent),
-                    *(part for fd in fds for part in ("--seccomp", str(fd))),
-                    *("--chdir", str(cwd), "--", *argv),
-                ),
-                cwd=cwd,
+                argv=(self._program or "bwrap", "--args", str(said), "--", *argv),
+                cwd=Path("/"),
+                env=BARE,
                 keeper=True,
-                pass_fds=fds,
+                pass_fds=(said, *fds, *by_descriptor),
                 notices=roots.notices,
             )
 
-    def _mounts(self, roots: Roots, absent: Sequence[Path]) -> Iterator[str]:
+    def _seen(self, mounts: Mounts) -> Iterator[str]:
         """Later ones win: what is closed inside a writable root is closed, however the roots lie in each other."""
         yield from ("--ro-bind", "/", "/")
-        for path in roots.writable:
-            yield from ("--bind", str(path), str(path))
-        for path in (*roots.read_only, *absent):
-            yield from ("--ro-bind", str(path), str(path))
+        for option, group in (("--bind", mounts.writable), ("--ro-bind", mounts.closed)):
+            for path, fd in group.items():
+                how = (f"{option}-fd", str(fd)) if self._by_descriptor else (option, str(path))
+                yield from (*how, str(path))
         # A /proc of its own, without the host's processes; read-only, for root could write the host's /proc/sys.
         # Behind what a repository names: a `.git` may be a link to anywhere, and would bring the host's own back.
         yield from ("--dev", "/dev", "--proc", "/proc", "--remount-ro", "/proc")
-        for path in _real(self._protected):
-            yield from ("--ro-bind", str(path), str(path))
-        for path in _real(self._hidden):
+        for path in mounts.hidden:
             yield from ("--tmpfs", str(path), "--remount-ro", str(path))
 
 
-def _real(paths: Sequence[Path]) -> list[Path]:
-    return [path.resolve() for path in paths if path.exists()]
+def _environment(env: Mapping[str, str]) -> Iterator[str]:
+    """Over the bare one. The marks come from who starts us, and are nobody else's to set."""
+    if "PATH" not in env:
+        yield from ("--unsetenv", "PATH")
+    for name, value in env.items():
+        if name not in MARKS and name and "=" not in name:  # else nothing would be run at all
+            yield from ("--setenv", name, value)
 
 
-@contextlib.contextmanager
-def _filter() -> Iterator[tuple[int, ...]]:
-    """The descriptor that bubblewrap reads the filter from; none where we have no filter for this processor."""
-    program = no_outside_sockets(os.uname().machine)
-    if program is None:
-        yield ()
+def _sockets(named: Sequence[Path]) -> Iterator[str]:
+    """All others are covered, for the filter sees no names; those that appear later lie in covered folders."""
+    if not named:
         return
-    fd = os.memfd_create("seccomp")
-    try:
-        os.write(fd, program)
-        os.lseek(fd, 0, os.SEEK_SET)
-        yield (fd,)
-    finally:
-        os.close(fd)
+    folders, files = others(frozenset(named))
+    for folder in folders:
+        yield from ("--tmpfs", str(folder))
+    for path in named:
+        yield from ("--ro-bind", str(path), str(path))
+    for folder in folders:
+        yield from ("--remount-ro", str(folder))
+    for path in files:
+        yield from ("--ro-bind", "/dev/null", str(path))
+
+
+def _socket(path: Path, stack: contextlib.ExitStack) -> Path:
+    """Named by its real path, so that nobody who may write on the way there can make it lead to another."""
+    found = open_below(open_folder(path.parent), (path.name,), PASS)
+    stack.callback(os.close, found)
+    if not stat.S_ISSOCK(os.fstat(found).st_mode):
+        raise OSError(f"{path} is no socket, and only by its real path can one be opened to commands")
+    return path
+
+
+def _joined(told: Sequence[str]) -> bytes:
+    """As `--args` reads it: a NUL ends each. One inside would end its argument too, and begin one of its own."""
+    if any("\0" in part for part in told):  # the value is not shown: it may be a secret
+        raise OSError("a variable of the environment, or a path, has a NUL in it, and can't be given to a command")
+    return b"".join(os.fsencode(part) + b"\0" for part in told)
+
+
+def _memory(data: bytes, stack: contextlib.ExitStack) -> int:
+    fd = os.memfd_create("greenroom")
+    stack.callback(os.close, fd)
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(fd, rest) :]
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd

@@ -24,3 +24,4 @@ class Confined:
     keeper: bool = False  # the first process is the sandbox's own and passes no signal on
     pass_fds: tuple[int, ...] = ()
     notices: tuple[str, ...] = ()
+    aftermath: list[str] = field(default_factory=list)  # what was found when the command was over; filled at the end

@@ -1,34 +1,110 @@
-"""Keeps a name from being created: an empty directory stands there for as long as a command runs, to mount on.
+"""Keeps names from being created: something empty stands there for as long as a command runs, to mount on.
 
-A mount needs something to cover. git doesn't take an empty `.git` for a repository, and goes on looking above it.
+A mount needs something to cover. git doesn't take an empty `.git` for a repository, and goes on looking above it; an
+empty file of configuration says nothing. Any thread. Each of them is locked, for a mount goes with what it covers:
+another daemon, whose command ends first, must not take away what one of ours still stands on.
 """
 
 import contextlib
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+import fcntl
+import os
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from supervisor.agent.folders import FOLDER, PASS
+from supervisor.agent.repositories import GIT
+
+LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+TRIES = 20  # each is lost only to a command that ends in this very moment
+
+
+@dataclass(slots=True)
+class _Held:
+    commands: int
+    folder: int  # a descriptor of our own: the name may be taken away from the folder meanwhile
+    lock: int
 
 
 class Placeholders:
     def __init__(self) -> None:
-        self._held: Counter[Path] = Counter()  # commands beside each other may hold the same one
+        self._held: dict[tuple[int, int, str], _Held] = {}  # commands beside each other may hold the same one
+        self._lock = threading.Lock()
 
     @contextlib.contextmanager
-    def held(self, paths: Sequence[Path]) -> Iterator[tuple[Path, ...]]:
-        """Yields those that are there now. Where we may not create one, the command may not either."""
-        standing = tuple(path for path in paths if self._put(path))
-        self._held.update(standing)
+    def held(self, folder: int, name: str, *, file: bool = False) -> Iterator[int | None]:
+        """A descriptor of what stands there now. None where we may not create it: then the command may not either."""
+        found = os.fstat(folder)
+        place = (found.st_dev, found.st_ino, name)
+        with self._lock:
+            ours = self._put(place, folder, name, file=file)
         try:
-            yield standing
+            with contextlib.ExitStack() as stack:
+                try:
+                    standing = os.open(name, PASS if file else FOLDER, dir_fd=folder)
+                except OSError:
+                    yield None
+                else:
+                    stack.callback(os.close, standing)
+                    yield standing
         finally:
-            self._held.subtract(standing)
-            for path in standing:
-                if not self._held[path]:
-                    del self._held[path]
-                    with contextlib.suppress(OSError):  # somebody outside has made a repository of it meanwhile
-                        path.rmdir()
+            if ours:
+                with self._lock:
+                    self._give_back(place, file=file)
 
-    def _put(self, path: Path) -> bool:
-        with contextlib.suppress(OSError):
-            path.mkdir()
-        return path.is_dir()
+    def _put(self, place: tuple[int, int, str], folder: int, name: str, *, file: bool) -> bool:
+        if place in self._held:
+            self._held[place].commands += 1
+            return True
+        for _ in range(TRIES):
+            try:
+                _make(folder, name, file=file)
+            except FileExistsError:
+                if name != GIT:  # left by a daemon that was killed, it goes with the next command
+                    return False
+            except OSError:
+                return False
+            if (lock := _locked(folder, name)) is not None:
+                self._held[place] = _Held(1, os.dup(folder), lock)
+                return True
+        return False
+
+    def _give_back(self, place: tuple[int, int, str], *, file: bool) -> None:
+        held = self._held[place]
+        held.commands -= 1
+        if held.commands:
+            return
+        del self._held[place]
+        with contextlib.suppress(OSError):  # somebody outside has made something of it meanwhile, or stands on it
+            fcntl.flock(held.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not file:
+                os.rmdir(place[2], dir_fd=held.folder)
+            elif os.stat(place[2], dir_fd=held.folder, follow_symlinks=False).st_size == 0:
+                os.unlink(place[2], dir_fd=held.folder)
+        os.close(held.folder)
+        os.close(held.lock)
+
+
+def _make(folder: int, name: str, *, file: bool) -> None:
+    if file:
+        os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600, dir_fd=folder))
+    else:
+        os.mkdir(name, 0o700, dir_fd=folder)  # it may be taken over as a directory of ours
+
+
+def _locked(folder: int, name: str) -> int | None:
+    """A descriptor that keeps it there; None if it went before that. A command may have locked it: then it is not."""
+    try:
+        lock = os.open(name, LOOK, dir_fd=folder)
+    except FileNotFoundError:
+        return None
+    try:
+        with contextlib.suppress(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        if os.path.samestat(found, os.fstat(lock)):
+            return lock
+    except FileNotFoundError:
+        pass
+    os.close(lock)
+    return None

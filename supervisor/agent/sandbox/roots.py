@@ -1,81 +1,165 @@
-"""Which directories workspace-write opens, and what stays closed inside them. Looks at the disk, changes nothing."""
+"""Which directories workspace-write opens, and what stays closed inside them: for commands and for patches alike.
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+Opens what was pinned and nothing else; changes nothing. Blocking, for a worker thread.
+"""
+
+import contextlib
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from actors.settings import ReadOnly, WorkspaceWrite
-from supervisor.agent.reading import read_ordinary
-from supervisor.agent.workspace import projects, temporary
+from actors.settings import Pin, SandboxPolicy, WorkspaceWrite
+from supervisor.agent.folders import lies_in, open_folder
+from supervisor.agent.pins import Moved, open_pinned
+from supervisor.agent.repositories import GIT, around, behind, below, is_repository, named_by_config, parts_of
+from supervisor.agent.sandbox.protection import Protection
+from supervisor.agent.workspace import projects
 
-POINTER_BYTES = 8 * 1024  # a path has 4 KiB at most
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """A writable directory, held open: what is mounted, and written into, is this one whatever its name means."""
+
+    path: Path
+    folder: int
+
+    def identity(self) -> tuple[int, int]:
+        found = os.fstat(self.folder)
+        return found.st_dev, found.st_ino
 
 
 @dataclass(frozen=True, slots=True)
 class Roots:
-    """All of them resolved, so that what is meant is what is mounted.
+    """Resolved paths. `closed` lies in a root or above it; what of it does not exist must not come to be.
 
-    `absent` are the `.git` that a root doesn't have, and must not get: the next git command that somebody runs there
-    would execute what its configuration says. An empty one counts as none.
+    `files` are those of the closed that would be files. `plain` are folders in which git must find no repository
+    after a command: projects that are none, and the writable folders above them, where git looks next.
     """
 
-    writable: tuple[Path, ...] = ()
-    read_only: tuple[Path, ...] = ()
-    absent: tuple[Path, ...] = ()
-    notices: tuple[str, ...] = ()
+    writable: tuple[Root, ...] = ()
+    closed: tuple[Path, ...] = ()
+    files: frozenset[Path] = frozenset()
+    hidden: tuple[Path, ...] = ()
+    plain: tuple[Root, ...] = ()
+    links: tuple[tuple[Root, str], ...] = ()  # projects whose `.git` is a link, and where it leads
+    notices: tuple[str, ...] = field(default=())
+
+    def over(self, path: Path) -> Root | None:
+        """The innermost root that the path lies in."""
+        holding = (root for root in self.writable if lies_in(path, root.path))
+        return max(holding, key=lambda root: len(root.path.parts), default=None)
 
 
-def roots_of(policy: ReadOnly | WorkspaceWrite, cwd: Path, tmpdir: Path | None) -> Roots:
-    if isinstance(policy, ReadOnly):
-        return Roots()
-    roots, notices = _existing(projects(policy, cwd))
-    scratch, _ = _existing(temporary(policy, tmpdir))
-    writable = dict.fromkeys((*roots, *scratch))
-    own = (path for root in roots for path in _repository(root))
-    shared = (root / ".git" for root in scratch if _is_folder(root / ".git"))
-    closed = dict.fromkeys((*own, *shared))
-    absent = dict.fromkeys(root / ".git" for root in roots if root.is_dir() and _empty(root / ".git"))
-    return Roots(tuple(sorted(writable)), tuple(sorted(closed)), tuple(sorted(absent)), tuple(notices))
+@contextlib.contextmanager
+def opened(policy: SandboxPolicy, cwd: Path, pins: Sequence[Pin], protection: Protection) -> Iterator[Roots]:
+    """The descriptors live as long as the context."""
+    with contextlib.ExitStack() as stack:
+        yield _roots(policy, cwd, pins, protection, stack)
 
 
-def _existing(wanted: Iterator[Path]) -> tuple[list[Path], list[str]]:
-    found, notices = [], []
-    for path in wanted:
-        if path.is_absolute() and path.exists():
-            found.append(path.resolve())
-        else:
-            notices.append(f"writable root left out, there is no such directory: {path}")
-    return found, notices
+def _roots(
+    policy: SandboxPolicy, cwd: Path, pins: Sequence[Pin], protection: Protection, stack: contextlib.ExitStack
+) -> Roots:
+    named = set(projects(policy, cwd)) if isinstance(policy, WorkspaceWrite) else set()
+    found: dict[Path, Root] = {}
+    chosen, notices = set[Path](), list[str]()
+    for pin in (
+        pins if isinstance(policy, WorkspaceWrite) else ()
+    ):  # a command may be given less than its conversation
+        if pin.path is None:  # which was said when the conversation was made
+            continue
+        try:
+            folder = open_pinned(pin.path, pin)
+        except Moved as closed:
+            notices.append(str(closed))
+            continue
+        stack.callback(os.close, folder)
+        found.setdefault(pin.path, Root(pin.path, folder))
+        if pin.name in named:
+            chosen.add(pin.path)
+    writable = tuple(found[path] for path in sorted(found))
+    own = tuple(root for root in writable if root.path in chosen)
+    files = {_real(cwd / file) for file in protection.files}
+    hidden = _outermost(map(_real, protection.hidden))
+    plain = [root for root in own if not (root.path / GIT).exists() and not is_repository(root.path)]
+    outer = {root.path: around(root.path) for root in plain}
+    above = _writable_above(outer, writable, stack)
+    of_ours = (path for path in map(_real, protection.closed) if not _in_any(path, hidden))
+    wanted = dict.fromkeys((*_of_git(own, writable, outer), *(root.path / GIT for root in above), *of_ours, *files))
+    return Roots(
+        writable=writable,
+        closed=tuple(path for path in sorted(wanted) if _meets(path, writable) and not _in_any(path, hidden)),
+        files=frozenset(files),
+        hidden=tuple(path for path in hidden if path.exists() or _meets(path, writable)),
+        plain=(*plain, *(root for root in above if not is_repository(root.path))),
+        links=tuple((root, str((root.path / GIT).readlink())) for root in own if (root.path / GIT).is_symlink()),
+        notices=tuple(notices),
+    )
 
 
-def _is_folder(git: Path) -> bool:
-    """In a temporary directory a link, or a file that points somewhere, is anybody's word, and closes nothing: any
-    command could close another project's directory with it, or the whole disk.
-    """
-    return git.is_dir() and not git.is_symlink()
+def _writable_above(
+    outer: Mapping[Path, Sequence[Path]], writable: Sequence[Root], stack: contextlib.ExitStack
+) -> tuple[Root, ...]:
+    """Where git looks next for the repository of a project that is none, as far as a command may write there."""
+    paths = [root.path for root in writable]
+    found: dict[Path, Root] = {}
+    for path in dict.fromkeys(path for above in outer.values() for path in above):
+        if path not in outer and _in_any(path, paths):
+            folder = open_folder(path)
+            stack.callback(os.close, folder)
+            found[path] = Root(path, folder)
+    return tuple(found.values())
 
 
-def _empty(git: Path) -> bool:
-    """Not there, or the place that a command beside us keeps: then we keep it too."""
-    return not git.exists() or (git.is_dir() and not any(git.iterdir()))
+def _of_git(
+    projects_: Sequence[Root], writable: Sequence[Root], outer: Mapping[Path, Sequence[Path]]
+) -> Iterator[Path]:
+    """`outer`: where git looks next, for those of the projects that are no repository."""
+    paths = [root.path for root in writable]
+    for root in projects_:
+        yield root.path / GIT
+        stores = tuple(behind(root.path / GIT))
+        yield from stores
+        folder = root.path
+        if is_repository(folder):
+            yield from parts_of(folder)
+            stores = (*stores, folder)
+        elif above := outer.get(folder):  # the hooks of a repository around it may lie in the root
+            folder = above[-1]
+            stores = (*behind(folder / GIT), folder)
+            if is_repository(folder):
+                yield from parts_of(folder)
+        found = (*map(_real, named_by_config(folder, stores)), *map(_real_above, below(root.path)))
+        yield from (path for path in found if path not in paths and _in_any(path, paths))
+    # In a temporary directory a link, or a file that points somewhere, is anybody's word, and closes nothing: any
+    # command could close another project's directory with it, or the whole disk.
+    scratch = (root.path / GIT for root in writable if root not in projects_)
+    yield from (git for git in scratch if git.is_dir() and not git.is_symlink())
 
 
-def _repository(root: Path) -> Iterator[Path]:
-    """`.git`, and where it points to if it is a file: a worktree's own part and the part that all worktrees share."""
-    git = root / ".git"
-    if not git.exists():
-        return
-    yield git.resolve()
-    if git.is_file() and (own := _points_to(git, "gitdir:")) is not None:
-        yield own
-        if (shared := _points_to(own / "commondir", "")) is not None:
-            yield shared
+def _outermost(paths: Iterable[Path]) -> tuple[Path, ...]:
+    """Nothing can be hidden in what is hidden."""
+    found: list[Path] = []
+    for path in sorted(paths):
+        if not _in_any(path, found):
+            found.append(path)
+    return tuple(found)
 
 
-def _points_to(file: Path, label: str) -> Path | None:
-    try:
-        line = read_ordinary(file, POINTER_BYTES).decode("utf-8").strip()
-        target = file.parent / line.removeprefix(label).strip()
-        return target.resolve() if line.startswith(label) and target.exists() else None
-    except (OSError, ValueError):  # no path at all: what isn't text, or has a NUL in it
-        return None
+def _in_any(path: Path, folders: Iterable[Path]) -> bool:
+    return any(lies_in(path, folder) for folder in folders)
+
+
+def _meets(path: Path, roots: Iterable[Root]) -> bool:
+    """A root itself stays open, whatever a configuration names."""
+    return any(path != root.path and (lies_in(path, root.path) or lies_in(root.path, path)) for root in roots)
+
+
+def _real(path: Path) -> Path:
+    return Path(os.path.realpath(path))
+
+
+def _real_above(path: Path) -> Path:
+    """Of what is found below a root, and may be a link itself."""
+    return path if path.name.casefold() == GIT else _real(path)

@@ -1,4 +1,7 @@
-"""Which sandbox this system has, whether it works, and how a command is put into it."""
+"""Which sandbox this system has, whether it works, and how a command is put into it.
+
+What is writable comes from the conversation: its directory, its policy, its pins. A call only says where it starts.
+"""
 
 import contextlib
 import errno
@@ -7,15 +10,19 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from actors.settings import DangerFullAccess, ReadOnly, WorkspaceWrite
+from actors.ids import ConversationId
+from actors.settings import DangerFullAccess, Pin, SandboxPolicy, Settings, WorkspaceWrite
+from supervisor.agent.pins import Pins, pins_of
+from supervisor.agent.sandbox.aftermath import seen_to
 from supervisor.agent.sandbox.bubblewrap import Bubblewrap
 from supervisor.agent.sandbox.confined import Availability, Confined
-from supervisor.agent.sandbox.roots import Roots, roots_of
+from supervisor.agent.sandbox.protection import Protection
+from supervisor.agent.sandbox.roots import Roots, opened
 from supervisor.agent.sandbox.seatbelt import Seatbelt
+from supervisor.agent.workspace import missing, temporary_of
 
 NO_NETWORK: Mapping[str, str] = {"CODEX_SANDBOX_NETWORK_DISABLED": "1"}  # test suites look at it
 
@@ -24,43 +31,87 @@ class Implementation(Protocol):
     def probe(self) -> Availability: ...
 
     def confine(
-        self, roots: Roots, cwd: Path, argv: Sequence[str], *, network: bool
+        self,
+        roots: Roots,
+        start: Path,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        *,
+        network: bool,
+        sockets: Sequence[Path] = (),
     ) -> contextlib.AbstractContextManager[Confined]: ...
 
 
 class Sandbox:
-    """`protected` is never writable for a command and `hidden` not even seen: our journal, config and sockets."""
+    """One per daemon. `protection` is never writable for a command or a patch: our journal, config and sockets."""
 
-    def __init__(self, protected: Sequence[Path] = (), hidden: Sequence[Path] = ()) -> None:
-        kind = Seatbelt if sys.platform == "darwin" else Bubblewrap
-        self._implementation: Implementation = kind(protected, hidden)
+    def __init__(self, protection: Protection = Protection()) -> None:  # noqa: B008 - frozen
+        self.protection = protection
+        self._pins = Pins()
+        self._implementation: Implementation = Seatbelt() if sys.platform == "darwin" else Bubblewrap()
 
     @functools.cached_property
     def availability(self) -> Availability:
         """Found out by trying, once: ask for it at the start, for it takes some 10 ms."""
         return self._implementation.probe()
 
+    def pins(self, conversation: ConversationId, settings: Settings, env: Mapping[str, str]) -> tuple[Pin, ...]:
+        """Blocking. What the conversation's roots were when it first named them."""
+        return self._pins.of(conversation, settings, temporary_of(env))
+
+    def roots(
+        self, policy: SandboxPolicy, cwd: Path, pins: Sequence[Pin]
+    ) -> contextlib.AbstractContextManager[Roots]:
+        """Blocking. Where commands and patches may write now."""
+        return opened(policy, cwd, pins, self.protection)
+
     @contextlib.contextmanager
     def confine(
         self,
-        policy: DangerFullAccess | ReadOnly | WorkspaceWrite,
+        policy: SandboxPolicy,
         cwd: Path,
         argv: Sequence[str],
         env: Mapping[str, str],
+        *,
+        start: Path | None = None,
+        pins: Sequence[Pin] | None = None,
     ) -> Iterator[Confined]:
-        """Run what it yields, to its end, before you leave it.
+        """Blocking, as far as the first yield. Run what it yields, to its end, before you leave it.
 
-        OSError if there is no such directory or program: inside, its absence would look like a failed command.
+        `cwd` is the conversation's; `start` is where this command starts, and opens nothing. Without `pins` the roots
+        are what they are now. OSError if there is no such directory or program: inside, its absence would look like a
+        failed command.
         """
-        real = cwd.resolve(strict=True)
+        real = _directory(start or cwd)
         if isinstance(policy, DangerFullAccess):
             yield Confined(tuple(argv), real, env)
             return
         _find(argv[0], real, env)
-        network = isinstance(policy, WorkspaceWrite) and policy.network_access
-        tmpdir = Path(env["TMPDIR"]) if env.get("TMPDIR") else None
-        with self._implementation.confine(roots_of(policy, real, tmpdir), real, argv, network=network) as confined:
-            yield replace(confined, env=env if network else {**env, **NO_NETWORK})
+        opens = policy if isinstance(policy, WorkspaceWrite) else WorkspaceWrite()
+        given = env if opens.network_access else {**env, **NO_NETWORK}
+        known = pins_of(policy, cwd, temporary_of(env)) if pins is None else pins
+        with (
+            self.roots(policy, cwd, known) as roots,
+            self._implementation.confine(
+                roots, real, argv, given, network=opens.network_access, sockets=opens.unix_sockets
+            ) as confined,
+        ):
+            try:
+                yield confined
+            finally:
+                confined.aftermath.extend(seen_to(roots))
+
+
+def _directory(start: Path) -> Path:
+    try:
+        real = start.resolve(strict=True)
+    except FileNotFoundError:
+        raise FileNotFoundError(missing(start)) from None
+    except RuntimeError:
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(start)) from None
+    if not real.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(start))
+    return real
 
 
 def _find(program: str, cwd: Path, env: Mapping[str, str]) -> None:

@@ -5,7 +5,7 @@ Later rules win. Written to what Apple's own profiles do; the text is tested, ru
 
 import contextlib
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from supervisor.agent.sandbox.confined import Availability, Confined
@@ -24,10 +24,6 @@ BASE = """\
 
 
 class Seatbelt:
-    def __init__(self, protected: Sequence[Path], hidden: Sequence[Path]) -> None:
-        self._protected = protected
-        self._hidden = hidden
-
     def probe(self) -> Availability:
         try:
             subprocess.run(  # noqa: S603 - our own probe
@@ -39,28 +35,54 @@ class Seatbelt:
         return Availability(ok=True)
 
     @contextlib.contextmanager
-    def confine(self, roots: Roots, cwd: Path, argv: Sequence[str], *, network: bool) -> Iterator[Confined]:
+    def confine(
+        self,
+        roots: Roots,
+        start: Path,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        *,
+        network: bool,
+        sockets: Sequence[Path] = (),
+    ) -> Iterator[Confined]:
         groups = {
-            "WRITABLE": roots.writable,
-            "READ_ONLY": (*roots.read_only, *roots.absent, *self._protected),
-            "HIDDEN": tuple(self._hidden),
+            "WRITABLE": tuple(root.path for root in roots.writable),
+            # A folder on the way to what is closed can't be renamed or removed, only what is in it.
+            "ANCHOR": tuple(dict.fromkeys(_between(roots))),
+            "READ_ONLY": roots.closed,
+            "HIDDEN": roots.hidden,
+            "SOCKET": tuple(sockets),
         }
         named = {f"{kind}_{n}": path for kind, paths in groups.items() for n, path in enumerate(paths)}
         definitions = (part for name, path in named.items() for part in ("-D", f"{name}={path}"))
         yield Confined(
             argv=(PROGRAM, *definitions, "-p", profile(named, network=network), "--", *argv),
-            cwd=cwd,
+            cwd=start,
+            env=env,
             notices=roots.notices,
         )
 
 
+def _between(roots: Roots) -> Iterator[Path]:
+    for path in (*roots.closed, *roots.hidden, *(root.path for root in roots.writable)):
+        outer = roots.over(path.parent)
+        if outer is not None:
+            yield from (
+                folder for folder in path.parents if folder != outer.path and folder.is_relative_to(outer.path)
+            )
+
+
 def profile(names: Iterable[str], *, network: bool) -> str:
+    """Unix sockets stay shut with the network on, but for those that were opened by name."""
     rules = {
-        "WRITABLE": "allow file-write*",
-        "READ_ONLY": "deny file-write*",
-        "HIDDEN": "deny file-read* file-write*",
+        "WRITABLE": '(allow file-write* (subpath (param "{}")))',
+        "ANCHOR": '(deny file-write-unlink (literal (param "{}")))',
+        "READ_ONLY": '(deny file-write* (subpath (param "{}")))',
+        "HIDDEN": '(deny file-read* file-write* (subpath (param "{}")))',
+        "SOCKET": '(allow network-outbound (remote unix-socket (path-literal (param "{}"))))',
     }
-    text = BASE if network else f"{BASE}(deny network*)\n"
+    sockets = "(deny network-outbound (remote unix-socket))" if network else "(deny network*)"
+    text = f"{BASE}{sockets}\n"
     for kind, rule in rules.items():
-        text += "".join(f'({rule} (subpath (param "{name}")))\n' for name in names if name.startswith(kind))
+        text += "".join(f"{rule.format(name)}\n" for name in names if name.startswith(kind))
     return text

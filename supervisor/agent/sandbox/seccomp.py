@@ -1,42 +1,141 @@
-"""A filter against reaching out through a socket file. The bytes are classic BPF, as seccomp(2) describes it.
+"""The filter of system calls that every sandboxed command runs under: classic BPF, as seccomp(2) describes it.
 
-A network namespace separates all networks, but a unix socket in the file system is a file, and may be connected to
-through a read-only mount: the user's session bus or a terminal multiplexer would run anything for who asks there.
-So sockets are for the (empty) network only; pairs of connected ones still work, and so does loopback.
+It refuses what mounts and namespaces do not separate: sockets of other programs, which are reached through a
+read-only mount all the same; the kernel's keyrings; leases, by which a reader of a file keeps all others from
+opening it; files that would run as their owner when somebody else starts them; and user namespaces, in which one
+may call what the kernel has for administrators. Decides from numbers alone; a filter sees no path.
 """
 
 import errno
+import functools
 import socket
 import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
 
-AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-NR_SOCKET = {"x86_64": 41, "aarch64": 198}
-NR_IO_URING_SETUP = 425  # it opens sockets past every filter
-X32 = 0x40000000  # numbers from here on are a second set of the same calls, on x86_64
 AF_NETLINK = 16  # socket.AF_NETLINK exists on Linux only; names and routes of the own namespace
-ALLOWED = (socket.AF_INET, socket.AF_INET6, AF_NETLINK)
+NETWORK = (socket.AF_INET, socket.AF_INET6, AF_NETLINK)
+CONNECTED = (socket.SOCK_STREAM, socket.SOCK_SEQPACKET)  # a pair of these can't be pointed at anybody else
+KIND = 0xF  # the kind of a socket; above it are flags
+SET_ID = 0o6000
+SETLEASE = 1024  # a command of fcntl
+NEW_USER = 0x10000000  # CLONE_NEWUSER
+CREATES = 0x40 | 0x400000  # O_CREAT, and what O_TMPFILE adds to O_DIRECTORY: only with these does open read a mode
+X32 = 0x40000000  # numbers from here on are a second set of the same calls, on x86_64
 
-LOAD, JUMP_EQ, JUMP_GE, RETURN = 0x20, 0x15, 0x35, 0x06
-NUMBER, ARCH, FIRST_ARGUMENT = 0, 4, 16  # where struct seccomp_data has them
-ALLOW, REFUSE, KILL = 0x7FFF0000, 0x00050000 | errno.EPERM, 0x80000000
+LOAD, MASK, JUMP_EQ, JUMP_GE, JUMP_ANY, RETURN = 0x20, 0x54, 0x15, 0x35, 0x45, 0x06
+NUMBER, ARCH, ARGUMENTS = 0, 4, 16  # where struct seccomp_data has them
+ALLOW, ERROR, KILL = 0x7FFF0000, 0x00050000, 0x80000000
+REFUSE = ERROR | errno.EPERM
+UNKNOWN = ERROR | errno.ENOSYS  # callers go back to the older call, whose arguments can be read
+
+Step = tuple[int, int, int, int]
 
 
-def no_outside_sockets(machine: str) -> bytes | None:
-    """None for a processor whose numbers we don't have."""
-    if machine not in AUDIT_ARCH:
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """Numbers of one processor. `modes`: call -> which argument is a mode; `opens`: which are flags and mode."""
+
+    arch: int
+    socket: int
+    socketpair: int
+    keyrings: tuple[int, ...]
+    fcntl: int
+    namespaces: tuple[int, ...]  # clone and unshare, whose first argument says which
+    modes: dict[int, int]
+    opens: dict[int, tuple[int, int]]
+
+
+# The same everywhere: they came after the numbers had been unified. io_uring would go past every filter.
+IO_URING_SETUP, CLONE3, OPENAT2, FCHMODAT2 = 425, 435, 437, 452
+CALLS = {
+    "x86_64": Calls(
+        arch=0xC000003E,
+        socket=41,
+        socketpair=53,
+        keyrings=(248, 249, 250),
+        fcntl=72,
+        namespaces=(56, 272),
+        modes={
+            85: 1,
+            90: 1,
+            91: 1,
+            133: 1,
+            259: 2,
+            268: 2,
+            FCHMODAT2: 2,
+        },  # creat chmod fchmod mknod mknodat fchmodat
+        opens={2: (1, 2), 257: (2, 3)},
+    ),
+    "aarch64": Calls(
+        arch=0xC00000B7,
+        socket=198,
+        socketpair=199,
+        keyrings=(217, 218, 219),
+        fcntl=25,
+        namespaces=(220, 97),
+        modes={33: 2, 52: 1, 53: 2, FCHMODAT2: 2},  # mknodat fchmod fchmodat
+        opens={56: (2, 3)},
+    ),
+}
+
+
+@functools.cache
+def program(machine: str, *, unix_sockets: bool = False) -> bytes | None:
+    """None for a processor whose numbers we don't have. `unix_sockets`: some were opened by name."""
+    calls = CALLS.get(machine)
+    if calls is None:
         return None
-    families = len(ALLOWED)
-    program = [
+    steps = [
         (LOAD, 0, 0, ARCH),
-        (JUMP_EQ, 1, 0, AUDIT_ARCH[machine]),
+        (JUMP_EQ, 1, 0, calls.arch),
         (RETURN, 0, 0, KILL),  # another architecture's calls have other numbers
         (LOAD, 0, 0, NUMBER),
-        (JUMP_GE, families + 3, 0, X32),
-        (JUMP_EQ, families + 2, 0, NR_IO_URING_SETUP),
-        (JUMP_EQ, 0, families + 2, NR_SOCKET[machine]),
-        (LOAD, 0, 0, FIRST_ARGUMENT),
-        *((JUMP_EQ, families - index, 0, family) for index, family in enumerate(ALLOWED)),
+        (JUMP_GE, 0, 1, X32),
         (RETURN, 0, 0, REFUSE),
-        (RETURN, 0, 0, ALLOW),
     ]
-    return b"".join(struct.pack("=HBBI", *step) for step in program)
+    for numbers, decided in _decided(calls, unix_sockets=unix_sockets):
+        for number in numbers:
+            steps += _if_equal(number, decided)
+    steps.append((RETURN, 0, 0, ALLOW))
+    return b"".join(struct.pack("=HBBI", *step) for step in steps)
+
+
+def _decided(calls: Calls, *, unix_sockets: bool) -> Iterator[tuple[tuple[int, ...], list[Step]]]:
+    """Each call with steps that return."""
+    yield (IO_URING_SETUP, *calls.keyrings), [(RETURN, 0, 0, REFUSE)]
+    yield (OPENAT2, CLONE3), [(RETURN, 0, 0, UNKNOWN)]  # their mode and flags lie in memory
+    yield calls.namespaces, _without(0, NEW_USER)
+    yield (calls.fcntl,), [_argument(1), (JUMP_EQ, 0, 1, SETLEASE), (RETURN, 0, 0, REFUSE), (RETURN, 0, 0, ALLOW)]
+    families = [_argument(0)]
+    for family in NETWORK:
+        families += _if_equal(family, [(RETURN, 0, 0, ALLOW)])
+    pair = [_argument(0), (JUMP_EQ, 1, 0, socket.AF_UNIX), (RETURN, 0, 0, REFUSE), *_connected_kinds()]
+    if unix_sockets:
+        families += _if_equal(socket.AF_UNIX, list(_connected_kinds()))
+    yield (calls.socket,), [*families, (RETURN, 0, 0, REFUSE)]
+    yield (calls.socketpair,), pair
+    for number, mode in calls.modes.items():
+        yield (number,), _without(mode, SET_ID)
+    for number, (flags, mode) in calls.opens.items():
+        yield (number,), [_argument(flags), (JUMP_ANY, 1, 0, CREATES), (RETURN, 0, 0, ALLOW), *_without(mode, SET_ID)]
+
+
+def _connected_kinds() -> Iterator[Step]:
+    yield from (_argument(1), (MASK, 0, 0, KIND))
+    for kind in CONNECTED:
+        yield from _if_equal(kind, [(RETURN, 0, 0, ALLOW)])
+    yield (RETURN, 0, 0, REFUSE)
+
+
+def _without(argument: int, bits: int) -> list[Step]:
+    return [_argument(argument), (JUMP_ANY, 0, 1, bits), (RETURN, 0, 0, REFUSE), (RETURN, 0, 0, ALLOW)]
+
+
+def _if_equal(value: int, then: list[Step]) -> list[Step]:
+    return [(JUMP_EQ, 0, len(then), value), *then]
+
+
+def _argument(index: int) -> Step:
+    """Its lower half: that is all of an int, and both processors are little-endian."""
+    return (LOAD, 0, 0, ARGUMENTS + 8 * index)

@@ -3,10 +3,14 @@
 from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
 
 from actors.events import PlanStep
+from supervisor.agent.bounds import DEFAULTS, Bounds
+from supervisor.agent.model.decoding import intricate
 
 MAX_TIMEOUT_MS = 24 * 3600 * 1000
+TOLD = 10  # mistakes in one call's arguments; a model that made more has to begin anew anyhow
 
 
 class BadArguments(Exception):
@@ -42,11 +46,17 @@ class PlanArguments(BaseModel):
 Arguments = TypeVar("Arguments", bound=BaseModel)
 
 
-def parsed(kind: type[Arguments], text: str) -> Arguments:
+def parsed(kind: type[Arguments], text: str, bounds: Bounds = DEFAULTS) -> Arguments:
+    if intricate(text.encode("utf-8", "replace"), bounds.answer_event_values):
+        raise BadArguments(bounds.beyond("answer_event_values", "the function arguments have too many values"))
     try:
         return kind.model_validate_json(text or "{}")
     except ValidationError as error:
-        told = "; ".join(
-            f"{'.'.join(str(part) for part in one['loc']) or 'arguments'}: {one['msg']}" for one in error.errors()
-        )
-        raise BadArguments(f"failed to parse function arguments: {told}") from error
+        wrong = error.errors(include_url=False, include_context=False, include_input=False)
+        told = "; ".join(map(_told, wrong[:TOLD]))
+        more = f"; and {len(wrong) - TOLD} more" if len(wrong) > TOLD else ""
+        raise BadArguments(f"failed to parse function arguments: {told}{more}") from None
+
+
+def _told(wrong: ErrorDetails) -> str:
+    return f"{'.'.join(str(part) for part in wrong['loc'])[:200] or 'arguments'}: {wrong['msg'][:200]}"

@@ -1,20 +1,26 @@
 """A patch from its text to the files: verified first, judged, asked about where policy says so, applied whole."""
 
 import asyncio
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from actors import events as ev
-from actors.settings import SandboxMode
+from actors.settings import DangerFullAccess, SandboxMode, SandboxPolicy
+from supervisor.agent.bounds import Bounds
+from supervisor.agent.chore import Chore, in_worker
 from supervisor.agent.patch.apply import apply_plan
-from supervisor.agent.patch.errors import PatchError, PatchStale
+from supervisor.agent.patch.effort import Effort
+from supervisor.agent.patch.errors import PatchError, PatchMismatch, PatchStale
 from supervisor.agent.patch.grammar import parse
 from supervisor.agent.patch.plan import PatchPlan, plan_patch
+from supervisor.agent.patch.turn_diff import TurnChanges
 from supervisor.agent.safety.judge import judge_patch
-from supervisor.agent.safety.roots import writable_roots
+from supervisor.agent.safety.roots import cover
 from supervisor.agent.safety.rules import Ask, Reject, Run, Verdict
-from supervisor.agent.sandbox import Sandbox
+from supervisor.agent.sandbox import Roots, Sandbox
 from supervisor.agent.tools.work import Work
 from supervisor.agent.transcript import OpenCall
+from supervisor.agent.workspace import missing
 
 
 class Patching:
@@ -24,37 +30,56 @@ class Patching:
     async def apply(self, work: Work, call: OpenCall, text: str, cwd: Path) -> str:
         """What the model gets to read."""
         try:
-            plan = await asyncio.to_thread(_planned, text, cwd)
+            plan = await in_worker(_planned, text, cwd, work.bounds)
         except PatchError as error:
             return f"error: {error.message}"
-        verdict = await asyncio.to_thread(self._judge, work, plan)
+        verdict, inside = await asyncio.to_thread(self._judge, work, plan)
         match verdict:
             case Reject():
                 return f"patch rejected: {verdict.text}"
             case Ask():
-                answer = await work.ask(self._request(work, call, plan, verdict))
+                answer = await work.ask(self._request(work, call, plan, verdict, outside=not inside))
                 if not answer.approved:
                     return _rejected(answer.reason)
             case Run():
                 pass
         return await self._write(work, call, plan, auto_approved=not isinstance(verdict, Ask))
 
-    def _judge(self, work: Work, plan: PatchPlan) -> Verdict:
+    def _judge(self, work: Work, plan: PatchPlan) -> tuple[Verdict, bool]:
+        """And whether the sandbox would let a command write all of it."""
         settings = work.settings
-        tmpdir = Path(work.env["TMPDIR"]) if work.env.get("TMPDIR") else None
-        return judge_patch(
-            inside_roots=writable_roots(settings.sandbox, settings.cwd, tmpdir).cover(plan.touched),
+        with self._roots(work) as roots:
+            inside = _may_write(settings.sandbox, roots, plan)
+        verdict = judge_patch(
+            inside_roots=inside,
             empty=plan.empty,
             policy=settings.approval_policy,
             sandbox_mode=SandboxMode(settings.sandbox.mode),
             sandbox_available=self._sandbox.availability.ok,
         )
+        return verdict, inside
 
-    def _request(self, work: Work, call: OpenCall, plan: PatchPlan, verdict: Ask) -> ev.ApplyPatchApprovalRequest:
+    def _roots(self, work: Work) -> AbstractContextManager[Roots]:
+        settings = work.settings
+        pins = self._sandbox.pins(work.turn.order.conversation, settings, work.env)
+        return self._sandbox.roots(settings.sandbox, settings.cwd, pins)
+
+    def _apply(self, work: Work, plan: PatchPlan, *, auto_approved: bool) -> str:
+        """Under the roots as they are now: nobody has read where it goes if nobody was asked."""
+        with self._roots(work) as roots:
+            if auto_approved and not _may_write(work.settings.sandbox, roots, plan):
+                raise PatchStale("the directories that may be written have changed since the patch was verified")
+            pinned = {root.path: root.identity() for root in roots.writable}
+            return apply_plan(plan, work.around.umask, pinned)
+
+    def _request(
+        self, work: Work, call: OpenCall, plan: PatchPlan, verdict: Ask, *, outside: bool
+    ) -> ev.ApplyPatchApprovalRequest:
         return ev.ApplyPatchApprovalRequest(
             call_id=call.call,
             changes=plan.changes,
             reason=verdict.reason,
+            outside_sandbox=outside,
             approval_id=work.new_approval(),
             item_id=call.item,
             deadline_s=work.deadline_s,
@@ -67,9 +92,12 @@ class Patching:
                 call_id=call.call, auto_approved=auto_approved, changes=plan.changes, item_id=call.item
             )
         )
+        # What is done to the files must stand in the history, whatever becomes of the disk or of us.
+        await work.turn.stored()
         try:
             # A thread can't be cancelled half-way, so the turn's end waits for it: all of the patch, or nothing.
-            done = await asyncio.shield(applying := asyncio.ensure_future(asyncio.to_thread(apply_plan, plan)))
+            thread = asyncio.to_thread(self._apply, work, plan, auto_approved=auto_approved)
+            done = await asyncio.shield(applying := asyncio.ensure_future(thread))
         except asyncio.CancelledError:
             await asyncio.wait({applying})
             self._ended(work, call, plan, *_outcome(applying))
@@ -78,7 +106,7 @@ class Patching:
             self._ended(work, call, plan, "", error.message)
             return f"error: {error.message}" if isinstance(error, PatchStale) else error.message
         self._ended(work, call, plan, done, "")
-        work.say(ev.TurnDiff(unified_diff=await asyncio.to_thread(work.changes.diff)))
+        work.say(ev.TurnDiff(unified_diff=await in_worker(_all_changes, work.changes)))
         return done
 
     def _ended(self, work: Work, call: OpenCall, plan: PatchPlan, stdout: str, stderr: str) -> None:
@@ -89,8 +117,20 @@ class Patching:
         )
 
 
-def _planned(text: str, cwd: Path) -> PatchPlan:
-    return plan_patch(parse(text), cwd)
+def _planned(chore: Chore, text: str, cwd: Path, bounds: Bounds) -> PatchPlan:
+    if not cwd.exists():
+        raise PatchMismatch(missing(cwd))
+    effort = Effort(bounds, chore.go_on)
+    effort.spend_lines(text.count("\n"))
+    return plan_patch(parse(text, chore.go_on), cwd, effort)
+
+
+def _all_changes(chore: Chore, changes: TurnChanges) -> str:
+    return changes.diff(chore.go_on)
+
+
+def _may_write(policy: SandboxPolicy, roots: Roots, plan: PatchPlan) -> bool:
+    return isinstance(policy, DangerFullAccess) or cover(roots, plan.touched)
 
 
 def _outcome(applying: "asyncio.Future[str]") -> tuple[str, str]:

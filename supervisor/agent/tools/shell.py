@@ -2,19 +2,23 @@
 
 import asyncio
 import json
+import os
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
 from actors import events as ev
-from actors.settings import DangerFullAccess, SandboxMode
+from actors.settings import DangerFullAccess, SandboxMode, SandboxPolicy
+from supervisor.agent.entering import in_a_thread
 from supervisor.agent.patch.errors import PatchSyntax
 from supervisor.agent.patch.recognise import patch_in
 from supervisor.agent.processes import Command, Finished, NotStarted, Output, Processes, reason
 from supervisor.agent.processes.output import Stream
 from supervisor.agent.safety.hints import parsed_command
-from supervisor.agent.safety.judge import judge_command
+from supervisor.agent.safety.judge import confinement, judge_command
+from supervisor.agent.safety.names import plainly_named
 from supervisor.agent.safety.rules import RETRY_REASON, Ask, Reject, Run
-from supervisor.agent.sandbox import Sandbox
+from supervisor.agent.sandbox import Confined, Sandbox
 from supervisor.agent.tools.arguments import ShellArguments
 from supervisor.agent.tools.patching import Patching
 from supervisor.agent.tools.work import Work
@@ -23,6 +27,7 @@ from supervisor.agent.transcript import OpenCall
 UNPRINTABLE = {code: "\ufffd" for code in range(32) if chr(code) not in "\t\n\r\x1b"}  # six characters each in JSON
 NOT_FOUND = 127  # a missing program fails outside the sandbox too
 REJECTED = "exec command rejected by user"
+SHOWN = 200  # characters of a directory that is none
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +48,7 @@ class Ran:
     duration_s: float
     timed_out: bool = False
     not_started: str | None = None
+    notices: tuple[str, ...] = ()
 
     @property
     def failed(self) -> bool:
@@ -58,22 +64,33 @@ class Shell:
         self._limits = limits
 
     async def run(self, work: Work, call: OpenCall, arguments: ShellArguments) -> str:
+        if sum(word.count("\n") for word in arguments.command) > work.bounds.patch_lines:  # before it is looked into
+            return "error: " + work.bounds.beyond("patch_lines", "the command has too many lines")
         cwd = work.settings.cwd / (arguments.workdir or "")
+        if (wrong := _no_path(arguments.workdir or "")) is not None:
+            return f"error: {wrong}"
         try:
             patch = patch_in(arguments.command)
         except PatchSyntax as error:
             return f"error: {error.message}"
         if patch is not None:
             return await self._patching.apply(work, call, patch.text, cwd / (patch.workdir or ""))
+        size = sum(map(len, (*arguments.command, arguments.workdir or "", arguments.justification or "")))
+        if size > work.bounds.command_bytes:
+            return "error: " + work.bounds.beyond(
+                "command_bytes", "the command is too long; write a file and run that"
+            )
         return await self._judged(work, call, arguments, cwd)
 
     async def _judged(self, work: Work, call: OpenCall, arguments: ShellArguments, cwd: Path) -> str:
-        settings = work.settings
+        settings, available = work.settings, self._sandbox.availability.ok
         verdict = judge_command(
             arguments.command,
             settings.approval_policy,
             SandboxMode(settings.sandbox.mode),
-            sandbox_available=self._sandbox.availability.ok,
+            sandbox_available=available,
+            plainly_named=not available
+            and plainly_named(arguments.command, work.env, settings.sandbox, settings.cwd),
             escalated=arguments.with_escalated_permissions,
         )
         match verdict:
@@ -85,17 +102,17 @@ class Shell:
                 )
                 if not answer.approved:
                     return _rejected(answer.reason)
-                return self._told(await self._execute(work, call, arguments, cwd, sandboxed=False), arguments)
-            case Run(sandboxed, retry):
-                return await self._run(work, call, arguments, cwd, sandboxed=sandboxed, retry=retry)
+                return self._told(await self._execute(work, call, arguments, cwd, DangerFullAccess()), arguments)
+            case Run():
+                return await self._run(work, call, arguments, cwd, verdict)
 
-    async def _run(
-        self, work: Work, call: OpenCall, arguments: ShellArguments, cwd: Path, *, sandboxed: bool, retry: bool
-    ) -> str:
+    async def _run(self, work: Work, call: OpenCall, arguments: ShellArguments, cwd: Path, verdict: Run) -> str:
+        retry = verdict.retry_unsandboxed_on_failure
         ran = _already(work, call) if retry else None
         if ran is None:
-            ran = await self._execute(work, call, arguments, cwd, sandboxed=sandboxed)
-            if not (retry and sandboxed and ran.failed):
+            policy = confinement(verdict, work.settings.sandbox)
+            ran = await self._execute(work, call, arguments, cwd, policy)
+            if not (retry and verdict.sandboxed and ran.failed):
                 return self._told(ran, arguments)
             work.say(ev.BackgroundEvent(message=f"Execution failed: exit code {ran.exit_code}"))
         request = self._request(work, call, arguments, cwd, RETRY_REASON, retry=True)
@@ -103,7 +120,7 @@ class Shell:
         if not answer.approved:
             return f"{_rejected(answer.reason)}\n{self._told(ran, arguments)}"
         work.say(ev.BackgroundEvent(message="retrying command without sandbox"))
-        return self._told(await self._execute(work, call, arguments, cwd, sandboxed=False), arguments)
+        return self._told(await self._execute(work, call, arguments, cwd, DangerFullAccess()), arguments)
 
     def _request(
         self,
@@ -123,12 +140,13 @@ class Shell:
             approval_id=work.new_approval(),
             item_id=call.item,
             retry=retry,
+            outside_sandbox=True,  # what is approved runs without
             deadline_s=work.deadline_s,
             default=work.default,
         )
 
     async def _execute(
-        self, work: Work, call: OpenCall, arguments: ShellArguments, cwd: Path, *, sandboxed: bool
+        self, work: Work, call: OpenCall, arguments: ShellArguments, cwd: Path, policy: SandboxPolicy
     ) -> Ran:
         """Begin and end are said whatever happens in between."""
         work.say(
@@ -148,23 +166,23 @@ class Shell:
 
         output = Output(take, keep_bytes=self._limits.history_bytes)
         try:
-            result = await self._start(work, arguments, cwd, output, sandboxed=sandboxed)
+            await work.turn.stored()  # or a crash would leave a command that ran and was never said to
+            result, notices = await self._start(work, arguments, cwd, output, policy)
         except asyncio.CancelledError:
             _say_ended(work, call, Ran(-1, output.stdout.text(), output.stderr.text(), 0.0))
             raise
-        ran = _ran(result, output)
+        ran = _ran(result, output, notices)
         _say_ended(work, call, ran)
         return ran
 
     async def _start(
-        self, work: Work, arguments: ShellArguments, cwd: Path, output: Output, *, sandboxed: bool
-    ) -> Finished | NotStarted:
+        self, work: Work, arguments: ShellArguments, cwd: Path, output: Output, policy: SandboxPolicy
+    ) -> tuple[Finished | NotStarted, tuple[str, ...]]:
+        """How it went, and what is to be said of its sandbox."""
         order = work.turn.order
-        policy = work.settings.sandbox if sandboxed else DangerFullAccess()
         timeout_s = arguments.timeout / 1000 if arguments.timeout else self._limits.timeout_s
         try:
-            await asyncio.to_thread(_look_at, cwd)
-            with self._sandbox.confine(policy, cwd, arguments.command, work.env) as confined:
+            async with in_a_thread(lambda: self._confined(work, policy, arguments, cwd)) as confined:
                 for notice in confined.notices:
                     work.say(ev.BackgroundEvent(message=notice))
                 command = Command(
@@ -176,10 +194,22 @@ class Shell:
                     timeout_s,
                     keeper=confined.keeper,
                     pass_fds=confined.pass_fds,
+                    umask=work.around.umask,
                 )
-                return await self._processes.run(command, output)
+                result = await self._processes.run(command, output)
         except OSError as error:
-            return NotStarted(reason(error))
+            return NotStarted(reason(error)), ()
+        for notice in confined.aftermath:
+            work.say(ev.BackgroundEvent(message=notice))
+        return result, (*confined.notices, *confined.aftermath)
+
+    def _confined(
+        self, work: Work, policy: SandboxPolicy, arguments: ShellArguments, start: Path
+    ) -> AbstractContextManager[Confined]:
+        """Entered in a worker thread: on a disk that is away it hangs, and not the loop with it."""
+        settings = work.settings
+        pins = self._sandbox.pins(work.turn.order.conversation, settings, work.env)
+        return self._sandbox.confine(policy, settings.cwd, arguments.command, work.env, start=start, pins=pins)
 
     def _told(self, ran: Ran, arguments: ShellArguments) -> str:
         """For the model: both streams whatever the exit code, as text, head and tail, and how much is missing."""
@@ -189,14 +219,21 @@ class Shell:
         if ran.timed_out:
             limit_ms = arguments.timeout or self._limits.timeout_s * 1000
             output = f"command timed out after {limit_ms:.0f} milliseconds\n{output}"
+        output = "".join(f"[{notice}]\n" for notice in ran.notices) + output
         told = shortened(output.translate(UNPRINTABLE), self._limits.model_bytes, self._limits.model_lines)
         metadata = {"exit_code": ran.exit_code, "duration_seconds": round(ran.duration_s, 1)}
         return json.dumps({"output": told, "metadata": metadata}, ensure_ascii=False)
 
 
-def _look_at(cwd: Path) -> None:
-    """On a disk that is away this hangs, and a worker with it: not the loop, which starts the command there."""
-    cwd.stat()
+def _no_path(workdir: str) -> str | None:
+    """Why the system can't even be asked for it."""
+    try:
+        os.fsencode(workdir)
+    except UnicodeEncodeError:
+        return f"workdir {workdir[:SHOWN]!a} is no path: it can't be encoded; name a directory, or leave it out"
+    if "\0" in workdir:
+        return f"workdir {workdir[:SHOWN]!a} is no path: it has a NUL in it; name a directory, or leave it out"
+    return None
 
 
 def shortened(text: str, max_bytes: int, max_lines: int) -> str:
@@ -217,11 +254,16 @@ def _fitting(lines: list[str], max_bytes: int, *, from_end: bool = False) -> str
     return part.decode("utf-8", "ignore")
 
 
-def _ran(result: Finished | NotStarted, output: Output) -> Ran:
+def _ran(result: Finished | NotStarted, output: Output, notices: tuple[str, ...]) -> Ran:
     if isinstance(result, NotStarted):
         return Ran(-1, "", str(result), 0.0, not_started=str(result))
     return Ran(
-        result.exit_code, output.stdout.text(), output.stderr.text(), result.duration_s, timed_out=result.timed_out
+        result.exit_code,
+        output.stdout.text(),
+        output.stderr.text(),
+        result.duration_s,
+        timed_out=result.timed_out,
+        notices=notices,
     )
 
 

@@ -33,7 +33,7 @@ _ESCALATION: dict[str, Any] = {
 _STEP: dict[str, Any] = {
     "type": "object",
     "properties": {
-        "step": {"type": "string", "description": "What is to be done."},
+        "step": {"type": "string", "description": "The step."},
         "status": {"type": "string", "enum": ["pending", "in_progress", "completed"]},
     },
     "required": ["step", "status"],

@@ -21,12 +21,12 @@ class Toolbox:
         try:
             match call.name:
                 case name if name in SHELL_NAMES:
-                    return await self._shell.run(work, call, parsed(ShellArguments, call.arguments))
+                    return await self._shell.run(work, call, parsed(ShellArguments, call.arguments, work.bounds))
                 case name if name == APPLY_PATCH:
-                    text = parsed(PatchArguments, call.arguments).input
+                    text = parsed(PatchArguments, call.arguments, work.bounds).input
                     return await self._patching.apply(work, call, text, work.settings.cwd)
                 case name if name == UPDATE_PLAN:
-                    return update_plan(work, call, parsed(PlanArguments, call.arguments))
+                    return update_plan(work, call, parsed(PlanArguments, call.arguments, work.bounds))
                 case _:
                     return f"unsupported call: {call.name}"
         except BadArguments as error:

@@ -8,6 +8,8 @@ from typing import Literal
 from actors import events as ev
 from actors.ids import ApprovalId
 from actors.settings import Decision, Settings
+from supervisor.agent.bounds import DEFAULTS, Bounds
+from supervisor.agent.environments import Around
 from supervisor.agent.patch.turn_diff import TurnChanges
 from supervisor.agent.transcript import Transcript
 from supervisor.agent.turn import Turn, Verdict
@@ -17,17 +19,22 @@ from supervisor.agent.turn import Turn, Verdict
 class Work:
     turn: Turn
     transcript: Transcript
-    env: Mapping[str, str]
+    around: Around
     deadline_s: float | None = None
     default: Literal[Decision.DENIED, Decision.ABORT] = Decision.DENIED  # when nobody answers until then
+    bounds: Bounds = DEFAULTS
     _changes: TurnChanges | None = field(default=None, init=False)
 
     @property
     def changes(self) -> TurnChanges:
         """Made when the first patch needs it: it looks for the repository on the disk."""
         if self._changes is None:
-            self._changes = TurnChanges(self.settings.cwd)
+            self._changes = TurnChanges(self.settings.cwd, self.bounds)
         return self._changes
+
+    @property
+    def env(self) -> Mapping[str, str]:
+        return self.around.env
 
     @property
     def settings(self) -> Settings:

@@ -1,6 +1,7 @@
 """Keys as they are pressed, where standard input is a terminal; the terminal is put back however we leave."""
 
 import os
+import re
 import sys
 import termios
 import tty
@@ -9,6 +10,17 @@ from typing import Self
 CTRL_C, CTRL_D, CTRL_U, CTRL_Z, CTRL_BACKSLASH = "\x03", "\x04", "\x15", "\x1a", "\x1c"
 ENTER, BACKSPACE, ESCAPE = "\r", "\x7f", "\x1b"
 UP, DOWN = "\x1b[A", "\x1b[B"
+PASTES_APART, PASTES_AS_KEYS = "\x1b[?2004h", "\x1b[?2004l"  # the terminal says where a paste begins and ends
+_PASTE_BEGINS, _PASTE_ENDS = "\x1b[200~", "\x1b[201~"
+_WAYS_OUT = {b"\x03", b"\x04", b"\x1c"}  # pressed alone
+_BEGUN = re.compile(r"\x1b(\[[0-9;]*)?\Z")  # of a sequence, the part that has come so far
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+class Pasted(str):
+    """Text that came in one piece from elsewhere, with its line ends; no key was pressed for it."""
+
+    __slots__ = ()
 
 
 def there_are() -> bool:
@@ -25,6 +37,8 @@ class Keyboard:
         self.fd = sys.stdin.fileno()
         self._before = termios.tcgetattr(self.fd)
         self._unfinished = b""
+        self._begun = ""
+        self._paste: str | None = None  # what has come of one that has not ended
 
     def __enter__(self) -> Self:
         self.take()
@@ -39,9 +53,16 @@ class Keyboard:
         now[0] &= ~(termios.ICRNL | termios.IXON)
         now[3] &= ~(termios.ISIG | termios.IEXTEN)
         termios.tcsetattr(self.fd, termios.TCSADRAIN, now)
+        self._say(PASTES_APART)
 
     def give_back(self) -> None:
+        self._say(PASTES_AS_KEYS)
         termios.tcsetattr(self.fd, termios.TCSADRAIN, self._before)
+
+    @staticmethod
+    def _say(words: str) -> None:
+        sys.stdout.write(words)
+        sys.stdout.flush()
 
     def read(self) -> list[str]:
         """What has been pressed or pasted since; an end of input is Ctrl-D. Arrow keys and the like come whole."""
@@ -51,6 +72,8 @@ class Keyboard:
             data = b""
         if not data:
             return [CTRL_D]
+        if self._paste is not None and data in _WAYS_OUT:
+            self._paste = None  # its end was lost; nobody is kept in it
         text = (self._unfinished + data).decode(errors="surrogateescape")
         self._unfinished = b""
         if text and "\udc80" <= text[-1] <= "\udcff":  # the first bytes of a character
@@ -59,7 +82,26 @@ class Keyboard:
             )
             self._unfinished = text[keep:].encode(errors="surrogateescape")
             text = text[:keep]
-        return _keys(text)
+        return self.understood(text)
+
+    def understood(self, text: str) -> list[str]:
+        """Keys, and pastes in one piece, of text that may end anywhere."""
+        text, self._begun = self._begun + text, ""
+        found: list[str] = []
+        while text:
+            if self._paste is not None:
+                whole, ended, text = (self._paste + text).partition(_PASTE_ENDS)
+                self._paste = None if ended else whole
+                if ended:
+                    found.append(Pasted(_CONTROLS.sub("", whole.replace("\r\n", "\n").replace("\r", "\n"))))
+                continue
+            typed, begins, text = text.partition(_PASTE_BEGINS)
+            if begins:
+                self._paste = ""
+            elif (begun := _BEGUN.search(typed)) is not None:
+                typed, self._begun = typed[: begun.start()], begun[0]
+            found += _keys(typed)
+        return found
 
 
 def _keys(text: str) -> list[str]:

@@ -4,11 +4,24 @@ Without a terminal there is no foot line, and text goes out as it is.
 """
 
 import re
+import unicodedata
 from typing import TextIO
 
 from supervisor.cli import terminal
 from supervisor.cli.words import cut, width
 
+ASKS = (
+    "?",
+    "\uff1f",
+    "\ufe56",
+    "\u2047",
+    "\u2048",
+    "\u2049",
+    "\u203d",
+    "\u0294",
+    "\u2753",
+    "\u2754",
+)  # at the beginning of a question, and what looks like it
 _ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 _PIECES = re.compile(r"\x1b\[[0-9;]*m|\n|[^\S\n]+|[^\s\x1b]+")
 
@@ -19,6 +32,7 @@ class Screen:
         self._live = live
         self._columns = terminal.size()[0]
         self._at = 0  # the cell in which the next character goes
+        self._bare = True  # nothing is drawn in this line yet
         self._foot = ""
         self._drawn = ""  # the foot line as it stands there
 
@@ -32,16 +46,21 @@ class Screen:
     def columns(self) -> int:
         return self._columns
 
-    def write(self, text: str) -> None:
-        """In the flow: words are kept whole where a line is full."""
+    @property
+    def room(self) -> int | None:
+        """Cells of a line that is never broken; None where no window breaks any."""
+        return max(8, self._columns - 1) if self._live else None
+
+    def write(self, text: str, *, asks: bool = False) -> None:
+        """In the flow: words are kept whole where a line is full. Only what `asks` begins a line with its mark."""
         self._erase()
-        self._stream.write("".join(self._wrapped(text)))
+        self._stream.write("".join(self._wrapped(text, asks=asks)))
         self._draw()
         self._stream.flush()
 
-    def line(self, text: str = "") -> None:
+    def line(self, text: str = "", *, asks: bool = False) -> None:
         """On lines of its own."""
-        self.write(("\n" if self._at else "") + text + "\n")
+        self.write(("\n" if self._at else "") + text + "\n", asks=asks)
 
     def fresh(self) -> None:
         """At the beginning of a line."""
@@ -79,44 +98,64 @@ class Screen:
 
     # --- the flow -------------------------------------------------------------------------------------------------
 
-    def _wrapped(self, text: str) -> list[str]:
+    def _wrapped(self, text: str, *, asks: bool) -> list[str]:
         out: list[str] = []
         for piece in _PIECES.findall(text):
             if piece.startswith("\x1b"):
                 out.append(piece)
             elif piece == "\n":
-                out.append(piece)
-                self._at = 0
+                self._end_line(out)
             elif self._live:
-                self._put(piece, out)
+                self._put(piece, out, asks=asks)
             else:
                 out.append(piece)
                 self._at += width(piece)
         return out
 
-    def _put(self, piece: str, out: list[str]) -> None:
+    def _put(self, piece: str, out: list[str], *, asks: bool) -> None:
         """A line is never quite full, so the terminal does not break it itself and we know where we are."""
         room = self._columns - 1
         if self._at and self._at + width(piece) > room and (piece.isspace() or width(piece) <= room):
-            out.append("\n")
-            self._at = 0
+            self._end_line(out)
             if piece.isspace():
                 return
-        while self._at + width(piece) > room:  # longer than a line: broken where lines end
-            head = _head(piece, max(1, room - self._at))
-            out += [head, "\n"]
-            piece = piece[len(head) :]
-            self._at = 0
-        out.append(piece)
-        self._at += width(piece)
+        self._indent(piece, 0, out, asks=asks)
+        start, left = 0, width(piece)
+        while self._at + left > room:  # longer than a line: broken where lines end
+            end = _end(piece, start, max(1, room - self._at))
+            out.append(piece[start:end])
+            left -= width(piece[start:end])
+            self._end_line(out)
+            start = end
+            self._indent(piece, start, out, asks=asks)
+        out.append(piece[start:])
+        self._at += left
+        self._bare = self._bare and not _first_drawn(piece, start)
+
+    def _indent(self, piece: str, start: int, out: list[str], *, asks: bool) -> None:
+        """Where a model's own words would look like a question of ours."""
+        if self._bare and not asks and _first_drawn(piece, start).startswith(ASKS):
+            out.append("  ")
+            self._at, self._bare = 2, False
+
+    def _end_line(self, out: list[str]) -> None:
+        out.append("\n")
+        self._at, self._bare = 0, True
 
 
-def _head(text: str, cells: int) -> str:
-    end, used = 0, 0
-    while end < len(text) and (end == 0 or used + width(text[end]) <= cells):
+def _first_drawn(text: str, start: int) -> str:
+    """Its first character with a cell of its own: joiners and marks are drawn over their neighbour, or not at all."""
+    rest = (text[at] for at in range(start, len(text)))
+    return next((one for one in rest if unicodedata.category(one) not in {"Mn", "Me", "Cf"}), "")
+
+
+def _end(text: str, start: int, cells: int) -> int:
+    """Where a piece of so many cells ends; it has one character at least."""
+    end, used = start, 0
+    while end < len(text) and (end == start or used + width(text[end]) <= cells):
         used += width(text[end])
         end += 1
-    return text[:end]
+    return end
 
 
 def _fitting(text: str, cells: int) -> str:

@@ -1,15 +1,32 @@
-"""What keys mean while a conversation is watched, and what the foot line says. Pure: keys in, wishes out."""
+"""What keys mean while a conversation is watched, and what the foot line says. Pure: keys in, wishes out.
+
+A question is answered by a word and Enter, written by somebody who had seen it: never by a single key, by what was
+pasted, or by what was begun before it stood there.
+"""
 
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from actors.visible import visible
+from supervisor.cli.ids import short
 from supervisor.cli.show import keys
 from supervisor.cli.terminal import Paint
 from supervisor.cli.words import took
 
-ANSWERS = {"y": "approved", "n": "denied", "a": "approved_for_session", "q": "abort"}
+ANSWERS = {
+    **dict.fromkeys(("y", "yes"), "approved"),
+    **dict.fromkeys(("n", "no"), "denied"),
+    "always": "approved_for_session",
+    "abort": "abort",
+}
+SHOW = "show"
 LOOK_S = 0.5  # nobody has read a question sooner; such a key was meant for the line that was being typed
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+WIDE = 80  # columns from which there is room to say what the words mean
+CHANGED = "not answered: the question came while you typed; read it, then type again"
+PASTED = "what is pasted answers nothing; type the word"
+CLOSED = "that question is closed; nothing was answered, nothing was sent"
+PARTLY = "not all of it is on the screen; type show and Enter first"
 
 
 class Wish(Enum):
@@ -17,6 +34,7 @@ class Wish(Enum):
     INTERRUPT = auto()
     KILL = auto()
     ANSWER = auto()
+    SHOW = auto()
     SAY = auto()
     SUSPEND = auto()
 
@@ -33,6 +51,7 @@ class Scene:
 
     running: bool = False
     question: str | None = None
+    partly: bool = False  # some lines of the question were left out
     asked: float = 0.0
     began: float = 0.0
 
@@ -45,10 +64,14 @@ class Talk:
         self._read_only = read_only
         self._typed = ""
         self._typed_at = 0.0
+        self._pasted = False  # some of it was
+        self._seen: str | None = None  # the question that stood there when the line was begun
+        self._said = ""  # why nothing was answered
         self._asking = False
         self._interrupting = False
 
-    def press(self, key: str, scene: Scene, now: float) -> Wanted | None:
+    def press(self, key: str, scene: Scene, now: float, *, more: bool = False) -> Wanted | None:
+        """`more`: other keys came in the same moment, so this is no hand that types."""
         if key in {keys.CTRL_BACKSLASH, keys.CTRL_D}:
             return Wanted(Wish.LEAVE)
         if key == keys.CTRL_Z:
@@ -59,17 +82,19 @@ class Talk:
             return self._ctrl_c(scene)
         if self._asking:
             self._asking = False
-            return self._interrupt(scene) if key in {"y", "Y"} else None
-        if key.lower() in ANSWERS and self._may_answer(scene, now):
-            return Wanted(Wish.ANSWER, ANSWERS[key.lower()])
+            return None
+        self._begin(scene, now)
+        return self._type(key, scene, more=more)
+
+    def _begin(self, scene: Scene, now: float) -> None:
+        if not self._typed:
+            known = scene.question is not None and self._seen == scene.question and not self._pasted
+            self._pasted, self._said = False, ""
+            self._seen = scene.question if known or self._may_answer(scene, now) else None
         self._typed_at = now
-        return self._type(key)
 
     def _may_answer(self, scene: Scene, now: float) -> bool:
-        """A key is an answer when the foot line says so: not in a line that is typed, nor at its first word."""
-        if scene.question is None or self._typed or self._read_only:
-            return False
-        return now - max(scene.asked, self._typed_at) >= LOOK_S
+        return scene.question is not None and now - max(scene.asked, self._typed_at) >= LOOK_S
 
     def _ctrl_c(self, scene: Scene) -> Wanted | None:
         if self._typed:
@@ -91,11 +116,17 @@ class Talk:
         self._interrupting = True
         return Wanted(wish)
 
-    def _type(self, key: str) -> Wanted | None:
-        if key == keys.ENTER:
+    def _type(self, key: str, scene: Scene, *, more: bool) -> Wanted | None:
+        if isinstance(key, keys.Pasted):
+            self._typed += key
+            self._pasted = True
+        elif key == keys.ENTER:
             said, self._typed = self._typed.strip(), ""
-            return Wanted(Wish.SAY, said) if said else None
-        if key in {keys.BACKSPACE, "\x08"}:
+            self._pasted = self._pasted or more
+            wanted = self._entered(said, scene) if said else None
+            self._seen = None  # of a line that was only erased it is still known
+            return wanted
+        elif key in {keys.BACKSPACE, "\x08"}:
             self._typed = self._typed[:-1]
         elif key == keys.CTRL_U:
             self._typed = ""
@@ -103,24 +134,53 @@ class Talk:
             self._typed += key
         return None
 
+    def _entered(self, said: str, scene: Scene) -> Wanted | None:
+        word = said.lower()
+        if word not in ANSWERS and not (word == SHOW and scene.question is not None):
+            return Wanted(Wish.SAY, said)
+        if scene.question is None:
+            if self._seen is None:
+                return Wanted(Wish.SAY, said)
+            self._said = CLOSED
+            return None
+        if word == SHOW and not self._pasted:
+            return Wanted(Wish.SHOW)
+        decision = ANSWERS.get(word, "")
+        self._said = self._why_not(scene, decision)
+        return None if self._said else Wanted(Wish.ANSWER, decision)
+
+    def _why_not(self, scene: Scene, decision: str) -> str:
+        if self._pasted:
+            return PASTED
+        if self._seen != scene.question:
+            return CHANGED
+        return PARTLY if scene.partly and decision.startswith("approved") else ""
+
     def turn_ended(self) -> None:
         self._asking = self._interrupting = False
 
     def foot(self, scene: Scene, now: float, columns: int) -> str:
         """The one line at the bottom; what is most urgent comes first."""
         if self._asking:
-            return self._paint("Interrupt the turn? y or Ctrl-C: yes, any other key: no", "yellow", "bold")
+            return self._paint("Interrupt the turn? Ctrl-C again: yes, any other key: no", "yellow", "bold")
         if self._typed:
-            return f"> {self._typed[-(columns - 5) :]}_"
-        leave = self._paint("Ctrl-D leaves", "dim")
+            return f"> {visible(self._typed.replace(chr(10), '⏎')[-columns:])[-(columns - 5) :]}_"
+        if self._said:
+            return self._paint(self._said, "yellow", "bold")
         if self._interrupting:
             return f"{self._paint('interrupting', 'yellow')}  {self._paint('Ctrl-C again: kill at once', 'dim')}"
-        if self._may_answer(scene, now):
-            return self._paint(
-                "[y]es  [n]o  [a]lways in this conversation  [q] no, and end the turn", "yellow", "bold"
-            )
+        if not self._read_only and scene.question is not None and self._may_answer(scene, now):
+            return self._paint(self._words(scene.question, columns, partly=scene.partly), "yellow", "bold")
         if scene.running:
             turning = SPINNER[int(now * 10) % len(SPINNER)]
             hint = "Ctrl-D leaves" if self._read_only else "Ctrl-C interrupts, Ctrl-D leaves, type to join in"
             return f"{self._paint(turning, 'cyan')} {took(max(0.0, now - scene.began))}  {self._paint(hint, 'dim')}"
+        leave = self._paint("Ctrl-D leaves", "dim")
         return leave if self._read_only else self._paint("> type a message; Ctrl-D leaves", "dim")
+
+    def _words(self, question: str, columns: int, *, partly: bool) -> str:
+        if partly:
+            return f"{short(question)}: show (all of it), no, abort + Enter"
+        if columns < WIDE:
+            return f"{short(question)}: yes/no/always/abort + Enter"
+        return f"{short(question)}: yes, no, always (in this conversation), abort (ends the turn) + Enter"

@@ -1,5 +1,7 @@
 """Events as a person reads them. Knows what each looks like; where it goes is the screen's business.
 
+A line of others, also one that the window breaks, never begins where our questions begin: at the margin with `? ID`.
+
 What the model says goes to `said`, everything else to `told`: on a terminal both are one screen; in a pipe the answer
 is alone on standard output.
 """
@@ -8,20 +10,22 @@ import base64
 from collections.abc import Callable
 from typing import Any
 
-from supervisor.cli.approvals import command_line
+from actors.visible import visible
+from supervisor.cli import questions
 from supervisor.cli.client import Json
 from supervisor.cli.ids import short
-from supervisor.cli.show.changes import files
 from supervisor.cli.show.screen import Screen
 from supervisor.cli.terminal import Paint
-from supervisor.cli.words import clean, many, one_line, took
+from supervisor.cli.words import clean, hung, many, one_line, took
+from transports import question as texts
 
 HEAD = 8  # lines of a command's output before it is folded
 TAIL = 2
+LINES_OF_A_QUESTION = 100  # of its command or patch; more is shown when it is asked for
 ABORTED = {"interrupted": "interrupted", "replaced": "replaced by new input", "failed": "failed", "lost": "lost"}
 ANSWERS = {
     "approved": "approved",
-    "approved_for_session": "approved from now on",
+    "approved_for_session": "approved, and the same command later",
     "denied": "denied",
     "abort": "denied, and the turn ends",
     "withdrawn": "withdrawn with its turn",
@@ -44,8 +48,11 @@ class Transcript:
         self._began = 0.0
         self.base = ""  # the conversation's directory, which names of files are relative to
         self.questions: dict[str, Json] = {}
+        self.partly: set[str] = set()  # questions of which some lines were left out
+        self.heights: dict[str, int] = {}  # in lines, of the open questions
         self.turn: str | None = None
         self.tokens = 0
+        self._error: str | None = None  # what is shown unless the next event says the same
         self.ended: str | None = None  # how the last turn ended, in the words of the API
         self._table: dict[str, Callable[[Json, Json], None]] = {
             name.removeprefix("_on_"): getattr(self, name) for name in dir(self) if name.startswith("_on_")
@@ -53,19 +60,28 @@ class Transcript:
 
     def take(self, envelope: Json) -> None:
         body = envelope["event"]
+        self._flush_error(body)
         show = self._table.get(body["type"])
         if show is not None:
             show(body, envelope)
         elif self._raw:
             self._anything(body)
 
+    def _flush_error(self, following: Json) -> None:
+        """A turn that was lost or failed says so twice, for clients that read only one of the two events."""
+        error, self._error = self._error, None
+        if error is not None and following.get("message") != error:
+            self._note(f"error: {clean(error)}", "red", "bold")
+
     def _anything(self, body: Json) -> None:
         self._note(f"{body['type']}: {one_line(str({k: v for k, v in body.items() if k != 'type'}))}")
 
     def _note(self, text: str, *styles: str) -> None:
-        if self._said is not self._told:
-            self._said.fresh()
-        self._told.line(self._paint(text, *(styles or ("dim",))))
+        self._hung(text, "  ", *styles)
+
+    def _hung(self, text: str, below: str, *styles: str) -> None:
+        for line in hung(text, self._told.room, below):
+            self._plain(self._paint(line, *(styles or ("dim",))))
 
     # --- the turn -------------------------------------------------------------------------------------------------
 
@@ -82,8 +98,7 @@ class Transcript:
             return
         pictures = sum(1 for item in body["items"] if item["type"] != "text")
         more = f" (and {many(pictures, 'picture')})" if pictures else ""
-        lines = (clean(body["message"]) + more).splitlines() or [""]
-        self._note("\n".join(f"{'>' if at == 0 else ' '} {line}" for at, line in enumerate(lines)), "bold")
+        self._note(f"> {clean(body['message']) + more}", "bold")
 
     def _on_token_count(self, body: Json, _: Json) -> None:
         self.tokens += body["total_tokens"]
@@ -96,7 +111,7 @@ class Transcript:
         self._end(word, envelope)
 
     def _on_turn_aborted(self, body: Json, envelope: Json) -> None:
-        by = f" by {one_line(', '.join(body['by']))}" if body["by"] else ""
+        by = f" by {visible(', '.join(body['by']))}" if body["by"] else ""
         why = f": {one_line(body['message'])}" if body["message"] else ""
         self.ended = body["reason"]
         self._end(f"{ABORTED.get(body['reason'], body['reason'])}{by}{why}", envelope)
@@ -104,6 +119,7 @@ class Transcript:
     def _end(self, word: str, envelope: Json) -> None:
         self.turn = None
         self.questions.clear()
+        self.heights.clear()
         for output in list(self._output):
             self._fold(output)
         length = f", {took(max(0.0, envelope['ts'] - self._began))}" if self._began else ""
@@ -112,8 +128,7 @@ class Transcript:
         self._note(f"-- {word}{length}{tokens}", *style)
 
     def _on_error(self, body: Json, _: Json) -> None:
-        self.ended = "error"
-        self._note(f"error: {clean(body['message'])}", "red", "bold")
+        self.ended, self._error = "error", body["message"]
 
     def _on_stream_error(self, body: Json, _: Json) -> None:
         self._note(one_line(body["message"]), "yellow")
@@ -167,7 +182,7 @@ class Transcript:
     # --- commands, patches, plans ---------------------------------------------------------------------------------
 
     def _on_exec_command_begin(self, body: Json, _: Json) -> None:
-        self._note(f"$ {clean(command_line(body['command']))}", "cyan")
+        self._note(f"$ {texts.typed(body['command'])}", "cyan")
         self._output[body["item_id"]] = []
 
     def _on_exec_command_output_delta(self, body: Json, _: Json) -> None:
@@ -212,8 +227,11 @@ class Transcript:
             self._note(f"  {line}")
 
     def _on_patch_apply_begin(self, body: Json, _: Json) -> None:
-        for line in files(body["changes"], self._paint, self.base):
-            self._plain(line)
+        for path, change in sorted(body["changes"].items()):
+            name = path.removeprefix(f"{self.base.rstrip('/')}/") if self.base else path
+            for line in texts.changed(name, change, questions.home()):
+                for shown in line.folded(self._told.room or texts.LONGEST):
+                    self._plain(self._paint(shown, *questions.STYLES.get(line.style, ())))
 
     def _on_patch_apply_end(self, body: Json, _: Json) -> None:
         if not body["success"]:
@@ -230,34 +248,38 @@ class Transcript:
         if body["explanation"]:
             self._note(clean(body["explanation"]))
         for step in body["plan"]:
-            style = {"completed": "dim", "in_progress": "bold"}.get(step["status"], "")
-            self._plain(self._paint(f"{MARKS[step['status']]} {one_line(step['step'])}", *([style] if style else [])))
+            style = {"completed": "dim", "in_progress": "bold"}.get(step["status"], "plain")
+            self._hung(f"{MARKS[step['status']]} {one_line(step['step'])}", "    ", style)
 
-    def _plain(self, text: str) -> None:
+    def _plain(self, text: str, *, asks: bool = False) -> None:
         if self._said is not self._told:
             self._said.fresh()
-        self._told.line(text)
+        self._told.line(text, asks=asks)
 
     # --- questions ------------------------------------------------------------------------------------------------
 
     def _on_exec_approval_request(self, body: Json, _: Json) -> None:
-        again = " again, without the sandbox" if body["retry"] else ""
-        why = f"  ({one_line(body['reason'])})" if body["reason"] else ""
-        self._ask(body, f"may it run{again}: {clean(command_line(body['command']))}{why}")
+        self.ask(body)
 
     def _on_apply_patch_approval_request(self, body: Json, _: Json) -> None:
-        why = f" ({one_line(body['reason'])})" if body["reason"] else ""
-        self._ask(body, f"may it change {many(len(body['changes']), 'file')}{why}:")
-        for line in files(body["changes"], self._paint, self.base):
-            self._plain(line)
+        self.ask(body)
 
-    def _ask(self, body: Json, what: str) -> None:
-        self._note(f"? {what}", "yellow", "bold")
+    def ask(self, body: Json, *, whole: bool = False) -> None:
+        """What somebody who answers here has to have seen."""
+        columns = self._told.room or texts.LONGEST
+        head = hung(f"? {questions.title(body)}", self._told.room)
+        for line in head:
+            self._plain(self._paint(line, "yellow", "bold"), asks=True)
+        lines, complete = questions.body(body, columns, self._paint, None if whole else LINES_OF_A_QUESTION)
+        for line in lines:
+            self._plain(line)
         self.questions[body["approval_id"]] = body
+        self.heights[body["approval_id"]] = len(head) + len(lines)
+        (self.partly.discard if complete else self.partly.add)(body["approval_id"])
 
     def _on_approval_resolved(self, body: Json, _: Json) -> None:
         self.questions.pop(body["approval_id"], None)
-        by = f" by {one_line(body['by'])}" if body["by"] else ""
+        by = f" by {visible(body['by'])}" if body["by"] else ""
         why = f": {one_line(body['reason'])}" if body["reason"] and body["decision"] != "withdrawn" else ""
         style = "green" if body["decision"].startswith("approved") else "yellow"
         self._note(f"  {ANSWERS.get(body['decision'], body['decision'])}{by}{why}", style)
@@ -270,27 +292,29 @@ class Transcript:
         self._note(f"+ {how}: {text}")
 
     def _on_input_withdrawn(self, body: Json, _: Json) -> None:
-        self._note(f"an input was taken back{': ' + one_line(body['reason']) if body['reason'] else ''}")
+        self._note(f"a waiting message was withdrawn{': ' + one_line(body['reason']) if body['reason'] else ''}")
 
     def _on_queue_paused(self, body: Json, _: Json) -> None:
-        self._note(f"waiting: {many(body['queued'], 'input')}, for the next one that is sent", "yellow")
+        self._note(
+            f"{many(body['queued'], 'queued message waits', 'queued messages wait')} for the next `send`", "yellow"
+        )
 
     def _on_conversation_failed(self, body: Json, _: Json) -> None:
-        self._note(f"given up: {one_line(body['message'])} (`greenroom restart` gives it a new life)", "red", "bold")
+        self._note(f"failed: {one_line(body['message'])} (`greenroom restart` lets it run again)", "red", "bold")
         if self._raw and body["traceback"]:
             self._note(clean(body["traceback"]))
 
     def _on_conversation_restarted(self, body: Json, _: Json) -> None:
-        self._note(f"a new life{', by ' + one_line(body['by']) if body['by'] else ''}")
+        self._note(f"restarted{' by ' + visible(body['by']) if body['by'] else ''}")
 
     def _on_conversation_renamed(self, body: Json, _: Json) -> None:
-        self._note(f"called {one_line(body['name'])} now" if body["name"] else "without a name now")
+        self._note(f"renamed to {visible(body['name'])}" if body["name"] else "name removed")
 
     def _on_conversation_archived(self, body: Json, _: Json) -> None:
-        self._note("archived" if body["archived"] else "taken out of the archive")
+        self._note("archived" if body["archived"] else "unarchived")
 
     def _on_session_configured(self, body: Json, envelope: Json) -> None:
         settings: dict[str, Any] = body.get("settings") or {}
         self.base = settings.get("cwd", self.base)
-        where = f" in {one_line(settings['cwd'])}" if settings else ""
-        self._note(f"conversation {short(envelope['conversation'])}, {one_line(body['model'])}{where}")
+        where = f" in {visible(settings['cwd'])}" if settings else ""
+        self._note(f"conversation {short(envelope['conversation'])}, {visible(body['model'])}{where}")

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, NoReturn
 
+from actors.visible import visible
 from supervisor.cli import exits, ids
 from supervisor.cli.client import Control, Json, Lost, Refused, result_of
 from supervisor.cli.ending import Ending
@@ -20,7 +21,8 @@ from supervisor.cli.show import keys, lines
 from supervisor.cli.show.screen import Screen
 from supervisor.cli.show.talk import Scene, Talk, Wanted, Wish
 from supervisor.cli.show.transcript import Transcript
-from supervisor.cli.terminal import Paint, is_terminal
+from supervisor.cli.terminal import Paint, is_terminal, size
+from supervisor.cli.words import clean
 
 TICK_S = 0.1  # of the spinner, where there is one
 
@@ -109,8 +111,9 @@ class Watch:
             os.read(sources.wake, 64)
             self.screen.resized()
         if self._keyboard is not None and self._keyboard.fd in ready:
-            for key in self._keyboard.read():
-                self._want(self._talk.press(key, self._scene, time.time()))
+            pressed = self._keyboard.read()
+            for at, key in enumerate(pressed, 1):
+                self._want(self._talk.press(key, self._scene, time.time(), more=at < len(pressed)))
 
     def _foot(self) -> None:
         if self._keyboard is not None or self._scene.running:
@@ -144,6 +147,8 @@ class Watch:
             self._events(params)
         elif method == "ended" and params.get("subscription") == self._subscription:
             self._ended(str(params.get("reason")))
+        elif method == "announcement":
+            self.screen.line(f"({clean(str(params.get('message')))})")
         elif "method" not in message and message.get("id") in {None, self._awaited}:
             self.result = result_of(message)  # without an id it is an error: what we said was not even read
         elif "method" not in message and message.get("id") in self._asides:
@@ -151,20 +156,32 @@ class Watch:
 
     def _events(self, params: Json) -> None:
         if params.get("gap"):
-            self.screen.line(f"(events {params['gap'][0]} to {params['gap'][1]} are kept no more)")
+            self.screen.line(f"(events {params['gap'][0]} to {params['gap'][1]} are no longer stored)")
         for envelope in params["events"]:
             self.seq = envelope["seq"] or self.seq
             if self._manner.as_json:
                 lines.write(envelope)
             self._follow(envelope)
         for request in params.get("pending") or ():
-            self.transcript.questions.setdefault(request["approval_id"], request)
+            if request["approval_id"] not in self.transcript.questions and not self._manner.as_json:
+                self.transcript.ask(request)  # asked before what we were shown; who answers must have read it
         self._next_question()
 
     def _next_question(self) -> None:
         question = next(iter(self.transcript.questions), None)
+        self._scene.partly = question in self.transcript.partly
         if question != self._scene.question:
             self._scene.question, self._scene.asked = question, time.time()
+            if question is not None and not (self._manner.read_only or self._manner.as_json):
+                self._below(question)
+
+    def _below(self, question: str) -> None:
+        """A line below a question where the foot line can't tell all that its reader needs."""
+        short = ids.short(question)
+        if self._keyboard is None:
+            self.screen.line(f"  (`greenroom approve {short}` or `greenroom deny {short}` answers it)")
+        elif (height := self.transcript.heights.get(question, 0)) >= size()[1]:
+            self.screen.line(f"  ({short} has {height} lines and begins above this window; scroll up to read it)")
 
     def _follow(self, envelope: Json) -> None:
         self.ending.take(envelope["event"])
@@ -182,14 +199,14 @@ class Watch:
         try:
             self.attach(self.seq)
         except Refused as refusal:
-            raise Problem(f"the conversation let go of us: {reason}", refusal.message) from refusal
+            raise Problem(f"the conversation ended this subscription: {reason}", refusal.message) from refusal
 
     def _aside(self, what: str, message: Json) -> None:
         try:
             result_of(message)
         except Refused as refusal:
             if not (what == "answer" and refusal.code in {"already_answered", "unknown_approval"}):
-                self.screen.line(f"! {refusal.message}")
+                self.screen.line(f"! {visible(refusal.message)}")
 
     # --- from the keys --------------------------------------------------------------------------------------------
 
@@ -204,6 +221,8 @@ class Watch:
                 self._ask("interrupt", "conversation/interrupt", conversation=self.conversation, kill=kill)
             case Wish.ANSWER:
                 self._answer(wanted.text)
+            case Wish.SHOW:
+                self._show()
             case Wish.SAY:
                 self._ask("send", "conversation/send", conversation=self.conversation, prompt=wanted.text)
             case Wish.SUSPEND:
@@ -213,8 +232,17 @@ class Watch:
         question = self._scene.question
         if question is not None:
             self.transcript.questions.pop(question, None)
-            self._next_question()
+            self._scene.question = next(iter(self.transcript.questions), None)
+            self._scene.asked = time.time()
+            self._show(whole=False)
             self._ask("answer", "approvals/answer", approval=question, decision=decision)
+
+    def _show(self, *, whole: bool = True) -> None:
+        """Again, or the next one: what was shown of it may be far above by now."""
+        if self._scene.question is not None:
+            self.transcript.ask(self.transcript.questions[self._scene.question], whole=whole)
+            self._scene.partly = self._scene.question in self.transcript.partly
+            self._below(self._scene.question)
 
     def _ask(self, what: str, method: str, **params: object) -> None:
         self._asides[self._control.send(method, **params)] = what

@@ -159,7 +159,14 @@ class Story:
                 self.withdrawn.add(event.input_id)
                 self.situations["input was withdrawn"] += 1
             case ev.QueuePaused():
-                assert not self.paused
+                urgent = self._waiting(BusyPolicy.INTERRUPT)
+                if self.turn is not None:  # which was to be replaced, and is interrupted
+                    assert urgent
+                    kept = {one: how for one, how in self.waiting.items() if one not in urgent}
+                    self.waiting = {**dict.fromkeys(urgent, BusyPolicy.ENQUEUE), **kept}  # its place in line is kept
+                    self.situations["a replacement waits for somebody"] += 1
+                else:
+                    assert not self.paused
                 assert event.queued == len(self.waiting) - len(self._waiting(BusyPolicy.INTERRUPT)) > 0
                 self.paused = True
                 self.situations["the queue was paused"] += 1

@@ -3,8 +3,9 @@
 from actors.answers import Condition
 from actors.conversation import condition
 from actors.effects import Effect, Leave, OfferToPark, SetTimer, Stay
+from actors.errors import StorageFull
 from actors.ids import ConnectionId
-from actors.messages import ConnectionClosed, Inspect, Park, TimerFired
+from actors.messages import ConnectionClosed, Inspect, Park, Rename, TimerFired
 from actors.orders import Suspended
 from actors.settings import BusyPolicy, Decision
 from tests.actors.conversation import words as w
@@ -48,6 +49,19 @@ def test_a_conversation_stays_while_a_turn_runs() -> None:
     core.send()
     assert look(core, core.limits.idle_park_s) == []
     assert core.say(Park()) == [Stay()]
+
+
+def test_a_conversation_whose_append_was_refused_may_leave_before_the_ones_behind_it_are_refused_too() -> None:
+    core = Core(commits=False)
+    core.say(Rename(ANN, "one"))
+    core.say(Rename(ANN, "two"))
+    core.disk.refuses = StorageFull("full")
+    core.store(1)
+    core.disk.refuses = None
+    assert core.disk.under_way
+    assert core.say(Park()) == [Leave()]
+    core.store()
+    assert core.disk.restored(core.limits).facts == core.state.facts
 
 
 def test_a_conversation_stays_while_somebody_is_attached() -> None:

@@ -17,6 +17,7 @@ from actors.answers import Accepted, Answer, Attached, Ending, Interrupted, Turn
 from actors.effects import (
     Deliver,
     EndSubscription,
+    FeedOthers,
     Leave,
     OfferToPark,
     ReadPage,
@@ -56,6 +57,7 @@ from actors.messages import (
 from actors.orders import (
     AgentNews,
     AgentOutput,
+    AllStored,
     AnswerAgent,
     Completed,
     Crashed,
@@ -67,6 +69,7 @@ from actors.orders import (
     RunAgent,
     StopAgent,
     Stopped,
+    StorageAwaited,
     SuspendAgent,
     Suspended,
     TakeMore,
@@ -100,6 +103,7 @@ class Agent:
     stopping: bool = False
     suspending: bool = False
     wants_input: bool = False
+    unstored: list[str] = field(default_factory=list)  # commands that wait until their beginning is on disk
     asked: set[ApprovalId] = field(default_factory=set)
     commands: list[str] = field(default_factory=list)
     message: str | None = None
@@ -179,7 +183,7 @@ class Conversation(RuleBasedStateMachine):
                     self.parking = True
                 case Leave():
                     self.leave()
-                case Stay() | ReadPage():
+                case Stay() | ReadPage() | FeedOthers():
                     pass
                 case _:
                     self.on_order(effect)
@@ -325,6 +329,12 @@ class Conversation(RuleBasedStateMachine):
                     self.saw("a standing answer was given")
             case TakeMore():
                 assert agent.turn == order.turn
+            case AllStored():
+                if agent.turn == order.turn and not agent.deaf:
+                    item = agent.unstored.pop(0)
+                    bodies = (one.body for one in self.core.disk.records if one.type == "exec_command_begin")
+                    assert any(f'"{item}"'.encode() in body for body in bodies)
+                    self.saw("a command's beginning was stored")
             case InputWaits():
                 assert agent.turn in {None, order.turn} or order.turn in self.old_turns, "at worst it is late"
             case _:
@@ -332,7 +342,7 @@ class Conversation(RuleBasedStateMachine):
 
     # --- people ---------------------------------------------------------------------------------------------------
 
-    @initialize(prompt=st.sampled_from([True, True, False]), beginning=st.integers(0, 10))
+    @initialize(prompt=st.sampled_from([True, True, False]), beginning=st.integers(0, 16))
     def hello(self, *, prompt: bool, beginning: int) -> None:
         """Begins in one of the places that chance alone finds too seldom."""
         self.prompt = prompt or beginning > 1
@@ -367,6 +377,28 @@ class Conversation(RuleBasedStateMachine):
                 self.pass_on("ann", asked=False)
                 if any(one.startswith("unanswerable:") for one in self.timers):
                     self.nobody_comes(late=True)
+            case 11:
+                self.agent_asks(standing=False, deadline=False, patch=False, for_good=False)
+                self.answer_the_last("ann", Decision.ABORT)
+                self.agent_ends(0, [])
+            case 12:
+                for _ in range(LIMITS.queue + 1):
+                    self.send("ben", BusyPolicy.ENQUEUE, await_end=False, own=False, key=None)
+            case 13:
+                self.send("ben", BusyPolicy.STEER, await_end=False, own=False, key=None)
+                self.interrupt("ann", kill=False)
+                self.agent_ends(0, [])
+                self.send("cem", BusyPolicy.STEER, await_end=True, own=False, key=None)
+            case 14:
+                self.attach("ben", 0.0, now=True, can_answer=True)
+                self.agent_asks(standing=False, deadline=False, patch=False, for_good=False)
+                self.pass_on("ben", asked=True)
+            case 15:
+                self.agent_ends(0, [])
+                self.everybody_leaves()
+            case 16:
+                self.attach("ben", 0.0, now=True, can_answer=True)
+                self.agent_speaks([0, 5, 6])
             case _:
                 pass
         self.prompt = prompt
@@ -382,9 +414,9 @@ class Conversation(RuleBasedStateMachine):
         caller, words = self.caller(client), said(self.name("words"))
         self.say(Send(caller, words, policy, OTHER if own else None, key, await_end, client))
 
-    @rule(client=CLIENTS, kill=st.booleans())
-    def interrupt(self, client: str, *, kill: bool) -> None:
-        self.say(Interrupt(self.caller(client), client, kill))
+    @rule(client=CLIENTS, kill=st.booleans(), clear=st.sampled_from([False, False, False, True]))
+    def interrupt(self, client: str, *, kill: bool, clear: bool = False) -> None:
+        self.say(Interrupt(self.caller(client), client, kill, clear=clear))
 
     @rule(data=st.data(), client=CLIENTS)
     def cancel(self, data: st.DataObject, client: str) -> None:
@@ -614,7 +646,11 @@ class Conversation(RuleBasedStateMachine):
 
     def leave(self) -> None:
         """It was parked in order; the next message wakes it, and nothing happened to it."""
-        assert not self.core.disk.under_way
+        assert not [epoch for _, epoch in self.core.disk.under_way if epoch == self.core.state.epoch]
+        stored = len(self.core.disk.records)
+        self.work()  # what follows something that was refused is refused too, and nobody is there to hear it
+        self.told.clear()
+        assert len(self.core.disk.records) == stored
         assert not any(one.alive for one in self.readers.values())
         assert not [one for one in self.asked if one not in self.answered and one not in self.forgiven]
         before = self.core.state.facts
@@ -748,7 +784,8 @@ class Conversation(RuleBasedStateMachine):
             case 5:
                 item = self.name("item")
                 agent.commands.append(item)
-                return (w.call(item), w.begin(item))
+                agent.unstored.append(item)
+                return (w.call(item), w.begin(item), StorageAwaited())
             case 6 if agent.commands:
                 return (self.note(w.chunk(self.name("line").encode(), agent.commands[-1])),)
             case 7 if agent.commands:

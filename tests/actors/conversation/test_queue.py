@@ -3,7 +3,7 @@
 import pytest
 
 from actors import events as ev
-from actors.answers import Done, Interrupted
+from actors.answers import Done, Ending, Interrupted
 from actors.errors import Cancelled, InvalidInput, QueueFull, WrongState
 from actors.ids import InputId
 from actors.messages import Archive, ResumeQueue, WithdrawInput
@@ -179,3 +179,63 @@ def test_the_queue_of_an_archived_conversation_does_not_go_on() -> None:
     core.say(ResumeQueue(ANN))
     assert isinstance(core.answer(ANN), WrongState)
     assert len(core.runs) == 1
+
+
+# --- interrupts of what was to come next ----------------------------------------------------------------------------
+
+
+def test_an_interrupt_of_a_turn_that_is_being_replaced_holds_the_replacement_too() -> None:
+    core = Core()
+    core.send("first")
+    core.send("instead", policy=BusyPolicy.INTERRUPT)
+    core.interrupt(ANN)
+    core.stopped()
+    assert runs(core) == [["first"]]
+    assert core.answer(ANN) == Interrupted(core.runs[0].turn, Ending.REPLACED, queued=1)
+    core.send("again")
+    core.end()
+    assert runs(core) == [["first"], ["again"], ["instead"]]
+
+
+def test_what_is_said_after_the_interrupt_of_a_replaced_turn_runs_at_once() -> None:
+    core = Core()
+    core.send("first")
+    core.send("instead", policy=BusyPolicy.INTERRUPT)
+    core.interrupt(ANN)
+    core.send("now")
+    core.stopped()
+    assert runs(core) == [["first"], ["now"]]
+    assert core.state.facts.paused
+
+
+def test_a_replacement_that_is_held_is_still_held_after_a_crash() -> None:
+    core = Core()
+    core.send("first")
+    core.send("instead", policy=BusyPolicy.INTERRUPT)
+    core.interrupt()
+    core.crash()
+    assert runs(core) == [["first"]]
+    assert [waiting.policy for waiting in core.state.facts.pending] == [BusyPolicy.ENQUEUE]
+
+
+def test_an_interrupt_that_clears_withdraws_everything_that_waits() -> None:
+    core = with_queue("a", "b")
+    core.send("c", BEN, await_end=True, policy=BusyPolicy.ENQUEUE)
+    core.interrupt(ANN, clear=True)
+    core.stopped()
+    answer = core.answer(ANN)
+    assert isinstance(answer, Interrupted)
+    assert answer.queued == 0
+    assert isinstance(core.answer(BEN), Cancelled)
+    core.send("next")
+    core.end()
+    assert runs(core) == [["first"], ["next"]]
+
+
+def test_an_interrupt_clears_a_paused_queue_where_nothing_runs() -> None:
+    core = with_queue("a")
+    core.interrupt()
+    core.stopped()
+    core.interrupt(ANN, clear=True)
+    assert core.answer(ANN) == Interrupted(None, None)
+    assert core.state.facts.pending == ()

@@ -8,10 +8,11 @@ import pytest
 from actors import events as ev
 from actors.answers import Attached, Done
 from actors.conversation import summary
-from actors.effects import Deliver, ReadPage, ReplyTo
+from actors.conversation.reading import AT_ONCE
+from actors.effects import Deliver, FeedOthers, ReadPage, ReplyTo
 from actors.errors import InvalidInput, StorageFull, UnknownConversation
 from actors.ids import ConnectionId, SubscriptionId
-from actors.messages import Attach, ConnectionClosed, Detach, PageRead, Rename
+from actors.messages import Attach, ConnectionClosed, Detach, PageRead, ReadersWait, Rename
 from actors.settings import Decision
 from tests.actors.conversation import words as w
 from tests.support.core_driver import Core, caller, with_limits
@@ -302,7 +303,7 @@ def test_a_page_for_a_reader_that_left_is_dropped() -> None:
 
 def test_readers_at_the_same_place_share_one_slice() -> None:
     core = Core()
-    readers = [core.attach(f"r{number}", after=None) for number in range(50)]
+    readers = [core.attach(f"r{number}", after=None) for number in range(AT_ONCE)]
     core.send()
     core.output(w.delta("x"))
     for place in (-1, -2):
@@ -459,3 +460,30 @@ def test_a_question_whose_answer_the_disk_refused_was_shown_to_those_who_came_me
     core.answer_with(Decision.APPROVED)
     reader = core.attach("r", after=None)
     assert [one.approval_id for one in reader.slices[0].pending or ()] == ["question"]
+
+
+# --- a crowd ------------------------------------------------------------------------------------------------------
+
+
+def test_a_crowd_is_served_in_several_steps_and_everybody_gets_everything_in_order() -> None:
+    core = Core()
+    names = [f"r{number}" for number in range(3 * AT_ONCE)]
+    for name in names:
+        core.attach(name)
+    talk(core, 2)
+    for name in names:
+        assert core.reader(name).seqs == dense(core)
+
+
+def test_one_step_serves_a_few_and_says_that_others_wait() -> None:
+    core = Core(ready=False)
+    for number in range(2 * AT_ONCE + 1):
+        core.attach(f"r{number}")
+        core.free(f"r{number}")
+    core.say(Rename(None, "new"))
+    told = core.effects[-AT_ONCE - 1 :]
+    assert [type(one) for one in told] == [*[Deliver] * AT_ONCE, FeedOthers]
+    first = {one.subscription for one in told if isinstance(one, Deliver)}
+    second = {one.subscription for one in core.say(ReadersWait()) if isinstance(one, Deliver)}
+    assert len(second) == AT_ONCE
+    assert not first & second

@@ -3,13 +3,13 @@
 import pytest
 
 from actors import events as ev
-from actors.answers import Condition
+from actors.answers import Condition, Done
 from actors.conversation import condition, head_of, restore, survivors_of
 from actors.conversation.facts import apply, unborn
 from actors.conversation.state import Limits
 from actors.errors import TurnFailed, UnknownConversation, WrongState
 from actors.messages import Archive, ChangeSettings, Rename, Restart
-from actors.orders import AgentNews, InputWanted
+from actors.orders import AgentNews, Completed, InputWanted, ModelFailed
 from actors.settings import AbortReason, BusyPolicy, Decision
 from tests.actors.conversation import words as w
 from tests.support.core_driver import CONVERSATION, SETTINGS, Core, caller, with_limits
@@ -76,12 +76,52 @@ def test_a_turn_that_ran_when_the_daemon_died_is_lost_and_balanced(news: tuple[A
     assert core.runs[-1].resume is False
 
 
+LOST = "aborted: the supervisor was stopped"
+KNOWN: dict[str, tuple[bool, tuple[AgentNews, ...], str, str]] = {
+    "called": (False, (), LOST, ""),
+    "begun": (
+        False,
+        (w.begin(),),
+        f"{LOST} after this had begun; how far it came is not known",
+        "; what had begun may have come to its end or not",
+    ),
+    "approved": (
+        True,
+        (),
+        f"{LOST} when this was approved; there is no record that it began",
+        "; what was approved has no record of a beginning",
+    ),
+    "approved and begun": (
+        True,
+        (w.begin(),),
+        f"{LOST} after this had begun; how far it came is not known",
+        "; what had begun may have come to its end or not",
+    ),
+    "approved and ended": (True, (w.begin(), w.end()), LOST, ""),
+}
+
+
+@pytest.mark.parametrize("known", KNOWN)
+def test_a_lost_turn_says_of_its_call_what_the_journal_knows(known: str) -> None:
+    approved, news, output, message = KNOWN[known]
+    core = Core()
+    core.send()
+    core.output(w.call())
+    if approved:
+        core.output(w.ask())
+        core.answer_with(Decision.APPROVED, ANN)
+    core.output(*news)
+    core.crash()
+    assert core.said_of(ev.ToolOutput)[-1].output == output
+    assert core.said_of(ev.TurnAborted)[0].message == f"it went away{message}"
+
+
 def test_a_turn_that_the_disk_had_and_the_agent_had_not_is_lost_too() -> None:
     core = Core(commits=False)
     core.send()
     core.commits = True
     core.crash()
-    assert core.types == ["task_started", "user_message", "turn_aborted"]
+    assert core.types == ["task_started", "user_message", "error", "turn_aborted"]
     assert core.runs == []
 
 
@@ -194,10 +234,30 @@ def test_a_conversation_that_was_given_up_stays_so_over_a_restart_of_the_daemon(
     assert core.attach("r").seqs == [1, 2]
 
 
-def test_only_a_failed_conversation_can_be_restarted() -> None:
+def test_what_has_not_failed_is_not_restarted() -> None:
     core = Core()
     core.say(Restart(ANN))
     assert isinstance(core.answer(ANN), WrongState)
+    core.send()
+    core.say(Restart(BEN))
+    assert isinstance(core.answer(BEN), WrongState)
+
+
+def test_after_a_turn_that_ended_in_an_error_a_restart_leaves_the_pictures_out_but_not_after_a_good_one() -> None:
+    core = Core()
+    core.send()
+    core.end(ModelFailed("400"))
+    core.say(Restart(ANN))
+    assert isinstance(core.answer(ANN), Done)
+    assert [one.without_pictures for one in core.said_of(ev.ConversationRestarted)] == [True]
+    core.say(Restart(BEN))
+    assert isinstance(core.answer(BEN), WrongState)
+    core.send()
+    core.end(ModelFailed("400"))
+    core.send()
+    core.end(Completed("well"))
+    core.say(Restart(CEM))
+    assert isinstance(core.answer(CEM), WrongState)
 
 
 def test_an_open_turn_keeps_its_conversation_out_of_the_archive() -> None:
@@ -248,3 +308,19 @@ def test_a_conversation_that_never_began_can_be_neither_renamed_nor_archived_nor
     core.say(ChangeSettings(CEM, SETTINGS))
     assert core.disk.records == []
     assert all(isinstance(core.answer(who), UnknownConversation) for who in (ANN, BEN, CEM))
+
+
+@pytest.mark.parametrize("total", [2**63 - 1, 2**62, 10**30, -(10**30)])
+def test_a_count_of_tokens_beyond_all_numbers_ends_no_conversation(total: int) -> None:
+    """Also where it stands in a journal that was written before counts were looked at."""
+    core = Core()
+    for _ in range(3):
+        core.send()
+        core.output(w.tokens(total))
+        core.end()
+    core.crash()
+    core.send()
+    core.end()
+    head = core.appends[-1].head
+    assert head is not None
+    assert 0 <= head.tokens < 2**63

@@ -1,8 +1,10 @@
 """Input while a turn runs: steer, enqueue, reject, interrupt. Nothing is lost and nothing is doubled."""
 
+import pytest
+
 from actors import events as ev
 from actors.answers import Accepted, Ending, Interrupted, TurnResult
-from actors.errors import Busy, QueueFull, WrongState
+from actors.errors import Busy, InvalidInput, QueueFull, WrongState
 from actors.messages import Archive, ConnectionClosed
 from actors.orders import Completed, GiveInput, InputWanted, ModelFailed, StopAgent
 from actors.settings import AbortReason, BusyPolicy
@@ -45,6 +47,17 @@ def test_d30_a_turn_may_have_settings_of_its_own_and_the_next_has_those_of_the_c
     core.end()
     core.send("two")
     assert [run.settings.model for run in core.runs] == ["model-b", "model-a"]
+
+
+@pytest.mark.parametrize("blank", ["", " \n\t"])
+def test_a_message_without_a_word_or_a_picture_is_refused_whether_a_turn_runs_or_not(blank: str) -> None:
+    core = Core()
+    core.send(blank, ANN)
+    assert isinstance(core.answer(ANN), InvalidInput)
+    core.send("one")
+    core.send(blank, BEN)
+    assert isinstance(core.answer(BEN), InvalidInput)
+    assert taken(core) == ["one"]
 
 
 # --- steer ------------------------------------------------------------------------------------------------------
@@ -227,7 +240,7 @@ def test_input_that_interrupts_runs_although_the_queue_is_paused_and_pauses_noth
     core.interrupt(ANN)
     core.send("two", policy=BusyPolicy.INTERRUPT)
     core.stopped()
-    assert core.answer(ANN) == Interrupted(core.runs[0].turn, Ending.INTERRUPTED, queued=2)
+    assert core.answer(ANN) == Interrupted(core.runs[0].turn, Ending.INTERRUPTED, queued=1)
     assert w.words_of(core.runs[1].inputs) == ["two"]
 
 

@@ -8,7 +8,7 @@ from actors.conversation import condition
 from actors.effects import SetTimer
 from actors.errors import StorageFull, UnknownConversation
 from actors.messages import Begin, CancelRequest, Committed, Rename, TimerFired
-from actors.orders import AnswerAgent, Completed, StopAgent, TakeMore
+from actors.orders import AllStored, AnswerAgent, Completed, StopAgent, StorageAwaited, TakeMore
 from actors.settings import BusyPolicy, Decision
 from tests.actors.conversation import words as w
 from tests.support.core_driver import CONVERSATION, SETTINGS, Core, caller
@@ -80,7 +80,7 @@ def test_a_turn_whose_output_the_disk_refuses_is_stopped_and_closed_as_failed_wh
     assert core.answer(ANN) == FULL
     recover(core)
     core.say(TimerFired("storage"))
-    assert core.types[2:] == ["tool_call", "exec_command_begin", "exec_command_end", "tool_output", "turn_aborted"]
+    assert core.types[4:] == ["exec_command_end", "tool_output", "error", "turn_aborted"]
     aborted = core.said_of(ev.TurnAborted)[0]
     assert (aborted.reason.value, aborted.message) == ("failed", "storage_full: the disk is full")
 
@@ -339,3 +339,20 @@ def test_an_agent_that_is_faster_than_the_disk_waits_for_it() -> None:
     assert core.orders_of(TakeMore) == []
     core.store()
     assert core.orders_of(TakeMore) == [TakeMore(core.turn)]
+
+
+def test_an_agent_that_waits_until_its_words_are_stored_is_told_then_and_not_before() -> None:
+    core = running()
+    core.commits = False
+    core.output(w.patch_begin(), StorageAwaited())
+    assert core.orders_of(AllStored) == []
+    core.store()
+    assert core.orders_of(AllStored) == [AllStored(core.turn)]
+
+
+def test_an_agent_whose_words_the_disk_refuses_is_stopped_and_never_told_that_they_are_stored() -> None:
+    core = running()
+    refuse(core)
+    core.output(w.patch_begin(), StorageAwaited())
+    assert core.orders_of(AllStored) == []
+    assert core.orders_of(StopAgent)

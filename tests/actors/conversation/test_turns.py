@@ -7,7 +7,18 @@ from actors.answers import Ending, TurnResult
 from actors.errors import InvalidInput, UnknownConversation
 from actors.ids import ItemId
 from actors.messages import Rename
-from actors.orders import AgentNews, AgentOutput, Completed, Crashed, InputWanted, ModelFailed, Stopped, TakeMore
+from actors.orders import (
+    AgentNews,
+    AgentOutput,
+    AllStored,
+    Completed,
+    Crashed,
+    InputWanted,
+    ModelFailed,
+    Stopped,
+    StorageAwaited,
+    TakeMore,
+)
 from actors.settings import AbortReason, Decision
 from tests.actors.conversation import words as w
 from tests.support.core_driver import Core, caller
@@ -43,7 +54,11 @@ def test_what_the_agent_says_is_stored_in_its_order_between_the_beginning_and_th
     for one in news:
         core.output(one)
     core.end()
-    middle = [one.type for one in news if not isinstance(one, InputWanted) and not one.type.endswith("delta")]
+    middle = [
+        one.type
+        for one in news
+        if not isinstance(one, InputWanted | StorageAwaited) and not one.type.endswith("delta")
+    ]
     assert core.types == ["task_started", "user_message", *middle, "task_complete"]
 
 
@@ -156,8 +171,8 @@ def test_d4_the_late_end_of_an_older_turn_does_not_end_the_one_that_runs() -> No
     [
         (Completed("hi"), ["task_complete"], Ending.COMPLETED),
         (ModelFailed("502"), ["error", "task_complete"], Ending.ERROR),
-        (Crashed("a bug"), ["turn_aborted"], Ending.FAILED),
-        (Stopped(), ["turn_aborted"], Ending.FAILED),
+        (Crashed("a bug"), ["error", "turn_aborted"], Ending.FAILED),
+        (Stopped(), ["error", "turn_aborted"], Ending.FAILED),
     ],
 )
 def test_d6_however_the_agent_ends_there_is_one_terminal_event_and_the_caller_is_answered(
@@ -234,7 +249,7 @@ def test_d38_a_finished_message_takes_the_place_of_its_deltas() -> None:
     ("reason", "text"),
     [
         (AbortReason.FAILED, "aborted: the supervisor failed"),
-        (AbortReason.LOST, "aborted: the supervisor was stopped"),
+        (AbortReason.LOST, "aborted: the supervisor was stopped after this had begun; how far it came is not known"),
     ],
 )
 def test_a_call_that_was_cut_has_one_output_that_says_why(reason: AbortReason, text: str) -> None:
@@ -334,3 +349,33 @@ def test_an_agent_that_was_not_told_yet_has_nothing_to_say() -> None:
     core.store()
     assert core.types == ["task_started", "user_message"]
     assert len(core.runs) == 1
+
+
+# --- the disk, before what can't be taken back ---------------------------------------------------------------------
+
+
+def test_an_agent_that_waits_for_the_disk_is_told_when_what_it_said_is_stored_and_not_before() -> None:
+    core = Core()
+    core.send()
+    core.commits = False
+    core.output(w.call(), w.begin(), StorageAwaited())
+    assert core.orders_of(AllStored) == []
+    core.store()
+    assert len(core.orders_of(AllStored)) == 1
+
+
+def test_an_agent_that_waits_for_the_disk_with_nothing_to_store_is_told_at_once() -> None:
+    core = Core()
+    core.send()
+    core.output(w.call(), w.begin())
+    core.output(StorageAwaited())
+    assert len(core.orders_of(AllStored)) == 1
+
+
+def test_a_path_that_is_no_text_is_told_as_far_as_it_is_one_and_the_turn_goes_on() -> None:
+    core = Core()
+    core.send()
+    core.output(ev.BackgroundEvent(message="in /home/\udcff"), w.message("ok"))
+    core.end()
+    assert [event.message for event in core.said_of(ev.BackgroundEvent)] == ["in /home/?"]
+    assert core.types[-1] == "task_complete"

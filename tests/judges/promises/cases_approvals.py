@@ -88,6 +88,17 @@ def denied(trial: Trial) -> None:
         assert not unpaired(body), unpaired(body)
 
 
+@promise("`action: cancel` denies, ends no turn, and the result says what was asked for")
+def dismissed(trial: Trial) -> None:
+    client = trial.server()
+    asking = Asking(trial, client)
+    asking.answer({"action": "cancel"})
+    told = said(client.answer(asking.call))
+    assert told.startswith("went on"), "another text"
+    assert "touch made" in told, f"it says {told!r}"
+    assert not asking.path.exists(), "it was run"
+
+
 @promise("A JSON-RPC error as the answer is a denial, and the turn goes on")
 def answered_with_an_error(trial: Trial) -> None:
     client = trial.server()
@@ -96,17 +107,15 @@ def answered_with_an_error(trial: Trial) -> None:
     asking.went_on(made=False)
 
 
-@promise("`abort` and `action: cancel` end the turn: the call is answered as an error, and the session goes on")
+@promise("`abort` ends the turn: the call is answered as an error, and the session goes on")
 def aborted(trial: Trial) -> None:
     client = trial.server()
-    answers: tuple[Json, ...] = ({"decision": "abort"}, {"action": "cancel"})
-    for number, answer in enumerate(answers):
-        asking = Asking(trial, client, f"made{number}")
-        asking.answer(answer)
-        client.event_of(asking.call, "turn_aborted")
-        assert is_error(client.answer(asking.call)), "the call went well"
-        assert not asking.path.exists(), "it was run"
-        assert client.replied(client.session(asking.call), "say own") == "own", "another text"
+    asking = Asking(trial, client)
+    asking.answer({"decision": "abort"})
+    client.event_of(asking.call, "turn_aborted")
+    assert is_error(client.answer(asking.call)), "the call went well"
+    assert not asking.path.exists(), "it was run"
+    assert client.replied(client.session(asking.call), "say own") == "own", "another text"
 
 
 @promise("Stop takes an open question back, by its id, and ends the turn")

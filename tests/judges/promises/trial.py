@@ -36,6 +36,7 @@ class Trial:
         self.work.mkdir()
         (self.home / "codex").mkdir()
         self.model.__enter__()
+        (self.home / "codex" / "config.toml").write_text(self._config())
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -64,22 +65,24 @@ class Trial:
             client.initialize()
         return client
 
+    def _config(self) -> str:
+        """What the person has allowed: no sandbox, and the scripted model in each of the ways that trials use it."""
+        tables = (
+            f'[model_providers.scripted-{wire}-{retries}]\nname = "scripted"\nbase_url = "{self.model.base_url}"\n'
+            f'wire_api = "{wire}"\nrequest_max_retries = {retries}\nstream_max_retries = {retries}\n'
+            for wire in ("chat", "responses")
+            for retries in (0, 2, 4)
+        )
+        return 'sandbox_mode = "danger-full-access"\n' + "".join(tables)
+
     def settings(self, policy: Policy = "never", *, wire: str = "chat", retries: int = 0, **more: Any) -> Json:
         """Arguments of `codex` that name the scripted model."""
-        provider = {
-            "name": "scripted",
-            "base_url": self.model.base_url,
-            "wire_api": wire,
-            "request_max_retries": retries,
-            "stream_max_retries": retries,
-        }
-        config = {f"model_providers.scripted.{key}": value for key, value in provider.items()}
         return {
             "cwd": str(self.work),
             "model": "scripted",
             "approval-policy": policy,
             "sandbox": "danger-full-access",
-            "config": {"model_provider": "scripted", **config},
+            "config": {"model_provider": f"scripted-{wire}-{retries}"},
             **more,
         }
 

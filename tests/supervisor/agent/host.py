@@ -8,7 +8,7 @@ from supervisor.agent.processes import Processes
 from tests.supervisor.agent.commands import Watched, command
 from tests.support.stubborn import kinds
 
-SPARED = {"runs_away", "daemon_without_marks"}  # no marks, or never the same: found only while we are their parent
+SPARED = {"runs_away"}  # never the same: found only while we are their parent
 
 
 async def main(ledger: Path, token: str, instance: str, *, guarded: bool) -> None:

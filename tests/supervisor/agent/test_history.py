@@ -12,6 +12,7 @@ from actors.orders import RunAgent
 from actors.records import Append, Head, Record
 from actors.settings import Settings
 from supervisor.agent import history
+from supervisor.agent.bounds import Bounds
 from supervisor.agent.history import Histories
 from supervisor.agent.model.history import said
 from supervisor.agent.transcript import Transcript
@@ -112,11 +113,31 @@ def test_a_transcript_that_may_differ_from_the_journal_is_read_again(why: str) -
 
 def test_only_so_many_are_kept_and_the_oldest_goes_first() -> None:
     async def scene() -> None:
-        histories = Histories(journal_of(*STORED))
+        histories = Histories(journal_of(*STORED), Bounds(transcripts=3))
         histories.keep(CONVERSATION, Transcript())
-        for number in range(history.KEPT):
+        for number in range(3):
             histories.keep(ConversationId(f"other-{number}"), Transcript())
         assert len((await histories.open(order(len(STORED)))).items) == 3
+
+    limited(scene())
+
+
+def test_transcripts_are_kept_up_to_so_many_bytes_together() -> None:
+    def kept(text: str) -> Transcript:
+        transcript = Transcript()
+        transcript.take(ev.AgentMessage(message=text))
+        return transcript
+
+    async def scene() -> None:
+        histories = Histories(journal_of(*STORED), Bounds(transcripts_bytes=10_000))
+        histories.keep(CONVERSATION, kept("x" * 6_000))
+        histories.keep(CONVERSATION, kept("y" * 6_000))  # in place of the first, so it counts once
+        assert (await histories.open(order(len(STORED)))).items[0] == said("assistant", "y" * 6_000)
+        histories.keep(CONVERSATION, kept("z" * 6_000))
+        histories.keep(ConversationId("other"), kept("x" * 6_000))
+        assert len((await histories.open(order(len(STORED)))).items) == 3
+        histories.keep(ConversationId("huge"), kept("x" * 10_001))
+        assert histories.statistics() == {"transcripts": 0, "size": 0}
 
     limited(scene())
 
@@ -129,3 +150,14 @@ def test_a_journal_that_ends_too_early_is_an_error_and_not_a_shorter_history() -
             await Histories(FakeJournal()).open(an_order())
 
     limited(scene())
+
+
+def test_items_without_a_letter_have_a_size_too() -> None:
+    """A model may say a thousand of them in one answer."""
+    histories = Histories(FakeJournal(), Bounds(transcripts_bytes=1_000_000))
+    for number in range(10):
+        transcript = Transcript()
+        for _ in range(1000):
+            transcript.take(ev.AgentMessage(message=""))
+        histories.keep(ConversationId(f"c{number}"), transcript)
+    assert histories.statistics()["transcripts"] < 3

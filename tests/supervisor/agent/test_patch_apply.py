@@ -54,13 +54,17 @@ def test_every_kind_of_operation_is_applied_and_modes_are_kept(tmp_path: Path) -
     assert (tmp_path / "a/c/there").stat().st_mode & 0o777 == 0o755
 
 
-def test_a_new_file_gets_the_mode_that_the_umask_leaves(tmp_path: Path) -> None:
-    before = os.umask(0o027)
+@pytest.mark.parametrize("umask", [0o022, 0o002, 0o027, 0o077, 0])
+def test_new_files_and_folders_get_the_mode_that_the_umask_leaves(tmp_path: Path, umask: int) -> None:
+    """The client's umask, not that of this process, which is stricter."""
+    tmp_path.chmod(0o2755)
+    before = os.umask(0o077)
     try:
-        apply_plan(planned(tmp_path, "*** Add File: f", "+x"))
+        apply_plan(planned(tmp_path, "*** Add File: f", "+x", "*** Add File: a/b/c", "+x"), umask)
     finally:
         os.umask(before)
-    assert (tmp_path / "f").stat().st_mode & 0o777 == 0o640
+    modes = [(tmp_path / name).stat().st_mode & 0o7777 for name in ("f", "a/b/c", "a", "a/b")]
+    assert modes == [0o666 & ~umask, 0o666 & ~umask, 0o2777 & ~umask, 0o2777 & ~umask]
 
 
 def test_no_descriptor_stays_open(tmp_path: Path) -> None:
@@ -265,9 +269,9 @@ def test_a_failure_at_any_step_leaves_the_tree_as_it_was(tmp_path: Path) -> None
             assert file_tree(root) == before
         if disk.calls < nth:
             break
-    # 3 folders made, 3 files opened and 3 written, 2 modes set, 1 file replaced, 2 taken away. A link that fails has
+    # 3 folders made, 3 files opened and 3 written, 6 modes set, 1 file replaced, 2 taken away. A link that fails has
     # a second way, and a temporary file that can't be taken away is no failure.
-    assert failed == 14
+    assert failed == 18
 
 
 def killed_at_each_step(root: Path) -> None:

@@ -9,24 +9,26 @@ import pytest
 
 from actors.events import ApplyPatchApprovalRequest, UpdatedFile
 from actors.ids import CallId
+from supervisor.agent.bounds import DEFAULTS, Bounds
 from supervisor.agent.patch import files
 from supervisor.agent.patch import plan as plan_module
 from supervisor.agent.patch.apply import apply_plan
-from supervisor.agent.patch.errors import PatchMismatch, PatchStale
+from supervisor.agent.patch.effort import Effort
+from supervisor.agent.patch.errors import PatchMismatch, PatchStale, PatchTooLarge
 from supervisor.agent.patch.grammar import parse
 from supervisor.agent.patch.plan import PatchPlan, plan_patch
 from tests.support.file_tree import file_tree
 
 
-def planned(cwd: Path, *lines: str) -> PatchPlan:
-    return plan_patch(parse("\n".join(["*** Begin Patch", *lines, "*** End Patch"])), cwd)
+def planned(cwd: Path, *lines: str, bounds: Bounds = DEFAULTS) -> PatchPlan:
+    return plan_patch(parse("\n".join(["*** Begin Patch", *lines, "*** End Patch"])), cwd, Effort(bounds))
 
 
-def refusal(cwd: Path, *lines: str) -> str:
+def refusal(cwd: Path, *lines: str, bounds: Bounds = DEFAULTS) -> str:
     """What a patch is refused with, once it is sure that the refusal left no trace."""
     before = file_tree(cwd)
-    with pytest.raises(PatchMismatch) as failure:
-        planned(cwd, *lines)
+    with pytest.raises((PatchMismatch, PatchTooLarge)) as failure:
+        planned(cwd, *lines, bounds=bounds)
     assert file_tree(cwd) == before
     return failure.value.message
 
@@ -74,8 +76,8 @@ def test_a_file_that_is_written_between_two_looks_is_still_found_changed(
     """A plan that read the file twice would take the later content for the one it was made from."""
     (tmp_path / "f").write_text("a\n")
 
-    def look_and_write(path: Path) -> files.FileState | None:
-        found = files.look_at(path)
+    def look_and_write(path: Path, most: int) -> files.FileState | None:
+        found = files.look_at(path, most)
         (tmp_path / "f").write_text("somebody's work\n")
         return found
 
@@ -138,17 +140,19 @@ def test_what_cannot_name_a_file_is_refused(tmp_path: Path, path: str) -> None:
     assert refusal(tmp_path, f"*** Add File: {path}!"[:-1] if path != "." else "*** Add File: .", "+x")
 
 
-def test_a_file_too_large_to_hold_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "FILE_LIMIT_BYTES", 10)
+def test_a_file_too_large_to_hold_is_refused(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("0123456789\n")
-    assert refusal(tmp_path, "*** Update File: f", "+x").endswith("it is larger than 10 bytes")
+    told = refusal(tmp_path, "*** Update File: f", "+x", bounds=Bounds(patch_bytes=10))
+    assert told == (
+        f"Failed to read file to update {tmp_path}/f: it has 11 bytes, and 10 are left: the bound is 10 "
+        "(greenroom.limits.patch_bytes in the configuration); use several smaller patches"
+    )
 
 
 @pytest.mark.timeout(10)
 def test_a_file_that_becomes_another_while_it_is_looked_at_is_judged_by_what_was_opened(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "FILE_LIMIT_BYTES", 10)
     real = os.stat
 
     def swapped_after(make: Callable[[Path], object]) -> str:
@@ -162,18 +166,17 @@ def test_a_file_that_becomes_another_while_it_is_looked_at_is_judged_by_what_was
 
         with monkeypatch.context() as patched:
             patched.setattr(os, "stat", stat_and_swap)
-            with pytest.raises(PatchMismatch) as failure:
-                planned(tmp_path, "*** Update File: f", "-x", "+y")
+            with pytest.raises((PatchMismatch, PatchTooLarge)) as failure:
+                planned(tmp_path, "*** Update File: f", "-x", "+y", bounds=Bounds(patch_bytes=10))
         (tmp_path / "f").unlink()
         return failure.value.message
 
     assert swapped_after(os.mkfifo).endswith("f: it is not an ordinary file")
-    assert swapped_after(lambda path: path.write_text("larger than that")).endswith("f: it is larger than 10 bytes")
+    assert "f: it has 16 bytes, and 10 are left" in swapped_after(lambda path: path.write_text("larger than that"))
     assert "symbolic links" in swapped_after(lambda path: path.symlink_to("/etc/passwd"))
 
 
 def test_a_file_that_grows_while_it_is_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "FILE_LIMIT_BYTES", 10)
     (tmp_path / "f").write_text("x\n")
     real = os.fstat
 
@@ -184,8 +187,8 @@ def test_a_file_that_grows_while_it_is_read_is_refused(tmp_path: Path, monkeypat
         return found
 
     monkeypatch.setattr(os, "fstat", stat_and_grow)
-    with pytest.raises(PatchMismatch, match="it is larger than 10 bytes"):
-        planned(tmp_path, "*** Update File: f", "-x", "+y")
+    with pytest.raises(PatchTooLarge, match="it is larger than 10 bytes"):
+        planned(tmp_path, "*** Update File: f", "-x", "+y", bounds=Bounds(patch_bytes=10))
 
 
 def test_a_write_protected_file_is_refused(tmp_path: Path) -> None:

@@ -339,7 +339,7 @@ def test_a_timeout_leaves_the_background_of_earlier_commands(tmp_path: Path) -> 
     limited(work())
 
 
-def test_an_orphan_without_marks_dies_with_the_last_turn_that_can_have_started_it(tmp_path: Path) -> None:
+def test_an_orphan_without_marks_dies_with_its_turn_though_another_is_open(tmp_path: Path) -> None:
     token, other, bare = new_token(), TurnId("turn-2"), tmp_path / "bare"
     hides = f"setsid env -i /bin/sh -c ': > {bare}; /bin/sleep 300; : {token}' >/dev/null 2>&1"
     hidden = f"{hides} & while [ ! -e {bare} ]; do sleep 0.01; done"
@@ -348,10 +348,46 @@ def test_an_orphan_without_marks_dies_with_the_last_turn_that_can_have_started_i
         async with processes_at(tmp_path) as processes:
             await processes.run(command("true", turn=other), Watched().output)
             await processes.run(command("sh", "-c", hidden), Watched().output)
-            await processes.end_turn(TURN)
-            assert alive(token)  # it could be the other turn's
             await processes.end_turn(other)
+            assert alive(token)
+            await processes.run(command("true", turn=other), Watched().output)
+            await processes.end_turn(TURN)
             assert not alive(token)
+
+    limited(work())
+
+
+@pytest.mark.parametrize(
+    "marks",
+    [
+        "GREENROOM_TURN=x",
+        "GREENROOM_INSTANCE=x",
+        "GREENROOM_TURN=turn-2",
+        'GREENROOM_TURN=turn-2 GREENROOM_COMMAND="$OTHERS"',
+        "-i",
+        "-i GREENROOM_INSTANCE=$GREENROOM_INSTANCE GREENROOM_TURN=turn-2 GREENROOM_COMMAND=$OTHERS",
+    ],
+)
+def test_false_marks_free_no_orphan_from_its_turn_and_give_it_to_no_other(tmp_path: Path, marks: str) -> None:
+    token, theirs, other, bare = new_token(), new_token(), TurnId("turn-2"), tmp_path / "bare"
+    told = tmp_path / "told"
+    tell = f"echo $GREENROOM_COMMAND > {told}.new; mv {told}.new {told}"
+    own = f"(setsid sh -c '{tell}; sleep 300; : {theirs}' &); sleep 300"
+    flees = f"/bin/sh -c ': > {bare}; /bin/sleep 300; : {token}' >/dev/null 2>&1"
+    false = f"OTHERS=$(cat {told}); (setsid env {marks} {flees} &); while [ ! -e {bare} ]; do sleep 0.01; done"
+
+    async def work() -> None:
+        async with processes_at(tmp_path) as processes:
+            running = asyncio.create_task(processes.run(command("sh", "-c", own, turn=other), Watched().output))
+            await until(told.exists)
+            await processes.run(command("sh", "-c", false), Watched().output)
+            assert alive(token)
+            await processes.end_turn(TURN)
+            assert not alive(token)
+            assert alive(theirs)
+            await processes.end_turn(other)
+            await running
+            assert not alive(theirs)
 
     limited(work())
 

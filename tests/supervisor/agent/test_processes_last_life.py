@@ -12,6 +12,7 @@ from supervisor.agent.processes.command import INSTANCE as INSTANCE_MARK
 from supervisor.agent.processes.command import TURN as TURN_MARK
 from supervisor.agent.processes.ledger import Entry, Ledger
 from supervisor.agent.processes.platform import table_of_this_system
+from supervisor.agent.processes.tags import WIDTH
 from tests.faults.house import until
 from tests.supervisor.agent import host
 from tests.supervisor.agent.commands import INSTANCE, ON_LINUX, TURN, Watched, alive, command, limited, new_token
@@ -82,7 +83,7 @@ def test_nothing_of_a_killed_daemon_survives_the_start_of_the_next(tmp_path: Pat
     swept = sweep(tmp_path / "ledger")
     assert not alive(token)
     assert swept.ended >= entries > 10
-    assert swept.turns == {TURN}
+    assert swept.turns == {TURN, "x"}  # as their marks say, the false ones too
     assert swept.survivors == ()
     assert sweep(tmp_path / "ledger") == Swept(ended=0, turns=frozenset(), reused=0)
 
@@ -124,6 +125,35 @@ def test_a_daemon_started_from_within_a_command_does_not_end_itself(tmp_path: Pa
     argv = [sys.executable, "-c", script, str(tmp_path), INSTANCE]
     started = subprocess.run(argv, cwd=ROOT, env=env, capture_output=True, check=True)
     assert started.stdout == b"0\n"
+
+
+def test_a_number_of_the_last_lifes_commands_ends_a_process_and_one_in_between_does_not(tmp_path: Path) -> None:
+    """The second is what the daemon itself had, and what it started besides: the program of `notify`."""
+    top = 1 << 40
+    become = "import os, resource, sys; n = int(sys.argv[1]); resource.setrlimit(10, (n, n)); "
+    become += "os.execve('/bin/sleep', ['sleep', '300'], {})"
+    numbers = (top - 1, top - 2, top - 3 - WIDTH, top + 1)
+    started = [subprocess.Popen([sys.executable, "-c", become, str(number)]) for number in numbers]
+    until(lambda: [TABLE.tag(process.pid) for process in started] == list(numbers), "they have no numbers")
+    Ledger(tmp_path).claim("another boot", top)
+    assert sweep(tmp_path).ended == 0
+    Ledger(tmp_path).claim(TABLE.boot, top)
+    assert sweep(tmp_path).ended == 1
+    assert started[0].wait() == -15
+    assert [process.poll() for process in started[1:]] == [None] * 3
+    assert Ledger(tmp_path).claims() == []
+    for process in started[1:]:
+        process.kill()
+        process.wait()
+
+
+def test_a_life_that_ends_in_order_leaves_no_claim(tmp_path: Path) -> None:
+    async def one_life() -> list[tuple[str, int]]:
+        async with Processes(tmp_path, INSTANCE, 0.2):
+            return Ledger(tmp_path).claims()
+
+    assert len(limited(one_life())) == 1
+    assert Ledger(tmp_path).claims() == []
 
 
 def test_what_is_no_entry_is_left_in_the_ledger(tmp_path: Path) -> None:

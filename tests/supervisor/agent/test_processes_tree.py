@@ -3,13 +3,26 @@
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+import pytest
+
 from actors.ids import TurnId
-from supervisor.agent.processes.command import INSTANCE, TURN
+from supervisor.agent.processes.command import COMMAND, INSTANCE, TURN
 from supervisor.agent.processes.table import Process
 from supervisor.agent.processes.tree import Scope, Tree
 
 MINE, OTHERS = TurnId("mine"), TurnId("others")
 PARENT, ORPHAN = 1_000_001, 1_000_002  # above every number that a system gives
+
+
+TAGS = {MINE: 101, OTHERS: 99}
+
+
+def run_of(turn: str) -> str:
+    return f"run of {turn}"
+
+
+def marks(turn: str) -> dict[str, str]:
+    return {INSTANCE: "us", TURN: turn, COMMAND: run_of(turn)}
 
 
 class WrittenTable:
@@ -18,11 +31,12 @@ class WrittenTable:
     def __init__(self) -> None:
         self.processes: dict[int, Process] = {}
         self.marked: dict[int, dict[str, str]] = {}
+        self.tagged: dict[int, int] = {}
         self.on_look: Callable[[int], None] = lambda _: None
 
     def put(self, pid: int, *, ppid: int, dead: bool = False, start: int = 10, turn: str = MINE) -> None:
         self.processes[pid] = Process(pid, ppid, pid, pid, start, dead)
-        self.marked[pid] = {} if dead else {INSTANCE: "us", TURN: turn}
+        self.marked[pid] = {} if dead else marks(turn)
 
     def now(self) -> int:
         return 0
@@ -43,6 +57,9 @@ class WrittenTable:
     def children(self, pid: int) -> Sequence[int]:
         return [child for child, process in self.processes.items() if process.ppid == pid]
 
+    def tag(self, pid: int) -> int | None:
+        return self.tagged.get(pid)
+
     def marks(self, pid: int) -> Mapping[str, str]:
         return self.marked.get(pid, {})
 
@@ -52,6 +69,8 @@ def found(
 ) -> list[int]:
     tree = Tree(table, "us")
     tree.since = dict(since or {MINE: 0})
+    for turn in tree.since:
+        tree.enter(run_of(turn), turn, TAGS[turn])
     tree.ending = set(ending)
     return [process.pid for process in tree.find(scope)]
 
@@ -98,6 +117,7 @@ def test_each_is_struck_at_sight_with_its_children_known_and_the_newest_first() 
     table.on_look = lambda pid: story.append(f"look {pid - PARENT}")
     tree = Tree(table, "us")
     tree.since = {MINE: 0}
+    tree.enter(run_of(MINE), MINE, None)
 
     def strike(process: Process) -> None:
         story.append(f"strike {process.pid - PARENT}")
@@ -157,3 +177,56 @@ def test_the_marks_of_another_instance_are_no_proof() -> None:
     table.put(ORPHAN, ppid=os.getpid())
     table.marked[ORPHAN] = {INSTANCE: "them", TURN: MINE}
     assert found(table, Scope(MINE), {MINE: 0, OTHERS: 0}) == []
+
+
+# --- evidence that a process can't choose, and evidence that it can -------------------------------------------------
+
+BOTH = {MINE: 0, OTHERS: 0}
+FALSE_MARKS: dict[str, dict[str, str]] = {
+    "a turn that never was": {INSTANCE: "us", TURN: "x", COMMAND: "x"},
+    "no run": {INSTANCE: "us", TURN: MINE},
+    "a run of another turn": {INSTANCE: "us", TURN: MINE, COMMAND: run_of(OTHERS)},
+    "another daemon": {**marks(OTHERS), INSTANCE: "them"},
+    "nothing": {},
+}
+
+
+@pytest.mark.parametrize("false", FALSE_MARKS)
+def test_marks_that_name_no_run_of_an_open_turn_free_nobody_from_the_only_turn_there_is(false: str) -> None:
+    table = WrittenTable()
+    table.put(ORPHAN, ppid=os.getpid())
+    table.marked[ORPHAN] = FALSE_MARKS[false]
+    assert found(table, Scope(MINE)) == [ORPHAN]
+    assert found(table, Scope(MINE), BOTH) == []  # it may be either's, and is the last one's
+    assert found(table, Scope(MINE), BOTH, ending={OTHERS}) == [ORPHAN]
+
+
+@pytest.mark.parametrize("false", [*FALSE_MARKS, "another open turn's"])
+def test_the_number_that_a_process_inherits_counts_before_its_marks(false: str) -> None:
+    table = WrittenTable()
+    table.put(ORPHAN, ppid=os.getpid())
+    table.marked[ORPHAN] = FALSE_MARKS.get(false, marks(OTHERS))
+    table.tagged[ORPHAN] = TAGS[MINE]
+    assert found(table, Scope(MINE), BOTH) == [ORPHAN]
+    assert found(table, Scope(MINE, run_of(MINE)), BOTH) == [ORPHAN]
+    assert found(table, Scope(MINE, "another run"), BOTH) == []
+    assert found(table, Scope(OTHERS), BOTH, ending={MINE}) == []
+
+
+def test_a_number_that_is_no_commands_says_nothing() -> None:
+    table = WrittenTable()
+    table.put(ORPHAN, ppid=os.getpid())
+    table.tagged[ORPHAN] = TAGS[MINE] - 1
+    assert found(table, Scope(MINE), BOTH) == [ORPHAN]
+    assert found(table, Scope(OTHERS), BOTH) == []
+    table.marked[ORPHAN] = {}
+    assert found(table, Scope(MINE)) == [ORPHAN]
+
+
+def test_what_is_known_of_a_turn_is_forgotten_with_it() -> None:
+    tree = Tree(WrittenTable(), "us")
+    for turn in BOTH:
+        tree.open(turn)
+        tree.enter(run_of(turn), turn, TAGS[turn])
+    tree.close(MINE)
+    assert (tree.runs, tree.tags, set(tree.since)) == ({run_of(OTHERS): OTHERS}, {99: run_of(OTHERS)}, {OTHERS})

@@ -1,18 +1,16 @@
 """The tables, cell by cell, and the lists of programs that only read."""
 
-from pathlib import Path
-
 import pytest
 
 from actors.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxMode, WorkspaceWrite
-from supervisor.agent.safety.judge import judge_command, judge_patch
+from supervisor.agent.safety.judge import confinement, judge_command, judge_patch
 from supervisor.agent.safety.known_safe import known_safe
-from supervisor.agent.safety.roots import Roots, writable_roots
 from supervisor.agent.safety.rules import Ask, Reject, Run, Verdict
 
 ASK = Ask()
 FREE = Run()
 BOXED = Run(sandboxed=True)
+READING = Run(sandboxed=True, read_only=True)
 BOXED_THEN_ASK = Run(sandboxed=True, retry_unsandboxed_on_failure=True)
 NOT_TRUSTED = Reject("exec command rejected: auto-rejected because command is not on trusted list")
 OUTSIDE = Reject("writing outside of the project; rejected by user approval settings")
@@ -61,13 +59,44 @@ def test_an_unknown_command_is_judged_by_policy_and_sandbox(policy: str, mode: s
     assert judged([], policy, mode, available) == COMMANDS[policy][column(mode, available)]
 
 
+def everything_runs(policy: str, mode: str) -> bool:
+    return mode == "danger-full-access" and policy != "untrusted"
+
+
+READS = (["cat", "f"], ["bash", "-lc", "cat f | wc"])
+READS_WITH_GIT = (["git", "status"], ["git", "diff"], ["bash", "-lc", "cat f && git log"])
+
+
+@pytest.mark.parametrize("plain", [True, False])
 @pytest.mark.parametrize(("policy", "mode", "available"), CELLS)
-def test_a_known_safe_command_runs_in_the_sandbox_where_there_is_one(policy: str, mode: str, available: bool) -> None:
-    expected = BOXED if column(mode, available) == 1 else FREE
-    assert judged(["cat", "f"], policy, mode, available) == expected
-    assert judged(["bash", "-lc", "cat f | wc"], policy, mode, available) == expected
-    assert judged(["git", "status"], policy, mode, available) == expected
-    assert judged(["bash", "-lc", "cat f && git log"], policy, mode, available) == expected
+def test_a_known_safe_command_runs_read_only_where_there_is_a_sandbox_and_else_only_if_it_obeys_no_file(
+    policy: str, mode: str, available: bool, plain: bool
+) -> None:
+    table = COMMANDS[policy][column(mode, available)]
+    for argv in (*READS, *READS_WITH_GIT):
+        verdict = judged(argv, policy, mode, available, plainly_named=plain)
+        if everything_runs(policy, mode):
+            assert verdict == FREE
+        elif available:
+            assert verdict == READING
+        else:
+            assert verdict == (FREE if plain and argv in READS else table)
+
+
+@pytest.mark.parametrize(("policy", "mode", "available"), CELLS)
+def test_a_known_safe_command_that_asks_to_leave_the_sandbox_is_judged_like_any_other(
+    policy: str, mode: str, available: bool
+) -> None:
+    for argv in (*READS, *READS_WITH_GIT):
+        unknown = judged(["make"], policy, mode, available, escalated=True)
+        assert judged(argv, policy, mode, available, escalated=True, plainly_named=True) == unknown
+
+
+def test_a_read_only_verdict_is_a_read_only_sandbox_whatever_the_conversation_has() -> None:
+    for own in (DangerFullAccess(), ReadOnly(), WorkspaceWrite(network_access=True)):
+        assert confinement(READING, own) == ReadOnly()
+        assert confinement(BOXED, own) == own
+        assert confinement(FREE, own) == DangerFullAccess()
 
 
 @pytest.mark.parametrize(("policy", "mode", "available"), CELLS)
@@ -130,10 +159,6 @@ GIT_SAFE = [
     *("git branch", "git branch -a", "git branch -vv", "git branch --show-current", "git branch --list x-y"),
     *("git branch --contains HEAD", "git branch --merged=main -r", "git branch --sort=-committerdate"),
 ]
-CARGO_SAFE = [
-    *("cargo check", "cargo check --workspace --all-targets -q", "cargo check -p name --features a,b"),
-    "cargo check --features=a --message-format=json",
-]
 NOT_SAFE = [
     *("rm f", "make", "bash", "bash -lc", "sh -lc ls", "bash -c ls", "/bin/cat f", "./cat f", "Cat f", "cat\0 f"),
     *("find . -exec rm {} ;", "find . -execdir x ;", "find . -ok x ;", "find . -okdir x ;", "find . -delete"),
@@ -151,21 +176,14 @@ NOT_SAFE = [
     *("git branch --set-upstream-to=x", "git branch --unset-upstream", "git branch --edit-description"),
     *("git branch -t x o/x", "git branch -a new", "git branch -v new", "git branch -l new", "git branch -- new"),
     *("git branch --list -D x", "git branch --merged main -d", "git branch --track x", "git branch --sort new"),
-    *("cargo build", "cargo", "cargo +nightly check", "cargo check --config x", "cargo check --manifest-path=x"),
-    *(
-        "cargo check -Zx",
-        "cargo check --target-dir x",
-        "cargo --config x check",
-        "cargo check -C d",
-        "cargo check --fix",
-    ),
+    *("cargo build", "cargo", "cargo check"),  # build scripts are programs, and their output is written
     *("sed -n p f", "sed -n 1p", "sed 1p f", "sed -n 1p f g", "sed -i 1p f", "sed -n 1,p f", "sed -n ,2p f"),
     *("sed -n 1,2,3p f", "sed -n 1d f", "sed -n 1pe f", "sed -n 1p -i", "sed -n 1p -fscript", "sed -n 1p -"),
     *("sed -n \u0661p f", "sed -n $p f", "sed -n /x/p f", "sed -n 1p;w f"),
 ]
 
 
-@pytest.mark.parametrize("command", [*SAFE, *GIT_SAFE, *CARGO_SAFE])
+@pytest.mark.parametrize("command", [*SAFE, *GIT_SAFE])
 def test_what_only_reads_is_safe(command: str) -> None:
     assert known_safe(command.split(" "))
 
@@ -177,66 +195,3 @@ def test_what_may_write_or_start_something_is_not_safe(command: str) -> None:
 
 def test_a_format_with_a_blank_in_it_that_asks_for_a_signature_is_not_safe() -> None:
     assert not known_safe(["git", "log", "--format=% G?"])
-
-
-# --- roots ---------------------------------------------------------------------------------------------------------
-
-
-def covered(roots: Roots, *paths: Path) -> list[bool]:
-    return [roots.cover([path]) for path in paths]
-
-
-def test_danger_full_access_covers_everything_and_read_only_nothing(tmp_path: Path) -> None:
-    paths = (tmp_path / "f", Path("/etc/passwd"), tmp_path / ".git/config")
-    assert covered(writable_roots(DangerFullAccess(), tmp_path, None), *paths) == [True, True, True]
-    assert covered(writable_roots(ReadOnly(), tmp_path, None), *paths) == [False, False, False]
-
-
-def test_workspace_write_covers_its_roots_and_the_temporary_directories() -> None:
-    policy = WorkspaceWrite(writable_roots=(Path("/srv/more"), Path("../beside")))
-    roots = writable_roots(policy, Path("/w/here"), Path("/var/mine"))
-    inside = ("/w/here/f", "/srv/more/d/f", "/w/beside/f", "/tmp/f", "/var/mine/f")
-    outside = ("/w/f", "/w/herefore/f", "/srv/f", "/var/f", "/etc/passwd")
-    assert covered(roots, *map(Path, inside)) == [True] * len(inside)
-    assert covered(roots, *map(Path, outside)) == [False] * len(outside)
-    assert roots.cover([Path("/w/here/f"), Path("/tmp/f")])
-    assert not roots.cover([Path("/w/here/f"), Path("/etc/passwd")])
-
-
-def test_the_temporary_directories_may_be_excluded() -> None:
-    policy = WorkspaceWrite(exclude_tmpdir_env_var=True, exclude_slash_tmp=True)
-    roots = writable_roots(policy, Path("/w"), Path("/var/mine"))
-    assert covered(roots, Path("/tmp/f"), Path("/var/mine/f"), Path("/w/f")) == [False, False, True]
-
-
-@pytest.mark.parametrize("path", [".git", ".git/hooks/pre-commit", ".GIT/config", "sub/.git/config", "sub/.Git"])
-def test_repositories_below_a_root_are_closed(path: str) -> None:
-    assert not writable_roots(WorkspaceWrite(), Path("/w"), None).cover([Path("/w") / path])
-
-
-@pytest.mark.parametrize("path", [".gitignore", ".github/f", "a.git/f"])
-def test_what_only_looks_like_a_repository_is_open(path: str) -> None:
-    assert writable_roots(WorkspaceWrite(), Path("/w"), None).cover([Path("/w") / path])
-
-
-def test_a_link_in_a_temporary_directory_closes_nobody_elses_project(tmp_path: Path) -> None:
-    project, scratch = tmp_path / "project", tmp_path / "scratch"
-    project.mkdir()
-    scratch.mkdir()
-    (scratch / ".git").symlink_to(project)
-    roots = writable_roots(WorkspaceWrite(exclude_slash_tmp=True), project, scratch)
-    assert covered(roots, project / "f", scratch / "f", scratch / ".git/config") == [True, True, False]
-
-
-def test_roots_are_resolved_and_so_is_their_repository(tmp_path: Path) -> None:
-    (tmp_path / "real").mkdir()
-    (tmp_path / "link").symlink_to("real")
-    (tmp_path / "real/store").mkdir()
-    (tmp_path / "real/.git").symlink_to("store")
-    policy = WorkspaceWrite(exclude_slash_tmp=True)
-    roots = writable_roots(policy, tmp_path / "link", None)
-    assert covered(roots, tmp_path / "real/f", tmp_path / "link/f", tmp_path / "real/store/config") == [
-        True,
-        False,
-        False,
-    ]

@@ -1,5 +1,6 @@
 """Guides and environment as they are on the disk now, and pictures as a model can be sent them."""
 
+import base64
 import os
 from pathlib import Path
 
@@ -7,8 +8,8 @@ import pytest
 
 from actors.events import MessageKind
 from actors.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxPolicy, Settings, WorkspaceWrite
-from supervisor.agent import pictures
-from supervisor.agent.model.history import Image, Text
+from supervisor.agent.bounds import Bounds
+from supervisor.agent.model.history import Image, LocalImage, Text
 from supervisor.agent.pictures import readable
 from supervisor.agent.surroundings import environment_context, guide_texts, notices
 
@@ -89,25 +90,53 @@ def test_a_guide_that_is_a_pipe_holds_nobody_up(tmp_path: Path) -> None:
     assert guide_texts(tmp_path, tmp_path / "nowhere", 1000) == []
 
 
-def test_a_picture_becomes_a_data_url_of_its_kind(tmp_path: Path) -> None:
-    picture = tmp_path / "a #%.jpg"
-    picture.write_bytes(b"abc")
-    assert readable(picture.as_uri()) == Image("data:image/jpeg;base64,YWJj")
+@pytest.mark.parametrize(
+    ("head", "kind"),
+    [
+        (b"\x89PNG\r\n\x1a\n", "image/png"),
+        (b"\xff\xd8\xff\xe0", "image/jpeg"),
+        (b"GIF89a", "image/gif"),
+        (b"RIFF\0\0\0\0WEBP", "image/webp"),
+    ],
+)
+def test_a_picture_becomes_a_data_url_of_its_kind(tmp_path: Path, head: bytes, kind: str) -> None:
+    (tmp_path / "a #%.x").write_bytes(head)
+    data = base64.b64encode(head).decode()
+    assert readable(LocalImage(Path("a #%.x")), tmp_path) == Image(f"data:{kind};base64,{data}")
+    assert readable(LocalImage(tmp_path / "a #%.x"), Path("/")) == Image(f"data:{kind};base64,{data}")
 
 
-def test_a_picture_that_cannot_be_sent_is_said_in_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pictures, "MAX_BYTES", 2)
-    picture = tmp_path / "a.png"
-    picture.write_bytes(b"abc")
-    assert readable(picture.as_uri()) == Text(f"[the picture {picture} is larger than 0 MiB]")
-    gone = readable((tmp_path / "gone.png").as_uri())
-    assert gone == Text(f"[the picture {tmp_path / 'gone.png'} could not be read: No such file or directory]")
+def test_a_picture_that_cannot_be_sent_is_said_in_words(tmp_path: Path) -> None:
+    bounds = Bounds(picture_bytes=2)
+    large = bounds.beyond("picture_bytes", f"the picture {tmp_path / 'large.png'} is too large")
+    (tmp_path / "large.png").write_bytes(b"abc")
+    assert readable(LocalImage(Path("large.png")), tmp_path, bounds) == Text(f"[{large}]")
+    (tmp_path / "a.txt").write_bytes(b"ab")
+    os.mkfifo(tmp_path / "pipe")  # nobody waits for a writer
+    (tmp_path / "loop").symlink_to("loop")
+    for name, why in {
+        "gone.png": "could not be read: No such file or directory",
+        "a.txt": "is not a PNG, JPEG, GIF or WebP file",
+        "a.txt/b": "could not be read: Not a directory",
+        "pipe": "is not a file",
+        "loop": "could not be read: Too many levels of symbolic links",
+        "\0": "could not be read: embedded null byte",
+        "n" * 300: "could not be read: File name too long",
+    }.items():
+        assert readable(LocalImage(Path(name)), tmp_path) == Text(f"[the picture {tmp_path / name} {why}]")
+    assert readable(LocalImage(Path()), tmp_path) == Text(f"[the picture {tmp_path} is not a file]")
 
 
-def test_a_picture_that_is_a_pipe_holds_nobody_up(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "a.png")
-    assert readable((tmp_path / "a.png").as_uri()) == Text(f"[the picture {tmp_path / 'a.png'} is no file]")
+@pytest.mark.parametrize(
+    "address", ["notes.txt", "", "file:///etc/passwd", "file://[", "data:text/plain,x", "ftp://x"]
+)
+def test_an_address_that_no_provider_reads_is_said_in_words(address: str) -> None:
+    """A provider would refuse it, and with it every later request of the conversation."""
+    said = readable(Image(address), Path("/"))
+    assert isinstance(said, Text)
+    assert "its address is neither https: nor data:image/" in said.text
 
 
-def test_a_picture_that_is_a_folder_is_said_in_words(tmp_path: Path) -> None:
-    assert readable(tmp_path.as_uri()) == Text(f"[the picture {tmp_path} is no file]")
+@pytest.mark.parametrize("address", ["https://x/y.png", "HTTP://x", "data:image/png;base64,AA"])
+def test_an_address_that_a_provider_reads_is_its_business(address: str) -> None:
+    assert readable(Image(address), Path("/")) == Image(address)

@@ -1,7 +1,10 @@
 """From events to what a model reads: the same live and read back, well formed in every order that can happen."""
 
+import json
+import time
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,7 +13,21 @@ from actors.events import MessageKind
 from actors.ids import ApprovalId, CallId, ItemId
 from actors.items import ImageItem, LocalImageItem, TextItem
 from actors.settings import Decision
-from supervisor.agent.model.history import Answered, Called, HistoryItem, Image, Reasoned, Said, Text, said
+from supervisor.agent.model.endpoint import Endpoint, WireApi
+from supervisor.agent.model.history import (
+    Answered,
+    Called,
+    HistoryItem,
+    Image,
+    LocalImage,
+    ModelRequest,
+    Reasoned,
+    Said,
+    Text,
+    said,
+)
+from supervisor.agent.model.wire import encoded
+from supervisor.agent.pictures import readable
 from supervisor.agent.transcript import READ_BY_MODELS, OpenCall, Transcript
 
 
@@ -103,9 +120,30 @@ def test_pictures_and_reasoning_are_kept_for_the_model() -> None:
     reasoning = ev.ModelReasoning(item_id=ItemId("i"), id="r1", summary=("s",), encrypted_content="e")
     transcript = told(ev.UserMessage(message="see", items=items), reasoning)
     assert transcript.items == [
-        Said("user", (Text("see"), Image("https://x/y"), Image("file:///a%20b.png"))),
+        Said("user", (Text("see"), Image("https://x/y"), LocalImage(Path("/a b.png")))),
         Reasoned("r1", ("s",), "e"),
     ]
+
+
+def test_no_model_is_sent_a_text_that_is_empty() -> None:
+    see = ImageItem(image_url="data:image/png;base64,A")
+    transcript = told(
+        ev.UserMessage(message=" ", items=(TextItem(text=" "),)),
+        ev.UserMessage(message="", items=(TextItem(text=""), see)),
+        user("see"),
+    )
+    assert transcript.items == [
+        said("user", "[an empty message]"), Said("user", (Image(see.image_url),)), said("user", "see")
+    ]  # fmt: skip
+
+
+def test_a_restart_that_leaves_pictures_out_puts_words_in_their_place_for_what_came_before() -> None:
+    see = ev.UserMessage(message="see", items=(TextItem(text="see"), LocalImageItem(path=Path("a.png"))))
+    transcript = told(see, ev.ConversationRestarted(without_pictures=True), see)
+    first, second = (item.parts for item in transcript.items if isinstance(item, Said))
+    assert first == (Text("see"), Text("[a picture that was left out when the conversation was restarted]"))
+    assert second == (Text("see"), LocalImage(Path("a.png")))
+    assert told(see, ev.ConversationRestarted()).items == [Said("user", second)]
 
 
 def test_an_answered_question_is_known_by_item_and_by_whether_it_was_the_retry() -> None:
@@ -191,6 +229,120 @@ def test_every_event_that_changes_what_is_read_is_read_back_from_the_journal() -
         for kind in (
             *(ev.TaskStarted, ev.UserMessage, ev.AgentMessage, ev.ModelReasoning, ev.ToolCall, ev.ToolOutput),
             *(ev.ExecApprovalRequest, ev.ApplyPatchApprovalRequest, ev.ApprovalResolved, ev.ExecCommandEnd),
+            ev.ConversationRestarted,
         )
     }
     assert looked_at == READ_BY_MODELS
+
+
+FOREIGN = st.one_of(
+    st.text(max_size=20),
+    st.sampled_from(["", ".", "a.png", "/", "//x", "\0", "~", "file://[", "data:", "http://[", "{", "\u2028"]),
+)
+ITEMS = st.one_of(
+    st.builds(TextItem, text=FOREIGN),
+    st.builds(ImageItem, image_url=FOREIGN),
+    st.builds(LocalImageItem, path=FOREIGN.map(Path)),
+)
+ANY_EVENT = st.one_of(
+    st.builds(
+        ev.UserMessage,
+        message=FOREIGN,
+        kind=st.sampled_from(MessageKind),
+        items=st.lists(ITEMS, max_size=3).map(tuple),
+    ),
+    st.builds(ev.AgentMessage, message=FOREIGN),
+    st.builds(ev.ModelReasoning, item_id=FOREIGN, id=FOREIGN, summary=st.lists(FOREIGN, max_size=2).map(tuple)),
+    st.builds(ev.ToolCall, call_id=FOREIGN, item_id=FOREIGN, name=FOREIGN, arguments=FOREIGN),
+    st.builds(ev.ToolOutput, call_id=FOREIGN, item_id=FOREIGN, output=FOREIGN),
+    st.builds(ev.ApprovalResolved, approval_id=FOREIGN, decision=st.sampled_from(Decision), reason=FOREIGN),
+    st.builds(asked, FOREIGN, FOREIGN, retry=st.booleans()),
+    st.builds(ev.ExecCommandEnd, call_id=FOREIGN, exit_code=st.integers(), item_id=FOREIGN),
+    st.builds(ev.ConversationRestarted, without_pictures=st.booleans()),
+    st.builds(ev.TaskStarted),
+    st.builds(ev.TaskComplete),
+    st.builds(ev.BackgroundEvent, message=FOREIGN),
+)
+
+
+@pytest.mark.parametrize("wire", WireApi)
+@given(events=st.lists(ANY_EVENT, max_size=12))
+def test_every_history_of_events_makes_a_request_on_both_wires(wire: WireApi, events: list[ev.DurableEvent]) -> None:
+    """In any order and with any content: what is stored once can't keep its conversation from asking for ever."""
+    transcript = Transcript()
+    for event in events:
+        transcript.take(ev.durable_adapter.validate_json(ev.durable_adapter.dump_json(event)))
+    read = tuple(_read(item) for item in transcript.items)
+    for items in (read, tuple(transcript.items)):
+        endpoint = Endpoint("http://127.0.0.1", wire)
+        assert encoded(endpoint, ModelRequest(model="m", instructions="", items=items))
+
+
+def _read(item: HistoryItem) -> HistoryItem:
+    if not isinstance(item, Said):
+        return item
+    parts = tuple(part if isinstance(part, Text) else readable(part, Path("/nowhere")) for part in item.parts)
+    assert not any(isinstance(part, LocalImage) for part in parts)
+    return Said(item.role, parts)
+
+
+def test_twenty_thousand_calls_of_one_answer_are_answered_in_linear_time() -> None:
+    transcript = Transcript()
+    calls = [CallId(f"c{number}") for number in range(20_000)]
+    began = time.process_time()
+    for call in calls:
+        transcript.take(ev.ToolCall(call_id=call, item_id=ItemId(call), name="x", arguments="{}"))
+    transcript.take(ev.AgentMessage(message="and now"))
+    for call in calls:
+        transcript.take(ev.ToolOutput(call_id=call, item_id=ItemId(call), output=call))
+    assert time.process_time() - began < 2.0
+    assert [item.call_id for item in transcript.items if isinstance(item, Answered)] == calls
+    assert transcript.items[-1] == said("assistant", "and now")
+
+
+def noisy(transcript: Transcript, name: str) -> None:
+    call, item = CallId(name), ItemId(name)
+    transcript.take(ev.ToolCall(call_id=call, item_id=item, name="shell", arguments="{}"))
+    question = ev.ExecApprovalRequest(
+        call_id=call, command=("x",), cwd=Path("/"), approval_id=ApprovalId(name), item_id=item
+    )
+    transcript.take(question)
+    transcript.take(ev.ApprovalResolved(approval_id=ApprovalId(name), decision=Decision.APPROVED))
+    transcript.take(ev.ExecCommandEnd(call_id=call, item_id=item, exit_code=0, stdout="x" * 1000))
+
+
+def test_what_a_command_wrote_is_kept_until_its_call_has_its_output_and_no_longer() -> None:
+    transcript = Transcript()
+    noisy(transcript, "a")
+    assert transcript.ended(ItemId("a")) is not None
+    assert transcript.decided(ItemId("a")) is not None
+    transcript.take(ev.ToolOutput(call_id=CallId("a"), item_id=ItemId("a"), output="short"))
+    assert transcript.ended(ItemId("a")) is None
+    assert transcript.decided(ItemId("a")) is None
+
+
+def test_between_two_turns_a_transcript_keeps_what_a_model_reads_and_its_size() -> None:
+    transcript = Transcript()
+    transcript.take(user("four"))
+    noisy(transcript, "a")
+    transcript.rest()
+    assert transcript.ended(ItemId("a")) is None
+    assert not transcript.open_calls
+    assert transcript.size == len("four") + len("shell") + len("{}")
+
+
+def odd(item: str, call_id: str = "c", name: str = "shell", arguments: str = "{}") -> ev.ToolCall:
+    return ev.ToolCall(call_id=CallId(call_id), item_id=ItemId(item), name=name, arguments=arguments)
+
+
+@pytest.mark.parametrize("name", ["", "a b", "ä", "x" * 65, "shell\n"])
+def test_a_name_that_no_provider_takes_is_not_sent_back(name: str) -> None:
+    (called,) = told(odd("a", name=name)).items
+    assert called == Called(CallId("c"), "unknown", "{}")
+
+
+@pytest.mark.parametrize("arguments", ["", "{", "[1]", "3", '{"a": NaN', "[" * 1000, '{"a":' * 1000, "{}}", "\0"])
+def test_arguments_that_are_no_object_are_sent_back_as_the_text_in_one(arguments: str) -> None:
+    (called,) = told(odd("a", arguments=arguments)).items
+    assert isinstance(called, Called)
+    assert json.loads(called.arguments) == {"unreadable": arguments}

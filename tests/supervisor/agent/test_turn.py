@@ -8,7 +8,7 @@ import pytest
 
 from actors import events as ev
 from actors.ids import ApprovalId, CallId, ItemId
-from actors.orders import AgentOutput, InputWanted
+from actors.orders import AgentOutput, InputWanted, StorageAwaited
 from actors.settings import Decision
 from supervisor.agent.turn import Turn, Verdict
 from tests.fakes.session import FakeSession
@@ -90,5 +90,21 @@ def test_input_that_nobody_wants_any_more_harms_nobody() -> None:
         turn.given((an_input("twice"),))
         assert await again == (an_input("now"),)
         assert all(isinstance(message, AgentOutput) for message in session.messages)
+
+    limited(scene())
+
+
+def test_what_must_not_go_unrecorded_waits_until_all_before_it_is_stored() -> None:
+    async def scene() -> None:
+        session = FakeSession()
+        turn = Turn(an_order(), session)
+        waiting = asyncio.create_task(turn.stored())
+        await asyncio.sleep(0)
+        assert [news for one in session.messages if isinstance(one, AgentOutput) for news in one.batch] == [
+            StorageAwaited()
+        ]
+        assert not waiting.done()
+        turn.all_stored()
+        await waiting
 
     limited(scene())

@@ -2,6 +2,7 @@
 
 import os
 import plistlib
+import re
 import shutil
 import signal
 import subprocess
@@ -13,9 +14,11 @@ from typing import Any, cast
 import pytest
 
 from supervisor.cli import examination, mcp, service
+from supervisor.cli.door import verb_first
 from supervisor.cli.main import main
 from supervisor.cli.man import pages
 from supervisor.cli.verbs import shown
+from supervisor.single import AlreadyRunning
 from tests.faults.house import everything
 from tests.supervisor.cli.place import PROGRAM, Place
 from tests.support.confinement import CONFINED
@@ -55,22 +58,6 @@ def test_a_missing_key_and_an_unreachable_endpoint_are_found(quiet: Place) -> No
     assert "127.0.0.1:1 can't be reached" in told
 
 
-def test_two_different_run_directories_are_found(quiet: Place) -> None:
-    """The same state with a socket elsewhere: the lock says where."""
-    del quiet.env["GREENROOM_HOME"]
-    for name in ("one", "two"):
-        (quiet.base / name).mkdir(mode=0o700)
-    quiet.env["XDG_RUNTIME_DIR"] = str(quiet.base / "one")
-    quiet.run("up")
-    quiet.env["XDG_RUNTIME_DIR"] = str(quiet.base / "two")
-    try:
-        lock = findings(quiet, 1)["lock"]
-    finally:
-        quiet.env["XDG_RUNTIME_DIR"] = str(quiet.base / "one")
-    assert "two/greenroom/greenroom.sock" in str(lock["told"])
-    assert "XDG_RUNTIME_DIR" in str(lock["advice"])
-
-
 def guard_of(daemon: int) -> int:
     """It is told in its command line whose commands it is to end: those with the mark of this one life."""
     (guard,) = (pid for pid, line in everything([f"={daemon}-".encode()]) if "after_death.py" in line)
@@ -85,7 +72,7 @@ def test_processes_of_a_killed_daemon_are_found_and_the_next_one_ends_them(quiet
     quiet.kill()
     found = findings(quiet, 1)
     assert "left running" in str(found["processes"]["told"])
-    assert "nobody answers" in str(found["socket"]["told"])
+    assert "no daemon answers" in str(found["socket"]["told"])
     quiet.run("up")
     assert not findings(quiet, 0)["processes"]["broken"]
 
@@ -94,17 +81,24 @@ def test_a_full_disk_a_missing_sandbox_and_a_repaired_journal_are_found(
     quiet: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=5 << 20))
-    quiet.env["PATH"] = str(quiet.base)
+    monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
     found = findings(quiet, 1)
     assert "only 5.0 MiB are free" in str(found["disk"]["told"])
     assert found["disk"]["broken"]
-    assert "commands can't be confined" in str(found["sandbox"]["told"])
+    assert "commands can't be sandboxed" in str(found["sandbox"]["told"])
     assert found["sandbox"]["advice"]
     assert not found["sandbox"]["broken"]  # one is asked then; see the table of policies
     status = {"journal_repaired": "kept 7 events", "log": "/log"}
     patient = SimpleNamespace(control=SimpleNamespace(call=lambda _: status))
     (repaired,) = examination.journal(cast("Any", patient))
-    assert repaired == ("it was repaired: kept 7 events", "look into the log: /log", False)
+    assert repaired == ("the journal was repaired: kept 7 events", "see the log: /log", False)
+
+
+def test_the_doctor_tells_of_a_journal_that_was_taken_away_and_what_to_do() -> None:
+    trouble = "/j was deleted while the daemon had it open; nothing is stored any more; all of it is kept in /k"
+    status = {"journal_repaired": None, "log": "/log", "trouble": trouble}
+    (found,) = examination.journal(cast("Any", SimpleNamespace(control=SimpleNamespace(call=lambda _: status))))
+    assert found == ("/j was deleted while the daemon had it open", "all of it is kept in /k", True)
 
 
 # --- service --------------------------------------------------------------------------------------------------------
@@ -132,13 +126,18 @@ def test_the_unit_is_a_notify_service_that_ends_in_order(at_home: Place) -> None
         assert (judged.returncode, judged.stderr) == (0, "")
 
 
+def test_the_unit_names_a_home_with_whatever_systemd_would_take_for_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GREENROOM_HOME", '/a b"c%d\\e$f')
+    assert 'Environment="GREENROOM_HOME=/a b\\"c%%d\\\\e$f"\n' in service.unit()
+
+
 def test_install_and_uninstall_write_and_remove_it(at_home: Place) -> None:
     file = at_home.base / ".config" / "systemd" / "user" / "greenroom.service"
     assert at_home.run("service", "status", code=3).stdout == "not installed\n"
     at_home.run("service", "install", "--no-start")
     assert file.read_text(encoding="utf-8") == at_home.run("service", "install", "--print").stdout
-    assert "systemctl is not there" in at_home.run("service", "status", code=3).stdout
-    assert "there is no systemctl here" in at_home.run("service", "install", code=1).stderr
+    assert "systemctl was not found" in at_home.run("service", "status", code=3).stdout
+    assert "systemctl was not found" in at_home.run("service", "install", code=1).stderr
     systemctl = at_home.base / "systemctl"
     systemctl.write_text(f'#!/bin/sh\necho "$@" >> {at_home.base}/told\n', encoding="utf-8")
     systemctl.chmod(0o755)
@@ -205,14 +204,19 @@ def test_mcp_hands_its_options_to_the_bridge(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_wrong_words_for_mcp_are_one_line_like_elsewhere(place: Place) -> None:
-    door = "import sys; from supervisor.cli.door import main; sys.exit(main())"
+    program = "import sys; from supervisor.cli.door import main; sys.exit(main())"
     client = subprocess.run(
-        [sys.executable, "-c", door, "mcp", "--nonsense"],
+        [sys.executable, "-c", program, "mcp", "--nonsense"],
         env=place.env, cwd=place.work, capture_output=True, text=True, check=False, timeout=20,
     )  # fmt: skip
     assert client.returncode == 2
-    expected = "greenroom: unrecognized arguments: --nonsense; `greenroom mcp --help` shows what it takes\n"
+    expected = "greenroom: unrecognized arguments: --nonsense; `greenroom mcp --help` lists its arguments\n"
     assert client.stderr == expected
+
+
+@pytest.mark.parametrize("words", ["serve -m m", "-m m serve", "-m m"])
+def test_serve_is_the_bridge_as_in_configs_that_were_written_for_codex(words: str) -> None:
+    assert mcp.defaults(mcp.parsed(words.split())) == {"model": "m"}
 
 
 def test_the_tour_shows_everything_and_leaves_nothing(quiet: Place) -> None:
@@ -228,10 +232,16 @@ def test_the_tour_shows_everything_and_leaves_nothing(quiet: Place) -> None:
         stdin=subprocess.DEVNULL,
     )
     told = done.stdout
-    question = ("? may it run", "second terminal", "approved by greenroom approve")
-    question_apart = ("it asks", "date > /dev/null", "second terminal", ": approved", "careful: completed")
+    question = (": may it run this command?", "second terminal", "approved by greenroom approve")
+    question_apart = (
+        "waits for an approval",
+        "date > /dev/null",
+        "second terminal",
+        ": approved",
+        "careful: completed",
+    )
     shown_in_order = (
-        "up: pid", "[>] look", "+remember the milk", "  remember the milk",
+        "up: pid", "[>] write", "+buy milk", "  buy milk",
         *(question if CONFINED.ok else question_apart), "interrupted by greenroom interrupt", "kill -9",
         "the daemon is not running", " conversation", "lost: ", "Here we are again", "down",
     )  # fmt: skip
@@ -240,3 +250,53 @@ def test_the_tour_shows_everything_and_leaves_nothing(quiet: Place) -> None:
         at = told.find(text, at)
         assert at >= 0, (text, told)
     assert set(quiet.base.iterdir()) == began
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["-m", "m", "mcp-server"], ["mcp-server", "-m", "m"]),
+        (["-c", "a=1", "--profile=p", "--oss", "mcp", "-x"], ["mcp", "-c", "a=1", "--profile=p", "--oss", "-x"]),
+        (["--json", "ls"], ["ls", "--json"]),
+        (["run", "-m", "x"], ["run", "-m", "x"]),
+        (["-V"], ["-V"]),
+        (["--help"], ["--help"]),
+        (["-m"], ["-m"]),
+        ([], []),
+    ],
+)
+def test_options_may_stand_before_the_verb(words: list[str], meant: list[str]) -> None:
+    assert verb_first(words) == meant
+
+
+def test_the_bridge_knows_the_options_by_the_names_that_codex_has_for_them() -> None:
+    words = ["--cd", "/w", "--model", "m", "-p", "p", "-s", "read-only", "-a", "never", "--config", "a=1"]
+    assert mcp.defaults(mcp.parsed(words)) == {
+        "cwd": "/w", "model": "m", "profile": "p", "sandbox": "read-only", "approval_policy": "never",
+        "config": {"a": 1},
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("columns", [80, 60])
+def test_the_tour_stays_within_its_window(quiet: Place, columns: int) -> None:
+    """An error is one line, however long; whatever else is wider would be broken inside a word."""
+    quiet.env["TMPDIR"] = str(quiet.base)
+    tour = quiet.terminal("demo", columns=columns, rows=24)
+    assert tour.end() == 0
+    written = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", tour.written)
+    lines = [line.rpartition("\r")[2] for line in written.replace("\r\n", "\n").split("\n")]
+    wide = [line for line in lines if len(line) > columns and not line.startswith("greenroom: ")]
+    assert not wide, wide
+    titles = [line for line in lines if line.startswith("# ")]
+    assert len(titles) == 6
+    commands = [line for line in lines if line.startswith(("$ ", "second terminal $ "))]
+    assert len(commands) > len(titles), "a command begins a line of its own, also where one interrupts another"
+    assert any(line.startswith("second terminal $ greenroom interrupt") for line in commands)
+
+
+def test_a_lock_that_outlives_its_daemon_for_a_moment_is_no_daemon(monkeypatch: pytest.MonkeyPatch) -> None:
+    dead = AlreadyRunning(f"pid {2**22 - 3}, socket /s")
+    found = [dead, dead, None]
+    monkeypatch.setattr(examination, "held", lambda _: found.pop(0))
+    assert examination._holder() is None
+    assert found == []

@@ -1,7 +1,10 @@
 """Naming, listing, reading and keeping conversations, and what is said where that can't be."""
 
+import contextlib
 import json
+import os
 import threading
+from pathlib import Path
 
 from tests.supervisor.cli.place import Place, until
 
@@ -29,7 +32,7 @@ def test_an_id_a_prefix_a_name_last_and_here_all_name_a_conversation(place: Plac
     elsewhere = place.base / "elsewhere"
     elsewhere.mkdir()
     assert "no conversation in this directory" in place.run("inspect", "@here", cwd=elsewhere, code=5).stderr
-    assert "there are @last and @here" in place.run("inspect", "@nope", code=5).stderr
+    assert "write @last or @here" in place.run("inspect", "@nope", code=5).stderr
 
 
 def test_an_ambiguous_prefix_lists_the_candidates(place: Place) -> None:
@@ -43,7 +46,7 @@ def test_an_ambiguous_prefix_lists_the_candidates(place: Place) -> None:
         text = "".join(json.dumps(line) + "\n" for line in (head, *events))
         assert place.run("import", "-", text=text).stdout.strip() == copy
     done = place.run("status", "feed", code=5)
-    assert done.stderr.startswith("greenroom: 'feed' is ambiguous; it could be ")
+    assert done.stderr.startswith("greenroom: 'feed' is ambiguous; write one of ")
     assert "feedbeef-0000-4000-8000-000000000001" in done.stderr
 
 
@@ -115,30 +118,77 @@ def test_events_of_one_conversation_from_a_time_until_a_count(place: Place) -> N
     told = [json.loads(line) for line in place.said("events", "counted", "--since", "1h", "-n", "7").splitlines()]
     assert [event["seq"] for event in told] == [1, 2, 3, 4, 5, 6, 7]
     assert place.run("events", "counted", "-t", "100ms", code=124).stdout == ""
-    assert "is no filter" in place.run("events", "--filter", "seq=1", code=2).stderr
+    assert "is not a filter" in place.run("events", "--filter", "seq=1", code=2).stderr
 
 
 def test_send_says_what_became_of_it(place: Place) -> None:
     place.at_rest(place.new("say x", "--name", "talker"))
-    assert place.said("send", "talker", "say one", "--key", "k") == "taken"
-    assert place.said("send", "talker", "say one", "--key", "k") == "taken before, under the same key"
+    assert place.said("send", "talker", "say one", "--key", "k") == "sent"
+    assert place.said("send", "talker", "say one", "--key", "k") == "already sent with this key"
     place.at_rest("talker")
     place.run("send", "talker", "count 500")
     queued = place.said("send", "talker", "say next", "--if-busy", "enqueue")
-    assert queued == "waits for a turn of its own, 1 in the queue"
+    assert queued == "queued; 1 message waits"
     assert place.said("send", "talker", "say too") == "joins the running turn"
-    assert "2 inputs left waiting" in place.said("interrupt", "talker")
-    place.run("send", "talker", "count 500")
-    assert place.said("send", "talker", "count 500", "--if-busy", "interrupt") == "takes the running turn's place"
+    told = place.said("interrupt", "talker")
+    drops = "`greenroom interrupt --clear talker` drops them"
+    assert told == f"talker: interrupted; 2 queued messages wait for the next `send`, {drops}"
+    assert place.said("send", "talker", "count 500") == "sent; 1 queued message runs after it"
+    assert place.said("send", "talker", "count 500", "--if-busy", "interrupt") == "replaces the running turn"
     place.run("interrupt", "talker")
     assert place.run("send", "talker", "-", "--wait", text="say from a pipe").stdout == "from a pipe\n"
     place.run("wait", "talker", "--for", "idle")  # the one that waited has its turn now
 
 
+def test_nothing_starts_after_an_interrupt_until_somebody_sends_or_clears(place: Place) -> None:
+    place.new("count 500", "--name", "halted")
+    for word in ("say one", "say two"):
+        place.run("send", "halted", word, "--if-busy", "enqueue")
+    place.run("send", "halted", "count 400", "--if-busy", "interrupt")
+    place.run("interrupt", "halted")
+    before = place.json("inspect", "halted")
+    assert (before["state"], before["paused"]) == ("idle", True)
+    assert "messages, paused until the next `send`" in place.said("status", "halted")
+    assert "queued messages wait for the next `send`" in place.said("interrupt", "halted")
+    place.run("events", "halted", "-t", "1s", code=124)  # nothing of it comes by itself
+    assert place.json("inspect", "halted")["seq"] == before["seq"]
+    assert place.json("interrupt", "halted", "--clear", "--json")["queued"] == 0
+    assert place.said("interrupt", "halted", "--clear") == "halted: nothing was running; its queue is empty now"
+    place.run("send", "halted", "say alone", "--wait")
+    place.at_rest("halted")
+    said = [json.loads(line) for line in place.said("logs", "halted", "--json").splitlines()]
+    words = {one["message"] for one in said if one["type"] == "user_message"}
+    assert "say alone" in words
+    assert not words & {"say one", "say two"}
+
+
+def test_nothing_of_an_interrupted_turn_is_left_or_comes_back(place: Place) -> None:
+    """Neither what a command put into the background nor the model's next step."""
+    mark = "4217.5"  # seconds, that no other command of this machine sleeps
+    command = f"run (setsid sleep {mark} & ) ; sleep {mark} & wait ; then say not this"
+    conversation = place.new(command, "--sandbox", "danger-full-access", "--approval", "never")
+    until(lambda: bool(_sleeping(mark)))
+    place.run("interrupt", conversation)
+    assert not _sleeping(mark)
+    before = place.json("inspect", conversation)
+    place.run("events", conversation, "-t", "1s", code=124)
+    assert place.json("inspect", conversation) == before
+
+
+def _sleeping(mark: str) -> list[Path]:
+    """The processes that sleep for just so long."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if (process / "cmdline").read_bytes() == f"sleep\0{mark}\0".encode():
+                found.append(process)
+    return found
+
+
 def test_input_during_a_stop_is_not_said_to_join_what_is_being_stopped(place: Place) -> None:
     conversation = stubborn(place)
     place.run("interrupt", conversation, "--wait", "10ms", code=124)
-    assert place.said("send", conversation, "say after") == "waits until the turn that is being stopped has ended"
+    assert place.said("send", conversation, "say after") == "queued until the turn that is being stopped has ended"
     place.run("interrupt", conversation, "--kill")
     place.at_rest(conversation)
 
@@ -155,7 +205,7 @@ def test_interrupt_all_and_interrupt_what_does_not_run(place: Place) -> None:
 def test_a_command_that_does_not_listen_is_killed_by_the_second_interrupt(place: Place) -> None:
     conversation = stubborn(place)
     done = place.run("interrupt", conversation, "--wait", "10ms", code=124)
-    assert "the same again kills its commands at once" in done.stderr
+    assert "run the same again to kill its commands at once" in done.stderr
     place.run("interrupt", conversation)
     place.run("wait", conversation, code=11)
 
@@ -172,7 +222,7 @@ def test_wait_for_a_question_ends_with_a_turn_that_asks_none(place: Place) -> No
     conversation = place.new("count 60", "--name", "asks-none")
     assert (
         place.said("wait", conversation, "--for", "approval", code=1)
-        == f"{conversation}: completed, and asks nothing"
+        == f"{conversation}: completed, without asking for an approval"
     )
     told = json.loads(place.said("wait", "asks-none", "--for", "approval", "--json", code=1))
     assert told == {"conversation": conversation, "reached": "idle", "ending": "completed"}
@@ -192,7 +242,7 @@ def test_fork_export_remove_import_rename(place: Place) -> None:
     place.run("export", "kept", str(file))
     assert file.stat().st_mode & 0o077 == 0
     assert "is here already" in place.run("import", str(file), code=2).stderr
-    assert "say --force" in place.run("rm", "kept", code=2).stderr
+    assert "use --force" in place.run("rm", "kept", code=2).stderr
     place.run("rm", "-f", "kept")
     assert "no conversation" in place.run("status", original, code=5).stderr
     assert place.said("import", str(file)) == original
@@ -200,7 +250,7 @@ def test_fork_export_remove_import_rename(place: Place) -> None:
     assert "another conversation is called 'copy'" in place.run("rename", original, "copy", code=6).stderr
     place.run("rename", fork, "")
     assert place.said("inspect", fork, "--format", "[{name}]") == "[]"
-    assert "no field 'nonsense'" in place.run("inspect", fork, "--format", "{nonsense}", code=2).stderr
+    assert "unknown field 'nonsense'" in place.run("inspect", fork, "--format", "{nonsense}", code=2).stderr
     assert "can't be read" in place.run("import", "nowhere.jsonl", code=1).stderr
 
 
@@ -258,7 +308,7 @@ def test_a_first_prompt_that_is_refused_leaves_no_conversation(place: Place) -> 
     assert "too long" in place.run("run", "-d", "-", text="x" * (17 << 20), code=None).stderr
     assert "too long" in place.run("run", "-", text="x" * (17 << 20), code=None).stderr
     assert "is not UTF-8" in place.run("run", "say \udcff", code=2).stderr
-    assert "is no name" in place.run("run", "--name", "a\nb", "say x", code=2).stderr
+    assert "is not a valid name" in place.run("run", "--name", "a\nb", "say x", code=2).stderr
     assert place.said("ls", "-q") == before
 
 
@@ -269,7 +319,7 @@ def test_an_empty_reference_names_nothing(place: Place) -> None:
 def test_approve_by_prefix_by_conversation_and_for_the_conversation(place: Place) -> None:
     conversation = place.asking()
     (question,) = place.json("approvals", conversation, "--json")
-    assert question["what"] == "touch asked"
+    assert question["what"] == "bash -lc 'touch asked'"
     assert question["asked"] > 1_500_000_000
     assert "approved" in place.said("approve", question["id"][:6], "--for", "conversation")
     place.at_rest(conversation)
@@ -283,14 +333,17 @@ def test_a_prompt_without_quotes_is_told_to_use_them(place: Place) -> None:
     for words in (("run", "why", "does", "it", "fail?"), ("send", "@last", "run", "the", "tests")):
         told = place.run(*words, code=2).stderr
         assert "too many words: " in told
-        assert "quote a prompt of several words" in told
+        assert "put a prompt of several words in quotes" in told
         assert len(told.splitlines()) == 1
 
 
 def test_interrupt_wants_names_or_all_and_not_both(place: Place) -> None:
-    assert place.run("interrupt", code=2).stderr == "greenroom: no conversation is named; name some, or say --all\n"
+    assert (
+        place.run("interrupt", code=2).stderr
+        == "greenroom: no conversation is named; name a conversation, or use --all\n"
+    )
     told = place.run("interrupt", "here", "--all", code=2).stderr
-    assert told == "greenroom: --all and names exclude each other; leave one of them out\n"
+    assert told == "greenroom: --all and names can't be combined; leave one of them out\n"
 
 
 def test_a_mistyped_verb_is_guessed(place: Place) -> None:
@@ -307,3 +360,23 @@ def test_inspect_and_logs_page_on_a_terminal(place: Place) -> None:
     finally:
         del place.env["PAGER"]
     assert "paged:{" in terminal.screen
+
+
+def test_files_of_commands_have_the_umask_of_whoever_created_or_attached_last(place: Place) -> None:
+    """The daemon itself is detached, with a stricter one."""
+    before = os.umask(0o002)
+    try:
+        conversation = place.new("run mkdir shared", "--sandbox", "danger-full-access", "--approval", "never")
+    finally:
+        os.umask(before)
+    place.at_rest(conversation)
+    assert (place.work / "shared").stat().st_mode & 0o777 == 0o775
+
+
+def test_a_directory_that_a_person_names_and_that_is_not_there_is_refused_before_anything_is_made(
+    place: Place,
+) -> None:
+    before = place.said("ls", "--all", "--json")
+    said = place.run("run", "-C", str(place.base / "nowhere"), "say x", code=2).stderr
+    assert said == f"greenroom: no directory {str(place.base / 'nowhere')!r}; -C takes one that exists\n"
+    assert place.said("ls", "--all", "--json") == before

@@ -39,7 +39,7 @@ def test_3_something_is_not_well_until_it_is_given_a_new_life(place: Place) -> N
     place.run("status", "well", "--check", code=0)
     place.run("status", broken, "--check", code=3)
     place.run("status", "--check", code=3)
-    assert "given up" in place.run("logs", broken).stdout
+    assert "failed: it fell over" in place.run("logs", broken).stdout
     place.run("restart", broken)
     place.run("status", broken, "--check", code=0)
 
@@ -61,7 +61,7 @@ def test_5_no_such_conversation_with_near_matches(place: Place) -> None:
 def test_6_refused_because_busy(place: Place) -> None:
     conversation = place.new("count 500")
     done = place.run("send", conversation, "say no", "--if-busy", "reject", code=6)
-    assert " is running; `greenroom wait` waits for its end" in done.stderr
+    assert " is running; `greenroom wait` waits until it has ended" in done.stderr
     place.run("interrupt", conversation)
 
 
@@ -81,7 +81,10 @@ def test_8_overloaded_is_refused_with_what_to_do(quiet: Place) -> None:
     quiet.run("up")
     quiet.new("count 5000", "--name", "only")
     told = quiet.run("run", "-d", "say x", code=8)
-    assert told.stderr == "greenroom: the limit of live conversations (1) is reached; try again in a moment\n"
+    assert told.stderr == (
+        "greenroom: 1 conversations are live and none is idle (greenroom.limits.live_sessions); "
+        "try again when a turn has ended\n"
+    )
     quiet.run("send", "only", "say x", "--if-busy", "enqueue")
     told = quiet.run("send", "only", "say y", "--if-busy", "enqueue", "--json", code=8)
     assert json.loads(told.stderr)["error"]["code"] == "queue_full"
@@ -128,7 +131,7 @@ def test_75_some_targets_failed(place: Place) -> None:
 def test_124_timed_out(place: Place) -> None:
     conversation = place.asking()
     done = place.run("wait", conversation, "-t", "200ms", code=124)
-    assert "not done in time" in done.stderr
+    assert "timed out waiting for the turn to end" in done.stderr
     place.run("interrupt", conversation)
 
 

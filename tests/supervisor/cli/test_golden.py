@@ -22,6 +22,7 @@ LINES = {
     "help-exit-codes": ("help", "exit-codes"),
     "error-unknown": ("status", "alpah"),
 }
+NARROW = ("approvals", "logs", "logs-waiting")
 WIDE = ("ls", "status", "approvals", "logs", "logs-waiting")
 AS_JSON = {
     "ls": ("ls", "--sort", "name", "--json"),
@@ -49,7 +50,10 @@ def lived_in(place: Place) -> Place:
     return place
 
 
-@pytest.mark.parametrize(("name", "columns"), [*((name, 80) for name in LINES), *((name, 120) for name in WIDE)])
+@pytest.mark.parametrize(
+    ("name", "columns"),
+    [*((name, 80) for name in LINES), *((name, 120) for name in WIDE), *((name, 40) for name in NARROW)],
+)
 def test_on_a_terminal(lived_in: Place, name: str, columns: int) -> None:
     terminal = lived_in.terminal(*LINES[name], columns=columns, rows=200)
     terminal.end()

@@ -21,7 +21,7 @@ def watched(place: Place) -> Iterator[Place]:
     place.at_rest(place.new("say a rather long first message that is in no table whole " * 3, "--name", "rest"))
     place.asking("--name", "asks")
     clients = [place.terminal("attach", "asks"), place.terminal("attach", "rest", "--ro")]
-    clients[0].expect("[y]es")
+    clients[0].expect("abort (ends the turn) + Enter")
     clients[1].expect("Ctrl-D leaves")
     yield place
     for client in clients:

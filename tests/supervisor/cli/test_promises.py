@@ -23,6 +23,7 @@ NAMES = {
     "pid", "socket", "version", "df", "config", "reload", "doctor", "mcp", "service", "completion", "help", "demo",
 }  # fmt: skip
 ALIASES = {"shutdown": "down", "ps": "ls", "fg": "attach", "tail": "logs", "stop": "interrupt"}
+ALIASES |= {"mcp-server": "mcp"}
 
 
 def test_every_verb_is_there_under_every_name_that_fingers_know() -> None:
@@ -39,8 +40,8 @@ def test_every_listing_verb_takes_the_same_options() -> None:
 def test_an_unknown_field_is_answered_with_the_known_ones(place: Place, verb: str) -> None:
     told = place.run(verb, "--json", "nonsense", code=2).stderr
     message = json.loads(told)["error"]["message"]
-    assert message.startswith("no field 'nonsense'; there are ")
-    known = message.partition("there are ")[2].split(", ")
+    assert message.startswith("unknown field 'nonsense'; write one of ")
+    known = message.partition("write one of ")[2].split(", ")
     rows = place.json(verb, "--json", ",".join(known[:2]))
     assert all(set(row) == set(known[:2]) for row in (rows["conversations"] if verb == "status" else rows))
 
@@ -148,7 +149,7 @@ def test_several_questions_are_listed_oldest_first_and_answered_at_once(place: P
 
 def test_watched_approvals_show_what_comes(place: Place) -> None:
     terminal = place.terminal("approvals", "--watch", columns=120)
-    terminal.expect("no questions")
+    terminal.expect("no open approvals")
     conversation = place.asking()
     terminal.expect(conversation[:8])
     terminal.send("\x03")

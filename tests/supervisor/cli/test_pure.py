@@ -1,10 +1,20 @@
 """What needs no daemon: arguments, words, tables, keys, and the screen with its foot line."""
 
 import io
+import json
+import os
+import re
+import sys
+import time
+import tty
 from argparse import Namespace
+from unittest.mock import patch
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from actors.visible import unseen
 from supervisor.cli import words
 from supervisor.cli.arguments import pairs, parse, seconds
 from supervisor.cli.client import Refused
@@ -13,12 +23,14 @@ from supervisor.cli.exits import of_turn
 from supervisor.cli.ids import proper
 from supervisor.cli.listing import Listing, filled, present
 from supervisor.cli.problems import Problem
-from supervisor.cli.show.keys import CTRL_C, CTRL_D, ENTER, _keys
+from supervisor.cli.show.keys import CTRL_C, CTRL_D, CTRL_U, ENTER, Keyboard, Pasted, _keys
+from supervisor.cli.show.markdown import rendered
 from supervisor.cli.show.screen import Screen
-from supervisor.cli.show.talk import Scene, Talk, Wanted, Wish
+from supervisor.cli.show.talk import CHANGED, CLOSED, PARTLY, PASTED, Scene, Talk, Wanted, Wish
 from supervisor.cli.table import Column, drawn
 from supervisor.cli.terminal import Paint
 from supervisor.cli.verbs import VERBS, find, shown
+from supervisor.cli.written import json_text
 from tests.supervisor.cli.emulator import Emulator
 
 BUSY = Scene(running=True)
@@ -39,7 +51,7 @@ def test_what_is_no_length_of_time_is_refused_with_examples(text: str) -> None:
 def test_overrides_are_toml_or_words() -> None:
     found = pairs(["a.b=1", 'c="x"', "d=gpt-5", "e=[1, 2]", "f=true"])
     assert found == {"a.b": 1, "c": "x", "d": "gpt-5", "e": [1, 2], "f": True}
-    with pytest.raises(Problem, match="key=value"):
+    with pytest.raises(Problem, match="KEY=VALUE"):
         pairs(["nonsense"])
 
 
@@ -65,17 +77,19 @@ def test_no_two_verbs_share_a_name() -> None:
     assert {"shutdown", "ps", "fg", "tail", "stop"} <= set(names)
 
 
-def test_text_of_others_loses_what_a_terminal_would_obey() -> None:
-    assert words.clean("a\x1b[31mb\x07\x9bc\td\r\n") == "a[31mbc d\n"
-    assert words.one_line(" a\n  b\x1b ") == "a b"
+def test_text_of_others_shows_what_a_terminal_would_obey() -> None:
+    assert words.clean("\ta\x1b[31mb\x07\x9bcd\r\n") == r"    a\x1b[31mb\x07\u009bcd" + "\n"
+    assert words.one_line(" a\n  b\x1b ") == r"a b\x1b"
 
 
-def test_text_of_others_loses_what_would_make_it_look_like_another() -> None:
-    assert words.clean("rm \u202emr\u202c a\u200bb\u2066c\u2069\U000e0041") == "rm mr abc"
-    assert words.clean("one\u2028two") == "one\ntwo"
-    assert (
-        words.clean("\u0645\u06cc\u200c\u062e") == "\u0645\u06cc\u200c\u062e"
-    )  # what joins letters is part of how they are written
+def test_text_of_others_shows_what_would_make_it_look_like_another() -> None:
+    assert words.clean("rm \u202emr\u202c a\u200bb\U000e0041") == r"rm \u202emr\u202c a\u200bb\U000e0041"
+    assert words.clean("one\u2028two\xa0three") == "one\ntwo three"
+
+
+@pytest.mark.parametrize("text", ["\u0645\u06cc\u200c\u062e", "\u26a0\ufe0f", "👩\u200d💻", "e\u0301"])
+def test_what_belongs_to_how_something_is_written_stays(text: str) -> None:
+    assert words.clean(text) == text
 
 
 def test_what_takes_no_cell_is_not_counted() -> None:
@@ -83,15 +97,36 @@ def test_what_takes_no_cell_is_not_counted() -> None:
     assert words.width("\u0645\u06cc\u200c\u062e") == 3
 
 
-def test_a_long_text_is_wrapped_and_nothing_of_it_is_lost() -> None:
-    assert words.wrapped("abcdef", 4) == ["abcd", "ef"]
-    assert words.wrapped("日本語", 5) == ["日本", "語"]
-    assert words.wrapped("", 4) == [""]
+def test_a_line_that_the_window_breaks_goes_on_below_itself_and_nothing_of_it_is_lost() -> None:
+    assert words.hung("abcdef", 4) == ["abcd", "  ef"]
+    assert words.hung("ab cd ef\n\ngh", 7) == ["ab cd ", "  ef", "  ", "  gh"]
+    assert words.hung("日本語", 5) == ["日本", "  語"]
+    assert words.hung("", 4) == [""]
+    assert words.hung("x" * 100, None) == ["x" * 100]
+
+
+@given(st.text(), st.integers(1, 40))
+def test_every_line_but_the_first_begins_with_blanks(text: str, cells: int) -> None:
+    first, *more = words.hung(text, cells)
+    assert all(line.startswith("  ") for line in more)
+    assert "".join([first, *(line[2:] for line in more)]) == text.replace("\n", "")
+
+
+LEAVES = st.text() | st.integers() | st.none()
+JSON_VALUES = LEAVES | st.dictionaries(st.text(), LEAVES | st.lists(LEAVES))
+
+
+@given(JSON_VALUES | st.sampled_from(["\x7f\x9b2J\x90\u202e\u200b\u3164\U000e0041", "\ud800", "漢字 \u2028"]))
+def test_json_has_the_same_value_and_nothing_that_a_terminal_obeys_or_hides(value: object) -> None:
+    text = json_text(value)
+    assert json.loads(text) == value
+    assert not any(map(unseen, text))
+    assert not any(map(unseen, json_text(value, 2).replace("\n", "")))
 
 
 @pytest.mark.parametrize("name", ["", " ", "a\nb", "\x1b[31m", "@last", "-x", "a ", "\u202eb"])
 def test_a_name_is_one_that_can_be_seen_and_typed(name: str) -> None:
-    with pytest.raises(Problem, match="is no name"):
+    with pytest.raises(Problem, match="is not a valid name"):
         proper(name)
     assert proper("two words, 日本語") == "two words, 日本語"
 
@@ -125,7 +160,7 @@ def test_a_table_gives_way_where_it_may_and_fits() -> None:
 def test_a_template_reaches_into_what_is_nested_and_names_what_there_is() -> None:
     row = {"id": "1", "settings": {"model": "m"}, "none": None}
     assert filled(dict.fromkeys(row, ""), row, "{id}\\t{settings.model}{none}{UNTOUCHED}") == "1\tm{UNTOUCHED}"
-    with pytest.raises(Problem, match="there are model"):
+    with pytest.raises(Problem, match="write one of model"):
         filled(dict.fromkeys(row, ""), row, "{settings.nope}")
 
 
@@ -170,7 +205,8 @@ def test_ctrl_c_asks_then_interrupts_then_kills() -> None:
 
 def test_any_other_key_takes_the_interrupt_back_and_is_not_typed() -> None:
     talk = Talk(Paint(io.StringIO()))
-    assert pressed(talk, f"{CTRL_C}x{CTRL_C}y", BUSY) == [Wanted(Wish.INTERRUPT)]
+    assert pressed(talk, f"{CTRL_C}x{CTRL_C}y", BUSY) == []
+    assert "_" not in talk.foot(BUSY, 0, 80)
 
 
 def test_ctrl_c_empties_what_was_typed_and_leaves_where_nothing_runs() -> None:
@@ -179,23 +215,126 @@ def test_ctrl_c_empties_what_was_typed_and_leaves_where_nothing_runs() -> None:
     assert pressed(talk, CTRL_C, Scene()) == [Wanted(Wish.LEAVE)]
 
 
-def test_an_answer_is_one_key_unless_a_message_is_being_typed() -> None:
+@pytest.mark.parametrize(
+    ("word", "decision"),
+    [
+        ("y", "approved"),
+        (" Yes ", "approved"),
+        ("n", "denied"),
+        ("no", "denied"),
+        ("abort", "abort"),
+        ("always", "approved_for_session"),
+    ],
+)
+def test_an_answer_is_a_word_and_enter(word: str, decision: str) -> None:
     talk = Talk(Paint(io.StringIO()))
-    assert pressed(talk, "y", ASKED) == [Wanted(Wish.ANSWER, "approved")]
-    assert pressed(talk, f"my{ENTER}", ASKED) == [Wanted(Wish.SAY, "my")]
-    assert pressed(talk, "y", BUSY) == []
+    assert pressed(talk, word, ASKED) == []
+    assert pressed(talk, ENTER, ASKED) == [Wanted(Wish.ANSWER, decision)]
 
 
-def test_a_question_that_comes_while_somebody_types_is_not_answered_by_the_next_letter() -> None:
-    asked = Scene(running=True, question="q", asked=100.0)
+@pytest.mark.parametrize("word", ["a", "q", "yes please", "why", "my"])
+def test_every_other_word_is_a_message(word: str) -> None:
+    assert pressed(Talk(Paint(io.StringIO())), f"{word}{ENTER}", ASKED) == [Wanted(Wish.SAY, word)]
+
+
+def test_where_nothing_is_asked_yes_is_a_message() -> None:
+    assert pressed(Talk(Paint(io.StringIO())), f"yes{ENTER}", BUSY) == [Wanted(Wish.SAY, "yes")]
+
+
+def test_a_word_that_was_begun_before_the_question_stood_there_is_no_answer() -> None:
+    asked = Scene(running=True, question="question-id", asked=100.0)
     talk = Talk(Paint(io.StringIO()))
-    assert "[y]es" not in talk.foot(asked, 100.3, 80)
-    assert pressed(talk, "also", asked, 100.3) == []
-    assert talk.foot(asked, 102.0, 80) == "> also_"
-    assert pressed(talk, ENTER, asked, 102.0) == [Wanted(Wish.SAY, "also")]
-    assert pressed(talk, f"no{CTRL_C}", asked, 102.2) == []
-    assert "[y]es" in talk.foot(asked, 103.0, 80)
-    assert pressed(talk, "a", asked, 103.0) == [Wanted(Wish.ANSWER, "approved_for_session")]
+    assert "yes" not in talk.foot(asked, 100.3, 80)
+    assert pressed(talk, "y", BUSY, 99.0) == []
+    assert pressed(talk, ENTER, asked, 102.0) == []
+    assert "the question came while you typed" in talk.foot(asked, 103.0, 100)
+    assert pressed(talk, f"also{ENTER}", asked, 103.0) == [Wanted(Wish.SAY, "also")]
+    assert pressed(talk, f"y{ENTER}", asked, 103.2) == []  # typed on: nobody has looked up
+    assert pressed(talk, CTRL_U, asked, 104.0) == []
+    assert "question: yes, no, always (in this" in talk.foot(asked, 105.0, 80)
+    assert pressed(talk, f"y{ENTER}", asked, 105.0) == [Wanted(Wish.ANSWER, "approved")]
+
+
+def test_a_word_that_was_erased_and_typed_again_counts_and_what_breaks_out_of_a_paste_does_not() -> None:
+    talk = Talk(Paint(io.StringIO()))
+    assert pressed(talk, f"yse{CTRL_U}", ASKED) == []
+    assert pressed(talk, f"no{ENTER}", ASKED, 100.2) == [Wanted(Wish.ANSWER, "denied")]
+    talk = Talk(Paint(io.StringIO()))
+    assert talk.press(Pasted("x"), ASKED, 100.0) is None
+    assert pressed(talk, f"{CTRL_U}yes{ENTER}", ASKED, 100.1) == []
+    assert "not answered: " in talk.foot(ASKED, 101.0, 80)
+
+
+def test_what_the_foot_line_says_of_an_answer_fits_eighty_columns() -> None:
+    assert max(map(len, (CHANGED, PASTED, CLOSED, PARTLY))) < 80
+
+
+def test_a_word_for_one_question_does_not_answer_the_next_and_is_not_sent() -> None:
+    first, second = (Scene(running=True, question=one, asked=0.0) for one in ("first", "second"))
+    talk = Talk(Paint(io.StringIO()))
+    assert pressed(talk, "yes", first) == pressed(talk, ENTER, second, 101.0) == []
+    assert pressed(talk, "yes", first, 102.0) == pressed(talk, ENTER, BUSY, 103.0) == []
+    assert "nothing was sent" in talk.foot(BUSY, 104.0, 100)
+
+
+@pytest.mark.parametrize("pasted", ["y", "yes\n", "y\ny\n", "\ny"])
+def test_what_is_pasted_is_one_draft_and_never_an_answer(pasted: str) -> None:
+    talk = Talk(Paint(io.StringIO()))
+    assert talk.press(Pasted(pasted), ASKED, 100.0) is None
+    assert talk.foot(ASKED, 101.0, 80).startswith("> ")
+    wanted = talk.press(ENTER, ASKED, 101.0)
+    assert wanted in (None, Wanted(Wish.SAY, pasted.strip()))
+    assert talk.press(Pasted("e"), ASKED, 102.0) is None
+    assert pressed(talk, "\x7f", ASKED, 103.0) == []
+    assert pressed(talk, f"yes{ENTER}", ASKED, 104.0) == [Wanted(Wish.ANSWER, "approved")]  # all of it was typed
+
+
+def test_lines_that_come_all_at_once_answer_nothing() -> None:
+    """From a terminal that does not say what is pasted."""
+    talk = Talk(Paint(io.StringIO()))
+    assert talk.press("y", ASKED, 100.0, more=True) is None
+    assert talk.press(ENTER, ASKED, 100.0, more=True) is None
+    assert "pasted" in talk.foot(ASKED, 101.0, 80)
+
+
+def test_what_is_not_shown_whole_is_not_approved() -> None:
+    scene = Scene(running=True, question="long", partly=True)
+    talk = Talk(Paint(io.StringIO()))
+    assert "show (all of it), no" in talk.foot(scene, 100.0, 80)
+    assert pressed(talk, f"always{ENTER}", scene) == []
+    assert "not all of it" in talk.foot(scene, 101.0, 80)
+    assert pressed(talk, f"show{ENTER}", scene, 102.0) == [Wanted(Wish.SHOW)]
+    assert pressed(talk, f"no{ENTER}", scene, 103.0) == [Wanted(Wish.ANSWER, "denied")]
+
+
+@pytest.mark.parametrize("columns", [40, 60, 79, 80, 120])
+def test_the_words_of_a_question_fit_in_the_foot_line(columns: int) -> None:
+    for partly in (False, True):
+        scene = Scene(running=True, question="0123456789ab@conversation", partly=partly)
+        assert len(Talk(Paint(io.StringIO())).foot(scene, 100.0, columns)) < max(columns, 55 * partly)
+
+
+@pytest.mark.parametrize("step", [1, 2, 3, 7, 100])
+def test_a_paste_is_one_key_however_it_comes(step: int) -> None:
+    ours, theirs = os.openpty()
+    with os.fdopen(theirs, "rb") as terminal, patch.object(sys, "stdin", terminal):
+        keyboard = Keyboard()
+        written = "a\x1b[200~y\r\nrm \x1b[31m-rf\x1b[A\ry\x1b[201~b\x1b[A\r"
+        found = [key for at in range(0, len(written), step) for key in keyboard.understood(written[at : at + step])]
+    os.close(ours)
+    assert found == ["a", "y\nrm [31m-rf[A\ny", "b", "\x1b[A", ENTER]
+    assert [isinstance(key, Pasted) for key in found] == [False, True, False, False, False]
+
+
+def test_a_paste_whose_end_was_lost_holds_nobody() -> None:
+    ours, theirs = os.openpty()
+    with os.fdopen(theirs, "rb") as terminal, patch.object(sys, "stdin", terminal):
+        keyboard = Keyboard()
+        tty.setraw(keyboard.fd)
+        for written, read in (("\x1b[200~x", []), ("y", []), (CTRL_C, [CTRL_C]), ("z", ["z"])):
+            os.write(ours, written.encode())
+            assert keyboard.read() == read
+    os.close(ours)
 
 
 def test_who_only_watches_can_only_leave() -> None:
@@ -280,6 +419,24 @@ def test_words_are_kept_whole_and_long_ones_are_broken(wide: list[int]) -> None:
     assert "".join(lines).count("x") == 90
 
 
+@pytest.mark.parametrize("before", ["", "\u200d", "\ufe0f\u0301", "x" * 39, "x" * 78, "\u6f22" * 19 + "x"])
+@pytest.mark.parametrize("mark", ["?", "\uff1f", "\u0294"])
+def test_only_a_question_begins_a_line_as_questions_do(wide: list[int], before: str, mark: str) -> None:
+    for columns in range(8, 90):
+        wide[0] = columns
+        stream = io.StringIO()
+        Screen(stream, live=True).write(f"{before}{mark}{mark} 12345678: may it run?\n")
+        for line in stream.getvalue().split("\n"):
+            assert not line.lstrip("\u200d\ufe0f\u0301").startswith(mark)
+
+
+def test_an_answer_in_markdown_brings_no_hidden_characters_in_by_their_names() -> None:
+    text = "a&#x202e;b &ZeroWidthSpace; [x&#x200b;y](http://e/) &#27;[2J\n\n| &#x202e; | b |\n|---|---|\n| 1 | 2 |"
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", rendered(text, 40))
+    assert r"a\u202eb \u200b x\u200by" in shown
+    assert not [one for one in shown if unseen(one) and one != "\n"]
+
+
 def test_wide_characters_take_two_cells_each(wide: list[int]) -> None:
     stream = io.StringIO()
     screen = Screen(stream, live=True)
@@ -323,5 +480,16 @@ def test_without_a_terminal_text_goes_out_as_it_is() -> None:
 
 def test_a_full_disk_is_not_said_to_pass_by_itself() -> None:
     refused = Refused({"message": "disk is full", "data": {"code": "storage_full", "retryable": True}})
-    assert str(refused) == "disk is full; make room; `greenroom df` shows what takes it"
+    assert str(refused) == "disk is full; free some disk space; `greenroom df` shows what Greenroom uses"
     assert str(Refused({"message": "full", "data": {"retryable": True}})) == "full; try again in a moment"
+
+
+def test_a_word_of_any_length_is_cut_and_broken_in_linear_time(wide: list[int]) -> None:
+    """Chinese has no blanks: an answer may be one word. In quadratic time each of these takes minutes."""
+    word, began = "漢" * 200_000, time.process_time()
+    stream = io.StringIO()
+    Screen(stream, live=True).write(word)
+    assert stream.getvalue().replace("\n", "") == word
+    assert max(map(len, stream.getvalue().splitlines())) == (wide[0] - 1) // 2
+    assert words.cut(word, 10) == "漢漢漢漢…"
+    assert time.process_time() - began < 20

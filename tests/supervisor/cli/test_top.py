@@ -2,7 +2,7 @@
 
 from tests.supervisor.cli.place import Place, until
 
-HELP = "i interrupt  a approve  enter attach  q quit"
+HELP = "i interrupt  a answer  enter attach  q quit"
 
 
 def test_top_shows_the_conversations_and_gives_the_screen_back(place: Place) -> None:
@@ -24,7 +24,7 @@ def test_its_keys_approve_interrupt_and_attach(place: Place) -> None:
     terminal.expect(HELP)
     terminal.send("a")
     terminal.expect("touch asked")
-    terminal.send("y")
+    terminal.send("yes\r")
     terminal.expect("answered: approved")
     place.at_rest(asking)
     place.run("send", asking, "count 500")
@@ -35,6 +35,12 @@ def test_its_keys_approve_interrupt_and_attach(place: Place) -> None:
     terminal.send("\x04")
     terminal.expect(HELP)
     terminal.send("i")
+    terminal.expect("interrupt the turn of")
+    terminal.send("i\r")
+    terminal.expect("nothing was answered")
+    terminal.send("i")
+    terminal.expect("interrupt the turn of")
+    terminal.send("y\r")
     terminal.expect("asked to stop")
     until(lambda: place.said("inspect", asking, "--format", "{state}") == "idle")
     terminal.resize(60, 10)
@@ -50,14 +56,20 @@ def test_the_key_that_asks_does_not_answer_and_what_is_asked_is_shown_whole(plac
     terminal.send("a")
     terminal.expect("rm -rf nothing")
     terminal.send("a")
-    terminal.expect(HELP)
+    terminal.send("\x1b[200~yes\r\x1b[201~")
+    terminal.expect("means nothing here")
     terminal.resize(70, 3)
     terminal.send("a")
     terminal.expect("too long for this window")
+    terminal.resize(70, 12)
+    terminal.send("a")
+    terminal.expect("yes or no + Enter")
+    assert place.said("inspect", asking, "--format", "{state}") == "waiting"
+    place.run("deny", "twice", "--abort")
+    terminal.send("yes\r")
+    terminal.expect("already abort by greenroom deny")
     terminal.send("q")
     assert terminal.end() == 0
-    assert place.said("inspect", asking, "--format", "{state}") == "waiting"
-    place.run("interrupt", asking)
 
 
 def test_no_line_of_it_is_longer_than_the_window(place: Place) -> None:

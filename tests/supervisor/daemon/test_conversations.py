@@ -43,10 +43,16 @@ def test_a_conversation_is_made_in_the_clients_directory_and_found_by_id_prefix_
     assert (row["conversation"], row["cwd"], row["seq"]) == (one, str(daemon.home / "project"), 1)
 
 
+def test_a_directory_that_does_not_exist_is_accepted_with_a_warning(client: ControlPeer) -> None:
+    made = client.call("conversation/create", cwd="/does/not/exist")
+    assert made["settings"]["cwd"] == "/does/not/exist"
+    assert "working directory '/does/not/exist' does not exist" in str(made["warnings"])
+
+
 @pytest.mark.parametrize(
     ("params", "code", "says"),
     [
-        ({"cwd": "/does/not/exist"}, "config", "/does/not/exist"),
+        ({"cwd": "/dev/null"}, "config", "/dev/null"),
         ({"provider": "nobody"}, "config", "nobody"),
         ({"profile": "nobody"}, "config", "nobody"),
         ({"config": {"approval_policy": "shrug"}}, "config", "approval_policy"),
@@ -506,7 +512,7 @@ def test_a_conversation_larger_than_a_message_goes_out_and_in_in_pieces(client: 
     assert again.name == "invalid_input", "nothing is left of the upload"
 
 
-@pytest.mark.parametrize("cursor", ["x", "1", "1/", "/1", "-1/2", "1/2/3", "9" * 100 + "/1"])
+@pytest.mark.parametrize("cursor", ["x", "1", "1/", "/1", "-1/2", "1/2/3/4", "9" * 100 + "/1"])
 def test_a_cursor_of_no_export_is_refused(client: ControlPeer, cursor: str) -> None:
     one = client.create()
     assert client.refusal("conversation/export", conversation=one, cursor=cursor).name == "invalid_input"

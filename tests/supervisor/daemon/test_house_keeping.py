@@ -99,6 +99,17 @@ def test_a_reload_says_what_changed_and_a_broken_config_changes_nothing(own: Dae
     assert "secret" not in told.replace("http_headers", "")
 
 
+def test_a_config_that_is_gone_stays_in_force_until_a_file_says_otherwise(own: DaemonProcess) -> None:
+    peer = own.connect()
+    own.write_config('model_provider = "demo"\nsandbox_mode = "workspace-write"\n')
+    peer.call("daemon/reload")
+    (own.home / "config.toml").unlink()
+    assert "config.toml is gone" in peer.refusal("daemon/reload").message
+    assert peer.call("config/get", key="sandbox_mode")["value"] == "workspace-write"
+    own.write_config("")
+    assert "sandbox_mode" in {change["key"] for change in peer.call("daemon/reload")["changes"]}
+
+
 def test_down_is_answered_before_the_socket_goes(own: DaemonProcess) -> None:
     client, bystander = own.connect(), own.connect("bystander")
     assert client.call("daemon/down", drain_s=0) == {"drain_s": 0}

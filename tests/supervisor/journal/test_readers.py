@@ -70,9 +70,9 @@ def test_a_reader_in_the_middle_of_its_snapshot_does_not_hold_the_writer(opened:
     journal = opened()
     stored(journal, [begin(A, 3)])
     with journal._readers.snapshot() as db:
-        before = read_page(db, A, 0, 10, 1 << 20)
+        before = read_page(db, A, 0, 10, 1 << 20, 1 << 20)
         stored(journal, [follow(A, 4, 4, durable=True)])  # if readers were in its way it would be refused
-        assert read_page(db, A, 0, 10, 1 << 20) == before
+        assert read_page(db, A, 0, 10, 1 << 20, 1 << 20) == before
     page = journal.read(A, 0, 10)
     assert page is not None
     assert page.last_seq == 4
@@ -118,7 +118,7 @@ def test_a_reader_that_is_out_when_the_journal_closes_is_closed_when_it_returns(
     stored(journal, [begin(A, 3)])
     with journal._readers.snapshot() as db:
         journal.close()
-        assert read_page(db, A, 0, 10, 1 << 20) is not None
+        assert read_page(db, A, 0, 10, 1 << 20, 1 << 20) is not None
     assert open_files(path) == 0
     with pytest.raises(StorageFailed, match="closed"):
         journal.head(A)

@@ -17,6 +17,7 @@ from transports.dialect import Action, Ask
 from transports.dialects.codex import params as p
 from transports.dialects.mcp import creation
 from transports.dialects.mcp.call import Call
+from transports.dialects.mcp.resources import uri_of
 
 
 def new_conversation(call: Call, wanted: p.NewConversation) -> Iterable[Action]:
@@ -35,9 +36,10 @@ def new_conversation(call: Call, wanted: p.NewConversation) -> Iterable[Action]:
             yield from call.fail(jsonrpc.INTERNAL_ERROR, f"error creating conversation: {answer.message}")
             return
         call.desk.unheard.keep(conversation, None)
-        yield from call.finish({"conversationId": conversation, "model": answer.settings.model})
+        told = {"conversationId": conversation, "model": answer.settings.model, "rolloutPath": uri_of(conversation)}
+        yield from call.finish(told)
 
-    return call.ask(lambda token: creation.settings_request(token, call.desk.options.defaults, wanted), made)
+    return call.ask(lambda token: creation.settings_request(token, call.desk.options.person, wanted), made)
 
 
 def send_user_message(call: Call, wanted: p.SendUserMessage) -> Iterable[Action]:
@@ -60,11 +62,19 @@ def send_user_turn(call: Call, wanted: p.SendUserTurn) -> Iterable[Action]:
                 "approval_policy": wanted.approval_policy,
                 "sandbox": wanted.sandbox_policy,
                 "model": wanted.model,
-                "effort": wanted.effort,
+                "effort": wanted.effort or answer.settings.effort,
                 "summary": wanted.summary,
             }
         )
-        return _send(call, wanted.conversation, wanted.items, settings)
+        person = call.desk.options.person
+        return call.ask(lambda token: ask.Permit(token, settings, answer.settings, person), permitted)
+
+    def permitted(answer: Any) -> Iterable[Action]:
+        if isinstance(answer, GreenroomError):
+            yield from call.fail(jsonrpc.INVALID_REQUEST, answer.message)
+            return
+        yield from creation.notices(call, answer)
+        yield from _send(call, wanted.conversation, wanted.items, answer.settings)
 
     return call.command(wanted.conversation, Inspect, seen)
 

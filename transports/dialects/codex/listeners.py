@@ -16,6 +16,7 @@ from transports.dialects.codex.conversations import failed
 from transports.dialects.mcp.call import Call
 from transports.dialects.mcp.events import told
 from transports.dialects.mcp.lines import listener_notification
+from transports.dialects.mcp.readers import FULL
 
 if TYPE_CHECKING:
     from transports.dialects.mcp.desk import Desk
@@ -70,7 +71,7 @@ def add_listener(call: Call, wanted: p.Named) -> Iterable[Action]:
     """From now on; the first one of a conversation that this client made hears it from the beginning."""
     desk, conversation = call.desk, wanted.conversation
     if desk.readers.full:
-        return call.fail(jsonrpc.INVALID_REQUEST, "too many conversations are read on this connection")
+        return call.fail(jsonrpc.INVALID_REQUEST, FULL)
     name = str(uuid4())
     reader = desk.listeners[name] = desk.readers.new(conversation, ListenerSink(desk, conversation, name))
 

@@ -1,4 +1,4 @@
-"""What is about no conversation: one command, a git diff, the saved config, and the login that there is not."""
+"""What is about no conversation: a command, a git diff, a search, the saved config, the login that there is not."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -9,10 +9,16 @@ from transports import requests as ask
 from transports.dialect import Action
 from transports.dialects.codex import params as p
 from transports.dialects.mcp.call import Call
+from transports.dialects.mcp.revisions import NAME
 
 NO_LOGIN = (
-    "there is no login: keys come from the config, by `env_key` of the model provider; "
+    "Greenroom has no login: keys come from the config, by `env_key` of the model provider; "
     "`greenroom config` shows which one is used"
+)
+
+NOT_WRITTEN = (
+    "the config file is never written by us: write `model` into it (`greenroom config path` names it), then "
+    "`greenroom reload`"
 )
 
 
@@ -26,7 +32,10 @@ def exec_one_off_command(call: Call, wanted: p.ExecOneOffCommand) -> Iterable[Ac
         return call.finish(dict(answer.value))
 
     return call.ask(
-        lambda token: ask.RunOnce(token, wanted.command, wanted.timeout_ms, wanted.cwd, wanted.sandbox_policy), ran
+        lambda token: ask.RunOnce(
+            token, wanted.command, wanted.timeout_ms, wanted.cwd, wanted.sandbox_policy, call.desk.options.person
+        ),
+        ran,
     )
 
 
@@ -38,6 +47,16 @@ def git_diff_to_remote(call: Call, wanted: p.GitDiffToRemote) -> Iterable[Action
         return call.finish(dict(answer.value))
 
     return call.ask(lambda token: ask.DiffToRemote(token, wanted.cwd), made)
+
+
+def fuzzy_file_search(call: Call, wanted: p.FuzzyFileSearch) -> Iterable[Action]:
+    def found(answer: Any) -> Iterable[Action]:
+        if isinstance(answer, GreenroomError):
+            return call.fail(jsonrpc.INTERNAL_ERROR, f"the search failed: {answer.message}")
+        return call.finish(dict(answer.value))
+
+    series = wanted.cancellation_token
+    return call.ask(lambda token: ask.FindFiles(token, wanted.query, wanted.roots, series), found)
 
 
 def get_user_saved_config(call: Call, _: p.Nothing) -> Iterable[Action]:
@@ -89,6 +108,28 @@ def saved_config(tree: Mapping[str, Any]) -> dict[str, Any]:
     profiles = _table(tree.get("profiles"))
     config["profiles"] = {name: _renamed(profile, PROFILE_MEMBERS) for name, profile in profiles.items()}
     return config
+
+
+def get_auth_status(call: Call, _: p.Nothing) -> Iterable[Action]:
+    """A key is the one method that there is; it is never told, whatever the client asks for."""
+
+    def looked(answer: Any) -> Iterable[Action]:
+        if isinstance(answer, GreenroomError):
+            return call.fail(jsonrpc.INTERNAL_ERROR, answer.message)
+        method = "apikey" if answer.value["key"] else None
+        told = {"authMethod": method, "preferredAuthMethod": "apikey", "authToken": None}
+        return call.finish({**told, "requiresOpenaiAuth": answer.value["openai"]})
+
+    return call.ask(lambda token: ask.AskKey(token, call.desk.options.person), looked)
+
+
+def get_user_agent(call: Call, _: p.Nothing) -> Iterable[Action]:
+    version = call.desk.options.version
+    return call.finish({"userAgent": f"{NAME}/{version} (Greenroom {version}; {call.desk.client.label})"})
+
+
+def set_default_model(call: Call, _: p.Nothing) -> Iterable[Action]:
+    return call.fail(jsonrpc.INVALID_REQUEST, NOT_WRITTEN)
 
 
 def no_login(call: Call, _: p.Nothing) -> Iterable[Action]:

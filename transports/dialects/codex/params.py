@@ -18,6 +18,18 @@ class Nothing(BaseModel):
     model_config = CAMEL
 
 
+class Anything(BaseModel):
+    """Of a method that refuses whatever it is given."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+
+class AuthStatus(BaseModel):
+    model_config = CAMEL
+    include_token: bool | None = Field(None, alias="includeToken")
+    refresh_token: bool | None = Field(None, alias="refreshToken")
+
+
 class NewConversation(BaseModel):
     model_config = CAMEL
     model: str | None = None
@@ -27,6 +39,8 @@ class NewConversation(BaseModel):
     sandbox: SandboxMode | None = None
     config: dict[str, Any] | None = None
     base_instructions: str | None = Field(None, alias="baseInstructions")
+    developer_instructions: str | None = Field(None, alias="developerInstructions")
+    compact_prompt: str | None = Field(None, alias="compactPrompt")
     include_plan_tool: bool | None = Field(None, alias="includePlanTool")
     include_apply_patch_tool: bool | None = Field(None, alias="includeApplyPatchTool")
 
@@ -46,7 +60,7 @@ class SendUserTurn(Named):
     approval_policy: ApprovalPolicy = Field(alias="approvalPolicy")
     sandbox_policy: SandboxPolicy = Field(alias="sandboxPolicy")
     model: str
-    effort: ReasoningEffort
+    effort: ReasoningEffort | None = None
     summary: ReasoningSummary
 
 
@@ -74,6 +88,13 @@ class ArchiveConversation(Named):
 class GitDiffToRemote(BaseModel):
     model_config = CAMEL
     cwd: str
+
+
+class FuzzyFileSearch(BaseModel):
+    model_config = CAMEL
+    query: str
+    roots: Annotated[tuple[str, ...], Field(max_length=64)]
+    cancellation_token: str | None = Field(None, alias="cancellationToken")
 
 
 class ExecOneOffCommand(BaseModel):

@@ -23,14 +23,16 @@ from transports.dialects.mcp.history import read_all
 from transports.dialects.mcp.lines import event_notification
 from transports.dialects.mcp.resources import named, uri_of
 from transports.dialects.mcp.stream import History
+from transports.requests import Permit
 
 CURSOR_TIME = "%Y-%m-%dT%H-%M-%S"
 OVERRIDDEN = {
     "model": ("model", "provider"),
-    "cwd": ("cwd",),
+    "cwd": ("cwd", "roots"),
     "approval_policy": ("approval_policy",),
-    "sandbox": ("sandbox",),
+    "sandbox": ("sandbox", "roots"),
     "base_instructions": ("base_instructions",),
+    "developer_instructions": ("developer_instructions",),
     "include_plan_tool": ("include_plan_tool",),
     "include_apply_patch_tool": ("include_apply_patch_tool",),
 }
@@ -100,7 +102,8 @@ def resume(call: Call, wanted: p.ResumeConversation) -> Iterable[Action]:
 def _override(
     call: Call, conversation: ConversationId, current: Settings, overrides: p.NewConversation
 ) -> Iterable[Action]:
-    """What was named changes; with a profile or config everything may."""
+    """What was named changes; with a profile or config everything may. All of it together has to be permitted."""
+    person = call.desk.options.person
 
     def made(answer: Any) -> Iterable[Action]:
         if isinstance(answer, GreenroomError):
@@ -110,15 +113,23 @@ def _override(
             given = [name for name in OVERRIDDEN if getattr(overrides, name) is not None]
             names = [one for name in given for one in OVERRIDDEN[name]]
             settings = current.model_copy(update={name: getattr(settings, name) for name in names})
+        return call.ask(lambda token: Permit(token, settings, current, person), permitted)
 
-        def changed(result: Any) -> Iterable[Action]:
-            if isinstance(result, GreenroomError):
-                return call.fail(jsonrpc.INTERNAL_ERROR, f"error resuming conversation: {result.message}")
-            return _tell_history(call, conversation, settings)
+    def permitted(answer: Any) -> Iterable[Action]:
+        if isinstance(answer, GreenroomError):
+            return call.fail(jsonrpc.INVALID_REQUEST, f"error deriving config: {answer.message}")
+        return _change(call, conversation, answer.settings)
 
-        return call.command(conversation, lambda caller: ChangeSettings(caller, settings), changed)
+    return call.ask(lambda token: creation.settings_request(token, person, overrides), made)
 
-    return call.ask(lambda token: creation.settings_request(token, call.desk.options.defaults, overrides), made)
+
+def _change(call: Call, conversation: ConversationId, settings: Settings) -> Iterable[Action]:
+    def changed(result: Any) -> Iterable[Action]:
+        if isinstance(result, GreenroomError):
+            return call.fail(jsonrpc.INTERNAL_ERROR, f"error resuming conversation: {result.message}")
+        return _tell_history(call, conversation, settings)
+
+    return call.command(conversation, lambda caller: ChangeSettings(caller, settings), changed)
 
 
 def _tell_history(call: Call, conversation: ConversationId, settings: Settings) -> Iterable[Action]:
@@ -142,7 +153,8 @@ def _tell_history(call: Call, conversation: ConversationId, settings: Settings) 
         }
         yield Write(event_notification("codex/event", {"id": ""}, jsonrpc.line(configured).rstrip(b"\n")))
         messages = [json.loads(msg) for msg in history.all()]
-        yield from call.finish({"conversationId": conversation, "model": settings.model, "initialMessages": messages})
+        told = {"conversationId": conversation, "model": settings.model, "rolloutPath": uri_of(conversation)}
+        yield from call.finish({**told, "initialMessages": messages})
 
     return read_all(call, conversation, keep, done)
 

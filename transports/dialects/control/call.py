@@ -64,7 +64,7 @@ class Call:
 
         def go_on(answer: Any) -> Iterable[Action]:
             if self.dialect.is_cancelled(self.request):
-                return self.finish(Cancelled("taken back before anything came of it"))
+                return self.finish(Cancelled("cancelled before it began"))
             return then(answer)
 
         return go_on

@@ -7,7 +7,7 @@ from itertools import count
 from pydantic import ValidationError
 
 from actors.effects import Deliver, EndSubscription, ReplyTo
-from actors.errors import GreenroomError
+from actors.errors import GreenroomError, Overloaded
 from actors.ids import Caller, ConversationId, RequestId, SubscriptionId
 from actors.messages import CancelRequest
 from transports import jsonrpc
@@ -16,7 +16,6 @@ from transports.dialects.control.call import Call, Then
 from transports.dialects.control.methods import METHODS
 from transports.dialects.control.results import events_of, shown
 from transports.dialects.control.text import Raw, notification_line, result_line, unwritable
-from transports.dialects.control.uploads import Uploads
 from transports.inflight import REQUESTS_LIMIT, InFlight
 from transports.requests import Served
 
@@ -27,10 +26,15 @@ class Expected:
     then: Then
 
 
+SUBSCRIPTIONS_LIMIT = 256  # per connection; an editor reads a handful
+
+
 class ControlDialect:
-    def __init__(self, client: Client, requests_in_flight: int = REQUESTS_LIMIT) -> None:
-        self.uploads = Uploads()
+    def __init__(
+        self, client: Client, requests_in_flight: int = REQUESTS_LIMIT, subscriptions: int = SUBSCRIPTIONS_LIMIT
+    ) -> None:
         self._client = client
+        self._most_subscriptions = subscriptions
         self._open = InFlight(requests_in_flight)
         self._cancelled: set[RequestId] = set()
         self._numbers = count(1)
@@ -52,8 +56,8 @@ class ControlDialect:
             case _:
                 return ()  # nothing is expected of the client but requests
 
-    def too_long(self, size: int) -> Iterable[Action]:
-        return (Write(jsonrpc.error(None, jsonrpc.INVALID_REQUEST, f"a message of {size} bytes is too long")),)
+    def skipped(self, reason: str) -> Iterable[Action]:
+        return (Write(jsonrpc.error(None, jsonrpc.INVALID_REQUEST, reason)),)
 
     def _request(self, request: jsonrpc.Request) -> Iterable[Action]:
         method = METHODS.get(request.method)
@@ -93,7 +97,10 @@ class ControlDialect:
             case _:
                 yield Write(jsonrpc.result(request, shown(answer)))
 
-    def new_subscription(self, conversation: ConversationId) -> SubscriptionId:
+    def new_subscription(self, conversation: ConversationId) -> SubscriptionId | Overloaded:
+        if len(self._subscriptions) >= self._most_subscriptions:
+            most = f"{self._most_subscriptions} subscriptions (greenroom.limits.subscriptions)"
+            return Overloaded(f"this connection has {most}; detach from a conversation, or connect once more")
         subscription = SubscriptionId(f"{self._client.connection}/{next(self._numbers)}")
         self._subscriptions[subscription] = conversation
         return subscription
@@ -141,6 +148,13 @@ class ControlDialect:
 
     def woken(self, name: str) -> Iterable[Action]:  # noqa: ARG002  # it never asked to be
         return ()
+
+    def reconfigured(self) -> Iterable[Action]:
+        """What is set for it is set when its client comes."""
+        return ()
+
+    def announced(self, text: str) -> Iterable[Action]:
+        return (Write(jsonrpc.notification("announcement", {"message": text})),)
 
 
 def _told(error: ValidationError) -> str:

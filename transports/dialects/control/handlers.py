@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 from actors import messages as m
 from actors import registry_messages as rm
 from actors.answers import Accepted, Listing, Reader, Summary
-from actors.errors import GreenroomError, InvalidInput, UnknownApproval
+from actors.errors import GreenroomError, InvalidInput, Overloaded, UnknownApproval
 from actors.ids import ApprovalId, Caller, ConnectionId, ConversationId, InputId
 from actors.items import TextItem
 from actors.records import Head
@@ -23,7 +23,7 @@ from transports.dialects.control.text import Raw
 
 ASLEEP = {"parked"}  # a look at one of these would wake it
 
-CURSOR_LENGTH = 38  # two numbers that the journal can count to
+CURSOR_LENGTH = 60  # three numbers that the journal can count to
 BUSY = frozenset({"starting", "running", "waiting", "interrupting"})
 
 
@@ -69,7 +69,7 @@ def create(call: Call, given: p.Create) -> Iterable[Action]:
 def list_conversations(call: Call, given: p.ListConversations) -> Iterable[Action]:
     cursor = place_in_list(given.cursor) if given.cursor else None
     if given.cursor and cursor is None:
-        return call.finish(InvalidInput(f"cursor: {given.cursor!r} is no next_cursor of ours"))
+        return call.finish(InvalidInput(f"cursor: {given.cursor!r} is not a next_cursor of an earlier answer"))
 
     def listed(listing: Listing | GreenroomError) -> Iterable[Action]:
         if isinstance(listing, GreenroomError):
@@ -156,7 +156,10 @@ def interrupt(call: Call, given: p.Interrupt) -> Iterable[Action]:
     return call.with_conversation(
         given.conversation,
         lambda one: call.command(
-            one, lambda caller: m.Interrupt(caller, call.client.label, kill=given.kill, message=given.reason)
+            one,
+            lambda caller: m.Interrupt(
+                caller, call.client.label, kill=given.kill, message=given.reason, clear=given.clear
+            ),
         ),
     )
 
@@ -207,6 +210,8 @@ def _resolve(reference: str, caller: Caller) -> rm.Resolve:
 def attach(call: Call, given: p.Attach) -> Iterable[Action]:
     def begin(one: ConversationId) -> Iterable[Action]:
         subscription = call.dialect.new_subscription(one)
+        if isinstance(subscription, Overloaded):
+            return call.finish(subscription)
 
         def attached(answer: Any) -> Iterable[Action]:
             if isinstance(answer, GreenroomError):
@@ -296,32 +301,28 @@ def fork(call: Call, given: p.Fork) -> Iterable[Action]:
 def export(call: Call, given: p.Export) -> Iterable[Action]:
     place = place_in_export(given.cursor) if given.cursor else None
     if given.cursor and place is None:
-        return call.finish(InvalidInput(f"cursor: {given.cursor!r} is no next_cursor of ours"))
+        return call.finish(InvalidInput(f"cursor: {given.cursor!r} is not a next_cursor of an earlier answer"))
     return call.with_conversation(
         given.conversation, lambda one: call.ask(lambda token: ask.Export(token, one, place))
     )
 
 
-def place_in_export(cursor: str) -> tuple[int, int] | None:
-    after, _, last = cursor.partition("/")
-    digits = after.isdecimal() and last.isdecimal() and len(cursor) < CURSOR_LENGTH
-    return (int(after), int(last)) if digits else None
+def place_in_export(cursor: str) -> tuple[int, int, int] | None:
+    numbers = cursor.split("/")
+    if len(cursor) > CURSOR_LENGTH or len(numbers) not in {2, 3} or not all(map(str.isdecimal, numbers)):
+        return None
+    after, last, *offset = map(int, numbers)
+    return after, last, offset[0] if offset else 0
 
 
 def import_(call: Call, given: p.Import) -> Iterable[Action]:
     """What comes in several requests is stored with the last of them, whole or not at all."""
     if given.more and given.upload is None:
         return call.finish(InvalidInput("upload: what comes in several requests needs a name"))
-    lines = given.lines
-    if given.upload is not None:
-        gathered = call.dialect.uploads.add(given.upload, given.lines)
-        if isinstance(gathered, InvalidInput):
-            return call.finish(gathered)
-        if given.more:
-            return call.finish(ask.Plain({"lines": gathered}))
-        lines = call.dialect.uploads.take(given.upload)
+    if given.partial and not given.more:
+        return call.finish(InvalidInput("partial: nothing follows that the line could go on in; say more"))
     new = ConversationId(str(uuid4())) if given.new_id else None
-    return call.ask(lambda token: ask.Import(token, lines, new))
+    return call.ask(lambda token: ask.Import(token, given.lines, new, given.upload, given.more, given.partial))
 
 
 def delete(call: Call, given: p.Named) -> Iterable[Action]:

@@ -25,7 +25,7 @@ class Method:
 
 METHODS: dict[str, Method] = {
     "conversation/create": Method(params.Create, handlers.create, "A new conversation."),
-    "conversation/list": Method(params.ListConversations, handlers.list_conversations, "What there is."),
+    "conversation/list": Method(params.ListConversations, handlers.list_conversations, "List conversations."),
     "conversation/resolve": Method(params.Resolve, handlers.resolve, "The id that a prefix or a name stands for."),
     "conversation/get": Method(params.Named, handlers.get, "One conversation in full."),
     "conversation/send": Method(params.Send, handlers.send, "Say something."),
@@ -46,7 +46,7 @@ METHODS: dict[str, Method] = {
     "events/read": Method(
         params.ReadEvents,
         handlers.read_events,
-        "What is stored in any conversation, from a cursor on; may wait for it.",
+        "Read stored events of all conversations, from a cursor on; may wait for the next.",
     ),
     "conversation/rename": Method(params.Rename, handlers.rename, "Give or take a name."),
     "conversation/archive": Method(
@@ -54,17 +54,23 @@ METHODS: dict[str, Method] = {
         handlers.archive,
         "Into the archive, or out of it. Queued input whose end somebody waits for is withdrawn; the rest is kept.",
     ),
-    "conversation/restart": Method(params.Named, handlers.restart, "A new life for one that failed."),
-    "conversation/resume_queue": Method(params.Named, handlers.resume_queue, "Go on with what waits."),
-    "conversation/withdraw": Method(params.Withdraw, handlers.withdraw, "Take a waiting input back."),
+    "conversation/restart": Method(
+        params.Named,
+        handlers.restart,
+        "Go on with a conversation that has failed; after a turn that ended in an error, without its pictures.",
+    ),
+    "conversation/resume_queue": Method(
+        params.Named, handlers.resume_queue, "Start the inputs that wait in a paused queue."
+    ),
+    "conversation/withdraw": Method(params.Withdraw, handlers.withdraw, "Withdraw an input that waits."),
     "conversation/fork": Method(params.Fork, handlers.fork, "A new conversation with this one's history."),
     "conversation/export": Method(params.Export, handlers.export, "The history as JSON lines, in pieces."),
     "conversation/import": Method(params.Import, handlers.import_, "A conversation from JSON lines."),
     "conversation/delete": Method(params.Named, handlers.delete, "For good."),
-    "approvals/list": Method(params.ListApprovals, handlers.list_approvals, "What waits for an answer."),
+    "approvals/list": Method(params.ListApprovals, handlers.list_approvals, "List open approvals."),
     "approvals/answer": Method(params.AnswerApproval, handlers.answer_approval, "Answer a question.", urgent=True),
     "request/cancel": Method(params.Cancel, handlers.cancel, "Take an earlier request back.", urgent=True),
-    "clients/list": Method(params.Nothing, handlers.list_clients, "Who is connected, and to what."),
+    "clients/list": Method(params.Nothing, handlers.list_clients, "List connected clients and their subscriptions."),
     "clients/kill": Method(params.KillClient, handlers.kill_client, "Disconnect a client.", urgent=True),
     "daemon/status": Method(params.Nothing, handlers.status, "The daemon itself."),
     "daemon/reload": Method(params.Nothing, handlers.reload, "Read the config again; answers what changed."),

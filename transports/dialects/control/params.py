@@ -23,13 +23,13 @@ class Nothing(BaseModel):
 
 class Create(BaseModel):
     model_config = STRICT
-    name: Identifier | None = Field(None, description="A name to call it by; unique.")
+    name: Identifier | None = Field(None, description="Its name; unique.")
     cwd: str | None = Field(None, description="Working directory; relative to the client's.")
-    model: str | None = Field(None, description="The model; from the config if absent.")
-    provider: str | None = Field(None, description="The model provider; from the config if absent.")
-    profile: str | None = Field(None, description="A profile of the config.")
-    approval_policy: ApprovalPolicy | None = Field(None, description="When to ask.")
-    sandbox: SandboxMode | None = Field(None, description="What commands may touch.")
+    model: str | None = Field(None, description="The model. Default: from the config.")
+    provider: str | None = Field(None, description="The model provider. Default: from the config.")
+    profile: str | None = Field(None, description="Profile of the config to use.")
+    approval_policy: ApprovalPolicy | None = Field(None, description="When to ask for an approval.")
+    sandbox: SandboxMode | None = Field(None, description="What commands may read and write.")
     config: dict[str, Any] = Field(default_factory=dict, description="Overrides of the config, by dotted key.")
     base_instructions: str | None = Field(None, description="Replaces the built-in instructions.")
     include_plan_tool: Flag | None = Field(None, description="Offer update_plan.")
@@ -38,7 +38,7 @@ class Create(BaseModel):
 
 class ListConversations(BaseModel):
     model_config = STRICT
-    archived: Flag = Field(False, description="Archived ones too.")
+    archived: Flag = Field(False, description="Include archived conversations.")
     state: Condition | None = Field(None, description="Only those in this state.")
     cwd: str | None = Field(None, description="Only those in this directory.")
     name: str | None = Field(None, description="Only the one with this name.")
@@ -56,38 +56,41 @@ class Named(BaseModel):
 class Send(BaseModel):
     model_config = STRICT
     conversation: Conversation
-    prompt: str | None = Field(None, description="Words. Either this or `items`.")
-    items: tuple[InputItem, ...] = Field((), description="Words and pictures.")
-    if_busy: BusyPolicy = Field(BusyPolicy.STEER, description="What becomes of it while a turn runs.")
+    prompt: str | None = Field(None, description="The text. Either this or `items`.")
+    items: tuple[InputItem, ...] = Field((), description="Text and pictures.")
+    if_busy: BusyPolicy = Field(BusyPolicy.STEER, description="How to handle it while a turn runs.")
     wait: Flag = Field(False, description="Answer when the turn that took it has ended, not when it is stored.")
-    key: Identifier | None = Field(None, description="Idempotency key, kept a day: the same key is the same input.")
+    key: Identifier | None = Field(
+        None, description="Idempotency key, kept for a day: the same key is accepted only once."
+    )
 
 
 class Interrupt(BaseModel):
     model_config = STRICT
     conversation: Conversation
-    kill: Flag = Field(False, description="No grace for its processes.")
-    reason: str = Field("", description="For the history.")
+    kill: Flag = Field(False, description="Kill its processes at once.")
+    clear: Flag = Field(False, description="Also withdraw the inputs that wait; otherwise they are paused.")
+    reason: str = Field("", description="Why; kept in the history.")
 
 
 class InterruptMany(BaseModel):
     model_config = STRICT
-    conversations: tuple[Conversation, ...] = Field((), description="Which; empty with `all`.")
-    all: Flag = Field(False, description="Every one where a turn is open.")
-    kill: Flag = Field(False, description="No grace for their processes.")
-    reason: str = Field("", description="For the histories.")
+    conversations: tuple[Conversation, ...] = Field((), description="The conversations; empty with `all`.")
+    all: Flag = Field(False, description="Every conversation with an open turn.")
+    kill: Flag = Field(False, description="Kill their processes at once.")
+    reason: str = Field("", description="Why; kept in the histories.")
 
 
 class AnswerApproval(BaseModel):
     model_config = STRICT
-    approval: Identifier = Field(description="The question's id.")
+    approval: Identifier = Field(description="The approval's id.")
     decision: Decision = Field(description="approved, approved_for_session, denied or abort.")
-    reason: str = Field("", description="Why; the model is told.")
+    reason: str = Field("", description="Why; the model reads it.")
 
 
 class ListApprovals(BaseModel):
     model_config = STRICT
-    conversation: Conversation | None = Field(None, description="Only of this one.")
+    conversation: Conversation | None = Field(None, description="Only of this conversation.")
 
 
 class Attach(BaseModel):
@@ -96,7 +99,7 @@ class Attach(BaseModel):
     after: Seq | None = Field(
         0, description="The last seq you have; 0 for everything, null for what comes from now on."
     )
-    read_only: Flag = Field(False, description="Only watches: nobody waits for it to answer a question.")
+    read_only: Flag = Field(False, description="Watch only; it is not expected to answer approvals.")
 
 
 class Detach(BaseModel):
@@ -108,7 +111,7 @@ class History(BaseModel):
     model_config = STRICT
     conversation: Conversation
     after: Seq = Field(0, description="Events after this seq.")
-    limit: Annotated[Whole, Field(ge=1, le=1000)] = Field(PAGE, description="At most so many.")
+    limit: Annotated[Whole, Field(ge=1, le=1000)] = Field(PAGE, description="Greatest number of events.")
 
 
 class ReadEvents(BaseModel):
@@ -116,29 +119,31 @@ class ReadEvents(BaseModel):
     after: Annotated[Whole, Field(ge=0, lt=1 << 62)] | None = Field(
         None, description="`cursor` of the answer before; null for what comes from now on."
     )
-    limit: Annotated[Whole, Field(ge=1, le=1000)] = Field(PAGE, description="At most so many.")
+    limit: Annotated[Whole, Field(ge=1, le=1000)] = Field(PAGE, description="Greatest number of events.")
     wait_s: Annotated[float, Strict(), Field(ge=0, le=60)] = Field(
-        0, description="How long to wait where there is nothing yet."
+        0, description="How long to wait if there is no event yet."
     )
 
 
 class Rename(BaseModel):
     model_config = STRICT
     conversation: Conversation
-    name: Identifier | None = Field(description="The new name; null takes it away.")
+    name: Identifier | None = Field(description="The new name; null removes it.")
 
 
 class Archive(BaseModel):
     model_config = STRICT
     conversation: Conversation
-    archived: Flag = Field(True, description="False takes it out again.")
+    archived: Flag = Field(True, description="False unarchives it.")
 
 
 class Fork(BaseModel):
     model_config = STRICT
     conversation: Conversation
-    at: Annotated[Seq, Field(ge=1)] | None = Field(None, description="Up to this seq; the end if absent.")
-    name: Identifier | None = Field(None, description="A name for the new one.")
+    at: Annotated[Seq, Field(ge=1)] | None = Field(
+        None, description="Copy the history up to this seq. Default: all of it."
+    )
+    name: Identifier | None = Field(None, description="Name of the new conversation.")
 
 
 class Export(BaseModel):
@@ -152,14 +157,15 @@ class Import(BaseModel):
     lines: tuple[str, ...] = Field(description="What `conversation/export` gave.")
     upload: Identifier | None = Field(None, description="A name of your own for what comes in several requests.")
     more: Flag = Field(False, description="Further lines of this upload follow; it is stored with the last.")
-    new_id: Flag = Field(False, description="Under a fresh id, for a conversation that is still here.")
+    partial: Flag = Field(False, description="The last of these lines goes on in the next request of this upload.")
+    new_id: Flag = Field(False, description="Use a new id; needed if the conversation still exists.")
 
 
 class Withdraw(BaseModel):
     model_config = STRICT
     conversation: Conversation
     input: Identifier = Field(description="The waiting input's id.")
-    reason: str = Field("", description="For the history.")
+    reason: str = Field("", description="Why; kept in the history.")
 
 
 class Resolve(BaseModel):
@@ -180,10 +186,10 @@ class KillClient(BaseModel):
 class Down(BaseModel):
     model_config = STRICT
     drain_s: Annotated[float, Strict(), Field(ge=0, le=86_400)] | None = Field(
-        None, description="How long running turns may go on; from the config if absent, 0 for none."
+        None, description="How long running turns may continue. Default: from the config. 0: not at all."
     )
 
 
 class ConfigGet(BaseModel):
     model_config = STRICT
-    key: str | None = Field(None, description="Dotted; everything if absent.")
+    key: str | None = Field(None, description="A dotted key. Default: all keys.")

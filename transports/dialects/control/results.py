@@ -129,8 +129,8 @@ def _(answer: NewsRead) -> dict[str, Any]:
 
 @shown.register
 def _(answer: Exported) -> dict[str, Any]:
-    after, last = answer.place or (0, 0)
-    return {"lines": list(answer.lines), "next_cursor": f"{after}/{last}" if answer.place else None}
+    cursor = "/".join(map(str, answer.place)) if answer.place else None
+    return {"lines": list(answer.lines), "next_cursor": cursor, "partial": answer.partial}
 
 
 @shown.register

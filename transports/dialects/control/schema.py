@@ -74,6 +74,6 @@ def _below(kind: type[GreenroomError]) -> list[type[GreenroomError]]:
 
 def _means(error: type[GreenroomError]) -> str:
     if error is GreenroomError:
-        return "A bug of ours; the daemon's log has it."
+        return "A bug of Greenroom; see the daemon's log."
     said = (vars(error).get("__doc__") or "").partition("\n")[0]
     return said or re.sub(r"(?<!^)(?=[A-Z])", " ", error.__name__).capitalize() + "."

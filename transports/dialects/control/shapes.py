@@ -29,13 +29,13 @@ class Created(Shape):
     notice: str | None = Field(
         description="One line for a person: which model was chosen, and how to choose another."
     )
-    warnings: tuple[str, ...] = Field(description="What the config says that is ignored.")
+    warnings: tuple[str, ...] = Field(description="Keys of the config that are ignored.")
 
 
 class Row(Shape):
     conversation: ConversationId = Field(description="Its id.")
-    name: str | None = Field(description="What people call it.")
-    state: Condition = Field(description="What goes on there.")
+    name: str | None = Field(description="Its name.")
+    state: Condition = Field(description="Its state.")
     cwd: str = Field(description="Its working directory.")
     model: str = Field(description="Its model.")
     preview: str = Field(description="The beginning of what was said first.")
@@ -57,13 +57,13 @@ class Reference(Shape):
 
 
 class ExecQuestion(ExecApprovalRequest):
-    conversation: ConversationId = Field(description="Where it is asked.")
+    conversation: ConversationId = Field(description="The conversation that asks.")
     seq: int | None = Field(None, description="Its event, in lists, where that is known.")
     ts: float | None = Field(None, description="When it was asked, in lists, where that is known.")
 
 
 class PatchQuestion(ApplyPatchApprovalRequest):
-    conversation: ConversationId = Field(description="Where it is asked.")
+    conversation: ConversationId = Field(description="The conversation that asks.")
     seq: int | None = Field(None, description="Its event, in lists, where that is known.")
     ts: float | None = Field(None, description="When it was asked, in lists, where that is known.")
 
@@ -78,27 +78,27 @@ class Reader(Shape):
 
 class Conversation(Shape):
     conversation: ConversationId = Field(description="Its id.")
-    state: Condition = Field(description="What goes on there.")
-    name: str | None = Field(description="What people call it.")
+    state: Condition = Field(description="Its state.")
+    name: str | None = Field(description="Its name.")
     settings: Settings = Field(description="How it is run.")
     seq: int = Field(description="The number of its last stored event.")
     turn: TurnId | None = Field(description="The open turn.")
     queued: int = Field(description="How many inputs wait.")
-    paused: bool = Field(description="Whether the queue waits for somebody to resume it.")
+    paused: bool = Field(description="True while queued inputs wait for the next message.")
     pending: tuple[ExecQuestion | PatchQuestion, ...] = Field(description="Questions that wait for an answer.")
-    readers: tuple[Reader, ...] = Field(description="Who is attached.")
+    readers: tuple[Reader, ...] = Field(description="Attached clients.")
     tokens: int = Field(description="Tokens used so far.")
     created: float = Field(description="When, in seconds since 1970.")
     updated: float = Field(description="When its last event happened.")
     preview: str = Field(description="The beginning of what was said first.")
-    failed: str | None = Field(description="Why it was given up, until somebody restarts it.")
+    failed: str | None = Field(description="Why it failed; null after a restart.")
 
 
 class Taken(Shape):
     """Without `wait`: the input is stored."""
 
     input: InputId = Field(description="Its id.")
-    turn: TurnId | None = Field(description="The turn that took it; null while it waits.")
+    turn: TurnId | None = Field(description="The turn that runs it; null while it waits.")
     seq: int = Field(description="The last event of that moment.")
     queued: int = Field(description="How many inputs wait.")
     duplicate: bool = Field(description="The key was known: this is the input of the first request.")
@@ -116,7 +116,7 @@ class TurnOver(Shape):
 class Stopped(Shape):
     turn: TurnId | None = Field(description="The turn that was stopped; null if nothing ran.")
     ending: Ending | None = Field(description="How it ended.")
-    queued: int = Field(description="How many inputs wait, now paused.")
+    queued: int = Field(description="How many inputs wait, paused until the next message.")
 
 
 class Why(Shape):
@@ -153,12 +153,13 @@ class HistoryPage(Shape):
 class NewsPage(Shape):
     events: tuple[Envelope, ...] = Field(description="Stored events of any conversation, in the order of storing.")
     cursor: int = Field(description="`after` of the next request.")
-    lagged: bool = Field(description="What came before the first of them is not kept here any more.")
+    lagged: bool = Field(description="Events before the first of them are not kept any more.")
 
 
 class Exported(Shape):
     lines: tuple[str, ...] = Field(description="JSON lines: first a head, then an event each.")
     next_cursor: str | None = Field(description="For the next piece; null after the last.")
+    partial: bool = Field(description="The last line is not whole: the first of the next piece goes on with it.")
 
 
 class Uploaded(Shape):
@@ -168,7 +169,7 @@ class Uploaded(Shape):
 
 
 class Questions(Shape):
-    approvals: tuple[ExecQuestion | PatchQuestion, ...] = Field(description="What waits for an answer.")
+    approvals: tuple[ExecQuestion | PatchQuestion, ...] = Field(description="Open approvals.")
 
 
 class Decided(Shape):
@@ -191,11 +192,11 @@ class ClientRow(Shape):
     pid: int | None = Field(description="As the kernel knows it.")
     cwd: str = Field(description="As its hello said.")
     you: bool = Field(description="It is the one who asks.")
-    attached: tuple[Attached, ...] = Field((), description="What it reads.")
+    attached: tuple[Attached, ...] = Field((), description="Its subscriptions.")
 
 
 class Clients(Shape):
-    clients: tuple[ClientRow, ...] = Field(description="Who is connected.")
+    clients: tuple[ClientRow, ...] = Field(description="Connected clients.")
 
 
 class Status(BaseModel):
@@ -207,10 +208,11 @@ class Status(BaseModel):
     instance: str = Field(description="This one life of the daemon.")
     uptime_s: float = Field(description="Since it started.")
     config: str | None = Field(description="The config file in use.")
-    warnings: tuple[str, ...] = Field(description="What the config says that is ignored.")
+    warnings: tuple[str, ...] = Field(description="Keys of the config that are ignored.")
     journal: str = Field(description="The journal's file.")
-    journal_bytes: int = Field(description="What it takes on the disk, its log of new commits included.")
-    journal_repaired: Any = Field(description="What a repair at the start had to say; null if there was none.")
+    journal_bytes: int = Field(description="Its size on disk, write-ahead log included.")
+    journal_repaired: Any = Field(description="Report of a repair at the start; null if none was needed.")
+    trouble: str | None = Field(None, description="What keeps the daemon from storing anything now, and what to do.")
     log: str = Field(description="The log's file.")
     sandbox: bool = Field(description="Whether commands can be confined here.")
     clients: int = Field(description="How many are connected.")
@@ -220,11 +222,12 @@ class Change(Shape):
     key: str = Field(description="Dotted.")
     old: str = Field(description="As a person reads it; secrets are masked.")
     new: str = Field(description="The same.")
+    live: bool = Field(description="Whether it counts already; if not, it does from the next start of the daemon on.")
 
 
 class Reloaded(Shape):
-    changes: tuple[Change, ...] = Field(description="What is different from now on.")
-    warnings: tuple[str, ...] = Field(description="What the config says that is ignored.")
+    changes: tuple[Change, ...] = Field(description="Keys that changed.")
+    warnings: tuple[str, ...] = Field(description="Keys of the config that are ignored.")
 
 
 class Stopping(Shape):
@@ -251,6 +254,10 @@ class EventsParams(Shape):
     pending: tuple[ExecQuestion | PatchQuestion, ...] | None = Field(
         None, description="On the first slice that is live, if any wait: the questions to be answered."
     )
+
+
+class AnnouncedParams(Shape):
+    message: str = Field(description="For people: what is wrong with the daemon as a whole, or well again.")
 
 
 class EndedParams(Shape):
@@ -311,6 +318,7 @@ RESULTS: dict[str, Any] = {
     "schema": Schema,
 }
 NOTIFICATIONS: dict[str, tuple[str, type[BaseModel]]] = {
-    "events": ("What a subscription has not seen: stored events, then the unfinished tail.", EventsParams),
+    "events": ("Events that a subscription has not seen: stored ones, then the unfinished tail.", EventsParams),
     "ended": ("The conversation ended a subscription by itself; attach again by cursor.", EndedParams),
+    "announcement": ("The daemon has something to say that concerns every client, attached or not.", AnnouncedParams),
 }

@@ -9,6 +9,7 @@ from actors.errors import InvalidInput
 from actors.ids import RequestId
 from transports import jsonrpc
 
+PIECE = 64 * 1024  # characters that are looked at together
 quoted = json.encoder.encode_basestring  # a string of ours as JSON, without the machinery for everything else
 
 
@@ -38,10 +39,12 @@ def unwritable(params: jsonrpc.Params) -> InvalidInput | None:
         place, value = places.pop()
         if isinstance(value, str):
             if not _is_text(value):
-                return InvalidInput(f"{place}: half a surrogate pair is no text")
+                return InvalidInput(f"{place}: the text has half a surrogate pair; send whole Unicode characters")
         elif isinstance(value, dict):
             if not all(map(_is_text, value)):
-                return InvalidInput(f"{place or 'params'}: half a surrogate pair is no name")
+                return InvalidInput(
+                    f"{place or 'params'}: the name has half a surrogate pair; send whole Unicode characters"
+                )
             places += [(f"{place}.{key}" if place else key, inner) for key, inner in value.items()]
         elif isinstance(value, list):
             places += [(f"{place}.{at}", inner) for at, inner in enumerate(value)]
@@ -49,8 +52,12 @@ def unwritable(params: jsonrpc.Params) -> InvalidInput | None:
 
 
 def _is_text(value: str) -> bool:
+    """A long text is not copied for that."""
+    if value.isascii():
+        return True
     try:
-        value.encode()
+        for at in range(0, len(value), PIECE):
+            value[at : at + PIECE].encode()
     except UnicodeEncodeError:
         return False
     return True

@@ -21,6 +21,8 @@ class Codex(BaseModel):
     sandbox: SandboxMode | None = None
     config: dict[str, Any] | None = None
     base_instructions: str | None = Field(None, alias="base-instructions")
+    developer_instructions: str | None = Field(None, alias="developer-instructions")
+    compact_prompt: str | None = Field(None, alias="compact-prompt")
     include_plan_tool: bool | None = Field(None, alias="include-plan-tool")
 
 

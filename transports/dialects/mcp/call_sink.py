@@ -36,6 +36,8 @@ class CallSink:
             if turn is not None:
                 yield from self._write(turn, one)
                 progress.follow(turn, one)
+                dismissed = questions.denied_since_dismissed(one)
+                turn.remarks += (dismissed,) if dismissed else ()
             yield from questions.heed(slice_, one, partial(self._ask, of=one.turn))
             if one.type in TERMINAL:
                 running.turn_ended(one.turn)
@@ -52,7 +54,7 @@ class CallSink:
         meta = {"requestId": turn.request, "threadId": self.conversation}
         params = {"_meta": meta, "id": event_id}
         yield Write(event_notification("codex/event", params, one.msg))
-        if self.desk.options.twin_notifications:
+        if self.desk.has_twin(one.type):
             yield Write(event_notification(one.type, params, one.msg))
 
     def _ask(self, request: ApprovalRequest, of: TurnId | None) -> Iterable[Action]:
@@ -61,7 +63,7 @@ class CallSink:
             return ()
         if not self.answers:
             return self.desk.questions.cannot_ask(request, self.conversation, self._say)
-        origin = Origin(str(turn.request), turn.event_id(of), self.desk.peer.wants_more_text)
+        origin = Origin(str(turn.request), turn.event_id(of), self.desk.peer.wants_more_text, self.conversation)
         return self.desk.questions.ask(
             request, self.conversation, lambda asked: ("elicitation/create", elicitation(asked, origin))
         )
@@ -78,7 +80,8 @@ class CallSink:
 
 
 def waiting_text(request: ApprovalRequest) -> str:
+    known = request.approval_id
     return (
-        f"waiting for an approval of {described(request)}; "
-        f"answer with `greenroom approve {request.approval_id}` or the tool answer_approval"
+        f"waiting for an approval of {described(request)}; `greenroom approvals {known}` shows all of it; "
+        f"answer with `greenroom approve {known}` or the tool answer_approval"
     )

@@ -2,7 +2,7 @@
 
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import AliasChoices, BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -17,6 +17,18 @@ def decoded(model: type[Model], value: Any) -> Model:
         return model.model_validate(value)
     except ValidationError as error:
         raise Undecodable(_told(error.errors()[0])) from None
+
+
+def strangers(model: type[BaseModel], given: Any) -> tuple[str, ...]:
+    """Members that the model does not know. `_meta` is the protocol's own."""
+    if model.model_config.get("extra") == "allow":
+        return ()
+    known = {"_meta"}
+    for name, field in model.model_fields.items():
+        also = field.validation_alias
+        choices = also.choices if isinstance(also, AliasChoices) else [also]
+        known |= {name, *(one for one in (field.alias, *choices) if isinstance(one, str))}
+    return tuple(key for key in given if key not in known) if isinstance(given, dict) else ()
 
 
 def _told(error: ErrorDetails) -> str:

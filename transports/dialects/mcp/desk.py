@@ -28,7 +28,7 @@ class Desk:
         self.initialized = False
         self.open = InFlight(options.requests_in_flight)
         self.expected = Expected(client.connection)
-        self.readers = Readers(client, self.expected)
+        self.readers = Readers(client, self.expected, options.subscriptions)
         self.running = Running()
         self.questions = Questions(client.connection, lambda: self.client.label, options.first_question)
         self.loudness = Loudness()
@@ -39,6 +39,11 @@ class Desk:
         self.created: Bounded[ConversationId, RequestId] = Bounded()  # by conversationCreate, and by which request
         self.unheard: Bounded[ConversationId, None] = Bounded()  # by newConversation, and nobody listened yet
         self.sent: Bounded[RequestId, Caller] = Bounded()  # messages that were taken, while they may be cancelled
+
+    def has_twin(self, kind: str) -> bool:
+        """Whether an event of this kind is told under its own name, too."""
+        twins = self.options.twin_notifications
+        return self.peer.may_wait_for_twins and not kind.endswith("_delta") if twins == "auto" else twins
 
     def call_reader(self, conversation: ConversationId) -> Reader | None:
         readers = self.readers.of(conversation)

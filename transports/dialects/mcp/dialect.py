@@ -3,7 +3,8 @@
 Part of its connection. What is open lies on the desk; here it is only decided who gets what.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from itertools import chain
 from typing import Any, assert_never
 
 from actors.effects import Deliver, EndSubscription, ReplyTo
@@ -11,21 +12,24 @@ from actors.ids import SubscriptionId
 from transports import jsonrpc
 from transports.dialect import Action, Client, Write
 from transports.dialects.codex.methods import METHODS as CODEX_METHODS
-from transports.dialects.mcp import list_changes, progress, resources
+from transports.dialects.mcp import creation, list_changes, progress, resources
 from transports.dialects.mcp.call import Call, ProgressToken
 from transports.dialects.mcp.cancelled import cancelled
 from transports.dialects.mcp.decoding import Undecodable, decoded
 from transports.dialects.mcp.desk import Desk
 from transports.dialects.mcp.methods import METHODS as MCP_METHODS
 from transports.dialects.mcp.options import McpOptions
+from transports.dialects.mcp.revisions import REVISIONS, UNSUPPORTED, unsupported
 from transports.requests import Served
 
 METHODS = {**CODEX_METHODS, **MCP_METHODS}
 
 
 class McpDialect:
-    def __init__(self, client: Client, options: McpOptions | None = None) -> None:
-        self._desk = Desk(client, options if options is not None else McpOptions())
+    def __init__(self, client: Client, fresh: Callable[[], McpOptions] = McpOptions) -> None:
+        """`fresh` makes the options, now and when the config was read again."""
+        self._fresh = fresh
+        self._desk = Desk(client, fresh())
 
     # --- from the client ------------------------------------------------------------------------------------------
 
@@ -48,10 +52,15 @@ class McpDialect:
             case _:
                 assert_never(message)
 
-    def too_long(self, size: int) -> Iterable[Action]:
-        return (Write(jsonrpc.error(None, jsonrpc.INVALID_REQUEST, f"a message of {size} bytes is too long")),)
+    def skipped(self, reason: str) -> Iterable[Action]:
+        return (Write(jsonrpc.error(None, jsonrpc.INVALID_REQUEST, reason)),)
 
     def _request(self, request: jsonrpc.Request) -> Iterable[Action]:
+        named = unsupported(request.params)
+        if named is not None and request.method != "initialize":  # which agrees on a revision of its own
+            data = {"supported": list(REVISIONS), "requested": named}
+            text = f"Unsupported protocol version: {named}; initialize with one of {', '.join(REVISIONS)}"
+            return (Write(jsonrpc.error(request.id, UNSUPPORTED, text, data)),)
         method = METHODS.get(request.method)
         if method is None:
             text = f"Method not found: {request.method}"
@@ -64,7 +73,11 @@ class McpDialect:
         if refusal is not None:
             return (Write(jsonrpc.refused(request.id, refusal)),)
         self._desk.sent.pop(request.id)  # the id is in use again and means this one now
-        return method.handler(Call(self._desk, request.id, _progress_token(request.params)), params)
+        call = Call(self._desk, request.id, _progress_token(request.params))
+        actions = method.handler(call, params)
+        if request.method in CODEX_METHODS:
+            actions = chain(creation.ignoring(call, request.method, method.params, request.params or {}), actions)
+        return actions
 
     # --- from the actors ------------------------------------------------------------------------------------------
 
@@ -94,6 +107,15 @@ class McpDialect:
                 return resources.woken(desk, rest)
             case _:
                 raise ValueError(f"unknown timer {name}")
+
+    def reconfigured(self) -> Iterable[Action]:
+        desk, before = self._desk, self._desk.options
+        desk.options = self._fresh()
+        if desk.initialized and desk.options.tools != before.tools:
+            yield Write(jsonrpc.notification("notifications/tools/list_changed"))
+
+    def announced(self, text: str) -> Iterable[Action]:
+        return self._desk.loudness.say("error", text) if self._desk.initialized else ()
 
     def statistics(self) -> dict[str, int]:
         """What there is of everything that could grow."""

@@ -52,6 +52,7 @@ MEMBERS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 RENAMED = {"stream_error": "background_event"}  # a retry had no type of its own yet
 KNOWN_REASONS = frozenset({"interrupted", "replaced"})
+ENDED_BADLY = b'{"type":"task_complete"'  # how a turn that nobody stopped is over for them; its `error` came before
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +68,15 @@ class Told:
 def told(slice_: Slice) -> Iterator[Told]:
     messages = _messages(slice_)
     for record, msg in zip(slice_.records, messages, strict=False):
-        yield Told(RENAMED.get(record.type, record.type), record.turn, msg or None, record)
+        yield Told(_type(record, msg), record.turn, msg or None, record)
     for delta, msg in zip(slice_.deltas, messages[len(slice_.records) :], strict=True):
         yield Told(delta.type, slice_.turn, msg or None)
+
+
+def _type(record: Record, msg: bytes) -> str:
+    if record.type == "turn_aborted" and msg.startswith(ENDED_BADLY):
+        return "task_complete"
+    return RENAMED.get(record.type, record.type)
 
 
 def seed_message(event: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -112,7 +119,8 @@ def _short_output(msg: dict[str, Any]) -> dict[str, Any]:
 
 
 def _known_reason(msg: dict[str, Any]) -> dict[str, Any]:
-    return msg if msg["reason"] in KNOWN_REASONS else {**msg, "reason": "interrupted"}
+    """A turn that failed, or was lost with a daemon, was interrupted by nobody: it ends as failed turns do there."""
+    return msg if msg["reason"] in KNOWN_REASONS else {"type": "task_complete", "last_agent_message": None}
 
 
 ADAPTED: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] = {

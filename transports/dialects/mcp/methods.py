@@ -45,8 +45,8 @@ def ping(call: Call, _: Anything) -> Iterable[Action]:
     return call.finish({})
 
 
-def list_tools(call: Call, _: resources.Page) -> Iterable[Action]:
-    return call.finish({"tools": tools.listed(call.desk.options.tools)})
+def list_tools(call: Call, wanted: resources.Page) -> Iterable[Action]:
+    return resources.one_page(call, wanted, {"tools": tools.listed(call.desk.options.tools)})
 
 
 def set_level(call: Call, wanted: SetLevel) -> Iterable[Action]:

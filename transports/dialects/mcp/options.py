@@ -1,8 +1,10 @@
 """How this dialect is set up: from the config, and what the bridge said in its hello. A leaf."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from transports.requests import Person
 
 LISTED = (
     "codex",
@@ -14,29 +16,23 @@ LISTED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Defaults:
-    """What new conversations of this client get where a call says nothing: the bridge's own arguments."""
-
-    model: str | None = None
-    profile: str | None = None
-    cwd: str | None = None
-    approval_policy: str | None = None
-    sandbox: str | None = None
-    config: Mapping[str, Any] = field(default_factory=dict)
+NOTHING_SET = Person()
+Twins = Literal["auto"] | bool
 
 
 @dataclass(frozen=True, slots=True)
 class McpOptions:
     version: str = "0.0.0"  # the program's, for serverInfo
     tools: tuple[str, ...] = LISTED
-    twin_notifications: bool = False
+    twin_notifications: Twins = False
     answer_cancelled: bool = True
     stream_meta: bool = False
+    gone_s: float | None = None  # how long a caller may be gone before its turn ends; None: for ever
     progress_seconds: float = 10.0
     requests_in_flight: int = 64
+    subscriptions: int = 256  # conversations that one connection reads
     first_question: int = 0  # the id of our first request to the client; Codex's clients expect 0
-    defaults: Defaults = Defaults()
+    person: Person = NOTHING_SET  # the bridge's own arguments
 
 
 def with_hello(options: McpOptions, said: Mapping[str, Any]) -> McpOptions:
@@ -50,4 +46,4 @@ def with_hello(options: McpOptions, said: Mapping[str, Any]) -> McpOptions:
     names = ("model", "profile", "cwd", "approval_policy", "sandbox")
     texts = {name: given[name] for name in names if isinstance(given.get(name), str)}
     config = given.get("config")
-    return replace(options, defaults=Defaults(**texts, config=config if isinstance(config, Mapping) else {}))
+    return replace(options, person=Person(**texts, config=config if isinstance(config, Mapping) else {}))

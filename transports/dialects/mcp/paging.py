@@ -1,12 +1,17 @@
 """Pages of a list that changes between them. The cursor names where the last page ended, not how far it was. Pure."""
 
+import math
 from collections.abc import Sequence
 
 from actors.records import Head
 
 
+class BadCursor(ValueError):
+    """The text is for the client."""
+
+
 def page_of(heads: Sequence[Head], cursor: str | None, limit: int) -> tuple[list[Head], str | None]:
-    """Newest first. A cursor that can't be read means the beginning."""
+    """Newest first. Raises BadCursor."""
     before = _place(cursor)
     later = [head for head in heads if before is None or _key(head) > before]
     later.sort(key=_key)
@@ -23,8 +28,13 @@ def _written(head: Head) -> str:
 
 
 def _place(cursor: str | None) -> tuple[float, str] | None:
-    updated, _, conversation = (cursor or "").partition("|")
-    try:
-        return (-float(updated), conversation)
-    except ValueError:
+    if cursor is None:
         return None
+    updated, bar, conversation = cursor.partition("|")
+    try:
+        place = -float(updated)
+    except ValueError:
+        place = math.nan
+    if not (math.isfinite(place) and bar and conversation):
+        raise BadCursor("unknown cursor; leave it out for the first page")
+    return (place, conversation)

@@ -7,7 +7,7 @@ from transports import jsonrpc
 from transports.dialect import Action, Wake, Write
 from transports.dialects.mcp.events import Told
 from transports.dialects.mcp.running import TurnCall
-from transports.quoting import quoted_command
+from transports.question import command_line
 
 WAKE = "progress"
 COMMAND_LENGTH = 120  # of a command line in a message
@@ -52,7 +52,7 @@ def said(turn: TurnCall, message: str) -> Iterable[Action]:
 def follow(turn: TurnCall, one: Told) -> None:
     """Keep in mind what it does, for the next beat."""
     if one.type == "exec_command_begin" and one.msg is not None:
-        line = quoted_command(json.loads(one.msg)["command"])
-        turn.activity = f"running `{line[:COMMAND_LENGTH]}`"
+        line = command_line(json.loads(one.msg)["command"])
+        turn.activity = f"running `{line[:COMMAND_LENGTH]}{'…' if len(line) > COMMAND_LENGTH else ''}`"
     else:
         turn.activity = ACTIVITIES.get(one.type, turn.activity)

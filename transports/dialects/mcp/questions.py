@@ -17,11 +17,16 @@ from actors.registry_messages import ToConversation
 from actors.settings import Decision
 from transports import jsonrpc
 from transports.dialect import Action, Tell, Write
-from transports.dialects.mcp.elicitation import decision_of
+from transports.dialects.mcp.bounded import Bounded
+from transports.dialects.mcp.elicitation import decision_of, described
 from transports.dialects.mcp.events import Told
 
 ASKED = frozenset({"exec_approval_request", "apply_patch_approval_request"})
 RESOLVED = "approval_resolved"
+HOW_TO_GO_ON = (
+    "To go on, say so with `codex-reply` and let a person answer the next question, with `greenroom approve` or the "
+    "tool `answer_approval`, or make a conversation with approval-policy never"
+)
 CLOSED_KEPT = 256  # readers of one conversation are never further apart than this many approvals
 
 Params = Mapping[str, Any]
@@ -35,6 +40,7 @@ class Question:
     number: int
     approval: ApprovalId
     conversation: ConversationId
+    what: str  # was asked for, in a few words
 
 
 class Questions:
@@ -45,6 +51,7 @@ class Questions:
         self._open: dict[int, Question] = {}
         self._closed: deque[ApprovalId] = deque(maxlen=CLOSED_KEPT)
         self._unasked: dict[ApprovalId, ConversationId] = {}  # what was said instead of being asked
+        self._dismissed: Bounded[ApprovalId, str] = Bounded()  # without a choice, and what was asked
 
     def __len__(self) -> int:
         return len(self._open)
@@ -97,7 +104,7 @@ class Questions:
         if approval in self._closed or any(one.approval == approval for one in self._open.values()):
             return
         number = next(self._numbers)
-        self._open[number] = Question(number, approval, conversation)
+        self._open[number] = Question(number, approval, conversation, described(request))
         method, params = manner(request)
         yield Write(jsonrpc.request(number, method, dict(params)))
 
@@ -134,16 +141,35 @@ class Questions:
 
     def decide(self, number: object, result: Any) -> Iterable[Action]:
         question = self._take(number)
-        if question is not None:
-            decision, reason = decision_of(result)
+        if question is None:
+            return
+        decision, reason = decision_of(result)
+        if decision is None:
+            why = "the client dismissed the question"
+            self._dismissed.keep(question.approval, f"The agent asked for {question.what}; {why}")
+            yield self._pass_on(question, why)
+        else:
             yield self._answer(question, decision, reason)
 
     def decline(self, number: object) -> Iterable[Action]:
         """The client can't answer. The conversation knows who else could."""
         question = self._take(number)
         if question is not None:
-            passed = PassOn(self._me, question.approval, by=self._label())
-            yield Tell(ToConversation(question.conversation, passed))
+            yield self._pass_on(question, "no client that was asked could answer it")
+
+    def _pass_on(self, question: Question, reason: str) -> Action:
+        passed = PassOn(self._me, question.approval, by=self._label(), reason=reason)
+        return Tell(ToConversation(question.conversation, passed))
+
+    def denied_since_dismissed(self, one: Told) -> str | None:
+        """What a caller has to know of a question that this client dismissed, if that was its end."""
+        if one.record is None or one.type != RESOLVED:
+            return None
+        resolved = _resolution(one.record.body)
+        asked = self._dismissed.pop(resolved.approval_id)
+        if asked is None or resolved.decision is not Decision.DENIED:
+            return None
+        return f"{asked}, so it was denied. {HOW_TO_GO_ON}"
 
     def _take(self, number: object) -> Question | None:
         question = self._open.pop(number, None) if isinstance(number, int) else None

@@ -18,6 +18,7 @@ from transports.dialect import Action, Client, Tell
 from transports.dialects.mcp.expected import Expected, Then
 
 READERS_LIMIT = 256  # per connection; an editor reads a handful
+FULL = "too many conversations are read on this connection (greenroom.limits.subscriptions); end one of them"
 HISTORY_GONE = "its history is gone"
 
 

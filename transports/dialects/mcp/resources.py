@@ -19,7 +19,8 @@ from transports.dialects.mcp import list_changes
 from transports.dialects.mcp.call import Call
 from transports.dialects.mcp.history import read_all
 from transports.dialects.mcp.identifiers import conversation_id
-from transports.dialects.mcp.paging import page_of
+from transports.dialects.mcp.paging import BadCursor, page_of
+from transports.dialects.mcp.readers import FULL
 from transports.dialects.mcp.stream import History
 from transports.dialects.mcp.transcript import as_json, part_of
 
@@ -31,6 +32,7 @@ EVENTS = "/events"
 MARKDOWN, JSON = "text/markdown", "application/json"
 NOT_FOUND = -32002  # MCP's own number for it
 PAGE = 50
+SPELLINGS = 8  # of the address of one conversation that a client watches; each is told
 UPDATED_EVERY_S = 1.0  # a running turn says something many times a second
 WAKE = "updated"
 
@@ -82,7 +84,10 @@ def list_all(call: Call, wanted: Page) -> Iterable[Action]:
     def listed(answer: Any) -> Iterable[Action]:
         if isinstance(answer, GreenroomError):
             return call.refuse(answer)
-        heads, cursor = page_of(answer.heads, wanted.cursor, PAGE)
+        try:
+            heads, cursor = page_of(answer.heads, wanted.cursor, PAGE)
+        except BadCursor as error:
+            return call.fail(jsonrpc.INVALID_PARAMS, f"Invalid params: {error}")
         more = {"nextCursor": cursor} if cursor else {}
         return call.finish({"resources": [_resource(head) for head in heads], **more})
 
@@ -90,8 +95,15 @@ def list_all(call: Call, wanted: Page) -> Iterable[Action]:
     yield from call.tell(ListConversations, listed)
 
 
-def templates(call: Call, _: Page) -> Iterable[Action]:
-    return call.finish({"resourceTemplates": TEMPLATES})
+def one_page(call: Call, wanted: Page, result: dict[str, Any]) -> Iterable[Action]:
+    """All there is; a cursor can't be one of ours."""
+    if wanted.cursor is not None:
+        return call.fail(jsonrpc.INVALID_PARAMS, "Invalid params: this list has one page, so it has no cursors")
+    return call.finish(result)
+
+
+def templates(call: Call, wanted: Page) -> Iterable[Action]:
+    return one_page(call, wanted, {"resourceTemplates": TEMPLATES})
 
 
 def read(call: Call, wanted: Uri) -> Iterable[Action]:
@@ -164,10 +176,12 @@ def subscribe(call: Call, wanted: Uri) -> Iterable[Action]:
     conversation = meant[0]
     watching = desk.watched.get(conversation)
     if watching is not None and isinstance(watching.sink, UpdateSink):
+        if len(watching.sink.uris) >= SPELLINGS:
+            return call.fail(jsonrpc.INVALID_REQUEST, "too many spellings of one conversation's id are watched")
         watching.sink.uris.add(wanted.uri)
         return call.finish({})
     if desk.readers.full:
-        return call.fail(jsonrpc.INVALID_REQUEST, "too many conversations are read on this connection")
+        return call.fail(jsonrpc.INVALID_REQUEST, FULL)
     reader = desk.watched[conversation] = desk.readers.new(conversation, UpdateSink(desk, conversation, {wanted.uri}))
 
     def attached(answer: Any) -> Iterable[Action]:

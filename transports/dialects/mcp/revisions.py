@@ -11,6 +11,10 @@ from pydantic import BaseModel, ConfigDict, Field
 REVISIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 NEWEST = REVISIONS[-1]
 TELLS_MORE = "2025-11-25"  # clients from here on match no texts exactly
+LAST_WITH_TWINS = "2025-06-18"  # of the revisions that clients of that summer spoke
+META_REVISION = "io.modelcontextprotocol/protocolVersion"
+UNSUPPORTED = -32022  # MCP's own number for it
+SHOWN = 40  # characters of a revision that nobody knows
 NAME = "codex-mcp-server"
 TITLE = "Greenroom"
 
@@ -38,8 +42,19 @@ class Peer:
     elicits: bool = False
 
     @property
+    def may_wait_for_twins(self) -> bool:
+        return self.revision <= LAST_WITH_TWINS
+
+    @property
     def wants_more_text(self) -> bool:
         return self.revision >= TELLS_MORE
+
+
+def unsupported(params: Any) -> str | None:
+    """The revision that a request names for itself alone, if it is none of ours: what it would mean is not known."""
+    meta = params.get("_meta") if isinstance(params, dict) else None
+    named = meta.get(META_REVISION) if isinstance(meta, dict) else None
+    return str(named)[:SHOWN] if named is not None and named not in REVISIONS else None
 
 
 def peer(said: Initialize) -> Peer:

@@ -27,6 +27,8 @@ class TurnCall:
     cancelled: bool = False
     activity: str = "starting"
     reports: int = 0
+    notices: tuple[str, ...] = ()  # for the result, as many clients show no notifications
+    remarks: tuple[str, ...] = ()  # for the model that called: what it can't know from the answer
 
     @property
     def request(self) -> RequestId:

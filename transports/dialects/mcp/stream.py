@@ -89,7 +89,7 @@ class StreamSink:
             return questions.cannot_ask(request, self.conversation, self._say)
         created = self.desk.created.get(self.conversation)
         tool_call = str(created if created is not None else self.request)
-        origin = Origin(tool_call, turn or "", self.desk.peer.wants_more_text)
+        origin = Origin(tool_call, turn or "", self.desk.peer.wants_more_text, self.conversation)
         return questions.ask(
             request, self.conversation, lambda asked: ("elicitation/create", elicitation(asked, origin))
         )

@@ -41,7 +41,12 @@ TURN = _object(
     {
         "threadId": ID,
         "sessionId": _said(TEXT, "The same id under its older name."),
-        "content": _said(TEXT, "The agent's last message."),
+        "content": _said(TEXT, "The agent's last message, or what went wrong."),
+        "notices": {
+            "type": "array",
+            "items": TEXT,
+            "description": "What was ignored, or denied unanswered.",
+        },
     },
     ("threadId", "sessionId", "content"),
 )
@@ -49,7 +54,7 @@ TURN = _object(
 ROW = _object(
     {
         "threadId": ID,
-        "name": {"type": ["string", "null"], "description": "Its name, if it has one."},
+        "name": {"anyOf": [TEXT, {"type": "null"}], "description": "Its name, if it has one."},
         "state": _said(TEXT, "idle, running, waiting, interrupting, parked, failed or archived."),
         "cwd": _said(TEXT, "Its working directory."),
         "model": _said(TEXT, "Its model."),
@@ -67,18 +72,20 @@ ALL = (
         "Run a Codex session. Accepts configuration parameters matching the Codex Config struct.",
         _object(
             {
-                "prompt": _said(TEXT, "What the agent is to do."),
-                "model": _said(TEXT, "The model; from the config if absent."),
+                "prompt": _said(TEXT, "The task for the agent."),
+                "model": _said(TEXT, "The model. Default: from the config."),
                 "profile": _said(TEXT, "A profile of config.toml."),
                 "cwd": _said(TEXT, "Working directory; a relative one is relative to the server's."),
                 "approval-policy": {"type": "string", "enum": APPROVALS, "description": "When to ask for approval."},
-                "sandbox": {"type": "string", "enum": SANDBOXES, "description": "What commands may touch."},
+                "sandbox": {"type": "string", "enum": SANDBOXES, "description": "What commands may read and write."},
                 "config": {
                     "type": "object",
                     "additionalProperties": True,
                     "description": "Overrides of config.toml, by dotted key.",
                 },
                 "base-instructions": _said(TEXT, "Replaces the built-in instructions."),
+                "developer-instructions": _said(TEXT, "Told to the model as the developer's, before all else."),
+                "compact-prompt": _said(TEXT, "Accepted; has no effect yet."),
                 "include-plan-tool": {"type": "boolean", "description": "Offer the plan tool to the model."},
             },
             ("prompt",),
@@ -92,14 +99,14 @@ ALL = (
         "Continue a Codex session by providing the session id and prompt.",
         _object(
             {
-                "prompt": _said(TEXT, "What to say next."),
+                "prompt": _said(TEXT, "The next message."),
                 "sessionId": ID,
                 "threadId": _said(TEXT, "The same; either will do."),
                 "conversationId": _said(TEXT, "The same; either will do."),
                 "if-busy": {
                     "type": "string",
                     "enum": BUSY,
-                    "description": "What becomes of it while a turn runs: steer joins that turn (default).",
+                    "description": "How to handle it while a turn runs; steer joins that turn (default).",
                 },
             },
             ("prompt",),
@@ -117,7 +124,7 @@ ALL = (
                 "model": _said(TEXT, "The model."),
                 "cwd": _said(TEXT, "Working directory."),
                 "approval_policy": {"type": "string", "enum": APPROVALS, "description": "When to ask for approval."},
-                "sandbox": {"type": "string", "enum": SANDBOXES, "description": "What commands may touch."},
+                "sandbox": {"type": "string", "enum": SANDBOXES, "description": "What commands may read and write."},
                 "config": {"type": "object", "additionalProperties": True, "description": "Overrides of the config."},
                 "profile": _said(TEXT, "A profile of config.toml."),
                 "base_instructions": _said(TEXT, "Replaces the built-in instructions."),
@@ -152,7 +159,7 @@ ALL = (
     _tool(
         "conversationsList",
         "List conversations",
-        "What there is, newest first.",
+        "List conversations, newest first.",
         _object({"limit": {"type": "integer", "minimum": 0}, "cursor": TEXT}),
         _object(
             {
@@ -172,10 +179,15 @@ ALL = (
         "The conversations of every client, most recently used first.",
         _object(
             {
-                "limit": {"type": "integer", "minimum": 1, "maximum": 200, "description": "How many; 20 if absent."},
+                "limit": {
+                    "type": "integer",
+                    "minimum": 1,
+                    "maximum": 200,
+                    "description": "Greatest number of conversations. Default: 20.",
+                },
                 "cursor": _said(TEXT, "nextCursor of the page before."),
                 "cwd": _said(TEXT, "Only those in this directory."),
-                "archived": {"type": "boolean", "description": "Archived ones too."},
+                "archived": {"type": "boolean", "description": "Include archived conversations."},
             },
             additionalProperties=False,
         ),
@@ -212,7 +224,12 @@ ALL = (
             {
                 "threadId": REFERENCE,
                 "after": {"type": "integer", "minimum": 0, "description": "Events after this one; 0 for the start."},
-                "limit": {"type": "integer", "minimum": 1, "maximum": 256, "description": "Events; 100 if absent."},
+                "limit": {
+                    "type": "integer",
+                    "minimum": 1,
+                    "maximum": 256,
+                    "description": "Greatest number of events. Default: 100.",
+                },
             },
             ("threadId",),
             additionalProperties=False,
@@ -234,7 +251,7 @@ ALL = (
         "Answer a question that a conversation waits for, by the id that progress messages and listings name.",
         _object(
             {
-                "approvalId": _said(TEXT, "The question's id."),
+                "approvalId": _said(TEXT, "The approval's id."),
                 "decision": {"type": "string", "enum": DECISIONS, "description": "abort also ends the turn."},
                 "reason": _said(TEXT, "Why; the model reads it when it is a denial."),
             },

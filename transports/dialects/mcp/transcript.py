@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from actors.records import Record
-from transports.quoting import quoted_command
+from actors.visible import visible
+from transports.question import command_line, summary, where
 
 OUTPUT_LINES = 20  # of a command's output; its end says most
 
@@ -41,7 +42,7 @@ def _agent(event: Event) -> str:
 
 
 def _command(event: Event) -> str:
-    return _fenced(f"$ {quoted_command(event['command'])}", "sh")
+    return _fenced(f"$ {command_line(event['command'])}", "sh")
 
 
 def _ended(event: Event) -> str:
@@ -52,12 +53,11 @@ def _ended(event: Event) -> str:
 
 
 def _patch(event: Event) -> str:
-    return "Patch: " + ", ".join(f"`{path}`" for path in event["changes"])
+    return "Patch: " + ", ".join(f"`{visible(path)}`" for path in event["changes"])
 
 
 def _asked(event: Event) -> str:
-    what = f"`{quoted_command(event['command'])}`" if "command" in event else "a patch"
-    return f"*Asked for approval of {what}*"
+    return f"*Asked for approval, {where(event)}:*\n\n{_fenced(summary(event))}"
 
 
 def _answered(event: Event) -> str:

@@ -271,7 +271,7 @@ def test_data_that_is_no_json_is_skipped_but_broken_json_breaks_the_stream() -> 
     assert decoded(WireApi.CHAT, sse("ping", "", "[1]", "17", chunk("stop", content="x")))[1] is None
     news, failure = decoded(WireApi.CHAT, sse(chunk(content="x"), '{"choices":[{"de', chunk("stop", content="y")))
     assert news == [TextDelta("x")]
-    assert failure == StreamBroken("an event that is no JSON")
+    assert failure == StreamBroken("an event is not JSON")
 
 
 @pytest.mark.parametrize(

@@ -3,18 +3,23 @@
 import asyncio
 import errno
 import threading
+from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Sequence
 from dataclasses import replace
+from html import unescape
+from urllib.parse import quote, unquote
 
 import httpx
 import pytest
 
 from actors.ids import CallId
+from supervisor.agent.bounds import DEFAULTS, Bounds
 from supervisor.agent.model import client as client_module
 from supervisor.agent.model.client import ModelClient, build_http
 from supervisor.agent.model.endpoint import Endpoint, WireApi
 from supervisor.agent.model.errors import (
     AnswerCut,
+    BeyondBound,
     ContextFull,
     MissingKey,
     ModelError,
@@ -31,12 +36,14 @@ from tests.support.model_wire import sse
 both_wires = pytest.mark.parametrize("wire", BOTH)
 
 
-def failure(server: ModelServer, wire: WireApi, prompt: str, **options: object) -> tuple[list[News], ModelError]:
+def failure(
+    server: ModelServer, wire: WireApi, prompt: str, bounds: Bounds = DEFAULTS, **options: object
+) -> tuple[list[News], ModelError]:
     """What an attempt that fails has told before."""
     hear = Heard()
 
     async def attempt() -> ModelError:
-        async with ModelClient() as client:
+        async with ModelClient(bounds=bounds) as client:
             with pytest.raises(ModelError) as failed:
                 await client.attempt(endpoint(server, wire, **options), request(prompt), hear)
             assert client.statistics() == {"attempts": 1, "streaming": 0}
@@ -210,7 +217,7 @@ def test_garbage_breaks_the_stream_and_words_do_not(wire: WireApi) -> None:
     with ModelServer() as server:
         assert TextDone("hi") in run(heard(server, wire, "raw ping; say hi"))
         _, error = failure(server, wire, "words a b; malformed; say c")
-        assert error == StreamBroken("an event that is no JSON")
+        assert error == StreamBroken("an event is not JSON")
 
 
 @both_wires
@@ -250,11 +257,11 @@ def test_a_refusal_without_end_is_read_only_so_far() -> None:
         server.wait_closed_early()
 
 
-def test_a_refusal_that_stalls_is_shown_as_far_as_it_came(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client_module, "REFUSAL_TIMEOUT_S", 0.1)
+def test_a_refusal_that_stalls_is_shown_as_far_as_it_came() -> None:
     page = canned(b"no such", status=404)
     with ModelServer([replace(page, steps=(page.steps[0], Pause(None)))]) as server:
-        assert failure(server, WireApi.CHAT, "")[1] == Rejected("unexpected status 404 Not Found: no such")
+        _, error = failure(server, WireApi.CHAT, "", bounds=Bounds(refusal_seconds=0.1))
+    assert error == Rejected("unexpected status 404 Not Found: no such")
 
 
 @pytest.mark.parametrize("status", [301, 307])
@@ -302,6 +309,53 @@ def test_a_key_that_the_server_quotes_is_not_shown() -> None:
         _, error = failure(server, WireApi.CHAT, "", key="sk-secret")
         assert server.requests[0].headers["authorization"] == "Bearer sk-secret"
     assert error.message == "unexpected status 401 Unauthorized: Incorrect API key provided: […]"
+
+
+KEY = "sk-proj/Abc+123_xyz=789-end"
+SPELLINGS = {
+    "json escapes": "".join(f"\\u{ord(one):04x}" for one in KEY),
+    "one json escape": KEY.replace("A", "\\u0041"),
+    "an escaped slash": KEY.replace("/", "\\/"),
+    "json escapes within text": "".join(f"\\\\u{ord(one):04X}" for one in KEY),
+    "percent": quote(KEY, safe=""),
+    "all percent": "".join(f"%{ord(one):02x}" for one in KEY),
+    "html": "".join(f"&#{ord(one)};&#x{ord(one):X};"[: len(f"&#{ord(one)};")] for one in KEY),
+    "base64": b64encode(KEY.encode()).decode(),
+    "base64 of the header": b64encode(f"Bearer {KEY}".encode()).decode(),
+    "base64 of the headers": b64encode(f"x: Bearer {KEY}\r\ny: z".encode()).decode(),
+    "base64 for addresses": urlsafe_b64encode(f"user:{KEY}".encode()).decode(),
+    "hexadecimal": KEY.encode().hex(),
+    "the header": f"authorization: Bearer {KEY}",
+    "two fields": KEY[:14] + '", "and": "' + KEY[14:],
+}
+
+
+def fragments(text: str) -> list[str]:
+    return [KEY[at : at + 8] for at in range(len(KEY) - 7) if KEY[at : at + 8] in text]
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+@pytest.mark.parametrize("status", [401, 500])
+@pytest.mark.parametrize("body", ['{"error":{"message":"no: %s"}}', '{"said": "no: %s"}'])
+def test_a_key_is_not_shown_however_the_server_spells_it(body: str, status: int, spelling: str) -> None:
+    with ModelServer([canned((body % SPELLINGS[spelling]).encode(), status=status)] * 2) as server:
+        _, error = failure(server, WireApi.CHAT, "", key=KEY)
+    for shown in (error.message, str(error), getattr(error, "exhausted", "")):
+        decoded = unquote(unescape(shown.encode().decode("unicode_escape", "replace")))
+        assert not fragments(shown)
+        assert not fragments(decoded)
+        for text in (f"{KEY}", f"Bearer {KEY}", f"user:{KEY}"):
+            assert b64encode(text.encode()).decode()[12:24] not in shown
+            assert urlsafe_b64encode(text.encode()).decode()[12:24] not in shown
+        assert KEY.encode().hex() not in shown
+    assert "no: " in error.message
+
+
+def test_a_servers_other_words_are_shown_as_they_are() -> None:
+    body = b'{"error":{"message":"The project of the production key is paused: see https://x/%20y"}}'
+    with ModelServer([canned(body, status=401)]) as server:
+        _, error = failure(server, WireApi.CHAT, "", key=KEY, headers={"X-Stage": "production-of-here"})
+    assert error.message.endswith("The project of the production key is paused: see https://x/%20y")
 
 
 def test_a_key_that_the_server_quotes_inside_a_stream_is_not_shown() -> None:
@@ -421,11 +475,12 @@ def test_a_huge_answer_and_a_huge_event_come_whole(wire: WireApi) -> None:
         assert TextDone(long) in run(heard(server, wire, f"split 65536; say {long}"))
 
 
-def test_an_event_beyond_any_measure_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("supervisor.agent.model.sse.SseParser.__init__.__defaults__", (1000,))
+def test_an_event_beyond_any_measure_is_an_error() -> None:
+    small = Bounds(answer_event_bytes=1000)
     with ModelServer() as server:
-        _, error = failure(server, WireApi.CHAT, f"say {'x' * 2_000_000}")  # too long to come in one piece
-    assert isinstance(error, Rejected)
+        _, error = failure(server, WireApi.CHAT, f"say {'x' * 2_000_000}", bounds=small)  # not in one piece
+    assert isinstance(error, BeyondBound)
+    assert "the bound is 1000 (greenroom.limits.answer_event_bytes" in error.message
 
 
 def test_loopback_is_asked_directly_and_others_through_the_environments_proxy(

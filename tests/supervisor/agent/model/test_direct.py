@@ -1,6 +1,8 @@
 """HTTP over our own sockets: a server that says exactly what a test wants, on loopback."""
 
 import asyncio
+import os
+import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -10,8 +12,9 @@ from typing import Any
 import httpx
 import pytest
 
+from supervisor.agent.bounds import DEFAULTS
 from supervisor.agent.model.client import build_http
-from supervisor.agent.model.direct import FULL, HEAD_BYTES, Direct
+from supervisor.agent.model.direct import FULL, Direct
 
 TLS = Path(__file__).parents[3] / "data" / "tls"  # a certificate for localhost that nothing else trusts
 PATIENCE_S = 20.0
@@ -141,7 +144,7 @@ def test_an_answer_is_read_however_it_is_framed_and_cut(answer: bytes, text: str
         CHUNKED + b"2\r\nok\r\n",
         b"SSH-2.0-OpenSSH_9.2\r\n",
         CHUNKED + b"no number\r\n",
-        b"HTTP/1.1 200 OK\r\n" + b"X: %s\r\n" % (b"y" * 1000) * (HEAD_BYTES // 1000 + 1) + b"\r\n",
+        b"HTTP/1.1 200 OK\r\n" + b"X: %s\r\n" % (b"y" * 1000) * (DEFAULTS.answer_head_bytes // 1000 + 1) + b"\r\n",
     ],
 )
 def test_an_answer_that_is_cut_or_is_none_is_an_error_and_never_shortened(answer: bytes) -> None:
@@ -182,6 +185,40 @@ def test_a_connection_that_the_server_closed_or_spoke_on_meanwhile_is_not_used_a
                     while place.http._transport._idle:  # type: ignore[attr-defined]  # noqa: ASYNC110
                         await asyncio.sleep(0)
                 assert place.connections == 5
+
+    asyncio.run(scene())
+
+
+@pytest.mark.parametrize("late", [OK.replace(b"ok", b"no"), b""])
+def test_what_came_on_an_idle_connection_while_the_loop_was_busy_answers_no_request(late: bytes) -> None:
+    ends: list[asyncio.StreamWriter] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        ends.append(writer)
+        while await asked(reader):
+            writer.write(OK)
+
+    async def scene() -> None:
+        async with a_place(serve) as place:
+            assert (await place.get()).text == "ok"
+            fd = ends[0].get_extra_info("socket").fileno()
+            if late:
+                os.write(fd, late)
+            else:
+                with socket.socket(fileno=os.dup(fd)) as server:
+                    server.shutdown(socket.SHUT_WR)
+            assert (await place.get()).text == "ok"
+            assert place.connections == 2
+
+    asyncio.run(scene())
+
+
+def test_a_server_that_wants_another_protocol_is_refused() -> None:
+    async def scene() -> None:
+        switching = b"HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"
+        async with a_place(answering(switching)) as place:
+            with pytest.raises(httpx.RemoteProtocolError, match="another protocol"):
+                await place.get()
 
     asyncio.run(scene())
 

@@ -4,7 +4,6 @@ from email.utils import formatdate
 
 import pytest
 
-from supervisor.agent.model.endpoint import WireApi
 from supervisor.agent.model.errors import (
     ContextFull,
     FatalModelError,
@@ -13,14 +12,14 @@ from supervisor.agent.model.errors import (
     RequestFailed,
     UsageLimit,
 )
-from supervisor.agent.model.refusals import HIGH_DEMAND, of_status
+from supervisor.agent.model.refusals import of_status
 
 NOW = 1_700_000_000.0
 
 
-def refused(status: int, body: bytes = b"", wire: WireApi = WireApi.CHAT, **headers: str) -> ModelError:
+def refused(status: int, body: bytes = b"", **headers: str) -> ModelError:
     spelled = {name.replace("_", "-"): value for name, value in headers.items()}
-    return of_status(status, spelled, body, wire, NOW)
+    return of_status(status, spelled, body, NOW)
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 529, 599])
@@ -38,9 +37,6 @@ def test_the_texts_are_those_that_clients_know() -> None:
     error = refused(502)
     assert isinstance(error, RequestFailed)
     assert error.exhausted == "exceeded retry limit, last status: 502 Bad Gateway"
-    busy = refused(500, wire=WireApi.RESPONSES)
-    assert isinstance(busy, RequestFailed)
-    assert busy.exhausted == HIGH_DEMAND
 
 
 @pytest.mark.parametrize(
@@ -98,7 +94,7 @@ def test_words_about_context_in_another_refusal_mean_nothing() -> None:
     ],
 )
 def test_the_wait_is_read_from_either_header_in_either_form(headers: dict[str, str], delay: float | None) -> None:
-    error = refused(429, b"", WireApi.CHAT, **headers)
+    error = refused(429, b"", **headers)
     assert isinstance(error, RequestFailed)
     assert error.retry_after_s == delay
 
@@ -111,6 +107,6 @@ def test_the_wait_may_also_be_in_the_words() -> None:
 
 @pytest.mark.parametrize("nonsense", ["nan", "inf", "1e999"])
 def test_a_wait_that_is_no_number_of_seconds_is_ignored(nonsense: str) -> None:
-    error = refused(429, b"", WireApi.CHAT, retry_after=nonsense)
+    error = refused(429, b"", retry_after=nonsense)
     assert isinstance(error, RequestFailed)
     assert error.retry_after_s is None

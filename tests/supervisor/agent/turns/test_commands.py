@@ -1,7 +1,11 @@
 """Commands of the model: what is asked, what runs, in which environment, and what the model gets to read."""
 
+import asyncio
 import json
+import os
+import subprocess
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +13,12 @@ import pytest
 
 from actors import events as ev
 from actors.answers import Ending
-from actors.settings import ApprovalPolicy, Decision, ReadOnly, WorkspaceWrite
-from supervisor.agent.tools import shell as shell_tool
+from actors.errors import JournalError
+from actors.records import Append
+from actors.settings import ApprovalPolicy, DangerFullAccess, Decision, ReadOnly, WorkspaceWrite
+from supervisor.agent.sandbox import sandbox
 from tests.supervisor.agent.turns.requests import check_well_formed, lines, talk
-from tests.support.confinement import confinable
+from tests.support.confinement import CONFINED, confinable
 from tests.support.house import House, Talk, house_at
 from tests.support.model_server import ModelServer
 
@@ -110,7 +116,7 @@ WRONG = [
     ("call shell []", "failed to parse function arguments: command: "),
     ('call shell {"command":["true"],"timeout":-1}', "failed to parse function arguments: timeout: "),
     ('call shell {"command":["no-such-program"]}', "execution error: No such file or directory: "),
-    ('call shell {"command":["true"],"workdir":"no/such"}', "execution error: No such file or directory"),
+    ('call shell {"command":["true"],"workdir":"no/such"}', "execution error: the directory "),
     ('call shell {"command":["a\\u0000b"]}', "execution error: "),
     ("call apply_patch {}", "failed to parse function arguments: input: Field required"),
     ("call update_plan {}", "failed to parse function arguments: plan: Field required"),
@@ -165,6 +171,33 @@ def test_what_a_command_leaves_in_the_background_ends_with_its_turn(house: House
 
 
 # --- the environment ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("umask", [0o022, 0o002, 0o077])
+@pytest.mark.parametrize("sandbox", [DangerFullAccess(), pytest.param(WorkspaceWrite(), marks=confinable)])
+def test_commands_and_patches_have_the_umask_of_their_client(
+    house: House, umask: int, sandbox: DangerFullAccess | WorkspaceWrite
+) -> None:
+    conversation = house.talk(sandbox=sandbox)
+    house.engine.environments.remember(conversation.conversation, {"PATH": house.environ["PATH"]}, umask)
+    patch = "*** Begin Patch\n*** Add File: p/f\n+x\n*** End Patch"
+    before = os.umask(0o077)  # as the detached daemon has it
+    try:
+        conversation.ask(
+            f"{shell('sh', '-c', 'mkdir d; echo x > d/f')}; {shell('apply_patch', patch)}; then; say done"
+        )
+    finally:
+        os.umask(before)
+    modes = [(house.workspace / name).stat().st_mode & 0o777 for name in ("d", "d/f", "p", "p/f")]
+    assert modes == [0o777 & ~umask, 0o666 & ~umask] * 2
+
+
+def test_what_an_override_names_as_a_key_is_in_no_command(house: House, server: ModelServer) -> None:
+    conversation = house.talk(overrides={"model_providers": {"x": {"name": "X", "env_key": "QUIET_NAME"}}})
+    env = {"PATH": house.environ["PATH"], "QUIET_NAME": "v"}
+    house.engine.environments.remember(conversation.conversation, env)
+    conversation.ask(f"{shell('env')}; then; say done")
+    assert "QUIET_NAME" not in result(outputs(server)[0])["output"]
 
 
 def test_commands_get_the_environment_of_their_client_by_policy(tmp_path: Path, server: ModelServer) -> None:
@@ -262,10 +295,56 @@ def test_approved_alone_is_asked_again(house: House) -> None:
     assert len(conversation.all(ev.ExecApprovalRequest)) == 2
 
 
+def test_a_command_is_not_started_before_its_beginning_is_stored(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So no crash leaves one that ran and was never said to."""
+    journal, held, go = house.engine.journal, threading.Event(), threading.Event()
+    commit = journal.commit
+
+    def slow(appends: Sequence[Append]) -> list[JournalError | None]:
+        if any(one.type == "exec_command_begin" for append in appends for one in append.records):
+            held.set()
+            go.wait()
+        return commit(appends)
+
+    monkeypatch.setattr(journal, "commit", slow)
+    conversation = house.talk()
+    begun = conversation.start(f"{shell('touch', 'x')}; then; say done")
+    try:
+        assert held.wait(10)
+        house.engine.loop.call(asyncio.sleep(0.05), 10)  # in which it would have started, and ended
+        assert house.engine.processes.statistics()["turns"] == 0
+        assert not (house.workspace / "x").exists()
+    finally:
+        go.set()
+    assert conversation.result(begun).ending is Ending.COMPLETED
+    assert (house.workspace / "x").exists()
+
+
 def test_a_known_safe_command_is_not_asked_about(house: House) -> None:
     conversation = house.talk(approval_policy=ApprovalPolicy.UNTRUSTED)
     conversation.ask(f"{shell('ls')}; then; say done")
     assert conversation.wait(ev.ExecCommandEnd).exit_code == 0
+
+
+def test_what_a_repository_names_writes_nothing_when_git_is_run_without_a_question(
+    house: House, server: ModelServer
+) -> None:
+    """With a sandbox git runs in one that is read-only, without one it is asked about."""
+    subprocess.run(("git", "init", "-q"), cwd=house.workspace, check=True)
+    trap = house.workspace / "trap"
+    trap.write_text(f"#!/bin/sh\necho met >&2; touch {house.workspace}/PWNED\n")
+    trap.chmod(0o755)
+    subprocess.run(("git", "config", "core.fsmonitor", str(trap)), cwd=house.workspace, check=True)
+    conversation = house.talk(approval_policy=ApprovalPolicy.UNTRUSTED, sandbox=WorkspaceWrite())
+    told = f"{shell('git', 'status')}; then; say done"
+    if CONFINED.ok:
+        conversation.ask(told)
+        assert "met" in result(*outputs(server))["output"]
+    else:
+        answered(conversation, Decision.DENIED, told)
+    assert not (house.workspace / "PWNED").exists()
 
 
 def test_a_deadline_is_passed_on_and_answers_as_denied(tmp_path: Path, server: ModelServer) -> None:
@@ -282,7 +361,7 @@ def test_the_model_may_ask_to_leave_the_sandbox_with_its_reason(house: House, se
     conversation = house.talk(approval_policy=ApprovalPolicy.ON_REQUEST, sandbox=ReadOnly())
     call = shell("touch", str(outside), with_escalated_permissions=True, justification="I need it there.")
     question = answered(conversation, Decision.APPROVED, f"{call}; then; say done")
-    assert (question.reason, question.retry) == ("I need it there.", False)
+    assert (question.reason, question.retry, question.outside_sandbox) == ("I need it there.", False, True)
     assert outside.exists()
     tools = server.requests[0].body["tools"]
     assert "with_escalated_permissions" in tools[0]["function"]["parameters"]["properties"]
@@ -302,7 +381,8 @@ def test_a_command_that_fails_in_the_sandbox_is_offered_again_without(house: Hou
     outside = house.home / "outside"
     conversation = house.talk(approval_policy=ApprovalPolicy.ON_FAILURE, sandbox=ReadOnly())
     question = answered(conversation, Decision.APPROVED, f"{shell('touch', str(outside))}; then; say done")
-    assert (question.reason, question.retry) == ("command failed; retry without sandbox?", True)
+    assert (question.retry, question.outside_sandbox) == (True, True)
+    assert question.reason == "command failed; retry without sandbox?"
     assert outside.exists()
     assert [one.message for one in conversation.all(ev.BackgroundEvent)] == [
         "Execution failed: exit code 1",
@@ -355,12 +435,13 @@ def test_a_directory_on_a_disk_that_is_away_holds_up_its_own_command_alone(
     away, back, looked = house.workspace / "away", threading.Event(), threading.Event()
     away.mkdir()
 
-    def hang(cwd: Path) -> None:
-        if cwd == away:
+    def hang(start: Path) -> Path:
+        if start == away:
             looked.set()
             assert back.wait(30)
+        return start
 
-    monkeypatch.setattr(shell_tool, "_look_at", hang)
+    monkeypatch.setattr(sandbox, "_directory", hang)
     stuck = house.talk()
     begun = stuck.start(shell("true", workdir="away"))
     try:
@@ -370,3 +451,16 @@ def test_a_directory_on_a_disk_that_is_away_holds_up_its_own_command_alone(
         assert stuck.result(begun).ending is Ending.INTERRUPTED
     finally:
         back.set()
+
+
+def test_a_command_in_a_directory_that_does_not_exist_fails_and_says_so(either: House, server: ModelServer) -> None:
+    gone = either.home / "gone"
+    conversation = either.talk(cwd=gone)
+    conversation.ask(f"{shell('ls')}; {shell('ls', workdir='below')}; then; say done")
+    said = "does not exist: name one that does as the working directory, or create it"
+    assert outputs(server) == [
+        f"execution error: the directory '{folder}' {said}" for folder in (gone, gone / "below")
+    ]
+    assert [one.exit_code for one in conversation.all(ev.ExecCommandEnd)] == [-1, -1]
+    conversation.ask(f"{shell('mkdir', '-p', str(gone), workdir='/')}; {shell('pwd')}; then; say done")
+    assert result(outputs(server)[-1])["output"] == f"{gone}\n"

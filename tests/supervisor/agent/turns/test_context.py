@@ -132,6 +132,22 @@ def test_base_instructions_replace_ours(either: House, server: ModelServer) -> N
     assert told_first.startswith("You are a test.")
 
 
+def test_developer_instructions_come_first_in_every_request_and_after_a_restart(
+    either: House, server: ModelServer
+) -> None:
+    conversation = either.talk(developer_instructions="Review only.")
+    conversation.ask("say one")
+    conversation.ask("say two")
+    either.restart()
+    conversation.ask("say three")
+    for request in server.requests:
+        chat = "messages" in request.body
+        first = request.body["messages"][1] if chat else request.body["input"][0]
+        text = first["content"] if chat else first["content"][0]["text"]
+        assert (first["role"], text) == ("system" if chat else "developer", "Review only.")
+        assert str(request.body).count("Review only.") == 1
+
+
 def test_pictures_reach_the_model_as_data_and_their_place_in_history_as_files(
     either: House, server: ModelServer
 ) -> None:
@@ -153,6 +169,46 @@ def test_a_picture_that_is_gone_is_said_in_words(house: House, server: ModelServ
     assert f"[the picture {house.workspace / 'gone.png'} could not be read: No such file or directory]" in str(
         content
     )
+
+
+def test_a_picture_by_a_relative_path_is_one_of_the_conversation_directory(
+    either: House, server: ModelServer
+) -> None:
+    (either.workspace / "a.png").write_bytes(PIXEL)
+    either.talk().ask("say see", LocalImageItem(path=Path("a.png")))
+    assert f"data:image/png;base64,{base64.b64encode(PIXEL).decode()}" in str(server.requests[-1].body)
+
+
+def test_what_is_no_picture_ends_no_turn_and_a_person_is_told_of_it_once(either: House, server: ModelServer) -> None:
+    (either.workspace / "notes.txt").write_text("words")
+    conversation = either.talk()
+    conversation.ask("say see; ", LocalImageItem(path=Path("notes.txt")))
+    assert conversation.ask("say again").message == "again"
+    why = f"the picture {either.workspace / 'notes.txt'} is not a PNG, JPEG, GIF or WebP file"
+    assert f"[{why}]" in str(server.requests[-1].body)
+    assert [one.message for one in conversation.all(ev.BackgroundEvent)] == [
+        f"the model does not get a picture: {why}"
+    ]
+    either.restart()
+    assert conversation.ask("say more").message == "more"
+
+
+def test_a_conversation_whose_picture_the_provider_refuses_is_freed_by_a_restart(
+    house: House, server: ModelServer
+) -> None:
+    conversation = house.talk()
+    picture = ImageItem(image_url="https://example.invalid/gone.png")
+    with pytest.raises(AssertionError, match="nothing to restart"):
+        conversation.restart()
+    failed = conversation.result(conversation.start("status 400 the picture can't be had", picture))
+    assert failed.ending is Ending.ERROR
+    conversation.restart()
+    assert conversation.ask("say on").message == "on"
+    assert "example.invalid" in str(server.requests[0].body)
+    assert "example.invalid" not in str(server.requests[-1].body)
+    house.restart()
+    conversation.ask("say still")
+    assert "example.invalid" not in str(server.requests[-1].body)
 
 
 def test_tokens_are_counted_for_each_response_and_for_the_conversation(either: House) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from actors import events as ev
 from actors.settings import ApprovalPolicy, Decision
+from tests.faults.house import until
 from tests.supervisor.agent.turns.requests import check_well_formed, talk
 from tests.support.house import House, house_at
 from tests.support.model_server import ModelServer
@@ -44,3 +45,12 @@ def test_a_parked_question_is_answered_and_its_command_runs_once(hasty: House, s
     check_well_formed(server.requests[-1])
     assert [line[0] for line in talk(server)] == ["user", "assistant", "call", "output"]
     assert len(server.requests) == 2
+
+
+def test_a_parked_conversation_keeps_no_history_in_memory(hasty: House) -> None:
+    conversation = hasty.talk()
+    conversation.ask("say one")
+    assert hasty.engine.histories.statistics()["transcripts"] == 1
+    hasty.leave()
+    conversation.wait_parked()
+    until(lambda: not hasty.engine.histories.statistics()["transcripts"], "a transcript is kept")

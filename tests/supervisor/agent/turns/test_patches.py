@@ -81,6 +81,15 @@ def test_an_approved_patch_is_applied_however_it_was_given(
 
 
 @confinable
+@pytest.mark.parametrize(("sandbox", "outside"), [(ReadOnly(), True), (WorkspaceWrite(), False)])
+def test_a_question_about_a_patch_says_whether_it_writes_what_the_sandbox_forbids(
+    house: House, sandbox: ReadOnly | WorkspaceWrite, *, outside: bool
+) -> None:
+    conversation = house.talk(approval_policy=ApprovalPolicy.UNTRUSTED, sandbox=sandbox)
+    question = asked(conversation, Decision.DENIED, as_tool(ADD))
+    assert (question.reason, question.outside_sandbox) == (None, outside)
+
+
 def test_a_patch_inside_the_roots_needs_nobody(house: House, server: ModelServer) -> None:
     conversation = house.talk(approval_policy=ApprovalPolicy.ON_REQUEST, sandbox=WorkspaceWrite())
     conversation.ask(as_tool(ADD))
@@ -156,3 +165,13 @@ def test_a_heredoc_patch_is_relative_to_the_calls_workdir(house: House) -> None:
     call = {"command": ["apply_patch", ADD], "workdir": "sub"}
     house.talk().ask(f"call shell {json.dumps(call)}; then; say done")
     assert Path(house.workspace, "sub", "new.txt").read_text() == "new\n"
+
+
+@WAYS
+def test_a_patch_in_a_directory_that_does_not_exist_fails_and_makes_nothing(
+    house: House, server: ModelServer, way: Callable[[str], str]
+) -> None:
+    gone = house.home / "gone"
+    house.talk(cwd=gone).ask(way(ADD))
+    assert told(server).startswith(f"error: the directory '{gone}' does not exist")
+    assert not gone.exists()

@@ -6,11 +6,13 @@ from uuid import uuid4
 import pytest
 
 from actors import events as ev
+from actors.errors import NotAllowed
 from actors.ids import ConversationId, ItemId
 from actors.settings import ApprovalPolicy, Decision, ReadOnly, ReasoningEffort
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import Json, McpClient
 from tests.transports.dialects.mcp.steps import finished, nothing_open, wants_to_patch, wants_to_run
+from transports import requests as ask
 
 
 def new(client: McpClient, **params: Any) -> ConversationId:
@@ -296,3 +298,27 @@ def test_both_families_work_on_one_conversation() -> None:
     assert len(client.told("codex/event/agent_message")) == 1
     assert client.types().count("agent_message") == 1
     assert "result" in client.answer(request)
+
+
+def test_a_turn_without_an_effort_has_that_of_its_conversation() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon)
+    conversation = new(client)
+    wish = turn(conversation)
+    del wish["effort"]
+    assert client.ask("sendUserTurn", wish)["result"] == {}
+    assert daemon.turns[conversation].settings.effort is daemon.state(conversation).facts.settings.effort
+
+
+def test_a_turn_whose_settings_go_too_far_is_refused_and_not_begun() -> None:
+    daemon = Daemon()
+    daemon.serve[ask.Permit] = refuse
+    client = McpClient(daemon)
+    conversation = new(client)
+    error = client.ask("sendUserTurn", turn(conversation))["error"]
+    assert error == {"code": -32600, "message": "too far"}
+    assert daemon.turns == {}
+
+
+def refuse(_: ask.Permit) -> None:
+    raise NotAllowed("too far")

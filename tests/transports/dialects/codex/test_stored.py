@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from actors.errors import ConfigError, GreenroomError, InvalidInput
+from actors.errors import ConfigError, GreenroomError, InvalidInput, NotAllowed
 from actors.ids import ConversationId
+from actors.settings import ApprovalPolicy
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import McpClient
 from tests.transports.dialects.mcp.steps import created, finished, nothing_open
@@ -58,6 +59,7 @@ def test_a_resumed_conversation_goes_on_under_its_own_id_and_tells_what_was() ->
     assert client.answer(request)["result"] == {
         "conversationId": conversation,
         "model": "o9",
+        "rolloutPath": path(conversation),
         "initialMessages": [{"type": "task_started"}, {"type": "task_complete", "last_agent_message": "Done"}],
     }
     settings = daemon.state(conversation).facts.settings
@@ -127,6 +129,18 @@ def test_a_diff_to_the_remote_is_made_by_the_supervisor() -> None:
     assert error == {"code": -32600, "message": 'failed to compute git diff to remote for cwd: "/w"'}
 
 
+def test_files_are_searched_by_the_supervisor() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon)
+    files = [{"root": "/w", "path": "a/b", "file_name": "b", "score": 26, "indices": [2]}]
+    served(daemon, ask.FindFiles, {"files": files})
+    params = {"query": "b", "roots": ["/w"], "cancellationToken": "one"}
+    assert client.ask("fuzzyFileSearch", params)["result"] == {"files": files}
+    assert client.ask("fuzzyFileSearch", {"query": "b"})["error"]["code"] == -32602
+    served(daemon, ask.FindFiles, InvalidInput("no"))
+    assert client.ask("fuzzyFileSearch", params)["error"]["message"] == "the search failed: no"
+
+
 def test_the_saved_config_has_the_names_of_this_wire() -> None:
     daemon = Daemon()
     client = McpClient(daemon)
@@ -164,8 +178,64 @@ def test_a_config_that_cannot_be_read_is_an_error_that_says_why() -> None:
     assert error == {"code": -32603, "message": "failed to load config.toml: config.toml:1: not TOML"}
 
 
-@pytest.mark.parametrize("method", ["getAuthStatus", "loginChatGpt", "cancelLoginChatGpt", "logoutChatGpt"])
+@pytest.mark.parametrize(("key", "method"), [(True, "apikey"), (False, None)])
+def test_whether_there_is_a_key_is_told_and_never_the_key(key: bool, method: str | None) -> None:
+    daemon = Daemon()
+    served(daemon, ask.AskKey, {"key": key, "openai": True})
+    assert McpClient(daemon).ask("getAuthStatus", {"includeToken": True, "refreshToken": True})["result"] == {
+        "authMethod": method,
+        "preferredAuthMethod": "apikey",
+        "authToken": None,
+        "requiresOpenaiAuth": True,
+    }
+
+
+def test_the_user_agent_names_the_program_and_the_client() -> None:
+    result = McpClient(Daemon(), version="1.2.3").ask("getUserAgent")["result"]
+    assert result["userAgent"].startswith("codex-mcp-server/1.2.3 (Greenroom 1.2.3; ")
+
+
+def test_the_config_file_is_a_persons_to_write() -> None:
+    error = McpClient(Daemon()).ask("setDefaultModel", {"model": "o9", "reasoningEffort": "low"})["error"]
+    assert error["code"] == -32600
+    assert "greenroom config path" in error["message"]
+
+
+def test_the_older_name_of_the_saved_config_is_understood() -> None:
+    daemon = Daemon()
+    served(daemon, ask.ReadSavedConfig, {"value": {"model": "m"}, "path": "/x"})
+    assert McpClient(daemon).ask("getConfigToml")["result"] == {"config": {"model": "m", "profiles": {}}}
+
+
+def test_a_new_conversation_is_told_the_path_that_archiving_wants() -> None:
+    client = McpClient(Daemon())
+    made = client.ask("newConversation", {"model": "m"})["result"]
+    assert made["rolloutPath"] == path(made["conversationId"])
+    wish = {"conversationId": made["conversationId"], "rolloutPath": made["rolloutPath"]}
+    assert client.ask("archiveConversation", wish)["result"] == {}
+
+
+@pytest.mark.parametrize("method", ["loginApiKey", "loginChatGpt", "cancelLoginChatGpt", "logoutChatGpt"])
 def test_there_is_no_login_and_it_is_said_where_keys_come_from(method: str) -> None:
     error = McpClient(Daemon()).ask(method)["error"]
     assert error["code"] == -32600
     assert "env_key" in error["message"]
+
+
+def test_what_a_resumed_conversation_would_come_to_has_to_be_permitted_as_a_whole() -> None:
+    """A conversation that a person made without a sandbox, and that asks about everything, does not stop asking."""
+    daemon = Daemon()
+    conversation = finished(daemon, McpClient(daemon, "a"))
+    asked: list[ask.Permit] = []
+
+    def refuse(wanted: ask.Permit) -> None:
+        asked.append(wanted)
+        raise NotAllowed("too far")
+
+    daemon.serve[ask.Permit] = refuse
+    before = daemon.state(conversation).facts.settings
+    wish = {"path": path(conversation), "overrides": {"approvalPolicy": "never"}}
+    error = McpClient(daemon, "b").ask("resumeConversation", wish)["error"]
+    assert error == {"code": -32600, "message": "error deriving config: too far"}
+    assert asked[0].settings == before.model_copy(update={"approval_policy": ApprovalPolicy.NEVER})
+    assert asked[0].current == before == daemon.state(conversation).facts.settings

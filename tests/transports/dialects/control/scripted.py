@@ -109,10 +109,11 @@ class Scripted:
     replies: dict[str, Reply] = field(default_factory=dict)
     held: set[str] = field(default_factory=set)
     in_flight: int = 64
+    subscriptions: int = 256
 
     def __post_init__(self) -> None:
         self.client = Client(ConnectionId("c"), "tester", pid=7)
-        self.dialect = ControlDialect(self.client, self.in_flight)
+        self.dialect = ControlDialect(self.client, self.in_flight, self.subscriptions)
         self.told: list[Any] = []
         self.lines: list[dict[str, Any]] = []
         self._methods: dict[object, str] = {}

@@ -181,6 +181,22 @@ def test_a_subscription_that_was_refused_or_given_up_is_not_known_any_more() -> 
     assert again["error"]["data"]["code"] == "invalid_input"
 
 
+def test_a_connection_has_so_many_subscriptions_and_one_that_was_given_up_makes_room() -> None:
+    daemon = Scripted(subscriptions=2)
+
+    def attach(number: int) -> dict[str, Any]:
+        answer = daemon.request("conversation/attach", NAMED, number)
+        assert answer is not None
+        return answer
+
+    names = [attach(number)["result"]["subscription"] for number in (1, 2)]
+    refused = attach(3)["error"]
+    assert refused["data"]["code"] == "overloaded"
+    assert "greenroom.limits.subscriptions" in refused["message"]
+    daemon.request("conversation/detach", {"subscription": names[0]}, 4)
+    assert "result" in attach(5)
+
+
 def test_a_delete_is_answered_when_the_registry_has_done_it() -> None:
     daemon = Scripted(replies={"Remove": lambda _: errors.WrongState("a turn is open")})
     refused = daemon.request("conversation/delete", NAMED)

@@ -106,10 +106,10 @@ HALF = "half a surrogate pair"
 def test_half_a_surrogate_pair_is_refused_wherever_it_stands() -> None:
     daemon = Scripted()
     half = json.loads('"\\ud800"')
-    assert refused(daemon, "conversation/send", {**NAMED, "prompt": half}).startswith(HALF)
+    assert HALF in refused(daemon, "conversation/send", {**NAMED, "prompt": half})
     items = [{"type": "text", "text": "fine"}, {"type": "text", "text": half}]
-    assert refused(daemon, "conversation/send", {**NAMED, "items": items}).startswith(HALF)
-    assert refused(daemon, "conversation/create", {"config": {half: 1}}).startswith(HALF)
+    assert HALF in refused(daemon, "conversation/send", {**NAMED, "items": items})
+    assert HALF in refused(daemon, "conversation/create", {"config": {half: 1}})
     assert daemon.told == []
     assert "result" in (daemon.request("conversation/send", {**NAMED, "prompt": "\U0001f600"}) or {})
 
@@ -186,7 +186,7 @@ def test_notifications_and_answers_of_a_client_do_nothing(line: bytes) -> None:
 
 def test_a_line_that_was_too_long_is_answered_without_an_id() -> None:
     daemon = Scripted()
-    daemon.perform(daemon.dialect.too_long(99))
+    daemon.perform(daemon.dialect.skipped("a message of 99 bytes is too long"))
     assert daemon.lines[0]["error"]["code"] == -32600
     assert daemon.lines[0]["id"] is None
 

@@ -130,6 +130,7 @@ class Daemon:
         self.stops_by_itself = True
         self.serve: dict[type, Callable[[Any], Any]] = {
             ask.MakeSettings: self._make_settings,
+            ask.Permit: lambda request: ask.SettingsMade(request.settings),
             ask.ReadHistory: self._read_history,
         }
         self.asked: list[Any] = []

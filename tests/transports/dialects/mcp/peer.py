@@ -66,7 +66,7 @@ class McpClient:
 
     def _make(self, options: McpOptions) -> Any:
         def make(client: Any) -> McpDialect:
-            self.dialect = McpDialect(client, options)
+            self.dialect = McpDialect(client, lambda: options)
             return self.dialect
 
         return make

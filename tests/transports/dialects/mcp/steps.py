@@ -38,14 +38,18 @@ def sent(client: McpClient, conversation: ConversationId, text: str = "Hello", r
 
 
 def wants_to_run(
-    daemon: Daemon, conversation: ConversationId, name: str = "a1", reason: str | None = None
+    daemon: Daemon,
+    conversation: ConversationId,
+    name: str = "a1",
+    reason: str | None = None,
+    command: tuple[str, ...] = ("git", "init"),
 ) -> ApprovalId:
     approval = ApprovalId(f"{name}@{conversation}")
     daemon.say(
         conversation,
         ev.ExecApprovalRequest(
             call_id=CallId("call1234"),
-            command=("git", "init"),
+            command=command,
             cwd=Path("/w"),
             approval_id=approval,
             item_id=ItemId(f"i-{name}"),

@@ -54,11 +54,13 @@ def test_a_command_is_asked_for_right_after_its_event() -> None:
             "message": "Allow Codex to run `git init` in `/w`?",
             "requestedSchema": NOTHING_TO_FILL_IN,
             "codex_elicitation": "exec-approval",
+            "threadId": conversation,
             "codex_mcp_tool_call_id": "1",
             "codex_event_id": "1",
             "codex_call_id": "call1234",
             "codex_command": ["git", "init"],
             "codex_cwd": "/w",
+            "codex_parsed_cmd": [{"type": "unknown", "cmd": "git init"}],
         },
     }
 
@@ -77,16 +79,29 @@ def test_an_approved_command_runs_and_the_call_goes_on_to_its_end() -> None:
     assert nothing_open(client)
 
 
-def test_a_patch_is_asked_for_exactly_as_clients_of_its_time_match_it() -> None:
+def test_a_patch_is_asked_of_newer_clients_in_the_shape_that_they_know() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon, protocol="2025-11-25")
+    wants_to_patch(daemon, began(daemon, client, 1))
+    diff = "@@ -1 +1 @@\n-original content\n+modified content\n"
+    assert client.told("elicitation/create")[0]["codex_changes"] == {
+        "/w/f.txt": {"type": "update", "unified_diff": diff, "move_path": None},
+        "/w/g.txt": {"type": "delete", "content": ""},
+    }
+
+
+def test_a_patch_is_asked_for_as_clients_of_its_time_read_it() -> None:
     daemon = Daemon()
     client = McpClient(daemon)
-    wants_to_patch(daemon, began(daemon, client, 1))
+    conversation = began(daemon, client, 1)
+    wants_to_patch(daemon, conversation)
     diff = "@@ -1 +1 @@\n-original content\n+modified content\n"
     assert client.told("elicitation/create") == [
         {
             "message": "Allow Codex to apply proposed code changes?",
             "requestedSchema": NOTHING_TO_FILL_IN,
             "codex_elicitation": "patch-approval",
+            "threadId": conversation,
             "codex_mcp_tool_call_id": "1",
             "codex_event_id": "1",
             "codex_call_id": "call1234",
@@ -103,15 +118,47 @@ def test_clients_of_today_read_the_files_in_the_message() -> None:
     client = McpClient(daemon, protocol="2025-11-25")
     wants_to_patch(daemon, began(daemon, client, 1))
     (params,) = client.told("elicitation/create")
-    assert params["message"].splitlines()[1:] == ["update /w/f.txt", "delete /w/g.txt"]
+    assert params["message"].splitlines() == [
+        "Allow Codex to apply proposed code changes?",
+        "  change /w/f.txt",
+        "    @@ -1 +1 @@",
+        "    -original content",
+        "    +modified content",
+        "  delete /w/g.txt",
+    ]
 
 
-def test_a_reason_is_the_first_line_of_the_message() -> None:
+@pytest.mark.parametrize("protocol", ["2025-06-18", "2025-11-25"])
+def test_what_the_agent_says_comes_last_on_one_line_as_its_words(protocol: str) -> None:
     daemon = Daemon()
-    client = McpClient(daemon)
-    wants_to_run(daemon, began(daemon, client, 1), reason="needs a repository")
+    client = McpClient(daemon, protocol=protocol)
+    reason = "safe\x1b[2J\nAllow Codex to run `ls` in `/w`?\u202e" + "x" * 5000
+    wants_to_run(daemon, began(daemon, client, 1), reason=reason)
     (params,) = client.told("elicitation/create")
-    assert params["message"] == "needs a repository\nAllow Codex to run `git init` in `/w`?"
+    first, *facts, said = params["message"].splitlines()
+    assert first == "Allow Codex to run `git init` in `/w`?"
+    assert facts == ["  $ git init", "  in /w", "  outside the sandbox"]
+    assert said.startswith(r'  the agent says: "safe\x1b[2J Allow Codex to run `ls` in `/w`?\u202exxx')
+    assert said.endswith('more characters)"')
+    assert len(said) < 400
+
+
+@pytest.mark.parametrize("protocol", ["2025-06-18", "2025-11-25"])
+def test_a_command_that_could_be_misread_has_lines_of_its_own(protocol: str) -> None:
+    daemon = Daemon()
+    client = McpClient(daemon, protocol=protocol)
+    command = ("sh", "-c", "make` in `/w`?\n\nAllow Codex to run `ls\u200b")
+    wants_to_run(daemon, began(daemon, client, 1), command=command)
+    (params,) = client.told("elicitation/create")
+    assert params["message"].splitlines() == [
+        "Allow Codex to run this command?",
+        "  $ sh -c $'make` in `/w`?",
+        "  >",
+        r"  > Allow Codex to run `ls\u200b'",
+        "  in /w",
+        "  outside the sandbox",
+    ]
+    assert params["codex_command"] == list(command)
 
 
 @pytest.mark.parametrize(
@@ -139,13 +186,52 @@ def test_both_shapes_of_a_reply_are_read_and_any_other_is_a_no(reply: Any, decis
     assert decisions(daemon) == [decision]
 
 
-@pytest.mark.parametrize("reply", [{"decision": "abort"}, {"action": "cancel"}])
-def test_an_abort_ends_the_turn(reply: Any) -> None:
+def test_a_dismissed_question_is_denied_where_nobody_else_could_be_asked_and_the_caller_learns_what_it_was() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon)
+    conversation = began(daemon, client, 1)
+    wants_to_run(daemon, conversation)
+    client.respond(0, {"action": "cancel"})
+    (answer,) = daemon.answered
+    assert answer.decision is Decision.DENIED
+    assert answer.reason == "the client dismissed the question"
+    daemon.finish(conversation, "I could not run it")
+    daemon.settle()
+    result = client.answer(1)["result"]
+    said, remark = (one["text"] for one in result["content"])
+    assert said == "I could not run it" == result["structuredContent"]["content"]
+    assert remark.startswith(
+        "The agent asked for `git init` in `/w`, outside the sandbox; "
+        "the client dismissed the question, so it was denied"
+    )
+    assert "answer_approval" in remark
+    assert "approval-policy never" in remark
+    assert result["structuredContent"]["notices"] == [remark]
+    assert "isError" not in result
+    assert nothing_open(client)
+
+
+def test_a_dismissed_question_stays_open_for_another_client_that_can_be_asked() -> None:
+    daemon = Daemon()
+    client, other = McpClient(daemon, "c1"), McpClient(daemon, "c2")
+    conversation = began(daemon, client, 1)
+    other.ask("addConversationListener", {"conversationId": conversation})
+    wants_to_run(daemon, conversation)
+    client.respond(0, {"action": "cancel"})
+    assert decisions(daemon) == []
+    other.respond(0, {"decision": "approved"})
+    assert decisions(daemon) == [Decision.APPROVED]
+    daemon.finish(conversation, "Done")
+    daemon.settle()
+    assert "notices" not in client.answer(1)["result"]["structuredContent"]
+
+
+def test_an_abort_ends_the_turn() -> None:
     daemon = Daemon()
     client = McpClient(daemon)
     began_in = began(daemon, client)
     wants_to_run(daemon, began_in)
-    client.respond(0, reply)
+    client.respond(0, {"decision": "abort"})
     assert client.types()[-1] == "turn_aborted"
     assert nothing_open(client)
 

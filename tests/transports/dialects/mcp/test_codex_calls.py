@@ -8,7 +8,6 @@ import pytest
 
 from actors import events as ev
 from actors.effects import Deliver, Slice
-from actors.errors import Overloaded
 from actors.ids import CallId, ConnectionId, ItemId
 from actors.orders import Completed, Crashed, InputWanted, ModelFailed
 from tests.transports.dialects.mcp.daemon import Daemon
@@ -72,6 +71,48 @@ def test_all_arguments_reach_the_settings_and_words_of_the_bridge_come_second() 
     (made,) = [one for one in daemon.asked if isinstance(one, ask.MakeSettings)]
     assert (made.model, made.cwd, made.approval_policy, made.sandbox) == ("o3", "sub", "never", "read-only")
     assert (made.config, made.base_instructions, made.include_plan_tool) == ({"a.b": 1}, "be brief", True)
+
+
+def test_what_has_no_effect_in_a_call_is_named_in_its_result_and_in_a_warning() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon)
+    conversation = began(
+        daemon, client, 1, **{"compact-prompt": "short", "sandbox-mode": "x", "base_instructions": "b"}
+    )
+    daemon.finish(conversation, "Done")
+    daemon.settle()
+    notices = [
+        "codex: unknown argument 'sandbox-mode', ignored",
+        "codex: compact-prompt has no effect yet: histories are not compacted",
+    ]
+    assert client.answer(1)["result"]["structuredContent"]["notices"] == notices
+    assert [one["data"] for one in client.told("notifications/message")][:2] == notices
+    reply = client.tool("codex-reply", {"threadId": conversation, "prompt": "x", "model": "o3"}, 2)
+    daemon.finish(conversation, "Done")
+    daemon.settle()
+    said = client.answer(reply)["result"]["structuredContent"]["notices"]
+    assert said == ["codex-reply: unknown argument 'model', ignored"]
+
+
+def test_a_call_of_which_everything_counts_has_no_notices() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon)
+    conversation = began(daemon, client, 1, **{"developer-instructions": "d", "approval_policy": "never"})
+    daemon.finish(conversation, "Done")
+    daemon.settle()
+    assert "notices" not in client.answer(1)["result"]["structuredContent"]
+    (made,) = [one for one in daemon.asked if isinstance(one, ask.MakeSettings)]
+    assert made.developer_instructions == "d"
+
+
+def test_what_a_conversation_method_does_not_know_is_told_as_a_warning() -> None:
+    client = McpClient(Daemon())
+    client.ask("newConversation", {"model": "m", "modelProvider": "x", "_meta": {}})
+    client.result("conversationCreate", {"prompt": "", "model": "m", "cwd": "/w", "effort": "low"})
+    told = [one["data"] for one in client.told("notifications/message")]
+    assert "newConversation: unknown argument 'modelProvider', ignored" in told
+    assert "conversationCreate: unknown argument 'effort', ignored" in told
+    assert not any("_meta" in one for one in told)
 
 
 def test_the_client_s_environment_is_remembered_before_anything_runs() -> None:
@@ -151,10 +192,8 @@ def test_a_conversation_that_cannot_start_is_told_so() -> None:
     daemon = Daemon()
     daemon._routing._max_live = 0
     text = text_of(McpClient(daemon).result("codex", {"prompt": "x"}))
-    assert (
-        text
-        == f"Failed to start Codex session: {Overloaded('the limit of live conversations (0) is reached').message}"
-    )
+    assert text.startswith("Failed to start Codex session: ")
+    assert "greenroom.limits.live_sessions" in text
 
 
 def test_a_failing_model_is_an_error_and_the_event_comes_first() -> None:
@@ -173,13 +212,14 @@ def test_a_failing_model_is_an_error_and_the_event_comes_first() -> None:
     assert result["structuredContent"]["threadId"] == conversation
 
 
-def test_a_crash_of_the_agent_is_an_aborted_turn_in_words_that_clients_know() -> None:
+def test_a_crash_of_the_agent_is_a_failed_turn_in_words_that_clients_know() -> None:
     daemon = Daemon()
     client = McpClient(daemon)
     conversation = began(daemon, client, 1)
     daemon.end(conversation, Crashed("a bug"))
     daemon.settle()
-    assert client.events()[-1] == {"type": "turn_aborted", "reason": "interrupted"}
+    over = {"type": "task_complete", "last_agent_message": None}
+    assert client.events()[-2:] == [{"type": "error", "message": "a bug"}, over]
     assert text_of(client.answer(1)["result"]) == "a bug"
 
 
@@ -283,6 +323,31 @@ def test_twin_notifications_repeat_each_event_under_its_own_name() -> None:
         after = client.lines[client.lines.index(line) + 1]
         assert after["method"] == line["params"]["msg"]["type"]
         assert after["params"] == line["params"]
+
+
+@pytest.mark.parametrize(
+    ("protocol", "twins", "told"),
+    [
+        ("2025-06-18", "auto", ["task_started", "agent_message", "task_complete"]),
+        ("2024-11-05", "auto", ["task_started", "agent_message", "task_complete"]),
+        ("2025-11-25", "auto", []),
+        ("2025-06-18", False, []),
+        ("2025-11-25", True, ["task_started", "agent_message_delta", "agent_message", "task_complete"]),
+    ],
+)
+def test_events_go_under_their_own_names_to_clients_of_that_time_and_deltas_only_where_asked_for(
+    protocol: str, twins: Any, told: list[str]
+) -> None:
+    daemon = Daemon()
+    client = McpClient(daemon, protocol=protocol, twin_notifications=twins)
+    conversation = began(daemon, client, 1)
+    daemon.say(conversation, ev.AgentMessageDelta(delta="Do", item_id=ItemId("i")))
+    daemon.settle()
+    daemon.say(conversation, ev.AgentMessage(message="Done", item_id=ItemId("i")))
+    daemon.finish(conversation, "Done")
+    daemon.settle()
+    named = {"task_started", "agent_message_delta", "agent_message", "task_complete", "session_configured"}
+    assert [one["method"] for one in client.lines if one.get("method") in named - {"session_configured"}] == told
 
 
 def test_events_have_the_members_of_their_time_and_no_others() -> None:

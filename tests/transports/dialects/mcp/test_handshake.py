@@ -1,10 +1,13 @@
 """initialize, ping, and what is no method."""
 
+import json
+
 import pytest
 
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import McpClient
 from tests.transports.dialects.mcp.steps import began
+from transports.dialect import Write
 
 
 def test_the_result_of_initialize_is_the_reference_s_with_what_we_can_do_besides() -> None:
@@ -100,3 +103,44 @@ def test_an_id_that_is_still_open_is_not_taken_twice() -> None:
     client.begin("ping", None, 7)
     assert client.answer(7)["error"]["code"] == -32602
     assert client.answers("7") == []
+
+
+@pytest.mark.parametrize("revision", ["2026-07-28", "2099-01-01", 5, ""])
+@pytest.mark.parametrize("hello", [True, False])
+def test_a_request_of_a_revision_that_is_not_spoken_is_refused_before_anything_runs(
+    revision: object, hello: bool
+) -> None:
+    daemon = Daemon()
+    client = McpClient(daemon, hello=hello)
+    meta = {"io.modelcontextprotocol/protocolVersion": revision}
+    error = client.answer(client.tool("codex", {"prompt": "hi"}, 1, _meta=meta))["error"]
+    assert error["code"] == -32022
+    assert error["data"]["supported"] == ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
+    assert daemon.conversations == []
+
+
+def test_an_initialize_agrees_on_a_revision_whatever_its_meta_names() -> None:
+    client = McpClient(Daemon(), hello=False)
+    who = {"name": "tester", "version": "1"}
+    said = {"protocolVersion": "2026-07-28", "capabilities": {}, "clientInfo": who}
+    meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}
+    assert client.ask("initialize", {**said, "_meta": meta})["result"]["protocolVersion"] == "2025-11-25"
+
+
+def test_a_request_that_names_a_revision_that_is_spoken_runs() -> None:
+    client = McpClient(Daemon())
+    meta = {"io.modelcontextprotocol/protocolVersion": "2025-11-25"}
+    assert client.ask("ping", {"_meta": meta})["result"] == {}
+
+
+def test_what_concerns_everybody_is_told_after_the_handshake_and_not_before() -> None:
+    early = McpClient(Daemon(), hello=False)
+    assert list(early.dialect.announced("the journal is gone")) == []
+    client = McpClient(Daemon())
+    (action,) = client.dialect.announced("the journal is gone")
+    assert isinstance(action, Write)
+    assert json.loads(action.data) == {
+        "jsonrpc": "2.0",
+        "method": "notifications/message",
+        "params": {"level": "error", "logger": "greenroom", "data": "the journal is gone"},
+    }

@@ -1,6 +1,9 @@
 """The tools that are ours, how tools are listed, progress, and completion."""
 
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 from actors import events as ev
 from actors.ids import CallId, ItemId
@@ -36,6 +39,8 @@ def test_the_reference_s_tools_have_the_reference_s_names_and_arguments() -> Non
         "sandbox",
         "config",
         "base-instructions",
+        "developer-instructions",
+        "compact-prompt",
         "include-plan-tool",
     ]
     assert codex["inputSchema"]["required"] == ["prompt"]
@@ -55,6 +60,19 @@ def test_every_tool_has_a_title_hints_and_a_schema_of_what_comes_out() -> None:
             "openWorldHint",
         }
         assert tool["outputSchema"]["type"] == "object"
+
+
+def schemas_in(value: object) -> Iterator[dict[str, object]]:
+    if isinstance(value, dict):
+        yield value
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from schemas_in(inner)
+
+
+@pytest.mark.parametrize("tool", ALL, ids=lambda tool: tool["name"])
+def test_no_schema_has_a_list_of_types_which_some_models_do_not_read(tool: dict[str, object]) -> None:
+    for schema in schemas_in([tool["inputSchema"], tool["outputSchema"]]):
+        assert not isinstance(schema.get("type"), list), schema
 
 
 def test_a_tool_that_is_not_listed_can_be_called() -> None:

@@ -3,9 +3,12 @@
 import json
 from uuid import uuid4
 
+import pytest
+
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import McpClient
 from tests.transports.dialects.mcp.steps import created, finished, nothing_open, sent, wants_to_run
+from transports.dialects.mcp.resources import SPELLINGS
 
 UPDATED = "notifications/resources/updated"
 LIST_CHANGED = "notifications/resources/list_changed"
@@ -23,6 +26,20 @@ def test_every_conversation_is_a_resource_and_pages_lose_none() -> None:
     second = client.ask("resources/list", {"cursor": first["nextCursor"]})["result"]
     assert {one["uri"] for one in (*first["resources"], *second["resources"])} == made
     assert "nextCursor" not in second
+
+
+@pytest.mark.parametrize("cursor", ["nonsense", "", "nan|x", "1e999|x", "-inf|x", "9|"])
+@pytest.mark.parametrize("method", ["resources/list", "resources/templates/list", "tools/list"])
+def test_a_cursor_that_is_none_of_ours_is_refused(method: str, cursor: str) -> None:
+    error = McpClient(Daemon()).ask(method, {"cursor": cursor})["error"]
+    assert error["code"] == -32602
+
+
+@pytest.mark.parametrize("tool", ["list_conversations", "conversationsList"])
+def test_a_bad_cursor_is_an_error_of_its_tool(tool: str) -> None:
+    result = McpClient(Daemon()).result(tool, {"cursor": "nonsense"})
+    assert result["isError"]
+    assert "cursor" in str(result["content"])
 
 
 def test_there_is_a_template_for_reading_and_one_for_programs() -> None:
@@ -77,6 +94,33 @@ def test_after_unsubscribing_there_is_silence() -> None:
     sent(client, conversation)
     assert client.told(UPDATED) == []
     assert nothing_open(client)
+
+
+def test_a_connection_watches_listens_to_and_streams_so_many_conversations_together() -> None:
+    client = McpClient(Daemon(), subscriptions=3)
+    made = [created(client) for _ in range(4)]
+    assert client.ask("resources/subscribe", {"uri": uri(made[0])})["result"] == {}
+    assert client.ask("resources/subscribe", {"uri": uri(made[1])})["result"] == {}
+    assert "result" in client.ask("addConversationListener", {"conversationId": made[2]})
+    for method, params in (
+        ("resources/subscribe", {"uri": uri(made[3])}),
+        ("addConversationListener", {"conversationId": made[3]}),
+    ):
+        assert "greenroom.limits.subscriptions" in client.ask(method, params)["error"]["message"]
+    assert client.ask("resources/unsubscribe", {"uri": uri(made[0])})["result"] == {}
+    assert client.ask("resources/subscribe", {"uri": uri(made[3])})["result"] == {}
+
+
+def test_one_conversation_is_not_watched_under_ever_more_spellings_of_its_id() -> None:
+    client = McpClient(Daemon())
+    conversation = created(client)
+    letters = [place for place, letter in enumerate(conversation) if letter.isalpha()]
+    spelled = [conversation[:at] + conversation[at].upper() + conversation[at + 1 :] for at in letters]
+    answers = [client.ask("resources/subscribe", {"uri": uri(one)}) for one in (spelled * 9)[:9] + spelled]
+    taken = {one for one, answer in zip((spelled * 9)[:9] + spelled, answers, strict=True) if "result" in answer}
+    assert len(taken) <= SPELLINGS
+    sent(client, conversation)
+    assert len(client.told(UPDATED)) <= SPELLINGS
 
 
 def test_who_only_watches_is_never_asked() -> None:

@@ -8,9 +8,10 @@ import pytest
 from actors import events as ev
 from actors.effects import EndSubscription, Unsubscribed
 from actors.ids import ConversationId, ItemId
+from actors.orders import Crashed
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import Json, McpClient
-from tests.transports.dialects.mcp.steps import created, finished, nothing_open, sent, wants_to_run
+from tests.transports.dialects.mcp.steps import began, created, finished, nothing_open, sent, text_of, wants_to_run
 from transports.dialects.mcp import stream
 from transports.dialects.mcp.stream import History
 
@@ -316,3 +317,25 @@ def test_who_reads_a_conversation_that_is_gone_is_told_so_and_its_question_is_ta
     assert "can't be listened to any more" in client.told("notifications/message")[-1]["data"]
     assert client.told("notifications/cancelled") == [{"requestId": 0, "reason": "the actor failed"}]
     assert nothing_open(client)
+
+
+def test_a_turn_that_failed_says_error_on_every_wire_and_is_nowhere_called_interrupted() -> None:
+    daemon = Daemon()
+    caller, streamer, listener = McpClient(daemon, "c1"), McpClient(daemon, "c2"), McpClient(daemon, "c3")
+    conversation = began(daemon, caller, 1)
+    streams(streamer, conversation)
+    listener.ask("addConversationListener", {"conversationId": conversation})
+    daemon.end(conversation, Crashed("ValueError: a bug"))
+    daemon.settle()
+    error, over = (
+        {"type": "error", "message": "ValueError: a bug"},
+        {"type": "task_complete", "last_agent_message": None},
+    )
+    assert [one["msg"] for one in caller.told("codex/event")][-2:] == [error, over]
+    assert [one["msg"] for name in ("error", "task_complete") for one in streamer.told(name)] == [error, over]
+    told = [one["params"]["msg"] for one in listener.lines if one.get("method", "").startswith("codex/event/")]
+    assert told == [error, over]
+    result = caller.answer(1)["result"]
+    assert result["isError"]
+    assert text_of(result) == "ValueError: a bug"
+    assert "interrupted" not in str(caller.lines + streamer.lines + listener.lines).lower()

@@ -35,7 +35,7 @@ def codex(call: Call, given: Any) -> Iterable[Action]:
         return call.tool_error(f"Failed to parse configuration for Codex tool: {error}")
     if _says_nothing(wanted.prompt):
         return call.tool_error(NO_WORDS)
-    return _begin(call, wanted)
+    return _begin(call, wanted, creation.without_effect("codex", arguments.Codex, given))
 
 
 def codex_reply(call: Call, given: Any) -> Iterable[Action]:
@@ -53,7 +53,8 @@ def codex_reply(call: Call, given: Any) -> Iterable[Action]:
         conversation = conversation_id(wanted.session_id)
     except ValueError as error:
         return call.tool_error(f"Failed to parse session_id: {error}")
-    return _continue(call, conversation, wanted)
+    ignored = creation.without_effect("codex-reply", arguments.CodexReply, given)
+    return _continue(call, conversation, wanted, ignored)
 
 
 def _says_nothing(prompt: str) -> bool:
@@ -61,8 +62,8 @@ def _says_nothing(prompt: str) -> bool:
     return not prompt.strip()
 
 
-def _begin(call: Call, wanted: arguments.Codex) -> Iterable[Action]:
-    turn = _open(call, first=True)
+def _begin(call: Call, wanted: arguments.Codex, ignored: tuple[str, ...]) -> Iterable[Action]:
+    turn = _open(call, ignored, first=True)
     conversation = ConversationId(str(uuid4()))
 
     def made(answer: Any) -> Iterable[Action]:
@@ -73,6 +74,7 @@ def _begin(call: Call, wanted: arguments.Codex) -> Iterable[Action]:
             yield from _close(turn, _error(text))
             return
         yield from creation.notices(call, answer)
+        turn.notices += tuple(one for one in answer.warnings if one not in turn.notices)
         yield Ask(ask.RememberEnvironment(None, conversation))
         yield from call.tell(lambda caller: Create(conversation, Begin(caller, answer.settings)), begun)
 
@@ -86,24 +88,33 @@ def _begin(call: Call, wanted: arguments.Codex) -> Iterable[Action]:
         turn.conversation = conversation
         yield from _say(turn, conversation, wanted.prompt, 0)
 
+    yield from _warn(turn)
     yield from progress.begun(turn, call.desk.options.progress_seconds)
-    yield from call.ask(lambda token: creation.settings_request(token, call.desk.options.defaults, wanted), made)
+    yield from call.ask(lambda token: creation.settings_request(token, call.desk.options.person, wanted), made)
 
 
-def _continue(call: Call, conversation: ConversationId, wanted: arguments.CodexReply) -> Iterable[Action]:
-    turn = _open(call, first=False)
+def _continue(
+    call: Call, conversation: ConversationId, wanted: arguments.CodexReply, ignored: tuple[str, ...]
+) -> Iterable[Action]:
+    turn = _open(call, ignored, first=False)
+    yield from _warn(turn)
     turn.conversation = conversation
     yield from progress.begun(turn, call.desk.options.progress_seconds)
     yield Ask(ask.RememberEnvironment(None, conversation))
     yield from _say(turn, conversation, wanted.prompt, None, wanted.if_busy)
 
 
-def _open(call: Call, *, first: bool) -> TurnCall:
+def _open(call: Call, ignored: tuple[str, ...], *, first: bool) -> TurnCall:
     desk = call.desk
     number = desk.expected.number()
-    turn = TurnCall(call, number, f"{desk.client.label}#{number}", first)
+    turn = TurnCall(call, number, f"{desk.client.label}#{number}", first, notices=ignored)
     desk.running.add(turn)
     return turn
+
+
+def _warn(turn: TurnCall) -> Iterable[Action]:
+    for notice in turn.notices:
+        yield from turn.call.desk.loudness.once("warning", notice)
 
 
 def _say(
@@ -119,7 +130,8 @@ def _say(
         yield from desk.readers.attach(desk.readers.new(conversation, CallSink(desk, conversation)), after)
     caller = turn.caller = desk.expected.reply(lambda answer: _ended(turn, answer))
     items = (TextItem(text=prompt),)
-    yield Tell(ToConversation(conversation, Send(caller, items, policy, await_end=True, by=turn.by)))
+    said = Send(caller, items, policy, await_end=True, by=turn.by, gone_s=desk.options.gone_s)
+    yield Tell(ToConversation(conversation, said))
 
 
 def _ended(turn: TurnCall, answer: Any) -> Iterable[Action]:
@@ -158,7 +170,7 @@ def result_of(turn: TurnCall, answer: Any) -> dict[str, Any]:
     match answer:
         case TurnResult(ending=Ending.COMPLETED, message=message):
             text = message or ""
-            return {"content": _text(text), **_structured(turn, text)}
+            return {"content": _text(text, *turn.remarks), **_structured(turn, text)}
         case TurnResult(ending=ending) if ending in STOPPED:
             return _failed(turn, INTERRUPTED)
         case TurnResult(ending=ending, message=message):
@@ -177,19 +189,21 @@ def result_of(turn: TurnCall, answer: Any) -> dict[str, Any]:
 
 def _failed(turn: TurnCall, text: str) -> dict[str, Any]:
     """`error` is what clients of July 2025 look for."""
-    return {**_error(text), **_structured(turn, text), "error": text}
+    return {**_error(text, *turn.remarks), **_structured(turn, text), "error": text}
 
 
-def _error(text: str) -> dict[str, Any]:
-    return {"content": _text(text), "isError": True}
+def _error(*texts: str) -> dict[str, Any]:
+    return {"content": _text(*texts), "isError": True}
 
 
 def _structured(turn: TurnCall, text: str) -> dict[str, Any]:
     """So that a model, which sees no notifications, learns where to reply."""
     if turn.conversation is None:
         return {}
-    return {"structuredContent": {"threadId": turn.conversation, "sessionId": turn.conversation, "content": text}}
+    said = {"threadId": turn.conversation, "sessionId": turn.conversation, "content": text}
+    notices = [*turn.notices, *turn.remarks]
+    return {"structuredContent": {**said, "notices": notices} if notices else said}
 
 
-def _text(text: str) -> list[dict[str, str]]:
-    return [{"text": text, "type": "text"}]
+def _text(*texts: str) -> list[dict[str, str]]:
+    return [{"text": text, "type": "text"} for text in texts]

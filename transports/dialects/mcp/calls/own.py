@@ -15,7 +15,7 @@ from transports.dialect import Action
 from transports.dialects.mcp import arguments
 from transports.dialects.mcp.call import Call
 from transports.dialects.mcp.decoding import decoded
-from transports.dialects.mcp.paging import page_of
+from transports.dialects.mcp.paging import BadCursor, page_of
 from transports.dialects.mcp.references import with_conversation
 from transports.dialects.mcp.transcript import as_markdown
 
@@ -27,7 +27,10 @@ def list_conversations(call: Call, given: Any) -> Iterable[Action]:
         if isinstance(answer, GreenroomError):
             return call.tool_error(answer.message)
         heads = [head for head in answer.heads if wanted.cwd in {None, head.cwd}]
-        page, cursor = page_of(heads, wanted.cursor, wanted.limit)
+        try:
+            page, cursor = page_of(heads, wanted.cursor, wanted.limit)
+        except BadCursor as error:
+            return call.tool_error(f"Invalid arguments for list_conversations: {error}")
         more = {"nextCursor": cursor} if cursor else {}
         return call.tool_payload({"conversations": [row(head) for head in page], **more})
 

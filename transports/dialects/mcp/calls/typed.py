@@ -15,8 +15,8 @@ from transports.dialects.mcp import arguments, creation
 from transports.dialects.mcp.call import Call
 from transports.dialects.mcp.decoding import Undecodable, decoded
 from transports.dialects.mcp.identifiers import conversation_id
-from transports.dialects.mcp.paging import page_of
-from transports.dialects.mcp.readers import Reader
+from transports.dialects.mcp.paging import BadCursor, page_of
+from transports.dialects.mcp.readers import FULL, Reader
 from transports.dialects.mcp.stream import TAKEN_OVER, StreamSink, disconnected
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ PAGE = 100
 def create(call: Call, given: Any) -> Iterable[Action]:
     wanted = decoded(arguments.ConversationCreate, given)
     conversation = ConversationId(str(uuid4()))
+    yield from creation.ignoring(call, "conversationCreate", arguments.ConversationCreate, given)
 
     def failed(text: str) -> Iterable[Action]:
         return call.tool_payload({"message": text}, error=True)
@@ -47,7 +48,7 @@ def create(call: Call, given: Any) -> Iterable[Action]:
         call.desk.created.keep(conversation, call.request)
         yield from call.tool_payload({"conversation_id": conversation, "model": answer.settings.model})
 
-    return call.ask(lambda token: creation.settings_request(token, call.desk.options.defaults, wanted), made)
+    yield from call.ask(lambda token: creation.settings_request(token, call.desk.options.person, wanted), made)
 
 
 def send_message(call: Call, given: Any) -> Iterable[Action]:
@@ -68,6 +69,7 @@ def send_message(call: Call, given: Any) -> Iterable[Action]:
             return failed("Session does not exist")
         return failed(f"Failed to submit user input: {answer.message}")
 
+    yield from creation.ignoring(call, "conversationSendMessage", arguments.ConversationSendMessage, given)
     if not wanted.content:
         yield from failed("No content items provided")
         return
@@ -82,7 +84,7 @@ def stream(call: Call, given: Any) -> Iterable[Action]:
     conversation = _known(decoded(arguments.ConversationStream, given).conversation_id)
     desk = call.desk
     if desk.readers.full:
-        yield from call.tool_error("too many conversations are read on this connection")
+        yield from call.tool_error(FULL)
         return
     reader = desk.readers.new(conversation, StreamSink(desk, conversation, call.request))
 
@@ -125,7 +127,10 @@ def list_all(call: Call, given: Any) -> Iterable[Action]:
         if isinstance(answer, GreenroomError):
             return call.tool_payload({"message": answer.message}, error=True)
         limit = PAGE if wanted.limit is None else wanted.limit
-        heads, cursor = page_of(answer.heads, wanted.cursor, limit)
+        try:
+            heads, cursor = page_of(answer.heads, wanted.cursor, limit)
+        except BadCursor as error:
+            return call.tool_payload({"message": str(error)}, error=True)
         rows = [{"conversation_id": head.conversation, "title": head.name or head.preview} for head in heads]
         return call.tool_payload({"conversations": rows, **({"next_cursor": cursor} if cursor else {})})
 

@@ -1,0 +1,48 @@
+"""Room among the live: who waits for it, and which idle conversations are asked for it. Part of the registry's core.
+
+Nobody knows from outside whether a conversation can be parked: it is asked, the longest unused first. Those that stay
+are not asked again on behalf of the same waiting ones.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterator
+
+from actors.ids import ConversationId
+
+
+class Room:
+    def __init__(self) -> None:
+        self._used: dict[ConversationId, None] = {}  # the live ones, longest unused first
+        self._candidates: Iterator[ConversationId] | None = None  # of those who were not asked yet
+        self.asked: ConversationId | None = None
+        self.waiting: deque[ConversationId] = deque()
+
+    def use(self, conversation: ConversationId) -> None:
+        """It is live, and somebody wants something of it."""
+        self._used.pop(conversation, None)
+        self._used[conversation] = None
+
+    def leave(self, conversation: ConversationId) -> None:
+        self._used.pop(conversation, None)
+
+    def next_to_ask(self, may_be_idle: Callable[[ConversationId], bool]) -> ConversationId | None:
+        """None: nobody is left who might leave."""
+        if self._candidates is None:
+            self._candidates = iter(tuple(self._used))
+        for one in self._candidates:
+            if one in self._used and may_be_idle(one):
+                self.asked = one
+                return one
+        self._candidates = None
+        return None
+
+    def answered(self, conversation: ConversationId) -> bool:
+        """Whether it was asked for the sake of others."""
+        if self.asked != conversation:
+            return False
+        self.asked = None
+        if conversation in self._used:  # it stays: the others are asked before it is again
+            self.use(conversation)
+        else:
+            self._candidates = None
+        return True

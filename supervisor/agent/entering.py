@@ -1,0 +1,22 @@
+"""Contexts whose beginning waits for the disk: entered in a worker thread, left on the loop."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractContextManager, ExitStack, asynccontextmanager
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+@asynccontextmanager
+async def in_a_thread(make: Callable[[], AbstractContextManager[T]]) -> AsyncIterator[T]:
+    """`make` is called there too. Cancelled meanwhile, the waiter goes at once; what was entered is left later."""
+    stack = ExitStack()
+    entering = asyncio.ensure_future(asyncio.to_thread(lambda: stack.enter_context(make())))
+    try:
+        value = await asyncio.shield(entering)
+    except asyncio.CancelledError:
+        entering.add_done_callback(lambda done: None if done.cancelled() or done.exception() else stack.close())
+        raise
+    with stack:
+        yield value

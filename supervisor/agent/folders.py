@@ -1,0 +1,49 @@
+"""Folders opened component by component, following no link: what is opened is what the path says.
+
+Callers hand in resolved paths, so a link met on the way was put there since, and the open fails with OSError.
+"""
+
+import os
+from pathlib import Path
+
+# Passing through a folder must not need the right to list it.
+PASS = getattr(os, "O_PATH", getattr(os, "O_SEARCH", os.O_RDONLY)) | os.O_NOFOLLOW | os.O_CLOEXEC
+FOLDER = PASS | os.O_DIRECTORY
+
+
+def lies_in(path: Path, folder: Path) -> bool:
+    """Or is it. As `is_relative_to`, which takes apart both each time."""
+    return path == folder or str(path).startswith(f"{folder}/" if folder.parts[1:] else "/")
+
+
+def open_root() -> int:
+    return os.open("/", FOLDER)
+
+
+def open_subfolder(parent: int, name: str) -> int:
+    return os.open(name, FOLDER, dir_fd=parent)
+
+
+def open_folder(path: Path) -> int:
+    """A descriptor of a resolved folder; the caller closes it."""
+    return open_below(open_root(), path.parts[1:])
+
+
+def open_below(folder: int, names: tuple[str, ...], flags: int = FOLDER) -> int:
+    """What lies there; `flags` are for the last name. Takes `folder` over, and closes it."""
+    for number, name in enumerate(names, 1):
+        try:
+            below = os.open(name, flags if number == len(names) else FOLDER, dir_fd=folder)
+        finally:
+            os.close(folder)
+        folder = below
+    return folder
+
+
+def open_up(parent: int, name: str, mode: int) -> None:
+    """Give a new folder its rights; that its group is passed on, as its parent may want it, is left as it is."""
+    descriptor = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
+    try:
+        os.fchmod(descriptor, os.fstat(descriptor).st_mode & 0o7000 | mode)
+    finally:
+        os.close(descriptor)

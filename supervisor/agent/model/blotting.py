@@ -1,0 +1,61 @@
+"""Cutting secrets out of a server's words, however it spells them. Pure.
+
+Found are a secret as it is, with any of its characters escaped for JSON, a URL or HTML, in base64 and in hexadecimal;
+and pieces of a key, for a text may be cut in the middle of one or have it in two fields.
+"""
+
+import re
+from base64 import b64encode
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+
+BLOT = "[…]"
+PIECE = 8  # characters of a key in a row that are no chance
+LONG = 16  # a key of which pieces are looked for
+BEFORE = ("", "-", "--")  # in base64 the same bytes look different at each of three distances from the beginning
+
+
+def blotted(text: str, secrets: Iterable[str], keys: Iterable[str] = ()) -> str:
+    """`keys` are those of the secrets of which no piece may be seen either."""
+    for secret in secrets:
+        text = _spelled(secret).sub(BLOT, text)
+    for key in keys:
+        if len(key) >= LONG:
+            text = _without_pieces(text, key)
+    return text
+
+
+@lru_cache(64)
+def _spelled(secret: str) -> re.Pattern[str]:
+    return re.compile("|".join(("".join(map(_character, secret)), *map(re.escape, _encoded(secret)))))
+
+
+def _character(character: str) -> str:
+    code, plain = ord(character), re.escape(character)
+    return rf"(?:\\?{plain}|(?i:\\u{code:04x}|\\x{code:02x}|%{code:02x}|&\#0*{code};|&\#x0*{code:x};))"
+
+
+def _encoded(secret: str) -> Iterator[str]:
+    raw = secret.encode()
+    for before in BEFORE:
+        # The first and the last characters also hold bits of what stands beside it.
+        whole = b64encode(before.encode() + raw).decode().rstrip("=")
+        inner = whole[(len(before) * 8 + 5) // 6 : (len(before) + len(raw)) * 8 // 6]
+        yield from {inner, inner.replace("+", "-").replace("/", "_")}
+    yield from (raw.hex(), raw.hex().upper())
+
+
+def _without_pieces(text: str, key: str) -> str:
+    pieces = {key[at : at + PIECE] for at in range(len(key) - PIECE + 1)}
+    kept, at = [], 0
+    while at < len(text):
+        end = at
+        while text[end : end + PIECE] in pieces:
+            end += 1
+        if end > at:
+            kept.append(BLOT)
+            at = end + PIECE - 1
+        else:
+            kept.append(text[at])
+            at += 1
+    return "".join(kept)

@@ -1,0 +1,61 @@
+"""What one patch may cost: bytes, files, lines, comparisons; counted while it is planned."""
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+from supervisor.agent.bounds import DEFAULTS, Bounds
+from supervisor.agent.patch.errors import PatchTooLarge
+
+Item = TypeVar("Item")
+
+STRIDE = 1024  # lines between two looks at whether the work is still wanted
+
+
+class Effort:
+    """`go_on` is called between steps; it raises where nobody waits for the plan any more."""
+
+    def __init__(self, bounds: Bounds = DEFAULTS, go_on: Callable[[], None] = lambda: None) -> None:
+        self.bounds = bounds
+        self.go_on = go_on
+        self.bytes_left = bounds.patch_bytes
+        self._lines = 0
+        self._compared = 0
+        self._paths: set[Path] = set()
+
+    def spend_bytes(self, size: int) -> None:
+        """Of a file that is read, or of one that will be written."""
+        self.go_on()
+        self.bytes_left -= size
+        if self.bytes_left < 0:
+            raise self.refusal("patch_bytes", "the patch reads and writes too much")
+
+    def spend_lines(self, count: int) -> None:
+        self.go_on()
+        self._lines += count
+        if self._lines > self.bounds.patch_lines:
+            raise self.refusal("patch_lines", "the patch and the files that it changes have too many lines")
+
+    def spend_comparisons(self, count: int) -> None:
+        self.go_on()
+        self._compared += count
+        if self._compared > self.bounds.patch_compared_lines:
+            raise self.refusal("patch_compared_lines", "it takes too long to find where the patch belongs")
+
+    def spend_path(self, path: Path) -> None:
+        """A file, and the directories that lead to it."""
+        for one in (path, *path.parents):
+            if one in self._paths:
+                break
+            self._paths.add(one)
+        if len(self._paths) > self.bounds.patch_files:
+            raise self.refusal("patch_files", "the patch names too many files and directories")
+
+    def walk(self, items: Iterable[Item]) -> Iterator[Item]:
+        for number, item in enumerate(items):
+            if not number % STRIDE:
+                self.go_on()
+            yield item
+
+    def refusal(self, key: str, what: str) -> PatchTooLarge:
+        return PatchTooLarge(self.bounds.beyond(key, what) + "; use several smaller patches")

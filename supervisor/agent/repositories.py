@@ -1,0 +1,245 @@
+"""What git takes for a repository, and which of its files name programs that git starts later. Looks, starts nothing.
+
+Git reads configuration from `.git`, from what a `.git` file points to, and from any folder that holds HEAD, objects
+and refs. Configuration names hooks and further files of configuration; those may lie anywhere, also in the open tree.
+"""
+
+import functools
+import os
+import re
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+
+from supervisor.agent.reading import read_ordinary
+
+GIT = ".git"
+HEAD, COMMON, STORES = "HEAD", "commondir", ("objects", "refs")
+# In a folder that is a repository itself: what git reads programs, or where to look for them, from.
+OWN = (HEAD, COMMON, *STORES, "config", "config.worktree", "hooks", "info", "packed-refs", "modules", "worktrees")
+SET_ASIDE, GIT_SET_ASIDE = "HEAD.set-aside-by-greenroom", ".git.set-aside-by-greenroom"
+POINTER_BYTES = 8 * 1024  # a path has 4 KiB at most
+CONFIG_BYTES = 256 * 1024
+INCLUDES = 16  # files that one configuration takes in; more are not looked at
+# The search for repositories below a root. The first takes some 20 ms, the next 1 ms.
+DEPTH, FOLDERS, NESTED = 3, 400, 64
+REMEMBERED, LARGEST = 1_000, 4 * NESTED  # roots whose repositories are remembered, and of each so many
+LISTINGS = 20_000  # folders whose lists are kept; some 100 bytes each
+SETTLED_NS = 2_000_000_000  # a list younger than the coarsest clock of a file system may change without showing it
+
+NAMING = frozenset({("core", "hookspath"), ("include", "path"), ("includeif", "path")})
+HEADER = re.compile(r'\s*\[\s*([\w.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]')
+ENTRY = re.compile(r"\s*([A-Za-z][\w-]*)\s*(?:=(.*))?$", re.DOTALL)
+
+
+def behind(git: Path) -> Iterator[Path]:
+    """`.git`, and where it points to if it is a file: a worktree's own part and the part that all worktrees share."""
+    if not git.exists():
+        return
+    yield git.resolve()
+    if git.is_file() and (own := _points_to(git, "gitdir:")) is not None:
+        yield own
+        if (shared := _points_to(own / COMMON, "")) is not None:
+            yield shared
+
+
+def is_repository(folder: Path) -> bool:
+    """Whether git may take the folder itself for one, without a `.git` in it. Its stores need not be folders."""
+    return os.path.lexists(folder / HEAD) and (
+        os.path.lexists(folder / COMMON) or all(os.path.lexists(folder / store) for store in STORES)
+    )
+
+
+def below(root: Path) -> Iterator[Path]:
+    """What is closed of the repositories below a root; a `.git` there may be anybody's word for where one is."""
+    for folder, git in _remembered(root):
+        if git is None:
+            yield from parts_of(folder)
+            stores: tuple[Path, ...] = (folder,)
+        elif git.is_dir() and not git.is_symlink():
+            yield git
+            stores = (git,)
+        else:
+            yield git
+            stores = tuple(store for store in behind(git) if store != git and is_repository(store))
+            yield from stores
+        yield from named_by_config(folder, stores)
+
+
+def _remembered(root: Path) -> Iterator[tuple[Path, Path | None]]:
+    """And those that were found before: folders made since must not use the bounds up and hide them."""
+    found = dict.fromkeys(nested(root))
+    known = _known.get(root, {})
+    kept = {one: None for one in known if one not in found and os.path.lexists(one[1] or one[0] / HEAD)}
+    if found.keys() != known.keys():
+        if len(_known) >= REMEMBERED:
+            _known.clear()
+        _known[root] = dict(islice({**kept, **found}.items(), LARGEST))
+    yield from found
+    yield from kept
+
+
+def parts_of(bare: Path) -> Iterator[Path]:
+    """Of a folder that is a repository itself: what git reads programs from, or where to look for them."""
+    yield from (bare / name for name in OWN if os.path.lexists(bare / name) or name == "hooks")
+
+
+def around(folder: Path) -> tuple[Path, ...]:
+    """The folders above one that is no repository, up to the first that is one and with it."""
+    found: list[Path] = []
+    for above in folder.parents:
+        found.append(above)
+        if os.path.lexists(above / GIT) or is_repository(above):
+            break
+    return tuple(found)
+
+
+def named_by_config(folder: Path, stores: Iterable[Path]) -> Iterator[Path]:
+    """Folders of hooks and files of configuration that a repository names; they need not exist."""
+    files = deque(file for store in stores for file in (store / "config", store / "config.worktree"))
+    files.extend(_yours(Path("~").expanduser()))
+    seen: set[Path] = set(files)
+    while files:
+        file = files.popleft()
+        for section, value in _naming(file):
+            if section == "core":
+                hooks = _hooks(folder / _expanded(value))
+                if not folder.is_relative_to(hooks):  # else all of it would be closed
+                    yield hooks
+            else:
+                included = file.parent / _expanded(value)
+                if included not in seen and len(seen) < INCLUDES:
+                    seen.add(included)
+                    files.append(included)
+                    yield included
+
+
+@functools.cache
+def _yours(home: Path) -> tuple[Path, ...]:
+    return home / ".gitconfig", home / ".config/git/config", Path("/etc/gitconfig")
+
+
+def nested(root: Path) -> Iterator[tuple[Path, Path | None]]:
+    """Each repository below a root's own, as far as the bounds reach, the shallow ones first, and its `.git`.
+
+    None: the folder is the repository. Links to folders are not followed.
+    """
+    folders = deque([(str(root), 0)])
+    looked = found = 0
+    while folders and looked < FOLDERS and found < NESTED:
+        folder, depth = folders.popleft()
+        looked += 1
+        names = _inside(folder)
+        bare = set(STORES).issubset(names) and is_repository(Path(folder))
+        if bare and depth:
+            found += 1
+            yield Path(folder), None
+        for name in names:
+            if name.casefold() == GIT:
+                if depth and found < NESTED:
+                    found += 1
+                    yield Path(folder), Path(folder, name)
+            elif depth < DEPTH and not (bare and name in OWN):
+                folders.append((f"{folder.rstrip('/')}/{name}", depth + 1))
+
+
+def entries(text: str) -> Iterator[tuple[str, str, str]]:
+    """Section and key in lower case, and the value, as git-config(1) describes the format."""
+    section = ""
+    for line in text.replace("\r\n", "\n").replace("\\\n", "").split("\n"):
+        rest = line
+        if header := HEADER.match(line):
+            section, rest = header[1].lower(), line[header.end() :]
+        if entry := ENTRY.match(rest):
+            yield section, entry[1].lower(), _value(entry[2] or "")
+
+
+def _value(text: str) -> str:
+    told, quoted, characters = "", False, iter(text)
+    for one in characters:
+        if one == "\\":
+            told += next(characters, "")
+        elif one == '"':
+            quoted = not quoted
+        elif one in "#;" and not quoted:
+            break
+        else:
+            told += one
+    return told.strip()
+
+
+def _hooks(folder: Path) -> Path:
+    """Husky names `.husky/_`, whose programs start those beside it."""
+    return folder.parent if folder.name == "_" else folder
+
+
+def _expanded(value: str) -> Path:
+    try:
+        return Path(value.replace("\0", "")).expanduser()
+    except RuntimeError:  # no such user
+        return Path(value)
+
+
+def _inside(folder: str) -> tuple[str, ...]:
+    """Its folders, and its `.git` whatever that is. Read again only when the folder's list has changed."""
+    try:
+        found = os.stat(folder, follow_symlinks=False)  # noqa: PTH116 - four hundred times a command
+        place = (found.st_dev, found.st_ino)
+        known = _listings.get(place)
+        if known is not None and known[0] == found.st_ctime_ns:
+            return known[1]
+        with os.scandir(folder) as entries_:
+            names = tuple(one.name for one in entries_ if _is_git(one) or one.is_dir(follow_symlinks=False))
+    except OSError:  # gone, or not ours to list: then it is not ours to change either
+        return ()
+    if time.time_ns() - found.st_ctime_ns > SETTLED_NS:
+        if len(_listings) >= LISTINGS:
+            _listings.clear()
+        _listings[place] = (found.st_ctime_ns, names)
+    return names
+
+
+def _is_git(entry: os.DirEntry[str]) -> bool:
+    return entry.name.casefold() == GIT
+
+
+def _naming(file: Path) -> tuple[tuple[str, str], ...]:
+    """What names programs or further files in a configuration. Read again only when the file has changed."""
+    try:
+        found = os.stat(file)  # noqa: PTH116 - two for each repository and command
+    except (OSError, ValueError):
+        return ()
+    place, state = (found.st_dev, found.st_ino), (found.st_ctime_ns, found.st_size)
+    known = _named.get(place)
+    if known is not None and known[0] == state:
+        return known[1]
+    told = tuple((section, value) for section, key, value in entries(_text(file)) if (section, key) in NAMING)
+    if time.time_ns() - found.st_ctime_ns > SETTLED_NS:
+        if len(_named) >= LISTINGS:
+            _named.clear()
+        _named[place] = (state, told)
+    return told
+
+
+# Any thread: each step is one of the dict's own.
+_known: dict[Path, dict[tuple[Path, Path | None], None]] = {}
+_named: dict[tuple[int, int], tuple[tuple[int, int], tuple[tuple[str, str], ...]]] = {}
+_listings: dict[tuple[int, int], tuple[int, tuple[str, ...]]] = {}
+
+
+def _text(file: Path) -> str:
+    try:
+        return read_ordinary(file, CONFIG_BYTES).decode("utf-8-sig", "surrogateescape")
+    except (OSError, ValueError):
+        return ""
+
+
+def _points_to(file: Path, label: str) -> Path | None:
+    try:
+        line = read_ordinary(file, POINTER_BYTES).decode("utf-8").strip()
+        target = file.parent / line.removeprefix(label).strip()
+        return target.resolve() if line.startswith(label) and target.exists() else None
+    except (OSError, ValueError, RuntimeError):  # no path at all: what isn't text, or has a NUL in it
+        return None

@@ -1,0 +1,102 @@
+"""What is seen to when a command is over, for no mount can do it before.
+
+A folder that was made a repository by what lies in it is none then, and a `.git` that is a link leads where it led.
+"""
+
+import contextlib
+import errno
+import os
+import stat
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import structlog
+
+from supervisor.agent.repositories import COMMON, GIT, GIT_SET_ASIDE, HEAD, SET_ASIDE, STORES
+from supervisor.agent.sandbox.roots import Root, Roots
+
+log = structlog.get_logger()
+NAMES = 100  # that a command may have taken on purpose, for what is set aside
+PASSABLE = stat.S_IWUSR | stat.S_IXUSR  # what it takes to look into a folder and rename there
+
+
+def seen_to(roots: Roots) -> Iterator[str]:
+    """What was found and undone, or could not be. Raises nothing."""
+    for root in roots.plain:
+        yield from _tried(root, partial(_renamed, root))
+    for root, target in roots.links:
+        yield from _tried(root, partial(_linked_again, root, target))
+
+
+def _tried(root: Root, undo: Callable[[], str]) -> Iterator[str]:
+    try:
+        with _passable(root.folder):
+            told = undo()
+    except OSError as error:
+        log.error("sandbox.repository_left", path=str(root.path), error=str(error))  # noqa: TRY400 - no bug of ours
+        told = (
+            f"{root.path} could not be looked at after a command ({error.strerror}); if it is a repository now, "
+            "its configuration may run programs outside of the sandbox: look at it before you run git there"
+        )
+    if told:
+        yield told
+
+
+def _linked_again(root: Root, target: str) -> str:
+    left = ""
+    if _exists(root.folder, GIT):
+        with contextlib.suppress(OSError):  # no link any more
+            if os.readlink(GIT, dir_fd=root.folder) == target:
+                return ""
+        free = _free(root.folder, GIT_SET_ASIDE)
+        os.rename(GIT, free, src_dir_fd=root.folder, dst_dir_fd=root.folder)
+        left = f"; what the command put there is now {free}"
+    os.symlink(target, GIT, dir_fd=root.folder)
+    log.warning("sandbox.link_restored", path=str(root.path))
+    return f"{root.path / GIT} was a link and was changed by a command; it is that link again{left}"
+
+
+def _renamed(root: Root) -> str:
+    """Git would take the folder for a repository, and run what its configuration names."""
+    there = frozenset(name for name in (HEAD, COMMON, *STORES) if _exists(root.folder, name))
+    if HEAD not in there or not (COMMON in there or there.issuperset(STORES)):
+        return ""
+    free = _free(root.folder, SET_ASIDE)
+    os.rename(HEAD, free, src_dir_fd=root.folder, dst_dir_fd=root.folder)
+    log.warning("sandbox.repository_set_aside", path=str(root.path))
+    return (
+        f"{root.path} was made a repository by what was in it after a command, and its configuration could "
+        f"run programs outside of the sandbox; its {HEAD} is now {free}"
+    )
+
+
+def _free(folder: int, name: str) -> str:
+    for one in (name, *(f"{name}.{number}" for number in range(2, NAMES))):
+        if not _exists(folder, one):
+            return one
+    raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), name)
+
+
+def _exists(folder: int, name: str) -> bool:
+    try:
+        os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+@contextlib.contextmanager
+def _passable(folder: int) -> Iterator[None]:
+    """A command may have taken the right to write there from its owner, who can give it back later."""
+    mode, name = stat.S_IMODE(os.fstat(folder).st_mode), f"/proc/self/fd/{folder}"
+    if mode & PASSABLE == PASSABLE:
+        yield
+        return
+    with contextlib.suppress(PermissionError):  # another's folder
+        Path(name).chmod(mode | PASSABLE)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(PermissionError):
+            Path(name).chmod(mode)

@@ -1,0 +1,127 @@
+"""From the roots to the mounts that make them so: what is opened, by descriptor, and what is closed again inside.
+
+Every folder between a root and what is closed in it is mounted too, on itself: a mount point can't be renamed, so
+what is closed can't be carried away and replaced. What is closed and does not exist gets a placeholder.
+"""
+
+import contextlib
+import errno
+import os
+import stat
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from supervisor.agent.folders import FOLDER, PASS, open_folder
+from supervisor.agent.repositories import GIT
+from supervisor.agent.sandbox.placeholders import Placeholders
+from supervisor.agent.sandbox.roots import Root, Roots
+
+
+@dataclass(slots=True)
+class Mounts:
+    """Path -> descriptor of what is to be seen there. In each group the later ones lie over the earlier."""
+
+    writable: dict[Path, int] = field(default_factory=dict)
+    closed: dict[Path, int] = field(default_factory=dict)
+    hidden: list[Path] = field(default_factory=list)
+
+    @property
+    def descriptors(self) -> tuple[int, ...]:
+        return tuple(dict.fromkeys((*self.writable.values(), *self.closed.values())))
+
+
+def mounts_of(roots: Roots, placeholders: Placeholders, stack: contextlib.ExitStack) -> Mounts:
+    """OSError where something was moved meanwhile: then nothing is to be run."""
+    return _Plan(roots, placeholders, stack).made()
+
+
+class _Plan:
+    def __init__(self, roots: Roots, placeholders: Placeholders, stack: contextlib.ExitStack) -> None:
+        self._roots = roots
+        self._placeholders = placeholders
+        self._stack = stack
+        self._mounts = Mounts()
+
+    def made(self) -> Mounts:
+        mounts, roots = self._mounts, self._roots
+        for root in roots.writable:
+            if (outer := roots.over(root.path.parent)) is not None:
+                self._walk(outer, root.path.parent)
+            mounts.writable[root.path] = root.folder
+        for path in roots.closed:
+            self._close(path)
+        for path in roots.hidden:
+            self._hide(path)
+        mounts.writable = dict(sorted(mounts.writable.items()))
+        mounts.closed = dict(sorted(mounts.closed.items()))
+        return mounts
+
+    def _close(self, path: Path) -> None:
+        outer = self._roots.over(path.parent)
+        if outer is None:
+            if path.exists():  # above a root, which is closed by it
+                self._mounts.closed[path] = self._own(open_folder(path))
+            return
+        folder = self._walk(outer, path.parent)
+        if folder is None:
+            return
+        try:
+            found = os.open(path.name, PASS, dir_fd=folder)
+        except FileNotFoundError:
+            self._hold(folder, path, file=path in self._roots.files)
+            return
+        if not stat.S_ISLNK(os.fstat(self._own(found)).st_mode):  # a link can't be mounted on; its target is closed
+            self._mounts.closed[path] = found
+            if path.name == GIT and stat.S_ISDIR(os.fstat(found).st_mode) and _is_empty(folder, path.name):
+                self._hold(folder, path, file=False)
+
+    def _hide(self, path: Path) -> None:
+        if path.exists():
+            outer = self._roots.over(path.parent)
+            if outer is not None:
+                self._walk(outer, path.parent)
+            self._mounts.hidden.append(path)
+        else:
+            self._close(path)
+
+    def _walk(self, outer: Root, path: Path) -> int | None:
+        """Makes mount points of the folders from the root down to the path. None: a placeholder stands in the way."""
+        folder, at = outer.folder, outer.path
+        for name in path.relative_to(outer.path).parts:
+            at /= name
+            if at in self._mounts.closed:
+                return None
+            if at not in self._mounts.writable:
+                try:
+                    below = os.open(name, FOLDER, dir_fd=folder)
+                except FileNotFoundError:
+                    self._hold(folder, at, file=False)
+                    return None
+                self._mounts.writable[at] = self._own(below)
+            folder = self._mounts.writable[at]
+        return folder
+
+    def _hold(self, folder: int, path: Path, *, file: bool) -> None:
+        standing = self._stack.enter_context(self._placeholders.held(folder, path.name, file=file))
+        if standing is not None:
+            self._mounts.closed[path] = standing
+        elif os.access(".", os.W_OK, dir_fd=folder):
+            raise OSError(errno.EBUSY, "what must not be created there could not be kept from it", str(path))
+
+    def _own(self, descriptor: int) -> int:
+        self._stack.callback(os.close, descriptor)
+        return descriptor
+
+
+def _is_empty(folder: int, name: str) -> bool:
+    """Or gone, if it was the placeholder of another program's command."""
+    try:
+        below = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    except PermissionError:  # another user's
+        return False
+    except FileNotFoundError:
+        return True
+    try:
+        return not os.listdir(below)  # noqa: PTH208 - of a descriptor
+    finally:
+        os.close(below)

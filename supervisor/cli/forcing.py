@@ -1,0 +1,166 @@
+"""The end of a daemon that is there and does not answer: waited for, made sure of, said, and then carried out.
+
+Only what holds the lock of this home is ever ended, and only if the system itself says that it is that very process.
+"""
+
+import os
+import select
+import signal
+import sys
+import time
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from supervisor.cli.client import Control, Down
+from supervisor.cli.problems import Problem
+from supervisor.paths import Paths, locate
+from supervisor.single import AlreadyRunning, held, life_of, lives, state_of
+
+PATIENCE_S = 10.0  # a daemon that is merely busy answers in this time: nothing of its own takes a second
+COMING_UP_S = 20.0  # one that has no socket yet, or none any more: the repair of a journal is the longest
+SOON_S = 1.0  # then we say what we wait for
+STACKS_S = 0.5  # to write down what its threads do, where they still can
+GONE_S = 10.0  # for a killed process to be gone
+POLL_S = 0.05
+DOING = {"T": "it is stopped, by a signal or a debugger", "D": "it waits for a disk", "R": "it is busy"}
+
+
+class Hung(NamedTuple):
+    pid: int
+    handle: int | None  # of the process itself, where the system has such handles
+
+    def send(self, number: signal.Signals) -> None:
+        with suppress(ProcessLookupError):
+            if self.handle is None:
+                os.kill(self.pid, number)
+            else:
+                signal.pidfd_send_signal(self.handle, number)
+
+    def close(self) -> None:
+        if self.handle is not None:
+            os.close(self.handle)
+
+
+def clear_the_way() -> bool:
+    """End the daemon of this home if it does not answer. False if there is none, or one that is well."""
+    paths = locate()
+    holder, before = held(paths.lock_file), None
+    while holder is not None and (holder.pid, holder.life) != before:  # it may be replaced by somebody else meanwhile
+        if _answers(paths, holder):
+            return False
+        before = (holder.pid, holder.life)
+        holder = held(paths.lock_file)
+    if holder is None:
+        return False
+    if holder.embedded:
+        raise Problem(f"pid {holder.pid} serves this home by itself (`greenroom mcp --embedded`)", "end that program")
+    with closing(_certain(paths, holder)) as hung:
+        _end(paths, hung)
+    return True
+
+
+def _answers(paths: Paths, holder: AlreadyRunning) -> bool:
+    """Waits, and says so. Also true of one that goes by itself meanwhile."""
+    limit_s = PATIENCE_S if holder.socket else COMING_UP_S
+    began, told = time.monotonic(), False
+    while held(paths.lock_file) is not None:
+        left = began + limit_s - time.monotonic()
+        try:
+            Control("up", timeout_s=max(POLL_S, left if told else SOON_S)).close()
+        except Down:
+            time.sleep(POLL_S)  # it has no socket: it comes up, or goes
+        except Problem as problem:
+            if problem.code not in {"timed_out", "failed"}:
+                raise
+        else:
+            return True
+        if time.monotonic() - began > limit_s:
+            return False
+        if not told and time.monotonic() - began >= SOON_S:
+            told = True
+            _say(f"pid {holder.pid} does not answer; waiting up to {limit_s:g} s for it")
+    return True
+
+
+def _certain(paths: Paths, holder: AlreadyRunning) -> Hung:
+    """The process that holds the lock, by what it wrote of itself or by what the kernel says; or a Problem."""
+    pid = holder.pid
+    if pid is None or not lives(pid):
+        raise Problem(
+            f"{paths.lock_file} is held by a process that is not of this machine, or of another container",
+            "end it there",
+            "not_allowed",
+        )
+    # First: what is asked next is about this process then, whoever has the pid later.
+    handle = os.pidfd_open(pid) if hasattr(os, "pidfd_open") else None
+    hung = Hung(pid, handle)
+    its_own_word = bool(holder.life) and holder.life == life_of(pid)
+    if its_own_word or (not holder.life and (_kernel_says(paths, pid) or _listens(holder.socket, pid))):
+        return hung
+    hung.close()
+    raise Problem(
+        f"it can't be shown that pid {pid} is the daemon, so it is left alone",
+        f"look with `ps -p {pid}`, and end it yourself if it is",
+        "not_allowed",
+    )
+
+
+def _kernel_says(paths: Paths, pid: int) -> bool:
+    """Whether this process holds the lock. For daemons of a version that wrote only its pid there."""
+    inode = str(Path(paths.lock_file).stat().st_ino)
+    with suppress(OSError):
+        for line in Path("/proc/locks").read_text(encoding="ascii").splitlines():
+            words = line.split()
+            if "FLOCK" in words and words[-3].endswith(f":{inode}") and words[-4] == str(pid):
+                return True
+    return False
+
+
+def _listens(address: str, pid: int) -> bool:
+    """Whether this process listens there: the kernel knows, also of one that is stopped."""
+    import socket
+
+    from transports.address import reached
+    from transports.peer import peer_of
+
+    with suppress(OSError), socket.socket(socket.AF_UNIX) as probe:
+        probe.settimeout(SOON_S)
+        reached(address, probe.connect)
+        return peer_of(probe).pid == pid
+    return False
+
+
+def _end(paths: Paths, hung: Hung) -> None:
+    doing = DOING.get(state_of(hung.pid), "why is not known")
+    _say(f"the daemon (pid {hung.pid}{_since(hung.pid)}) does not answer: {doing}")
+    _say("ending it now; turns that run are lost, everything that was stored is kept")
+    if state_of(hung.pid) != "T":
+        hung.send(signal.SIGUSR1)
+        time.sleep(STACKS_S)
+        _say(f"what its threads did is in {paths.stacks_file}")
+    hung.send(signal.SIGKILL)
+    deadline = time.monotonic() + GONE_S
+    while not _gone(hung):
+        if time.monotonic() > deadline:
+            raise Problem(f"pid {hung.pid} can't be ended: {doing}", "see to its disk, or start the machine anew")
+        time.sleep(POLL_S)
+
+
+def _gone(hung: Hung) -> bool:
+    if hung.handle is not None:
+        return bool(select.select([hung.handle], [], [], 0)[0])
+    return not lives(hung.pid)
+
+
+def _since(pid: int) -> str:
+    try:
+        started = int(life_of(pid).partition(":")[2]) / os.sysconf("SC_CLK_TCK")
+        up_s = float(Path("/proc/uptime").read_text(encoding="ascii").split()[0]) - started
+    except (OSError, ValueError):
+        return ""
+    return f", up since {time.strftime('%Y-%m-%d %H:%M', time.localtime(time.time() - up_s))}"
+
+
+def _say(text: str) -> None:
+    print(f"greenroom: {text}", file=sys.stderr, flush=True)

@@ -1,0 +1,114 @@
+"""How far a client may go, and the model behind it that writes its calls. The person's own settings have no ceiling.
+
+What goes too far is refused by name, with what would allow it; nothing is made less in silence. Looks at the file
+system only to follow links.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from actors.errors import NotAllowed
+from actors.settings import ApprovalPolicy, SandboxMode, Settings, WorkspaceWrite
+from supervisor.config.overrides import Tree
+from supervisor.config.own import Mcp
+
+WIDTH = {SandboxMode.READ_ONLY: 0, SandboxMode.WORKSPACE_WRITE: 1, SandboxMode.DANGER_FULL_ACCESS: 2}
+RAISED = "raise it with greenroom.mcp.max_sandbox in the config file"
+# Overrides that are a person's alone, and why.
+PERSONAL = {
+    "experimental_instructions_file": "it names a file to read; say what it says in base-instructions",
+    "greenroom": "it is the daemon's own",
+    "notify": "it is a program that runs outside of every sandbox",
+    "profiles": "a profile is what a person has written",
+    "shell_environment_policy": "it decides which secrets commands see",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Ceiling:
+    """`own` is what a conversation would get if the client asked for nothing, `opened` its workspace-write.
+
+    `chosen`: a person has named the directory in `own`; otherwise it is where the client happened to be started.
+    """
+
+    mcp: Mcp
+    own: Settings
+    opened: WorkspaceWrite
+    home: Path
+    chosen: bool = False
+
+    def check(self, asked: Settings) -> None:
+        """Raises NotAllowed for the first thing that goes too far."""
+        for problem in self._problems(asked):
+            raise NotAllowed(problem)
+
+    def _problems(self, asked: Settings) -> Iterator[str]:
+        mode, own = SandboxMode(asked.sandbox.mode), SandboxMode(self.own.sandbox.mode)
+        granted, allowed = WIDTH[self.mcp.max_sandbox], max(WIDTH[self.mcp.max_sandbox], WIDTH[own])
+        if WIDTH[mode] > allowed:
+            widest = next(one for one, width in WIDTH.items() if width == allowed)
+            yield f"sandbox {mode} is wider than clients may ask for ({widest}): {RAISED}"
+        if WIDTH[mode] > granted and self._asks_less(asked.approval_policy):
+            yield (
+                f"approval-policy {asked.approval_policy} together with sandbox {mode} asks a person less than the "
+                f"config does (untrusted): {RAISED}"
+            )
+        if isinstance(asked.sandbox, WorkspaceWrite) and allowed == WIDTH[SandboxMode.WORKSPACE_WRITE]:
+            yield from self._openings(asked.sandbox, asked.cwd)
+
+    def _asks_less(self, policy: ApprovalPolicy) -> bool:
+        """Without a sandbox the other policies let everything run that the model does not ask about itself."""
+        return self.own.approval_policy is ApprovalPolicy.UNTRUSTED is not policy
+
+    def _openings(self, asked: WorkspaceWrite, cwd: Path) -> Iterator[str]:
+        opened = self.opened
+        if asked.network_access and not opened.network_access:
+            yield _opens("network_access")
+        if not set(asked.unix_sockets).issubset(opened.unix_sockets):
+            yield (
+                "unix_sockets opens more than the config does, and a socket does what it is told: "
+                f"set greenroom.sandbox.unix_sockets in the config file, or {RAISED}"
+            )
+        if opened.exclude_slash_tmp and not asked.exclude_slash_tmp:
+            yield _opens("exclude_slash_tmp")
+        if opened.exclude_tmpdir_env_var and not asked.exclude_tmpdir_env_var:
+            yield _opens("exclude_tmpdir_env_var")
+        allowed = [_real(root) for root in (cwd, *opened.writable_roots)]
+        for root in asked.writable_roots:
+            if not any(_real(cwd / root).is_relative_to(one) for one in allowed):
+                yield f"{_opens('writable_roots')} ({root} is outside of the working directory)"
+        meant = _real(cwd) == _real(self.own.cwd) and (self.chosen or isinstance(self.own.sandbox, WorkspaceWrite))
+        if not meant and _real(self.home).is_relative_to(_real(cwd)):
+            yield (
+                f"cwd {cwd} with sandbox workspace-write makes the whole home directory writable: name a directory "
+                f"in it, give this one to `greenroom mcp -C`, or {RAISED}"
+            )
+
+
+def check_overrides(overrides: Tree, mcp: Mcp) -> None:
+    """Of the client alone, not those that the person gave to the bridge."""
+    for key in overrides:
+        if key in PERSONAL:
+            raise NotAllowed(
+                f"override `{key}` is not for clients to set, as {PERSONAL[key]}; "
+                "a person can, in the config file or with `greenroom mcp -c`"
+            )
+    providers = overrides.get("model_providers")
+    if isinstance(providers, Mapping) and providers and not mcp.allow_provider_overrides:
+        name = next(iter(providers))
+        raise NotAllowed(
+            f"override `model_providers.{name}` is not for clients to set, as a provider says where keys are sent: "
+            "write it into the config file, or set greenroom.mcp.allow_provider_overrides there"
+        )
+
+
+def _opens(key: str) -> str:
+    return f"sandbox_workspace_write.{key} opens more than the config does: set it in the config file, or {RAISED}"
+
+
+def _real(path: Path) -> Path:
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError, ValueError):
+        return path.absolute()

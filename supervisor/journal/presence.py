@@ -1,0 +1,102 @@
+"""Whether the journal's files are still where they were opened: what is written into a deleted file is kept nowhere.
+
+On the committing thread, before each commit and every few seconds; a look costs two calls of the system. SQLite
+itself goes on writing into files that have lost their name or were cut, and says nothing.
+"""
+
+import os
+from pathlib import Path
+from typing import NoReturn
+
+from actors.errors import JournalError, StorageLost
+from supervisor.journal.failures import typed
+
+Identity = tuple[int, int]  # device and inode
+O_PATH = getattr(os, "O_PATH", None)  # Linux: to close any other descriptor of the file would drop SQLite's locks
+
+
+class Presence:
+    def __init__(self, path: Path) -> None:
+        self._file = path
+        self._log = path.with_name(f"{path.name}-wal")
+        self._ids: dict[Path, Identity] = {}
+        self._sizes: dict[Path, int] = {}
+        self.cut: Path | None = None
+        self._handle = os.open(path, O_PATH | os.O_CLOEXEC) if O_PATH is not None else None
+        self._note(path)
+
+    def close(self) -> None:
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
+
+    def insist(self) -> None:
+        """Raises StorageLost. A file that comes back is there again. Any thread."""
+        for path in (self._file, self._log):
+            self._found(path)
+
+    def insist_whole(self) -> None:
+        """Nor has anybody cut them. A file that was cut stays lost, as whatever is written behind a hole is."""
+        for path in (self._file, self._log):
+            found = self._found(path)
+            if found is not None and found.st_size < self._sizes.get(path, 0):
+                self.cut = path
+        if self.cut is not None:
+            self._lost(self.cut, "was cut short")
+
+    def measure(self) -> None:
+        """After each write of our own: until the next one, nothing makes the files shorter but somebody else."""
+        found = {path: _look(path) for path in self._ids}
+        self._sizes = {path: one.st_size for path, one in found.items() if one is not None}
+
+    def _found(self, path: Path) -> os.stat_result | None:
+        if path not in self._ids:
+            self._note(path)  # the log is made by the first write, and stays as long as we do
+            return None
+        found = _look(path)
+        if _identity(found) != self._ids[path]:
+            self._lost(path, "was replaced by another file" if found else self._fate(path))
+        return found
+
+    def _lost(self, path: Path, what: str) -> NoReturn:
+        raise StorageLost(f"{path} {what} while the daemon had it open; nothing is stored any more")
+
+    def file_is_here(self) -> bool:
+        return _identity(_look(self._file)) == self._ids[self._file]
+
+    def deleted(self) -> bool:
+        """Whether the file itself has no name left, and goes with us."""
+        return self._handle is None or os.fstat(self._handle).st_nlink == 0
+
+    def _fate(self, path: Path) -> str:
+        if path != self._file or self.deleted():
+            return "was deleted"
+        there = Path(f"/proc/self/fd/{self._handle}").readlink()
+        return f"was moved to {there}" if _identity(_look(there)) == self._ids[path] else "went away with its disk"
+
+    def _note(self, path: Path) -> None:
+        found = _identity(_look(path))
+        if found is not None:
+            self._ids[path] = found
+
+
+def problem(presence: Presence) -> JournalError | None:
+    try:
+        presence.insist_whole()
+    except JournalError as error:
+        return error
+    return None
+
+
+def _look(path: Path) -> os.stat_result | None:
+    """None only if it is known that there is no such file; a disk that can't be asked raises what it says."""
+    try:
+        return path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise typed(error, path) from error
+
+
+def _identity(found: os.stat_result | None) -> Identity | None:
+    return None if found is None else (found.st_dev, found.st_ino)

@@ -1,0 +1,36 @@
+"""What commands and patches may not change wherever their roots lie: whatever Greenroom believes."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from supervisor.agent.sandbox import Protection
+from supervisor.config import Loaded
+from supervisor.paths import Paths, codex_config_file, config_files, usual_places
+
+
+def protection(loaded: Loaded, paths: Paths, environ: Mapping[str, str]) -> Protection:
+    """Every file that configuration is or could be read from, what it has read or run, journal, locks, sockets.
+
+    Also by a program that is started without the variables that this one was started with, as editors do it.
+    """
+    usual_state, usual_files = usual_places(environ)
+    config = loaded.config
+    instructions = {
+        config.experimental_instructions_file,
+        *(profile.experimental_instructions_file for profile in config.profiles.values()),
+    }
+    programs = (part for part in config.notify or () if Path(part).is_absolute())
+    read = (loaded.file.path, *config_files(environ), codex_config_file(environ), *usual_files)
+    files = (Path(name) for name in (*read, *programs, *map(_expanded, filter(None, instructions))) if name)
+    return Protection(
+        closed=tuple(dict.fromkeys(map(Path, (*paths.protected, usual_state)))),
+        files=tuple(dict.fromkeys(files)),
+        hidden=tuple(dict.fromkeys(map(Path, paths.hidden))),
+    )
+
+
+def _expanded(name: str) -> str:
+    try:
+        return str(Path(name).expanduser())
+    except RuntimeError:  # no such user: it can't be read either
+        return name

@@ -1,0 +1,142 @@
+"""Clients that do their worst, each in a process of its own, so that the one that measures is not kept by it.
+
+`python -m tests.faults.attackers KIND SOCKET [CONVERSATION]` says a line when it has begun, and ends when its input
+does. Standard library only.
+"""
+
+import contextlib
+import json
+import os
+import select
+import socket
+import sys
+import threading
+from collections.abc import Callable
+
+MIB = 1 << 20
+READERS = 1_000
+SILENT = 2_500
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 0,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "worst", "version": "0"}},
+}
+
+
+def connected(path: str, dialect: str | None) -> socket.socket:
+    sock = socket.socket(socket.AF_UNIX)
+    sock.settimeout(30)
+    sock.connect(path)
+    if dialect is not None:
+        client = {"name": "worst", "version": "0", "cwd": "/", "env": {}}
+        sock.sendall(line({"greenroom": {"protocol": 1, "dialect": dialect, "client": client}}))
+        sock.recv(1 << 16)
+    if dialect == "mcp":
+        sock.sendall(line(INITIALIZE))
+        sock.recv(1 << 16)
+        sock.sendall(line({"jsonrpc": "2.0", "method": "notifications/initialized"}))
+    return sock
+
+
+def line(message: object) -> bytes:
+    return json.dumps(message).encode() + b"\n"
+
+
+def request(number: int, method: str, **params: object) -> bytes:
+    return line({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+
+
+def drain(sock: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        while sock.recv(1 << 18):
+            pass
+
+
+def flood(path: str, dialect: str, piece: bytes) -> None:
+    """The same bytes again and again, as fast as they are taken; what comes back is read and thrown away."""
+    sock = connected(path, dialect)
+    sock.settimeout(None)
+    threading.Thread(target=drain, args=(sock,), daemon=True).start()
+    begun()
+    with contextlib.suppress(OSError):
+        while True:
+            sock.sendall(piece)
+
+
+def brackets(path: str, _: str) -> None:
+    flood(path, "control", b"[" + b"[]," * (5 * MIB) + b"[]]\n")
+
+
+def malformed(path: str, _: str) -> None:
+    flood(path, "control", b"x\n" * 32_768)
+
+
+def listings(path: str, _: str) -> None:
+    flood(path, "mcp", b"".join(request(number, "tools/list") for number in range(1, 1_000)))
+
+
+def requests(path: str, _: str) -> None:
+    flood(path, "control", b"".join(request(number, "conversation/list") for number in range(1, 1_000)))
+
+
+def pictures(path: str, conversation: str) -> None:
+    """Messages as long as they may be, to a conversation that takes them."""
+    items = [{"type": "image", "image_url": "data:image/png;base64," + "A" * (15 * MIB)}]
+    flood(path, "control", request(1, "conversation/send", conversation=conversation, items=items, if_busy="enqueue"))
+
+
+def readers(path: str, conversation: str) -> None:
+    socks = [connected(path, "control") for _ in range(READERS)]
+    for sock in socks:
+        sock.sendall(request(1, "conversation/attach", conversation=conversation, after=None))
+    poll = select.poll()
+    by_number = {sock.fileno(): sock for sock in socks}
+    for number in by_number:
+        poll.register(number, select.POLLIN)
+    begun()
+    busy = connected(path, "control")
+    while True:
+        busy.sendall(
+            request(2, "conversation/send", conversation=conversation, prompt="say " + "word " * 200, wait=True)
+        )
+        answered = False
+        while not answered:
+            for number, _ in poll.poll(10):
+                by_number[number].recv(1 << 18)
+            answered = bool(select.select([busy], [], [], 0)[0]) and bool(busy.recv(1 << 16))
+
+
+def silent(path: str, _: str) -> None:
+    socks: list[socket.socket] = []
+    for _number in range(SILENT):
+        with contextlib.suppress(OSError):
+            socks.append(connected(path, None))
+    begun()
+    sys.stdin.buffer.read()
+
+
+KINDS: dict[str, Callable[[str, str], None]] = {
+    "brackets": brackets,
+    "malformed": malformed,
+    "listings": listings,
+    "requests": requests,
+    "pictures": pictures,
+    "readers": readers,
+    "silent": silent,
+}
+
+
+def begun() -> None:
+    os.write(1, b"begun\n")
+
+
+def _end_with_input() -> None:
+    sys.stdin.buffer.read()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] != "silent":
+        threading.Thread(target=_end_with_input, daemon=True).start()
+    KINDS[sys.argv[1]](sys.argv[2], (sys.argv[3:] or [""])[0])

@@ -1,0 +1,215 @@
+"""What a model names opens nothing: directories of calls, paths of patches, and what its commands have moved."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from actors import events as ev
+from actors.settings import ApprovalPolicy, Pin, ReadOnly, SandboxPolicy, WorkspaceWrite
+from supervisor.agent.pins import pins_of
+from tests.supervisor.agent.turns.requests import talk
+from tests.support.confinement import confinable
+from tests.support.house import House
+from tests.support.model_server import ModelServer
+
+CLOSED = WorkspaceWrite(exclude_slash_tmp=True, exclude_tmpdir_env_var=True)  # tests live in /tmp themselves
+
+
+def shell(*argv: str, **more: object) -> str:
+    return "call shell " + json.dumps({"command": argv, **more})
+
+
+def patch(text: str) -> str:
+    return f"call apply_patch {json.dumps({'input': f'*** Begin Patch{chr(10)}{text}{chr(10)}*** End Patch'})}"
+
+
+def add(path: str) -> str:
+    return patch(f"*** Add File: {path}\n+evil")
+
+
+def output(house: House, server: ModelServer, call: str, **settings: object) -> str:
+    house.talk(sandbox=CLOSED, **settings).ask(f"{call}; then; say done")
+    (told,) = [line[2] for line in talk(server) if line[0] == "output"]
+    return str(told)
+
+
+@confinable
+@pytest.mark.parametrize("workdir", ["/", "..", "../beside"])
+def test_a_directory_that_the_model_names_is_not_opened_by_it(
+    house: House, server: ModelServer, workdir: str
+) -> None:
+    (house.home / "beside").mkdir()
+    told = output(house, server, shell("sh", "-c", f"touch new {house.home}/beside/new; pwd", workdir=workdir))
+    assert "Read-only file system" in told
+    assert not (house.home / "beside/new").exists()
+    assert not (house.workspace / workdir / "new").exists()
+
+
+@confinable
+def test_a_subdirectory_that_the_model_names_leaves_the_project_writable(house: House, server: ModelServer) -> None:
+    (house.workspace / "sub").mkdir()
+    output(house, server, shell("sh", "-c", "touch ../above here", workdir="sub"))
+    assert (house.workspace / "above").exists()
+    assert (house.workspace / "sub/here").exists()
+
+
+@confinable
+@pytest.mark.parametrize("policy", [CLOSED, ReadOnly()], ids=["workspace-write", "read-only"])
+def test_the_journal_can_be_neither_read_nor_locked_by_a_command(
+    house: House, server: ModelServer, policy: SandboxPolicy
+) -> None:
+    state = house.home / "config/state"
+    assert (state / "journal.sqlite3").exists()
+    house.talk(sandbox=policy).ask(f"{shell('find', str(state))}; then; say done")
+    (told,) = [line[2] for line in talk(server) if line[0] == "output"]
+    assert json.loads(told)["output"].split() == [str(state)]
+
+
+@pytest.mark.parametrize(
+    ("workdir", "why"),
+    [
+        ("a\0b", "it has a NUL in it"),
+        ("gone", "does not exist: name one that does"),
+        ("file", "Not a directory"),
+        ("loop", "levels of symbolic links"),
+        ("x" * 5000, "File name too long"),
+    ],
+)
+@pytest.mark.parametrize("open_", [False, True])
+def test_a_directory_that_is_none_is_told_to_the_model_and_the_turn_goes_on(
+    house: House, server: ModelServer, workdir: str, why: str, *, open_: bool
+) -> None:
+    (house.workspace / "file").touch()
+    (house.workspace / "loop").symlink_to("loop")
+    settings = {} if open_ else {"sandbox": CLOSED}
+    house.talk(**settings).ask(f"{shell('true', workdir=workdir)}; then; say done")
+    (told,) = [line[2] for line in talk(server) if line[0] == "output"]
+    assert "error: " in told
+    assert why in told
+
+
+@pytest.mark.parametrize("where", ["a/" * 5000 + "f", "a/" * 1100 + "f"])
+def test_a_path_of_thousands_of_components_is_no_accident(house: House, server: ModelServer, where: str) -> None:
+    told = output(house, server, add(where))
+    subprocess.run(["rm", "-rf", house.workspace / "a"], check=True)  # Python's own way of removing it recurses
+    assert ("is longer than a path can be" in told) == (len(where) > 4096)
+    assert "Error" not in told
+
+
+@pytest.mark.parametrize("way", ["cd .. && ", ""])
+def test_a_patch_is_judged_by_the_files_and_not_by_the_directory_it_is_applied_in(
+    house: House, server: ModelServer, way: str
+) -> None:
+    text = "*** Begin Patch\n*** Add File: outside.txt\n+evil\n*** End Patch"
+    call = shell("bash", "-lc", f"{way}apply_patch <<'EOF'\n{text}\nEOF", workdir=".." if not way else ".")
+    assert "patch rejected: writing outside of the project" in output(house, server, call)
+    assert not (house.home / "outside.txt").exists()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "config/config.toml2",  # everything in a directory of ours
+        "config/state/daemon.lock2",
+        ".config/greenroom/config.toml",  # read too, although a home was named; it does not exist
+        ".codex/config.toml",
+    ],
+)
+def test_a_patch_changes_nothing_that_greenroom_believes(house: House, server: ModelServer, path: str) -> None:
+    told = output(house, server, add(path), cwd=house.home)
+    assert "patch rejected: writing outside of the project" in told
+    assert not (house.home / path).exists()
+
+
+def test_such_a_patch_is_asked_about_where_somebody_can_be_asked(house: House) -> None:
+    conversation = house.talk(sandbox=CLOSED, cwd=house.home, approval_policy=ApprovalPolicy.ON_REQUEST)
+    conversation.start(f"{add('.codex/config.toml')}; then; say done")
+    question = conversation.wait(ev.ApplyPatchApprovalRequest)
+    assert question.reason == "writes outside of the project"
+
+
+@confinable
+def test_a_command_changes_nothing_that_greenroom_believes(house: House, server: ModelServer) -> None:
+    attack = (
+        "echo 'notify = [\"x\"]' >> config/config.toml; rm -f config/state/daemon.lock; mkdir -p .config/greenroom; "
+        "echo x > .config/greenroom/config.toml; mkdir -p .codex; echo x > .codex/config.toml; mv config c; touch ok"
+    )
+    before = (house.home / "config/config.toml").read_text()
+    (house.home / "config/state/daemon.lock").touch()
+    output(house, server, shell("sh", "-c", attack), cwd=house.home)
+    assert (house.home / "config/config.toml").read_text() == before
+    assert (house.home / "config/state/daemon.lock").exists()
+    assert (house.home / "ok").exists()
+    assert not (house.home / ".config").exists()
+    assert not (house.home / ".codex").exists()
+
+
+@confinable
+def test_that_a_root_is_not_writable_any_more_is_told_to_the_model_and_to_the_person(
+    house: House, server: ModelServer
+) -> None:
+    root = house.home / "root"
+    root.mkdir()
+    policy = CLOSED.model_copy(update={"writable_roots": (root,)})
+    conversation = house.talk(sandbox=policy, roots=pins_of(policy, house.workspace, None))
+    root.rename(house.home / "was")
+    root.symlink_to(house.home)
+    conversation.ask(f"{shell('touch', str(root / 'new'))}; then; say done")
+    (told,) = [line[2] for line in talk(server) if line[0] == "output"]
+    warning = f"{root} is not writable: "
+    assert warning in told
+    assert warning in conversation.wait(ev.BackgroundEvent).message
+    assert not (house.home / "new").exists()
+
+
+def test_a_patch_follows_no_root_whose_name_leads_elsewhere(house: House, server: ModelServer) -> None:
+    (house.home / "target").mkdir()
+    pins = pins_of(CLOSED, house.workspace, None)
+    house.workspace.rename(house.home / "was")
+    house.workspace.symlink_to(house.home / "target")
+    assert "patch rejected" in output(house, server, add("new"), roots=pins)
+    assert list((house.home / "target").iterdir()) == []
+
+
+def test_a_patch_goes_into_no_other_directory_of_the_same_name(house: House, server: ModelServer) -> None:
+    pins = pins_of(CLOSED, house.workspace, None)
+    house.workspace.rename(house.home / "was")
+    house.workspace.mkdir()
+    assert "patch rejected" in output(house, server, add("new"), roots=pins)
+    assert list(house.workspace.iterdir()) == []
+
+
+def test_a_turn_with_settings_of_its_own_keeps_what_the_conversation_knew(house: House) -> None:
+    """A client that names everything with each message does not look anew at what a command has moved."""
+    pins = pins_of(CLOSED, house.workspace, None)
+    conversation = house.talk(sandbox=CLOSED, roots=pins)
+    (house.home / "target").mkdir()
+    house.workspace.rename(house.home / "was")
+    house.workspace.symlink_to(house.home / "target")
+    fresh = conversation.settings.model_copy(update={"roots": pins_of(CLOSED, house.workspace, None)})
+    conversation.ask(f"{add('new')}; then; say done", settings=fresh)
+    conversation.change(fresh)
+    assert conversation.summary().settings.roots == pins
+    conversation.ask(f"{add('new')}; then; say done")
+    assert list((house.home / "target").iterdir()) == []
+
+
+@confinable
+def test_a_directory_that_did_not_exist_when_the_conversation_began_is_no_root_when_it_does(
+    house: House, server: ModelServer
+) -> None:
+    later = house.home / "later"
+    conversation = house.talk(sandbox=CLOSED, cwd=later, roots=(Pin(name=later),))
+    conversation.ask(f"{shell('true')}; then; say done")
+    later.mkdir()
+    conversation.ask(f"{shell('touch', 'x')}; then; say done")
+    first, second = [line[2] for line in talk(server) if line[0] == "output"]
+    assert "does not exist" in first
+    assert "Read-only file system" in second
+    assert list(later.iterdir()) == []
+
+
+def test_a_read_only_conversation_has_no_roots(tmp_path: Path) -> None:
+    assert pins_of(ReadOnly(), tmp_path, tmp_path) == ()

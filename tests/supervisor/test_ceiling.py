@@ -1,0 +1,236 @@
+"""How far clients and the models behind them may go: refused by name, never less in silence."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from actors.errors import ConfigError, NotAllowed
+from actors.ids import ConnectionId
+from actors.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxPolicy, Settings, WorkspaceWrite
+from supervisor.config import load
+from tests.supervisor.test_services import House
+from tests.transports.house import running_loop
+from transports import requests as ask
+from transports.dialect import Client
+from transports.messages import Asked, Served
+
+DEMO = 'model_provider = "demo"\n'
+DANGER = ask.Person(sandbox="danger-full-access")
+
+
+class Place:
+    """A daemon's services, a client below a home, and a config that a test chooses."""
+
+    def __init__(self, house: House, base: Path) -> None:
+        self._house = house
+        self.base = base
+        self.home = base / "home"
+        self.work = self.home / "work"
+        self.work.mkdir(parents=True)
+        self.configure("")
+
+    def configure(self, lines: str, *, demo: bool = True) -> None:
+        file = self.base / "config.toml"
+        file.write_text((DEMO if demo else "") + lines)
+        self._house.engine.loaded = load(str(file), environ={})
+
+    def serve(self, request: ask.Request, **env: str) -> Any:
+        client = Client(ConnectionId("c"), cwd=str(self.work), env={"HOME": str(self.home), **env})
+        answers: asyncio.Queue[Any] = asyncio.Queue()
+
+        class Box:
+            def tell(self, message: object) -> None:
+                answers.put_nowait(message)
+
+        self._house.services.tell(Asked(request, client, Box()))
+
+        async def wait() -> Any:
+            return await asyncio.wait_for(answers.get(), 20)
+
+        served = asyncio.run_coroutine_threadsafe(wait(), self._house.engine.loop.loop).result(20)
+        assert isinstance(served, Served)
+        assert isinstance(served.answer, ask.Served)
+        return served.answer.answer
+
+    def make(self, person: ask.Person | None = None, **wish: Any) -> Any:
+        return self.serve(ask.MakeSettings(1, person=person or ask.Person(), **wish))
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    with running_loop() as loop:
+        house = House(loop, tmp_path)
+        yield Place(house, tmp_path)
+        loop.call(lambda: None)
+        house.engine.journal.close()
+        asyncio.run_coroutine_threadsafe(loop.loop.shutdown_default_executor(), loop.loop).result(10)
+
+
+def made(answer: object) -> Settings:
+    assert isinstance(answer, ask.SettingsMade), answer
+    return answer.settings
+
+
+def refused(answer: object, *words: str) -> None:
+    assert isinstance(answer, NotAllowed), answer
+    for word in words:
+        assert word in answer.message
+
+
+@pytest.mark.parametrize("policy", ["untrusted", "on-failure", "on-request", "never"])
+def test_workspace_write_may_be_asked_for_with_any_approval_policy(place: Place, policy: str) -> None:
+    settings = made(place.make(sandbox="workspace-write", approval_policy=policy))
+    assert (settings.sandbox, settings.approval_policy.value) == (WorkspaceWrite(), policy)
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        {"sandbox": "danger-full-access"},
+        {"sandbox": "danger-full-access", "approval_policy": "untrusted"},
+        {"config": {"sandbox_mode": "danger-full-access"}},
+        {"profile": "open"},
+        {"config": {"profile": "open"}},
+    ],
+)
+def test_a_wider_sandbox_is_refused_whichever_way_it_is_asked_for(place: Place, wish: dict[str, Any]) -> None:
+    place.configure('[profiles.open]\nsandbox_mode = "danger-full-access"\n')
+    refused(place.make(**wish), "danger-full-access", "workspace-write", "greenroom.mcp.max_sandbox")
+
+
+def test_the_key_raises_and_lowers_the_ceiling(place: Place) -> None:
+    place.configure('[greenroom.mcp]\nmax_sandbox = "danger-full-access"\n')
+    assert made(place.make(sandbox="danger-full-access", approval_policy="never")).sandbox == DangerFullAccess()
+    place.configure('[greenroom.mcp]\nmax_sandbox = "read-only"\n')
+    refused(place.make(sandbox="workspace-write"), "workspace-write", "(read-only)")
+    assert made(place.make(sandbox="read-only")).sandbox == ReadOnly()
+
+
+@pytest.mark.parametrize("person", [DANGER, ask.Person(config={"sandbox_mode": "danger-full-access"})])
+def test_what_the_person_gave_to_the_bridge_is_no_client_s_wish(place: Place, person: ask.Person) -> None:
+    assert made(place.make(person)).sandbox == DangerFullAccess()
+    made(place.make(person, sandbox="danger-full-access", approval_policy="never"))
+    assert made(place.make(person, sandbox="read-only")).sandbox == ReadOnly()
+
+
+def test_a_config_that_is_wider_but_asks_about_everything_keeps_asking(place: Place) -> None:
+    place.configure('sandbox_mode = "danger-full-access"\napproval_policy = "untrusted"\n')
+    assert made(place.make()).sandbox == DangerFullAccess()
+    for policy in ("never", "on-failure", "on-request"):
+        refused(place.make(approval_policy=policy), f"approval-policy {policy}", "untrusted")
+    made(place.make(approval_policy="never", sandbox="workspace-write"))
+
+
+def test_what_workspace_write_opens_is_the_config_s_to_say(place: Place) -> None:
+    for key, value in {"network_access": True, "writable_roots": ["/etc"]}.items():
+        wish: dict[str, Any] = {"sandbox_workspace_write": {key: value}}
+        refused(place.make(sandbox="workspace-write", config=wish), f"sandbox_workspace_write.{key}")
+        refused(place.make(sandbox="workspace-write", config={f"sandbox_workspace_write.{key}": value}), key)
+    inside = {"sandbox_workspace_write.writable_roots": [str(place.work / "sub")]}
+    made(place.make(sandbox="workspace-write", config=inside))
+    (place.work / "way-out").symlink_to("/etc")
+    outside = {"sandbox_workspace_write.writable_roots": [str(place.work / "way-out")]}
+    refused(place.make(sandbox="workspace-write", config=outside), "outside of the working directory")
+    place.configure("[sandbox_workspace_write]\nnetwork_access = true\nexclude_slash_tmp = true\n")
+    made(place.make(sandbox="workspace-write"))
+    narrow = {"sandbox_workspace_write.exclude_slash_tmp": False}
+    refused(place.make(sandbox="workspace-write", config=narrow), "exclude_slash_tmp")
+
+
+def test_a_directory_that_holds_the_home_is_not_a_client_s_to_open(place: Place) -> None:
+    for cwd in ("/", str(place.base), str(place.home), str(place.work / "..")):
+        refused(place.make(sandbox="workspace-write", cwd=cwd), "makes the whole home directory writable")
+        made(place.make(sandbox="read-only", cwd=cwd))
+        made(place.make(ask.Person(cwd=cwd), sandbox="workspace-write"))
+    (place.work / "way-home").symlink_to(place.home)
+    refused(place.make(sandbox="workspace-write", cwd="way-home"), "whole home directory")
+    made(place.make(sandbox="workspace-write", cwd=str(place.work / "project")))
+
+
+def test_a_client_that_was_started_above_the_home_opens_it_only_where_a_person_has_said_so(place: Place) -> None:
+    place.work = place.home
+    refused(place.make(sandbox="workspace-write"), "makes the whole home directory writable")
+    made(place.make(sandbox="workspace-write", cwd="work"))
+    place.configure('sandbox_mode = "workspace-write"\n')
+    made(place.make())
+    made(place.make(sandbox="workspace-write"))
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"model_providers.evil.base_url": "http://x"},
+        {"model_providers": {"evil": {"base_url": "http://x", "env_key": "OPENAI_API_KEY"}}},
+        {"model_providers.openrouter.http_headers.X": "y"},
+        {"notify": ["touch", "/tmp/x"]},
+        {"shell_environment_policy.inherit": "all"},
+        {"shell_environment_policy": {"ignore_default_excludes": True}},
+        {"experimental_instructions_file": "/etc/passwd"},
+        {"profiles.mine.sandbox_mode": "danger-full-access"},
+        {"greenroom.mcp.max_sandbox": "danger-full-access"},
+        {"greenroom.sandbox.unix_sockets": ["/run/docker.sock"]},
+        {"greenroom": {"sandbox": {"unix_sockets": ["/run/docker.sock"]}}},
+    ],
+)
+def test_what_says_where_keys_go_and_what_runs_is_a_person_s_to_set(place: Place, config: dict[str, Any]) -> None:
+    refused(place.make(config=config), next(iter(config)).partition(".")[0], "config file")
+    assert isinstance(place.make(ask.Person(config=config)), ask.SettingsMade | ConfigError)
+
+
+def test_providers_by_override_are_a_choice_of_the_config(place: Place) -> None:
+    place.configure("[greenroom.mcp]\nallow_provider_overrides = true\n")
+    config = {"model_providers.mine.base_url": "http://x", "model_provider": "mine"}
+    assert made(place.make(config=config)).provider == "mine"
+
+
+def test_the_command_line_has_no_ceiling(place: Place) -> None:
+    config = {"model_providers.mine.base_url": "http://x", "model_provider": "mine"}
+    answer = place.serve(
+        ask.MakeSettings(1, sandbox="danger-full-access", approval_policy="never", cwd="/", config=config)
+    )
+    assert made(answer).sandbox == DangerFullAccess()
+
+
+@pytest.mark.parametrize(
+    "sandbox",
+    [
+        DangerFullAccess(),
+        WorkspaceWrite(network_access=True),
+        WorkspaceWrite(unix_sockets=(Path("/run/docker.sock"),)),
+    ],
+)
+def test_a_turn_and_a_command_of_its_own_have_the_same_ceiling(place: Place, sandbox: SandboxPolicy) -> None:
+    current = made(place.make())
+    wanted = current.model_copy(update={"sandbox": sandbox, "approval_policy": ApprovalPolicy.NEVER})
+    refused(place.serve(ask.Permit(1, wanted, current, ask.Person())), "greenroom.mcp.max_sandbox")
+    assert made(place.serve(ask.Permit(1, wanted, wanted, ask.Person()))) == wanted  # somebody has given it that
+    refused(place.serve(ask.RunOnce(1, ("true",), None, None, sandbox, ask.Person())), "greenroom.mcp.max_sandbox")
+
+
+# --- a model -----------------------------------------------------------------------------------------------------
+
+
+def test_without_a_provider_and_a_key_a_client_gets_an_error_that_says_what_to_do(place: Place) -> None:
+    place.configure("", demo=False)
+    answer = place.make()
+    assert isinstance(answer, ConfigError)
+    for word in ("no provider is named", "OPENAI_API_KEY", "env_vars", "greenroom up", 'model_provider = "demo"'):
+        assert word in answer.message
+    assert made(place.make(config={"model_provider": "demo"})).provider == "demo"
+    assert made(place.make(ask.Person(config={"model_provider": "demo"}))).provider == "demo"
+    assert made(place.serve(ask.MakeSettings(1, person=ask.Person()), OPENAI_API_KEY="sk-1")).provider == "openai"
+    assert made(place.serve(ask.MakeSettings(1))).provider == "demo"  # the command line says it once
+
+
+def test_a_provider_whose_key_did_not_arrive_is_an_error_before_anything_is_made(place: Place) -> None:
+    place.configure(
+        'model_provider = "mine"\n[model_providers.mine]\nbase_url = "http://x"\nenv_key = "MINE"\n', demo=False
+    )
+    answer = place.make()
+    assert isinstance(answer, ConfigError)
+    assert answer.message.startswith("Missing environment variable: `MINE`; many clients hand only ")
+    assert "env_vars" in answer.message
+    assert made(place.serve(ask.MakeSettings(1, person=ask.Person()), MINE="k")).provider == "mine"

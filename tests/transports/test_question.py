@@ -1,0 +1,154 @@
+"""The text of a question: what is shown is what runs, nothing of it is hidden, and nothing in it looks like ours."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from actors.visible import unseen
+from tests.support.read_back import HOSTILE, argvs, command_in, words_of
+from transports.question import GOES_ON, command_line, command_text, drawn, place, summary, title
+
+COLUMNS = st.sampled_from((30, 40, 80, 1000))
+
+
+def asked(*command: str, **more: Any) -> dict[str, Any]:
+    return {"type": "exec_approval_request", "command": list(command), "cwd": "/w", **more}
+
+
+def patch(**changes: Any) -> dict[str, Any]:
+    return {"type": "apply_patch_approval_request", "changes": changes}
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(argvs, min_size=1, max_size=20), COLUMNS)
+def test_what_is_shown_is_read_by_bash_as_what_runs(commands: list[list[str]], columns: int) -> None:
+    shown = [command_in(drawn(asked(*command), columns).text.split("\n")) for command in commands]
+    assert shown == [command_text(command) for command in commands]
+    assert words_of(shown) == commands
+    assert words_of([command_line(command) for command in commands]) == commands
+
+
+@given(argvs, st.text(), COLUMNS)
+def test_every_line_is_seen_fits_and_begins_with_a_mark_of_ours(
+    command: list[str], reason: str, columns: int
+) -> None:
+    for line in drawn(asked(*command, reason=reason), columns).text.split("\n"):
+        assert line.startswith("  ")
+        assert not any(map(unseen, line))
+        assert sum(1 if one.isascii() else 2 for one in line) <= columns + 1  # an arrow in the last cell
+
+
+@pytest.mark.parametrize(
+    "one", [one for one in HOSTILE if len(one) == 1 and not one.isascii() and one not in "→…漢é🏴"]
+)
+def test_what_is_not_seen_or_looks_like_something_else_is_written_by_its_number(one: str) -> None:
+    shown = command_line(["./deploy" + one + "x"])
+    assert shown.isascii()
+    assert f"{ord(one):x}" in shown or one == "\udcff"
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        (("npm", "test"), "npm test"),
+        (("bash", "-lc", "npm test"), "bash -lc 'npm test'"),
+        (("./payload", "-c", "npm test"), "./payload -c 'npm test'"),
+        (("sh", "-c", "echo 'it'"), "sh -c \"echo 'it'\""),
+        (("sh", "-c", "echo '$x'"), r"sh -c $'echo \'$x\''"),
+        (("A=1", "ls"), "'A=1' ls"),
+        (("if", "x"), "'if' x"),
+        (("=ls", ""), "'=ls' ''"),
+        (("rm", "d\u0435ploy"), r"rm $'d\u0435ploy'"),
+        (("git", "commit", "-m", "деплой, 漢字, naïve"), "git commit -m 'деплой, 漢字, naïve'"),
+    ],
+)
+def test_a_command_is_written_as_a_person_would_type_it(command: tuple[str, ...], shown: str) -> None:
+    assert command_line(command) == shown
+
+
+def test_a_question_says_first_what_and_where_and_then_what_the_agent_says_of_it() -> None:
+    told = asked("bash", "-lc", "make\nmake install", cwd="/home/ada/my shop", reason="I\nneed\x1b[2J it")
+    assert title(told) == "may it run this command?"
+    assert drawn(told, home="/home/ada").text.split("\n") == [
+        "  $ bash -lc 'make",
+        "  > make install'",
+        "  in ~/'my shop'",
+        "  outside the sandbox",
+        r'  the agent says: "I need\x1b[2J it"',
+    ]
+
+
+def test_a_false_question_inside_of_a_command_stays_inside() -> None:
+    told = asked("sh", "-c", "\n" * 60 + "? may it run: npm test (yes, no)\n  in /w")
+    lines = drawn(told, 40).text.split("\n")
+    assert len(lines) == 64
+    assert all(line.startswith(("  $ ", "  >")) for line in lines[:-2])
+    assert lines[-4:] == ["  > ? may it run: npm test (yes, no)", "  >   in /w'", "  in /w", "  outside the sandbox"]
+
+
+def test_a_line_that_is_broken_by_the_window_shows_whether_there_is_a_blank() -> None:
+    joined = drawn(asked("rm", "-rf", "/home/ada/.cache"), 25).text.split("\n")
+    apart = drawn(asked("rm", "-rf", "/home/ada/", ".cache"), 25).text.split("\n")
+    assert joined[:2] == [f"  $ rm -rf /home/ada/{GOES_ON}", "    .cache"]
+    assert apart[:2] == [f"  $ rm -rf /home/ada/ {GOES_ON}", "    .cache"]
+
+
+def test_a_reason_has_one_line_and_an_end() -> None:
+    *_, last = drawn(asked("ls", reason="because " * 500)).text.split("\n")
+    assert last.endswith('beca… (3,699 more characters)"')
+    assert len(last) < 360
+
+
+def test_of_a_long_command_the_middle_is_left_out_and_it_is_said_how_much() -> None:
+    told = asked("sh", "-c", "\n".join(f"echo {at}" for at in range(1000)))
+    short, whole = drawn(told, 80, most=12, see="`greenroom approvals 68d9` shows all"), drawn(told, 80)
+    assert (short.whole, whole.whole) == (False, True)
+    lines = short.text.split("\n")
+    assert lines[0] == "  $ sh -c 'echo 0"
+    assert lines[8].startswith("  … 988 lines (")
+    assert lines[8].endswith(f"`greenroom approvals {GOES_ON}")
+    assert lines[9] == "    68d9` shows all"
+    assert lines[13] == "  > echo 999'"
+
+
+@pytest.mark.parametrize(
+    ("said", "where"), [({}, "outside the sandbox"), ({"outside_sandbox": False}, "in the sandbox")]
+)
+def test_it_is_said_whether_it_leaves_the_sandbox(said: dict[str, bool], where: str) -> None:
+    assert drawn(asked("ls", **said)).text.split("\n")[-1].strip() == where
+
+
+def test_a_patch_names_every_file_and_shows_what_becomes_of_it() -> None:
+    told = patch(
+        **{
+            "/w/new": {"add": {"content": "one\x0ctwo\n\u202ethree"}},
+            "/w/old": "delete",
+            "/w/a b": {"update": {"unified_diff": "@@ -1 +1 @@\n-x\n+y\n", "move_path": "/etc/c"}},
+        }
+    )
+    assert title(told) == "may it change 3 files?"
+    assert drawn({**told, "outside_sandbox": True, "reason": "writes outside of the project"}).text.split("\n") == [
+        "  change '/w/a b', move it to /etc/c",
+        "    @@ -1 +1 @@",
+        "    -x",
+        "    +y",
+        "  add /w/new",
+        r"    +one\x0ctwo",
+        r"    +\u202ethree",
+        "  delete /w/old",
+        "  outside the sandbox",
+        "  because: writes outside of the project",
+    ]
+    assert summary(told) == "change '/w/a b', move it to /etc/c, add /w/new, delete /w/old"
+
+
+def test_a_place_below_home_is_not_taken_for_one_that_only_looks_so() -> None:
+    assert [place(one, "/home/ada") for one in ("/home/ada", "/home/ada/x", "/home/adam", "~/x", "/w/\u200b")] == [
+        "~",
+        "~/x",
+        "/home/adam",
+        "'~/x'",
+        r"$'/w/\u200b'",
+    ]

@@ -1,0 +1,49 @@
+"""The environments of clients: bounded each and together, and kept once however many clients have the same.
+
+Loop thread. An editor that opens fifty connections has one environment, and so have most terminals of a person.
+"""
+
+from collections.abc import Mapping
+from weakref import WeakValueDictionary
+
+from actors.errors import GreenroomError, InvalidInput, Overloaded
+
+EACH = 2 << 20  # what a program can be started with on Linux; a client had no more itself
+TOGETHER = 64 << 20  # thirty of the largest, thousands of ordinary ones
+
+
+class Environment(dict[str, str]):
+    """Never changed. A class of ours, because a plain dict can't be referred to weakly."""
+
+    __slots__ = ("__weakref__", "size")
+    size: int
+
+
+def size_of(env: Mapping[str, str]) -> int:
+    return sum(len(name) + len(value) for name, value in env.items())
+
+
+class EnvironmentPool:
+    def __init__(self, each: int = EACH, together: int = TOGETHER) -> None:
+        self._each = each
+        self._together = together
+        self._known: WeakValueDictionary[int, Environment] = WeakValueDictionary()
+
+    def take(self, env: Mapping[str, str]) -> Environment | GreenroomError:
+        """The one that is equal to it, if somebody has it already."""
+        size = size_of(env)
+        if size > self._each:
+            told = f"the environment has {size} characters, {self._each} are possible"
+            return InvalidInput(f"{told} (greenroom.limits.environment_bytes)")
+        key = hash(frozenset(env.items()))
+        known = self._known.get(key)
+        if known is not None and known == env:
+            return known
+        others = sum(one.size for one in self._known.values())
+        if others + size > self._together:
+            told = f"the environments of all clients have {others} characters, {self._together} are possible"
+            return Overloaded(f"{told} (greenroom.limits.environments_bytes); try again when some have left")
+        kept = Environment(env)
+        kept.size = size
+        self._known[key] = kept
+        return kept
