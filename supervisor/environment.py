@@ -4,9 +4,10 @@ Pure functions of an environment and a policy; this process's own environment is
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
+from fnmatch import translate
+from functools import lru_cache
 
 from supervisor.config.models import Config
 from supervisor.config.providers import defined_providers
@@ -65,20 +66,23 @@ def command_environment(
             kept = {name: value for name, value in environ.items() if name in CORE}
         case Inherit.NONE:
             kept = {}
-    excluded = [*policy.exclude, *(() if policy.ignore_default_excludes else DEFAULT_EXCLUDES)]
-    kept = {name: value for name, value in keys.left_out_of(kept).items() if not _matches(name, excluded)}
+    dropped = _one_of((*policy.exclude, *(() if policy.ignore_default_excludes else DEFAULT_EXCLUDES)))
+    kept = {name: value for name, value in keys.left_out_of(kept).items() if not dropped.match(name.upper())}
     if not policy.ignore_default_excludes:
         kept = {name: value for name, value in kept.items() if not _called_a_secret(name)}
     kept.update(policy.set)
     if policy.include_only:
-        kept = {name: value for name, value in kept.items() if _matches(name, policy.include_only)}
+        wanted = _one_of(policy.include_only)
+        kept = {name: value for name, value in kept.items() if wanted.match(name.upper())}
     return kept
 
 
-def _matches(name: str, patterns: Iterable[str]) -> bool:
-    # Codex's patterns know `*` and `?` only, so a bracket is a bracket.
-    return any(fnmatchcase(name.upper(), pattern.upper().replace("[", "[[]")) for pattern in patterns)
+@lru_cache(maxsize=64)  # policies: each new conversation and each turn looks at all variables
+def _one_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    """Codex's patterns know `*` and `?` only, so a bracket is a bracket."""
+    return re.compile("|".join(translate(one.upper().replace("[", "[[]")) for one in patterns) or "(?!)")
 
 
+@lru_cache(maxsize=4096)  # names of variables
 def _called_a_secret(name: str) -> bool:
     return name not in HARMLESS and not SECRET_WORDS.isdisjoint(NOT_A_WORD.split(name.upper()))

@@ -16,7 +16,7 @@ from actors.ids import ConnectionId, SubscriptionId
 from actors.messages import Attach, Detach, PageRead, Ready
 from actors.records import Record
 
-AT_ONCE = 32  # readers that are served in one step; a thousand would keep everybody waiting who shares the thread
+AT_ONCE = 8  # readers that are served in one step; a thousand would keep everybody waiting who shares the thread
 
 Place = tuple[int, tuple[tuple[TailPlace, int], ...], bool, bool]  # where a reader stands
 

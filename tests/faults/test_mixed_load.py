@@ -28,6 +28,7 @@ GROWTH = 20 << 20
 CONVERSATIONS, WORKERS = 30, 8
 EXPECTED = {"busy", "wrong_state", "unknown_conversation", "queue_full", "cancelled", "overloaded", "turn_failed"}
 EXPECTED |= {"unknown_approval", "already_answered"}
+PATIENCE_S = 120.0  # eight workers, and whatever else the machine does meanwhile
 CONFIG = """
 model_provider = "demo"
 approval_policy = "never"
@@ -68,35 +69,41 @@ class Load:
                 raise
         self.counts[kind.__name__] += 1
 
+    def call(self, method: str, **params: Any) -> Any:
+        return self.peer.answer(self.peer.start(method, **params), PATIENCE_S)
+
+    def send(self, conversation: str, prompt: str, *, wait: bool = True) -> None:
+        self.call("conversation/send", conversation=conversation, prompt=prompt, wait=wait, if_busy="reject")
+
     @property
     def one(self) -> str:
         return self.chance.choice(self.names)
 
     def say(self) -> None:
-        self.peer.send(self.one, f"say {'word ' * self.chance.randrange(200)}", if_busy="reject")
+        self.send(self.one, f"say {'word ' * self.chance.randrange(200)}")
 
     def command(self) -> None:
-        self.peer.send(self.one, "run true", if_busy="reject")
+        self.send(self.one, "run true")
 
     def noise(self) -> None:
-        self.peer.send(self.one, "run head -c 300000 /dev/urandom | base64", if_busy="reject")
+        self.send(self.one, "run head -c 300000 /dev/urandom | base64")
 
     def interrupt(self) -> None:
         one = self.one
-        self.peer.send(one, "run sleep 5", wait=False, if_busy="reject")
-        self.peer.call("conversation/interrupt", conversation=one)
+        self.send(one, "run sleep 5", wait=False)
+        self.call("conversation/interrupt", conversation=one)
 
     def answer(self) -> None:
         made = self.peer.create(approval_policy="untrusted")
-        self.peer.send(made, "run touch /dev/null", wait=False)
+        self.send(made, "run touch /dev/null", wait=False)
         until(lambda: self.asked(made), "it was not asked")
         (question,) = self.asked(made)
-        self.peer.call("approvals/answer", approval=question["approval_id"], decision="denied")
-        self.peer.call("conversation/interrupt", conversation=made)
-        self.peer.call("conversation/delete", conversation=made)
+        self.call("approvals/answer", approval=question["approval_id"], decision="denied")
+        self.call("conversation/interrupt", conversation=made)
+        self.call("conversation/delete", conversation=made)
 
     def asked(self, conversation: str) -> list[Any]:
-        found: list[Any] = self.peer.call("approvals/list", conversation=conversation)["approvals"]
+        found: list[Any] = self.call("approvals/list", conversation=conversation)["approvals"]
         return found
 
     def attach(self) -> None:
@@ -108,23 +115,24 @@ class Load:
             assert seqs == list(range(1, len(seqs) + 1)), "a hole in what a reader got"
 
     def fork_and_delete(self) -> None:
-        fork = self.peer.call("conversation/fork", conversation=self.one)["conversation"]
-        self.peer.call("conversation/delete", conversation=fork)
+        fork = self.call("conversation/fork", conversation=self.one)["conversation"]
+        self.call("conversation/delete", conversation=fork)
 
     def export_and_import(self) -> None:
         one, lines, cursor, first = self.one, [], None, True
         while first or cursor is not None:
-            piece = self.peer.call("conversation/export", conversation=one, cursor=cursor)
+            piece = self.call("conversation/export", conversation=one, cursor=cursor)
             lines += piece["lines"]
             cursor, first = piece["next_cursor"], False
-            self.peer.call("conversation/import", lines=piece["lines"], upload=one, more=True)
-        copy = self.peer.call("conversation/import", lines=[], upload=one, new_id=True)["conversation"]
-        self.peer.call("conversation/delete", conversation=copy)
+            partial = piece.get("partial", False)
+            self.call("conversation/import", lines=piece["lines"], upload=one, more=True, partial=partial)
+        copy = self.call("conversation/import", lines=[], upload=one, new_id=True)["conversation"]
+        self.call("conversation/delete", conversation=copy)
 
     def look(self) -> None:
-        self.peer.call("conversation/list", archived=True)
-        self.peer.call("conversation/history", conversation=self.one)
-        self.peer.call("daemon/status")
+        self.call("conversation/list", archived=True)
+        self.call("conversation/history", conversation=self.one)
+        self.call("daemon/status")
 
     def look_by_hand(self) -> None:
         words = self.chance.choice((["ls"], ["status"], ["logs", self.one], ["approvals"], ["clients"]))
