@@ -14,10 +14,10 @@ from typing import Any
 from actors.conversation.restore import restore
 from actors.conversation.state import Limits, Stamp, State
 from actors.conversation.step import step
-from actors.effects import Deliver, EndSubscription, ReadPage, ReplyTo, SetTimer, Settle
+from actors.effects import Deliver, EndSubscription, FeedOthers, ReadPage, ReplyTo, SetTimer, Settle
 from actors.errors import ConfigError, GreenroomError, UnknownConversation
 from actors.ids import ConnectionId, ConversationId, TurnId
-from actors.messages import Committed, Input, PageRead, TimerFired
+from actors.messages import Committed, Input, PageRead, ReadersWait, TimerFired
 from actors.orders import (
     AgentNews,
     AgentOutput,
@@ -261,6 +261,8 @@ class Daemon:
             case ReadPage():
                 page = self.journal.read(conversation, effect.after, effect.limit)
                 session.tell(PageRead(effect.subscription, page))
+            case FeedOthers():
+                session.tell(ReadersWait())
             case SetTimer(name, delay_s) if name != "idle":
                 self.clock.after(delay_s, session, TimerFired(name))
             case SetTimer() | TakeMore() | InputWaits():
