@@ -2,7 +2,7 @@
 
 import sys
 from argparse import Namespace
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from actors.visible import visible
 from supervisor.cli import exits, ids, terminal
@@ -100,19 +100,28 @@ def _answer(chosen: Namespace, decision: str, reason: str) -> int:
                 failures.append(problem)
                 report(problem, as_json=chosen.json)
                 continue
-            print(json_text(result) if chosen.json else f"{ids.short(whole)}: {_WORDS[decision]}")
-            if not chosen.json and terminal.is_terminal():
-                _show(one for one in open_ if one["approval_id"] == whole)
+            told = json_text(result) if chosen.json else f"{ids.short(whole)}: {_WORDS[decision]}"
+            shown = (
+                ()
+                if chosen.json or not terminal.is_terminal()
+                else (one for one in open_ if one["approval_id"] == whole)
+            )
+            _write([told, *_bodies(shown)])
     if not failures:
         return exits.OK
     return failures[0].exit if len(chosen.approval) == 1 else exits.SOME_FAILED
 
 
-def _show(answered: Iterable[Json]) -> None:
+def _bodies(answered: Iterable[Json]) -> Iterator[str]:
     """What was answered: the person may have read another question than the one that was meant."""
     columns, paint = terminal.size()[0], terminal.Paint()
     for found in answered:
-        print("\n".join(body(found, columns, paint, IN_A_LIST)[0]))
+        yield from body(found, columns, paint, IN_A_LIST)[0]
+
+
+def _write(lines: Iterable[str]) -> None:
+    """In one piece: on the same terminal the conversation that goes on may be watched."""
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
 
 
 _WORDS = {
