@@ -96,6 +96,7 @@ class ControlPeer:
         self._next = 0
         self._broken: Exception | None = None
         self.gone = False
+        self._closing = False
         self._sock.settimeout(None)
         self._thread = threading.Thread(target=self._read, name=f"peer-{name}", daemon=True)
         self._thread.start()
@@ -203,6 +204,7 @@ class ControlPeer:
                 raise self._broken
 
     def close(self) -> None:
+        self._closing = True
         with contextlib.suppress(OSError):
             self._sock.shutdown(socket.SHUT_RDWR)
         self._thread.join(WAIT_S)
@@ -227,7 +229,9 @@ class ControlPeer:
 
     def _lines(self) -> Iterator[bytes]:
         with contextlib.suppress(OSError, ValueError):
-            yield from self._stream
+            for line in self._stream:
+                if line.endswith(b"\n") or not self._closing:  # the daemon may have been in the middle of a line
+                    yield line
 
     def _take(self, message: Message) -> None:
         if "method" in message:

@@ -132,7 +132,7 @@ def test_what_the_disk_refused_is_not_sent_to_the_model_again(
             return [StorageFull("the disk is full") for _ in appends]
 
         monkeypatch.setattr(house.engine.journal, "commit", refusing)
-        conversation.result(conversation.start("say in vain"))
+        house.answer(conversation.start("say in vain"), object)  # how it ended, or that this could not be stored
         conversation.ask("say two")
         assert refused
         assert ("assistant", "in vain") not in talk(server)
