@@ -44,7 +44,7 @@ from supervisor.agent.sandbox import Sandbox
 from supervisor.agent.tools.patching import Patching
 from supervisor.agent.tools.shell import Shell, ShellLimits
 from supervisor.agent.tools.toolbox import Toolbox
-from supervisor.allocator import give_back
+from supervisor.allocator import Trimming, keep_little
 from supervisor.bell import Wish
 from supervisor.config import Config, Loaded
 from supervisor.feed import Feed, Overheard
@@ -116,7 +116,7 @@ class Engine:
             raise
 
     def _start(self) -> None:
-        give_back()
+        keep_little()
         for directory in (self.paths.state, self.paths.run):
             private_directory(directory)
         self.journal = SqliteJournal(Path(self.paths.journal_file), whole_bytes=self.whole_bytes)
@@ -147,6 +147,7 @@ class Engine:
         looks = (self.journal.look, *self._looks)
         self.health = Health(looks, self.journalist, self.clock, self._announce)
         self.health.begin()
+        Trimming(self.clock).begin()
 
     def _wait_for_the_lost(self, heads: Sequence[Head]) -> None:
         """Nobody is to see a turn of the last life that seems to run: first its end is written."""
