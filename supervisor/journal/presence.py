@@ -1,9 +1,10 @@
 """Whether the journal's files are still where they were opened: what is written into a deleted file is kept nowhere.
 
-On the committing thread, before each commit and every few seconds; a look costs two calls of the system. SQLite
-itself goes on writing into files that have lost their name or were cut, and says nothing.
+On the committing thread, before each commit and every few seconds; a look costs two calls of the system, and two more
+after the commit. SQLite itself goes on writing into files that have lost their name or were cut, and says nothing.
 """
 
+import contextlib
 import os
 from pathlib import Path
 from typing import NoReturn
@@ -19,16 +20,16 @@ class Presence:
     def __init__(self, path: Path) -> None:
         self._file = path
         self._log = path.with_name(f"{path.name}-wal")
+        self._names = {path: str(path) for path in (self._file, self._log)}
         self._ids: dict[Path, Identity] = {}
         self._sizes: dict[Path, int] = {}
+        self._handles: dict[Path, int] = {}
         self.cut: Path | None = None
-        self._handle = os.open(path, O_PATH | os.O_CLOEXEC) if O_PATH is not None else None
         self._note(path)
 
     def close(self) -> None:
-        if self._handle is not None:
-            os.close(self._handle)
-            self._handle = None
+        while self._handles:
+            os.close(self._handles.popitem()[1])
 
     def insist(self) -> None:
         """Raises StorageLost. A file that comes back is there again. Any thread."""
@@ -37,6 +38,8 @@ class Presence:
 
     def insist_whole(self) -> None:
         """Nor has anybody cut them. A file that was cut stays lost, as whatever is written behind a hole is."""
+        if self.cut is None and len(self._ids) == len(self._names) and self._as_they_were():
+            return
         for path in (self._file, self._log):
             found = self._found(path)
             if found is not None and found.st_size < self._sizes.get(path, 0):
@@ -46,8 +49,21 @@ class Presence:
 
     def measure(self) -> None:
         """After each write of our own: until the next one, nothing makes the files shorter but somebody else."""
-        found = {path: _look(path) for path in self._ids}
-        self._sizes = {path: one.st_size for path, one in found.items() if one is not None}
+        for path in self._ids:
+            handle = self._handles.get(path)
+            found = _look(path) if handle is None else os.fstat(handle)
+            if found is not None:
+                self._sizes[path] = found.st_size
+
+    def _as_they_were(self) -> bool:
+        """The short way to the usual answer. False: look closer."""
+        with contextlib.suppress(OSError):
+            for path, name in self._names.items():
+                found = os.stat(name)  # noqa: PTH116  # at every commit, and a Path takes as long as the look
+                if (found.st_dev, found.st_ino) != self._ids[path] or found.st_size < self._sizes.get(path, 0):
+                    return False
+            return True
+        return False
 
     def _found(self, path: Path) -> os.stat_result | None:
         if path not in self._ids:
@@ -66,18 +82,25 @@ class Presence:
 
     def deleted(self) -> bool:
         """Whether the file itself has no name left, and goes with us."""
-        return self._handle is None or os.fstat(self._handle).st_nlink == 0
+        handle = self._handles.get(self._file)
+        return handle is None or os.fstat(handle).st_nlink == 0
 
     def _fate(self, path: Path) -> str:
         if path != self._file or self.deleted():
             return "was deleted"
-        there = Path(f"/proc/self/fd/{self._handle}").readlink()
+        there = Path(f"/proc/self/fd/{self._handles[self._file]}").readlink()
         return f"was moved to {there}" if _identity(_look(there)) == self._ids[path] else "went away with its disk"
 
     def _note(self, path: Path) -> None:
         found = _identity(_look(path))
-        if found is not None:
-            self._ids[path] = found
+        if found is None:
+            return
+        self._ids[path] = found
+        if O_PATH is not None:
+            handle = os.open(path, O_PATH | os.O_CLOEXEC)
+            right = _identity(os.fstat(handle)) == found
+            if not right or self._handles.setdefault(path, handle) != handle:  # another thread was as quick
+                os.close(handle)
 
 
 def problem(presence: Presence) -> JournalError | None:

@@ -35,7 +35,7 @@ from supervisor.agent.model.history import (
     Text,
     unread,
 )
-from supervisor.agent.model.news import CallDone, Delta, RawReasoningDelta, ReasoningDone, TextDelta, TextDone, Usage
+from supervisor.agent.model.news import CallDone, RawReasoningDelta, ReasoningDone, TextDelta, TextDone, Usage
 from supervisor.agent.model.refusals import in_stream
 
 ROLES = {"developer": "system"}  # many servers know no other
@@ -193,9 +193,9 @@ class ChatDecoder(Decoder):
     def _choice(self, choice: Object) -> None:
         delta = an_object(choice.get("delta"))
         if raw := delta.get("reasoning") or delta.get("reasoning_content"):
-            self._hear(RawReasoningDelta, self._raw, raw)
+            self._say(RawReasoningDelta, raw if isinstance(raw, str) else _words(raw), self._raw)
         if words := delta.get("content") or delta.get("refusal"):
-            self._hear(TextDelta, self._text, words)
+            self._say(TextDelta, words if isinstance(words, str) else _words(words), self._text)
         if pieces := delta.get("tool_calls"):
             self._gather(a_list(pieces))
         if reason := choice.get("finish_reason"):
@@ -209,17 +209,13 @@ class ChatDecoder(Decoder):
             if self.failure:
                 break
 
-    def _hear(self, kind: type[Delta], whole: Gathered, said: Any) -> None:
-        if words := said if isinstance(said, str) else _words(said):
-            whole.add(words)
-            self._say(kind, words)
-
     def _answer(self, reason: str) -> None:
         if self.answered or self.failure:
             return
         if reason in CUT:
             self._fail(AnswerCut(reason))
             return
+        self._flush()
         if self._raw:
             self._tell(ReasoningDone(id="", raw=mended(str(self._raw))))
         if self._text:

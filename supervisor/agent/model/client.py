@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
 from typing import Self
 
@@ -209,10 +209,7 @@ class Stream:
 
     async def _take(self, chunk: bytes) -> None:
         said = self._decoder.said
-        heard = False
-        async for batch in self._batches(self._parser.feed(chunk)):
-            heard = True
-            await self._deliver(batch)
+        heard = await self._hear(self._parser.feed(chunk), self._deliver)
         self._silent = 0 if heard or self._decoder.said != said else self._silent + len(chunk)
         if self._silent - self._parser.unfinished > self._bounds.answer_silent_bytes:
             raise BeyondBound(
@@ -221,33 +218,45 @@ class Stream:
                 )
             )
 
-    async def _batches(self, events: list[bytes]) -> AsyncIterator[list[News]]:
-        """What the events say, usually at once; many of them in turns with whatever else the loop has to do."""
+    async def _hear(self, events: list[bytes], deliver: Deliver) -> bool:
+        """Whether they say anything. Usually at once; many of them in turns with whatever else the loop has to do."""
+        heard = False
         for number, some in enumerate(_slices(events)):
             if number:
                 await asyncio.sleep(0)
             if news := self._decoder.read(some):
-                yield news
+                heard = True
+                await deliver(news)
             if self._decoder.failure or self._decoder.done:
                 break
+        return heard
 
     async def _linger(self) -> list[News]:
         """Every item is finished; the rest is worth a short wait and no error."""
         late: list[News] = []
+
+        async def keep(news: Sequence[News]) -> None:
+            late.extend(news)
+
         now = asyncio.get_running_loop().time
         awaits_usage = self._endpoint.include_usage and not self._decoder.done
         with contextlib.suppress(TimeoutError, httpx.HTTPError, EventTooLarge):
             async with asyncio.timeout(USAGE_LINGER_S if awaits_usage else LINGER_S) as bound:
                 async for chunk in self._chunks:
-                    async for batch in self._batches(self._parser.feed(chunk)):
-                        late += batch
+                    await self._hear(self._parser.feed(chunk), keep)
                     if awaits_usage and self._decoder.done:
                         awaits_usage = False
                         bound.reschedule(now() + LINGER_S)
         return late
 
 
-def _slices(events: list[bytes]) -> Iterator[list[bytes]]:
+def _slices(events: list[bytes]) -> Iterable[list[bytes]]:
+    if len(events) <= SLICE and sum(map(len, events)) <= SLICE_BYTES:
+        return (events,)
+    return _cut(events)
+
+
+def _cut(events: list[bytes]) -> Iterator[list[bytes]]:
     some: list[bytes] = []
     size = 0
     for event in events:

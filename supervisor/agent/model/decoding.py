@@ -40,6 +40,7 @@ class Decoder(ABC):
         "_news",
         "_pieces",
         "_repeated",
+        "_whole",
         "answered",
         "done",
         "failure",
@@ -61,6 +62,7 @@ class Decoder(ABC):
         self.usage: Usage | None = None
         self._news: list[News] = []
         self._delta: type[Delta] | None = None  # the kind of the deltas being gathered
+        self._whole: Gathered | None = None  # what they are pieces of
         self._pieces: list[str] = []
         self._half = ""
 
@@ -101,12 +103,13 @@ class Decoder(ABC):
                 return None
         return value if isinstance(value, dict) else None
 
-    def _say(self, kind: type[Delta], text: Any) -> None:
+    def _say(self, kind: type[Delta], text: Any, whole: "Gathered | None" = None) -> None:
+        """A delta, and what it is a piece of if nobody says that again."""
         if text and isinstance(text, str):
             if kind is not self._delta:
                 self._flush()
                 self._half = ""
-                self._delta = kind
+                self._delta, self._whole = kind, whole
             self._pieces.append(text)
 
     def _tell(self, *news: News) -> None:
@@ -181,8 +184,11 @@ class Decoder(ABC):
         """What was gathered becomes one delta; a first half of a pair waits for its second."""
         if not self._pieces or not self._delta:
             return
-        text = self._half + "".join(self._pieces)
+        text = "".join(self._pieces)
         self._pieces.clear()
+        if self._whole is not None:
+            self._whole.add(text)
+        text = self._half + text
         self._half = ""
         if not text.isascii() and _ENDS_IN_FIRST_HALF.search(text):
             text, self._half = text[:-1], text[-1]

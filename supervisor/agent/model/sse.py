@@ -35,13 +35,10 @@ class SseParser:
         if b"\n\n" not in chunk and not self._ends_event(chunk):
             self._keep(chunk)
             return []
-        whole = bytes(self._open) + chunk
-        while b"\n\n\n" in whole:  # blank lines end nothing twice
-            whole = whole.replace(b"\n\n\n", b"\n\n")
-        *blocks, rest = whole.split(b"\n\n")
+        *blocks, rest = (bytes(self._open) + chunk).split(b"\n\n")
         self._open.clear()
         self._keep(rest)
-        return [data for block in blocks if (data := _data(block))]
+        return [data for block in blocks if block and (data := _data(block))]
 
     @property
     def unfinished(self) -> int:
