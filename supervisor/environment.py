@@ -43,6 +43,8 @@ class Keys:
         return cls(frozenset(names), frozenset(value.strip() for value in values))
 
     def left_out_of(self, environ: Mapping[str, str]) -> dict[str, str]:
+        if not (self.names or self.values):
+            return dict(environ)
         return {name: value for name, value in environ.items() if name not in self.names and not self._given(value)}
 
     def _given(self, value: str) -> bool:

@@ -20,7 +20,6 @@ ANSWERS_KEPT = 64  # enough to name the winner to everyone who was asked
 KEYS_KEPT = 1_000  # all of them are in each checkpoint; nobody repeats a request after so many others
 STANDING_KEPT = 256  # the same; what is forgotten is asked again
 STANDING_LENGTH = 16_384  # characters of a command that is remembered; a longer one is asked each time
-MOST_TOKENS = (1 << 63) - 1  # what the journal can count to
 PREVIEW_LENGTH = 80  # what a line of `ls` has room for
 
 NOTHING: Mapping[str, str] = MappingProxyType({})

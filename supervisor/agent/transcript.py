@@ -75,6 +75,7 @@ class Transcript:
         self.last_context: dict[ev.MessageKind, str] = {}
         self.last_said: str | None = None
         self.heard: list[str] = []  # what the user said in this turn
+        self.has_pictures = False
         self.left_out: set[str] = set()  # pictures of which a person was told that the model does not get them
         self._notices_end = 0  # where this turn's notices go
         self._open: dict[ItemId, OpenCall] = {}
@@ -151,6 +152,7 @@ class Transcript:
 
     def _take_user_message(self, event: ev.UserMessage) -> None:
         message = Said("user", tuple(_parts(event)) or (Text(event.message if event.message.strip() else EMPTY),))
+        self.has_pictures = self.has_pictures or any(not isinstance(part, Text) for part in message.parts)
         if event.kind is ev.MessageKind.PLAIN:
             self._add(message)
             self.heard.append(event.message)

@@ -187,7 +187,7 @@ async def _with_pictures(work: Work) -> tuple[HistoryItem, ...]:
     """The history as it is sent, its pictures read; nothing is read or copied beyond what one request may have."""
     room = work.bounds.request_bytes - work.transcript.size
     items: list[HistoryItem] = work.transcript.items
-    for place, item in enumerate(items):
+    for place, item in enumerate(items if work.transcript.has_pictures else ()):
         if room < 0:
             break
         if isinstance(item, Said) and _has_pictures(item):
