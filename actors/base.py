@@ -11,7 +11,7 @@ import contextvars
 import threading
 import traceback
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import pykka
 import structlog
@@ -22,6 +22,8 @@ from actors.errors import ActorGone, DeadlineExceeded, GreenroomError, TooManySe
 from actors.mailbox import Mailbox
 
 log = structlog.get_logger()
+Message = TypeVar("Message")
+Message_contra = TypeVar("Message_contra", contravariant=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,7 @@ class Failure:
     leftovers: tuple[object, ...]
 
 
-class Actor:
+class Actor(Generic[Message]):
     """One owner of state. `receive` runs on one thread, once at a time, and a raise in it is a bug.
 
     Who shares its thread never waits; who has one of its own may wait for the disk and for nothing else.
@@ -44,12 +46,12 @@ class Actor:
     patient: ClassVar[frozenset[type]] = frozenset()  # messages of these kinds come after everybody's others
     name: str = "actor"
     mailbox: Mailbox
-    address: "Ref"
+    address: "Ref[Message]"
 
     def on_start(self) -> None:
         """Acquire; runs on the actor's thread."""
 
-    def receive(self, message: Any) -> object:
+    def receive(self, message: Message) -> object:
         raise NotImplementedError
 
     def on_stop(self) -> None:
@@ -66,7 +68,7 @@ class Actor:
         return {"waiting": len(self.mailbox)}
 
 
-class Ref:
+class Ref(Generic[Message_contra]):
     """An actor's address. Telling never waits."""
 
     __slots__ = ("_gone", "_host", "name")
@@ -76,14 +78,14 @@ class Ref:
         self._gone = host.gone
         self.name = name
 
-    def tell(self, message: object) -> None:
+    def tell(self, message: Message_contra) -> None:
         """Leave a message. ActorGone and MailboxFull are raised here, in the sender."""
         try:
             self._host.tell(message)
         except pykka.ActorDeadError as error:
             raise ActorGone(f"{self.name} has ended") from error
 
-    def ask(self, message: object, timeout_s: float) -> Any:
+    def ask(self, message: Message_contra, timeout_s: float) -> Any:
         """For the outside edge only: a test, a main thread. Actors tell."""
         try:
             return self._host.ask(message, timeout=timeout_s)
@@ -138,7 +140,13 @@ _LONG_AGO = threading.Event()
 _LONG_AGO.set()
 
 
-def start(actor: Actor, **context: str) -> Ref:
+class Start(Protocol):
+    """How an actor is given a thread. `context` is bound to everything it logs."""
+
+    def __call__(self, actor: Actor[Message], **context: str) -> Ref[Message]: ...
+
+
+def start(actor: Actor[Message], **context: str) -> Ref[Message]:
     """Run an actor on a thread of its own. `context` is bound to everything it logs."""
     host = Host(actor, context)
     ref = actor.address
@@ -159,7 +167,7 @@ class Host(pykka.ThreadingActor):
 
     use_daemon_thread = True  # an orderly stop is our own; a forgotten thread must not keep the process
 
-    def __init__(self, actor: Actor, context: dict[str, str]) -> None:
+    def __init__(self, actor: Actor[Any], context: dict[str, str]) -> None:
         super().__init__()
         self._actor = actor
         self._context = context

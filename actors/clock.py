@@ -4,7 +4,7 @@ import heapq
 import itertools
 import threading
 import time
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 import structlog
 
@@ -14,6 +14,8 @@ from actors.messages import Address
 LONGEST_WAIT_S = 86_400.0  # then it looks again: the system refuses to wait for centuries, as an import may ask
 
 log = structlog.get_logger()
+Message = TypeVar("Message")
+Entry = tuple[float, int, Address[Any], Any]  # each message fits its address: `after` has seen to that
 
 
 class Clock(Protocol):
@@ -21,14 +23,14 @@ class Clock(Protocol):
 
     def now(self) -> float: ...
 
-    def after(self, delay_s: float, address: Address, message: object) -> None: ...
+    def after(self, delay_s: float, address: Address[Message], message: Message) -> None: ...
 
 
 class ThreadClock:
     """Delays are monotonic, so that a jump of the wall clock fires nothing early."""
 
     def __init__(self) -> None:
-        self._due: list[tuple[float, int, Address, object]] = []
+        self._due: list[Entry] = []
         self._order = itertools.count()
         self._changed = threading.Condition()
         self._stopped = False
@@ -48,7 +50,7 @@ class ThreadClock:
     def now(self) -> float:
         return time.time()
 
-    def after(self, delay_s: float, address: Address, message: object) -> None:
+    def after(self, delay_s: float, address: Address[Message], message: Message) -> None:
         entry = (time.monotonic() + delay_s, next(self._order), address, message)
         with self._changed:
             heapq.heappush(self._due, entry)
@@ -66,7 +68,7 @@ class ThreadClock:
                 log.exception("timer.failed", kind=type(message).__name__)
             del entry, address, message
 
-    def _wait(self) -> tuple[float, int, Address, object] | None:
+    def _wait(self) -> Entry | None:
         with self._changed:
             while not self._stopped:
                 delay = self._due[0][0] - time.monotonic() if self._due else None

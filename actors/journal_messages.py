@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from actors.effects import ReadPage
 from actors.errors import GreenroomError
 from actors.ids import ConversationId
-from actors.messages import Address
+from actors.messages import Address, AppendRefused, Committed, PageRead
 from actors.records import Append, Head, Record
 
 
@@ -15,16 +15,8 @@ class Store:
     """Keep this. `reply_to` learns when it is durable: Committed or AppendRefused."""
 
     append: Append
-    reply_to: Address
+    reply_to: Address[Committed | AppendRefused]
     epoch: int
-
-
-@dataclass(frozen=True, slots=True)
-class Load:
-    """Read what a session needs to live again. Goes through the journalist, so that all earlier stores come first."""
-
-    conversation: ConversationId
-    reply_to: Address
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +29,11 @@ class Loaded:
 
 
 @dataclass(frozen=True, slots=True)
-class Chore:
-    """Something that only the writer of the journal may do, between two commits. `reply_to` gets ChoreDone."""
+class Load:
+    """Read what a session needs to live again. Goes through the journalist, so that all earlier stores come first."""
 
-    work: Callable[[], object]
-    reply_to: Address
+    conversation: ConversationId
+    reply_to: Address[Loaded]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +42,11 @@ class ChoreDone:
 
 
 @dataclass(frozen=True, slots=True)
-class Erase:
-    """Forget everything of a conversation that has no owner. `reply_to` gets Erased."""
+class Chore:
+    """Work that only the writer of the journal may do, between two commits."""
 
-    conversation: ConversationId
-    reply_to: Address
+    work: Callable[[], object]
+    reply_to: Address[ChoreDone]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +58,21 @@ class Erased:
 
 
 @dataclass(frozen=True, slots=True)
+class Erase:
+    """Forget everything of a conversation that has no owner."""
+
+    conversation: ConversationId
+    reply_to: Address[Erased]
+
+
+@dataclass(frozen=True, slots=True)
 class FetchPage:
+    """Read a piece of history for a reader."""
+
     conversation: ConversationId
     read: ReadPage
-    reply_to: Address
+    reply_to: Address[PageRead]
+
+
+LibrarianInput = FetchPage | Load
+JournalistInput = Store | Load | Erase | Chore

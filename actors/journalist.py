@@ -10,7 +10,7 @@ import structlog
 
 from actors.base import Actor
 from actors.errors import GreenroomError, JournalError, StorageFailed
-from actors.journal_messages import Chore, ChoreDone, Erase, Erased, Load, Store
+from actors.journal_messages import Chore, ChoreDone, Erase, Erased, JournalistInput, Load, Store
 from actors.messages import Address, AppendRefused, Committed
 from actors.ports import Journal
 
@@ -19,17 +19,17 @@ log = structlog.get_logger()
 GROUP = 256  # appends in one transaction; more would keep the first of them waiting
 
 
-class Journalist(Actor):
+class Journalist(Actor[JournalistInput]):
     fatal = False
     name = "journalist"
 
-    def __init__(self, journal: Journal, librarian: Address) -> None:
+    def __init__(self, journal: Journal, librarian: Address[Load]) -> None:
         self._journal = journal
         self._librarian = librarian
         self.commits = 0
         self.stored = 0
 
-    def receive(self, message: Store | Load | Erase | Chore) -> object:
+    def receive(self, message: JournalistInput) -> object:
         match message:
             case Store():
                 more = [one for one in self.mailbox.take(Store, GROUP - 1) if isinstance(one, Store)]

@@ -3,32 +3,38 @@
 Its thread may wait for the disk, so that no other has to. It never writes.
 """
 
+from typing import TypeVar, assert_never
+
 import structlog
 
 from actors.base import Actor
 from actors.errors import GreenroomError, StorageFailed
-from actors.journal_messages import FetchPage, Load, Loaded
+from actors.journal_messages import FetchPage, LibrarianInput, Load, Loaded
 from actors.messages import Address, PageRead
 from actors.ports import Journal
 from actors.records import Page, Record
 
 log = structlog.get_logger()
+Answer = TypeVar("Answer", Loaded, PageRead)
 
 PAGE_RECORDS = 1024  # what is replayed after a checkpoint is short; this bounds one read, not the whole
 
 
-class Librarian(Actor):
+class Librarian(Actor[LibrarianInput]):
     fatal = False
     name = "librarian"
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 
-    def receive(self, message: FetchPage | Load) -> object:
-        if isinstance(message, Load):
-            self._tell(message.reply_to, self._loaded(message))
-        else:
-            self._tell(message.reply_to, PageRead(message.read.subscription, self._page(message)))
+    def receive(self, message: LibrarianInput) -> object:
+        match message:
+            case Load():
+                self._tell(message.reply_to, self._loaded(message))
+            case FetchPage():
+                self._tell(message.reply_to, PageRead(message.read.subscription, self._page(message)))
+            case _:
+                assert_never(message)
         return None
 
     def _page(self, message: FetchPage) -> Page | None:
@@ -60,7 +66,7 @@ class Librarian(Actor):
             after = page.records[-1].seq
         return Loaded(head, tuple(records))
 
-    def _tell(self, address: Address, answer: Loaded | PageRead) -> None:
+    def _tell(self, address: Address[Answer], answer: Answer) -> None:
         try:
             address.tell(answer)
         except GreenroomError as gone:

@@ -13,7 +13,7 @@ from pykka import Future
 from pykka._envelope import Envelope  # the inbox is pykka's own hook, and this is what passes through it
 
 from actors.errors import ActorGone, MailboxFull
-from actors.lanes import ALWAYS_TAKEN, FIRST_LANE, UNHURRIED
+from actors.lanes import FIRST_LANE, UNHURRIED, makes_work
 
 CAPACITY = 1024  # commands that may wait; each client has far fewer in flight
 IN_A_ROW = 32  # so many of the first lane, then one of the second, so that a busy client starves nobody
@@ -49,7 +49,7 @@ class Mailbox:
                 raise ActorGone("the actor has ended")
             if kind not in FIRST_LANE:
                 self._second.append(envelope)
-            elif kind in ALWAYS_TAKEN:
+            elif not makes_work(envelope.message):
                 self._first.append(envelope)
             elif self._counted < self._capacity:
                 self._counted += 1
@@ -123,7 +123,7 @@ class Mailbox:
         if self._first and (self._in_a_row < IN_A_ROW or not self._second):
             self._in_a_row += 1
             envelope = self._first.popleft()
-            self._counted -= type(envelope.message) not in ALWAYS_TAKEN
+            self._counted -= makes_work(envelope.message)
             return envelope
         self._in_a_row = 0
         return self._second.popleft()

@@ -4,44 +4,52 @@ Commands are imperative, news is past tense. What the conversation then does is 
 """
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
+from actors.answers import Accepted, Answered, Attached, Begun, Done, Interrupted, Summary, TurnResult
 from actors.effects import Survivors
 from actors.errors import GreenroomError
-from actors.ids import ApprovalId, Caller, ConnectionId, InputId, SubscriptionId
+from actors.ids import ApprovalId, Caller, ConnectionId, ConversationId, InputId, SubscriptionId
 from actors.items import InputItem
 from actors.orders import AgentOutput, TurnEnded
 from actors.records import Page
 from actors.settings import AbortReason, BusyPolicy, Decision, Settings
 
-
-class Address(Protocol):
-    """Where a message can be left. Telling never waits; a full mailbox raises MailboxFull in the sender."""
-
-    def tell(self, message: object) -> None: ...
+Message_contra = TypeVar("Message_contra", contravariant=True)
+Answer_co = TypeVar("Answer_co", covariant=True)
 
 
-# --- commands to a conversation; `by` names the client for people, `caller` gets the reply -----
+class Address(Protocol[Message_contra]):
+    """Where messages of this type are left. Telling never waits; a full mailbox raises MailboxFull in the sender."""
+
+    def tell(self, message: Message_contra) -> None: ...
+
+
+class Query(Generic[Answer_co]):
+    """A message with an answer: a value of this type, or a refusal."""
+
+    __slots__ = ()
+
+
+# --- commands to a conversation; `by` names the client for people -----
 
 
 @dataclass(frozen=True, slots=True)
-class Begin:
+class Begin(Query[Begun]):
     """The first message of a new conversation."""
 
-    caller: Caller | None
     settings: Settings
     name: str | None = None
     forked_from: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Send:
+class Send(Query[Accepted | TurnResult]):
     """Input. With `await_end` the reply comes when the turn that took it has ended, otherwise when it is stored.
 
     `gone_s`: so long after its caller's connection closed nobody wants it any more, unless somebody else is there.
     """
 
-    caller: Caller | None
     items: tuple[InputItem, ...]
     policy: BusyPolicy = BusyPolicy.STEER
     settings: Settings | None = None
@@ -52,10 +60,9 @@ class Send:
 
 
 @dataclass(frozen=True, slots=True)
-class Interrupt:
+class Interrupt(Query[Interrupted]):
     """`clear` also withdraws what waits for a turn of its own; otherwise it is paused."""
 
-    caller: Caller | None
     by: str = ""
     kill: bool = False
     message: str = ""
@@ -64,15 +71,14 @@ class Interrupt:
 
 @dataclass(frozen=True, slots=True)
 class CancelRequest:
-    """The caller takes an earlier request back, whatever became of it."""
+    """Take back an earlier request of this caller, whatever became of it."""
 
     caller: Caller
     by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerApproval:
-    caller: Caller | None
+class AnswerApproval(Query[Answered]):
     approval: ApprovalId
     decision: Decision
     by: str = ""
@@ -94,10 +100,9 @@ class PassOn:
 
 
 @dataclass(frozen=True, slots=True)
-class Attach:
+class Attach(Query[Attached]):
     """Subscribe from a cursor: the last seq the client has, 0 for all of it, None for what comes from now on."""
 
-    caller: Caller | None
     connection: ConnectionId
     subscription: SubscriptionId
     after: int | None = 0
@@ -105,8 +110,7 @@ class Attach:
 
 
 @dataclass(frozen=True, slots=True)
-class Detach:
-    caller: Caller | None
+class Detach(Query[Done]):
     subscription: SubscriptionId
 
 
@@ -123,52 +127,45 @@ class ConnectionClosed:
 
 
 @dataclass(frozen=True, slots=True)
-class Rename:
-    caller: Caller | None
+class Rename(Query[Done]):
     name: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class Archive:
-    caller: Caller | None
+class Archive(Query[Done]):
     archived: bool = True
 
 
 @dataclass(frozen=True, slots=True)
-class ChangeSettings:
-    caller: Caller | None
+class ChangeSettings(Query[Done]):
     settings: Settings
 
 
 @dataclass(frozen=True, slots=True)
-class ResumeQueue:
-    caller: Caller | None
+class ResumeQueue(Query[Done]):
+    """Let waiting input go on."""
 
 
 @dataclass(frozen=True, slots=True)
-class WithdrawInput:
-    caller: Caller | None
+class WithdrawInput(Query[Done]):
     input: InputId
     reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Inspect:
-    caller: Caller | None
+class Inspect(Query[Summary]):
+    """How is it?"""
 
 
 @dataclass(frozen=True, slots=True)
-class Retire:
+class Retire(Query[Done]):
     """Leave for good: the conversation is about to be deleted."""
 
-    caller: Caller | None
-
 
 @dataclass(frozen=True, slots=True)
-class Restart:
+class Restart(Query[Done]):
     """Gives a conversation that was given up as failed a new life."""
 
-    caller: Caller | None
     by: str = ""
 
 
@@ -176,13 +173,11 @@ Command = (
     Begin
     | Send
     | Interrupt
-    | CancelRequest
     | AnswerApproval
     | PassOn
     | Attach
     | Detach
     | Ready
-    | ConnectionClosed
     | Rename
     | Archive
     | ChangeSettings
@@ -192,6 +187,15 @@ Command = (
     | Restart
     | Retire
 )
+
+
+@dataclass(frozen=True, slots=True)
+class ToConversation:
+    """A command for the owner of the conversation, and who waits for its answer. Wakes one that is parked."""
+
+    conversation: ConversationId
+    command: Command
+    caller: Caller | None = None
 
 
 # --- news to a conversation --------------------------------------------------------------
@@ -266,4 +270,4 @@ News = (
     | Revived
 )
 
-Input = Command | News
+Input = ToConversation | Ready | CancelRequest | ConnectionClosed | News

@@ -104,16 +104,7 @@ class RestAgent:
 
 
 AgentOrder = (
-    RunAgent
-    | StopAgent
-    | SuspendAgent
-    | InputWaits
-    | GiveInput
-    | AnswerAgent
-    | AllStored
-    | TakeMore
-    | AbandonAgent
-    | RestAgent
+    RunAgent | StopAgent | SuspendAgent | InputWaits | GiveInput | AnswerAgent | AllStored | TakeMore | RestAgent
 )
 
 

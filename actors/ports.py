@@ -6,8 +6,8 @@ from typing import Protocol
 from actors.effects import Deliver, EndSubscription, ReplyTo
 from actors.errors import JournalError
 from actors.ids import ConnectionId, ConversationId
-from actors.messages import Address
-from actors.orders import AgentOrder
+from actors.messages import Address, Ready
+from actors.orders import AbandonAgent, AgentAbandoned, AgentOrder, AgentOutput, TurnEnded
 from actors.records import Append, Head, Page
 
 
@@ -45,14 +45,18 @@ class Journal(Protocol):
 
 
 class AgentRunner(Protocol):
-    """Carries out turns, elsewhere. Called by actors, never waits; news goes to `session` by tell."""
+    """Carries out turns, elsewhere. Called by actors, never waits; news goes to whoever ordered by tell."""
 
-    def order(self, order: AgentOrder, session: Address) -> None: ...
+    def order(self, order: AgentOrder, session: Address[AgentOutput | TurnEnded]) -> None: ...
+
+    def abandon(self, order: AbandonAgent, registry: Address[AgentAbandoned]) -> None: ...
 
 
 class Outbox(Protocol):
     """Finds the connection a message is for. One that has closed meanwhile swallows it: nobody is there to care."""
 
-    def post(self, connection: ConnectionId, message: ReplyTo | Deliver | EndSubscription, sender: Address) -> None:
-        """`sender` is where the reader's Ready goes."""
+    def post(self, connection: ConnectionId, message: ReplyTo | EndSubscription) -> None: ...
+
+    def deliver(self, message: Deliver, session: Address[Ready]) -> None:
+        """A slice for a reader, and where its Ready goes."""
         ...

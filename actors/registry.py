@@ -25,21 +25,21 @@ from actors.registry_messages import (
     StartSession,
 )
 from actors.routing import Routing
-from actors.session import Session, Surroundings
+from actors.session import Session, SessionMessage, Surroundings
 
 log = structlog.get_logger()
 
 
-class Registry(Actor):
+class Registry(Actor[RegistryInput]):
     """The daemon hangs on it, so a bad message is logged and survived."""
 
     fatal = False
     name = "registry"
 
-    def __init__(self, surroundings: Callable[[Ref], Surroundings], max_live: int = 1000) -> None:
+    def __init__(self, surroundings: Callable[[Ref[RegistryInput]], Surroundings], max_live: int = 1000) -> None:
         self._make_surroundings = surroundings
         self._routing = Routing(max_live)
-        self._sessions: dict[ConversationId, Ref] = {}
+        self._sessions: dict[ConversationId, Ref[SessionMessage]] = {}
 
     def on_start(self) -> None:
         self._around = self._make_surroundings(self.address)
@@ -63,14 +63,14 @@ class Registry(Actor):
             case StartSession():
                 self._start(effect)
             case EndSubscription():
-                self._around.outbox.post(effect.connection, effect, self.address)
+                self._around.outbox.post(effect.connection, effect)
             case ReplyTo():
-                self._around.outbox.post(effect.caller.connection, effect, self.address)
+                self._around.outbox.post(effect.caller.connection, effect)
             case EraseRows():
                 self._erase(effect.conversation)
             case AbandonAgent():
                 self._sessions.pop(effect.conversation, None)
-                self._around.agents.order(effect, self.address)
+                self._around.agents.abandon(effect, self.address)
             case _:
                 assert_never(effect)
 

@@ -2,25 +2,18 @@
 
 from dataclasses import dataclass
 
+from actors.answers import Begun, Done, ListChanged, Listing, PendingApprovals, Resolved
 from actors.effects import EndSubscription, ReplyTo, Settle, Survivors
 from actors.events import ApprovalRequest
 from actors.ids import Caller, ConversationId
 from actors.journal_messages import Erased
-from actors.messages import Begin, CancelRequest, Command, ConnectionClosed, Input, Quiesce, Revived
+from actors.messages import Begin, CancelRequest, ConnectionClosed, Input, Query, Quiesce, Revived, ToConversation
 from actors.orders import AbandonAgent, AgentAbandoned
 from actors.records import Head
 
 
 @dataclass(frozen=True, slots=True)
-class ToConversation:
-    """A command for whoever owns the conversation now; wakes it if it is parked."""
-
-    conversation: ConversationId
-    command: Command
-
-
-@dataclass(frozen=True, slots=True)
-class Create:
+class Create(Query[Begun]):
     """A new conversation under a fresh id that its creator made up."""
 
     conversation: ConversationId
@@ -28,38 +21,44 @@ class Create:
 
 
 @dataclass(frozen=True, slots=True)
-class ListConversations:
-    caller: Caller
+class ListConversations(Query[Listing]):
     archived: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class WatchList:
+class WatchList(Query[ListChanged]):
     """Answered when a conversation has come or gone: since the change with this number, or from now on."""
 
-    caller: Caller
     seen: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class ListApprovals:
-    caller: Caller
+class ListApprovals(Query[PendingApprovals]):
     conversation: ConversationId | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Resolve:
+class Resolve(Query[Resolved]):
     """Which conversation is meant by an id, a unique prefix of at least two characters, or a name?"""
 
-    caller: Caller
     reference: str
 
 
 @dataclass(frozen=True, slots=True)
-class Remove:
+class Remove(Query[Done]):
     """Delete a conversation. Done when nobody owns it and the disk has forgotten it."""
 
     conversation: ConversationId
+
+
+RegistryQuery = Create | ListConversations | WatchList | ListApprovals | Resolve | Remove
+
+
+@dataclass(frozen=True, slots=True)
+class ToRegistry:
+    """A query for the registry itself, and who waits for its answer."""
+
+    query: RegistryQuery
     caller: Caller
 
 
@@ -122,14 +121,9 @@ class SessionFailed:
 
 RegistryInput = (
     ToConversation
-    | Create
+    | ToRegistry
     | CancelRequest
     | ConnectionClosed
-    | ListConversations
-    | WatchList
-    | ListApprovals
-    | Resolve
-    | Remove
     | Trim
     | Erased
     | Known

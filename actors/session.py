@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from actors.base import Actor, Failure, Ref, start
+from actors.base import Actor, Failure, Start, start
 from actors.clock import Clock
 from actors.conversation import (
     Stamp,
@@ -41,8 +41,7 @@ from actors.effects import (
 from actors.errors import ActorGone, JournalError
 from actors.events import ApprovalRequest
 from actors.ids import ConversationId, SubscriptionId
-from actors.journal_messages import FetchPage, Load, Loaded, Store
-from actors.lanes import COMMANDS
+from actors.journal_messages import FetchPage, JournalistInput, Load, Loaded, Store
 from actors.messages import (
     Address,
     AppendRefused,
@@ -55,7 +54,6 @@ from actors.messages import (
     TimerFired,
 )
 from actors.orders import (
-    AbandonAgent,
     AllStored,
     AnswerAgent,
     GiveInput,
@@ -68,23 +66,23 @@ from actors.orders import (
 )
 from actors.ports import AgentRunner, Outbox
 from actors.records import Append, Head
-from actors.registry_messages import HeadChanged, Left, ParkOffered, SessionFailed, Stayed
-from actors.routing import caller_of
+from actors.registry_messages import HeadChanged, Left, ParkOffered, RegistryInput, SessionFailed, Stayed
+from actors.routing import SAID_TO_IT, caller_of
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """Everybody a session talks to. One for all sessions of a daemon."""
 
-    registry: Address
-    journalist: Address
-    librarian: Address
+    registry: Address[RegistryInput]
+    journalist: Address[JournalistInput]
+    librarian: Address[FetchPage]
     agents: AgentRunner
     outbox: Outbox
     clock: Clock
     fresh_name: Callable[[], str]
     limits: Limits
-    start: Callable[..., Ref] = start
+    start: Start = start
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +97,10 @@ class Headline:
         return self.epoch == news.epoch and self.head.last_seq <= news.seq
 
 
-class Session(Actor):
+SessionMessage = Input | Loaded
+
+
+class Session(Actor[SessionMessage]):
     fatal = True
     patient = frozenset((Ready, ReadersWait, PageRead))
 
@@ -134,7 +135,7 @@ class Session(Actor):
         else:
             self._around.journalist.tell(Load(self.conversation, self.address))
 
-    def receive(self, message: Input | Loaded) -> object:
+    def receive(self, message: SessionMessage) -> object:
         if self._left:
             return None  # a timer or the like; there may be a new owner already, and there is only ever one
         if isinstance(message, Loaded):
@@ -217,7 +218,7 @@ class Session(Actor):
             head = replace(latest.head, settings=b"", checkpoint=b"", state=visible(state).value)
             self._tell_registry(HeadChanged(head, latest.asked))
 
-    def _tell_registry(self, message: object) -> None:
+    def _tell_registry(self, message: RegistryInput) -> None:
         with contextlib.suppress(ActorGone):  # the daemon stops: nobody is left who wants to find us
             self._around.registry.tell(message)
 
@@ -234,15 +235,16 @@ class Session(Actor):
                 | AnswerAgent()
                 | RestAgent()
                 | TakeMore()
-                | AbandonAgent()
             ):
                 around.agents.order(effect, self.address)
-            case Deliver() | EndSubscription():
-                around.outbox.post(effect.connection, effect, self.address)
+            case Deliver():
+                around.outbox.deliver(effect, self.address)
+            case EndSubscription():
+                around.outbox.post(effect.connection, effect)
             case ReplyTo():
                 if effect.settles:
                     self._tell_registry(Settle(effect.caller))
-                around.outbox.post(effect.caller.connection, effect, self.address)
+                around.outbox.post(effect.caller.connection, effect)
             case Settle():
                 self._tell_registry(effect)
             case ReadPage():
@@ -314,13 +316,13 @@ class Session(Actor):
         """Nobody knows which slices went out: the readers come back by their own cursor."""
         for reader in readers:
             ended = EndSubscription(reader.connection, Unsubscribed(reader.subscription, "the actor failed"))
-            self._around.outbox.post(reader.connection, ended, self.address)
+            self._around.outbox.post(reader.connection, ended)
 
     def _owed(self, bad: object, leftovers: tuple[object, ...]) -> tuple[Input, ...]:
         """News of the failed life means nothing to the next; what clients said does. A Ready frees its reader."""
         first = (*self._freed, bad) if isinstance(bad, Ready) else tuple(self._freed)
         waiting = (*first, *self._waiting, *leftovers)
-        return tuple(message for message in waiting if isinstance(message, (*COMMANDS, Ready)))
+        return tuple(message for message in waiting if isinstance(message, SAID_TO_IT))
 
     def statistics(self) -> dict[str, object]:
         state = self._state

@@ -11,8 +11,9 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from time import perf_counter
+from typing import Any
 
-from actors.base import Actor, Host, Ref
+from actors.base import Actor, Host, Message, Ref
 
 IN_A_ROW = 16  # messages of one actor, then it is another's turn
 A_ROUND = 64  # turns, then the loop looks at its sockets again
@@ -33,7 +34,7 @@ class SharedThread:
         self._all_gone = threading.Condition()
         self._sharers: set[_Sharer] = set()
 
-    def start(self, actor: Actor, **context: str) -> Ref:
+    def start(self, actor: Actor[Message], **context: str) -> Ref[Message]:
         """Stands in for actors.base.start. `context` is bound to everything the actor logs."""
         sharer = _Sharer(actor, context, self._notice, self._forget)
         ref = actor.address
@@ -129,7 +130,7 @@ class _Sharer(Host):
 
     def __init__(
         self,
-        actor: Actor,
+        actor: Actor[Any],
         context: dict[str, str],
         notice: "Callable[[_Sharer], None]",
         forget: "Callable[[_Sharer], None]",

@@ -36,7 +36,7 @@ class Trimming:
         if self._libc is not None:
             self._clock.after(self._every_s, self, _TRIM)
 
-    def tell(self, _: object) -> None:
+    def tell(self, _: str) -> None:
         if self._libc is not None:
             self._libc.malloc_trim(0)
             self._clock.after(self._every_s, self, _TRIM)

@@ -9,13 +9,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import structlog
 
 from actors import base
 from actors.answers import Condition
-from actors.base import Actor, Ref
+from actors.base import Actor, Message, Ref, Start
 from actors.clock import ThreadClock
 from actors.conversation.state import Limits
 from actors.errors import ConfigError
@@ -27,7 +27,7 @@ from actors.orders import RunAgent
 from actors.ports import Outbox
 from actors.records import Head
 from actors.registry import Registry
-from actors.registry_messages import Known
+from actors.registry_messages import Known, RegistryInput
 from actors.session import Surroundings
 from actors.settings import Decision
 from actors.shared import SharedThread
@@ -95,7 +95,7 @@ class Engine:
         self._announce = announce
         self._looks = looks
         self._undo: list[tuple[str, Callable[[], bool | None]]] = []
-        self._staff: list[Actor] = []  # whom everybody depends on
+        self._staff: list[Actor[Any]] = []  # whom everybody depends on
 
     @property
     def config(self) -> Config:
@@ -229,7 +229,7 @@ class Engine:
             log.error("engine.actors_left", names=left)
         return not left
 
-    def _actor(self, actor: Actor, start: Callable[..., Ref] = base.start) -> Ref:
+    def _actor(self, actor: Actor[Message], start: Start = base.start) -> Ref[Message]:
         ref = start(actor)
         self._staff.append(actor)
         self._undo.append((actor.name, lambda: ref.stop(STOP_S)))
@@ -240,7 +240,7 @@ class Engine:
         self.environments.forget(conversation)
         self.loop.loop.call_soon_threadsafe(self.histories.forget, conversation)
 
-    def _surroundings(self, registry: Ref) -> Surroundings:
+    def _surroundings(self, registry: Ref[RegistryInput]) -> Surroundings:
         greenroom = self.config.greenroom
         # Names of turns and inputs have to be unique, not secret; asking the system for each would let go of the GIL.
         chance = random.Random(secrets.randbits(256))  # noqa: S311  # see above

@@ -5,6 +5,7 @@ disk; this is told by the clock and by the journalist, and never waits.
 """
 
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 import structlog
 
@@ -25,7 +26,7 @@ class Health:
     def __init__(
         self,
         looks: Sequence[Look],
-        journalist: Address,
+        journalist: Address[Chore],
         clock: Clock,
         announce: Callable[[str], None],
         every_s: float = EVERY_S,
@@ -40,7 +41,7 @@ class Health:
     def begin(self) -> None:
         self._clock.after(self._every_s, self, _LOOK)
 
-    def tell(self, message: object) -> None:
+    def tell(self, message: ChoreDone | Literal["look"]) -> None:
         if message is _LOOK:
             self._journalist.tell(Chore(self._look, self))
         elif isinstance(message, ChoreDone):
@@ -63,4 +64,4 @@ class Health:
             self._announce("the Greenroom daemon is well again")
 
 
-_LOOK = "look"
+_LOOK: Literal["look"] = "look"

@@ -7,6 +7,7 @@ has come in meanwhile.
 
 import time
 from collections.abc import Callable
+from typing import Literal
 
 import structlog
 
@@ -32,8 +33,8 @@ class Housekeeping:
     def __init__(
         self,
         prune: Callable[[float, Retention], bool],
-        journalist: Address,
-        registry: Address,
+        journalist: Address[Chore],
+        registry: Address[Trim],
         clock: Clock,
         wanted: Callable[[], Wanted],
         every_s: float = EVERY_S,
@@ -50,7 +51,7 @@ class Housekeeping:
     def begin(self, after_s: float = FIRST_S) -> None:
         self._clock.after(after_s, self, _LOOK)
 
-    def tell(self, message: object) -> None:
+    def tell(self, message: ChoreDone | Literal["look"]) -> None:
         if isinstance(message, ChoreDone):
             self._done(message.result)
         elif message is _LOOK:
@@ -93,4 +94,4 @@ def retention(wanted: Wanted) -> Retention:
     )
 
 
-_LOOK = "look"
+_LOOK: Literal["look"] = "look"

@@ -7,11 +7,11 @@ writes the journal goes to the one thread that may.
 import asyncio
 import os
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, assert_never
 
 import structlog
 from pydantic_core import PydanticSerializationError
@@ -80,33 +80,10 @@ class Services:
         self._one_search = asyncio.Lock()
         self._newest_search: dict[tuple[ConnectionId, str | None], ask.FindFiles] = {}
         switchboard.on_leave = self._left
-        self._table: dict[type, Callable[[Any, Client], Awaitable[object]]] = {
-            ask.MakeSettings: self._make_settings,
-            ask.Permit: self._permit,
-            ask.RememberEnvironment: self._remember_environment,
-            ask.ReadHistory: self._read_history,
-            ask.ReadNews: self._read_news,
-            ask.FindAsked: self._find_asked,
-            ask.Fork: self._fork,
-            ask.Export: self._export,
-            ask.Import: self._import,
-            ask.AskStatus: self._status,
-            ask.ListClients: self._list_clients,
-            ask.KillClient: self._kill_client,
-            ask.Reload: self._reload,
-            ask.Down: self._down,
-            ask.ReadConfig: self._read_config,
-            ask.ReadSavedConfig: self._read_saved_config,
-            ask.AskKey: self._key,
-            ask.RunOnce: self._run_once,
-            ask.DiffToRemote: self._diff_to_remote,
-            ask.FindFiles: self._find_files,
-        }
 
-    def tell(self, asked: object) -> None:
+    def tell(self, asked: Asked) -> None:
         """From any thread; the loop owns it from here on."""
-        if isinstance(asked, Asked):
-            soon(self._engine.loop.loop, self._begin, asked)
+        soon(self._engine.loop.loop, self._begin, asked)
 
     def _left(self) -> None:
         """Some connection has ended: what it was uploading goes, on the loop."""
@@ -120,23 +97,67 @@ class Services:
 
     async def _serve(self, asked: Asked) -> None:
         answer = await self._answer(asked)
-        token = getattr(asked.request, "token", None)
+        if asked.caller is None or answer is None:
+            return
         try:
-            asked.reply_to.tell(Served(ask.Served(token, answer)))
+            asked.reply_to.tell(Served(asked.caller, answer))
         except GreenroomError as gone:
             log.debug("services.nobody_to_tell", kind=type(asked.request).__name__, reason=gone.code)
 
-    async def _answer(self, asked: Asked) -> Any:
-        serve = self._table.get(type(asked.request))
-        if serve is None:
-            return InvalidInput(f"this daemon does not serve {type(asked.request).__name__}")
+    async def _answer(self, asked: Asked) -> ask.Answer | GreenroomError | None:
         try:
-            return await serve(asked.request, asked.client)
+            return await self._carry_out(asked.request, asked.client)
         except GreenroomError as error:
             return error
         except Exception:
             log.exception("services.failed", kind=type(asked.request).__name__)
             return GreenroomError("an internal error; see the daemon's log")
+
+    async def _carry_out(self, request: ask.Request, client: Client) -> ask.Answer | None:
+        match request:
+            case ask.MakeSettings():
+                return await self._make_settings(request, client)
+            case ask.Permit():
+                return await self._permit(request, client)
+            case ask.RememberEnvironment():
+                self._remember_environment(request, client)
+                return None
+            case ask.ReadHistory():
+                return await self._read_history(request)
+            case ask.ReadNews():
+                return await self._read_news(request)
+            case ask.FindAsked():
+                return await self._find_asked(request)
+            case ask.Fork():
+                return await self._fork(request)
+            case ask.Export():
+                return await self._export(request)
+            case ask.Import():
+                return await self._import(request, client)
+            case ask.AskStatus():
+                return await self._status()
+            case ask.ListClients():
+                return await self._list_clients(client)
+            case ask.KillClient():
+                return await self._kill_client(request, client)
+            case ask.Reload():
+                return await self._reload()
+            case ask.Down():
+                return await self._down(request)
+            case ask.ReadConfig():
+                return await self._read_config(request)
+            case ask.ReadSavedConfig():
+                return await self._read_saved_config()
+            case ask.AskKey():
+                return await self._key(request, client)
+            case ask.RunOnce():
+                return await self._run_once(request, client)
+            case ask.DiffToRemote():
+                return await self._diff_to_remote(request, client)
+            case ask.FindFiles():
+                return await self._find_files(request, client)
+            case _:
+                assert_never(request)
 
     # --- config ---------------------------------------------------------------------------------------------------
 
@@ -190,11 +211,11 @@ class Services:
             self._ceiling(request.person, client).check(settings)
         return ask.SettingsMade(settings, warnings=tuple(_about(settings.cwd)))
 
-    async def _remember_environment(self, request: ask.RememberEnvironment, client: Client) -> None:
+    def _remember_environment(self, request: ask.RememberEnvironment, client: Client) -> None:
         if client.env:
             self._engine.environments.remember(request.conversation, client.env, client.umask)
 
-    async def _reload(self, request: ask.Reload, _: Client) -> ask.Plain:  # noqa: ARG002  # it only says: now
+    async def _reload(self) -> ask.Plain:
         fresh = await asyncio.to_thread(self._reread)
         changes = differences(self._engine.config, fresh.config)
         self._engine.reload(fresh)
@@ -202,7 +223,7 @@ class Services:
         told = [{"key": one.key, "old": one.old, "new": one.new, "live": one.live} for one in changes]
         return ask.Plain({"changes": told, "warnings": list(fresh.warnings)})
 
-    async def _read_config(self, request: ask.ReadConfig, _: Client) -> ask.Plain:
+    async def _read_config(self, request: ask.ReadConfig) -> ask.Plain:
         tree: Any = without_secrets(self._engine.config.model_dump(mode="json"))
         for part in (request.key or "").split(".") if request.key else ():
             if not isinstance(tree, dict) or part not in tree:
@@ -212,7 +233,7 @@ class Services:
             tree = tree[part]
         return ask.Plain({"value": tree, "path": self._engine.loaded.file.path})
 
-    async def _read_saved_config(self, request: ask.ReadSavedConfig, _: Client) -> ask.Plain:  # noqa: ARG002  # it only says: now
+    async def _read_saved_config(self) -> ask.Plain:
         file = (await asyncio.to_thread(self._reread)).file
         return ask.Plain({"value": dict(file.tree), "path": file.path})
 
@@ -267,13 +288,13 @@ class Services:
 
     # --- histories ------------------------------------------------------------------------------------------------
 
-    async def _read_history(self, request: ask.ReadHistory, _: Client) -> ask.HistoryRead:
+    async def _read_history(self, request: ask.ReadHistory) -> ask.HistoryRead:
         page = await asyncio.to_thread(self._engine.journal.read, request.conversation, request.after, request.limit)
         if page is None:
             raise UnknownConversation(f"no conversation {request.conversation}")
         return ask.HistoryRead(page)
 
-    async def _read_news(self, request: ask.ReadNews, _: Client) -> ask.NewsRead:
+    async def _read_news(self, request: ask.ReadNews) -> ask.NewsRead:
         feed = self._engine.feed
         if request.after is None or request.wait_s == 0:
             news = feed.after(request.after, request.limit)
@@ -281,12 +302,12 @@ class Services:
             news = await feed.wait(request.after, request.limit, request.wait_s)
         return ask.NewsRead(news.records, news.cursor, news.lagged)
 
-    async def _find_asked(self, request: ask.FindAsked, _: Client) -> ask.AskedFound:
+    async def _find_asked(self, request: ask.FindAsked) -> ask.AskedFound:
         journal = self._engine.journal
         places = await asyncio.to_thread(lambda: [asked(journal, *one) for one in request.questions])
         return ask.AskedFound(tuple(places))
 
-    async def _export(self, request: ask.Export, _: Client) -> ask.Exported:
+    async def _export(self, request: ask.Export) -> ask.Exported:
         place = Place(*request.place) if request.place else None
         found = await asyncio.to_thread(piece, self._engine.journal, request.conversation, place)
         return ask.Exported(tuple(found.lines), found.place, found.partial)
@@ -331,7 +352,7 @@ class Services:
             stored = await self._write(work)
         return await self._make_known(stored)
 
-    async def _fork(self, request: ask.Fork, _: Client) -> ask.Stored:
+    async def _fork(self, request: ask.Fork) -> ask.Stored:
         journal = self._engine.journal
         # A long history takes seconds to read and replay: not on the writer's thread, where every commit would wait.
         append = await asyncio.to_thread(
@@ -363,7 +384,7 @@ class Services:
 
     # --- the daemon -----------------------------------------------------------------------------------------------
 
-    async def _status(self, request: ask.AskStatus, _: Client) -> ask.Plain:  # noqa: ARG002  # it only says: now
+    async def _status(self) -> ask.Plain:
         engine = self._engine
         journal = engine.paths.journal_file
         return ask.Plain(
@@ -385,7 +406,7 @@ class Services:
             }
         )
 
-    async def _list_clients(self, request: ask.ListClients, me: Client) -> ask.Plain:  # noqa: ARG002  # same
+    async def _list_clients(self, me: Client) -> ask.Plain:
         clients = [
             {
                 "connection": one.connection,
@@ -404,7 +425,7 @@ class Services:
             raise InvalidInput(f"no client {request.connection}; `greenroom clients` lists them")
         return ask.Plain({})
 
-    async def _down(self, request: ask.Down, _: Client) -> ask.Plain:
+    async def _down(self, request: ask.Down) -> ask.Plain:
         default = self._engine.config.greenroom.drain_seconds
         drain_s = default if request.drain_s is None else request.drain_s
         self._engine.registry.tell(Quiesce())  # whoever reads the answer finds that no new turn is begun

@@ -11,13 +11,13 @@ from typing import assert_never
 
 import structlog
 
-from actors.base import Actor, Failure, Ref, start
+from actors.base import Actor, Failure, Ref, Start, start
 from actors.clock import Clock
 from actors.effects import Deliver, EndSubscription, ReplyTo
 from actors.errors import ActorGone, GreenroomError, MailboxFull, Overloaded
-from actors.ids import ConversationId, SubscriptionId
-from actors.messages import Address, ConnectionClosed, Ready
-from actors.registry_messages import RegistryInput, ToConversation
+from actors.ids import Caller, ConversationId, SubscriptionId
+from actors.messages import Address, ConnectionClosed, Ready, ToConversation
+from actors.registry_messages import RegistryInput
 from transports.dialect import Action, Ask, Client, Dialect, Hangup, Introduce, Tell, Wake, Write
 from transports.framing import LINE, Item
 from transports.messages import (
@@ -37,6 +37,7 @@ from transports.messages import (
 )
 from transports.ordering import Ordering, request_of
 from transports.patience import BYTE_S, LARGE, Patience, Stopwatch
+from transports.requests import Request
 from transports.switchboard import Switchboard
 from transports.wire import Arrived, Gone, NoMore, Parcel, Wire
 
@@ -48,22 +49,24 @@ SLICE_S = 0.0005  # of lines in a row; then the others are looked at
 RETRY_READY_S = 0.1  # when not even the registry could take it
 
 
-Inbox = Arrived | NoMore | Gone | Posted | Dismissed | Reconfigured | Announced | Served | Woken | ReadOn | Reminder
-Taken = Arrived | NoMore | Posted | Dismissed | Reconfigured | Announced | Served | Woken | ReadOn | Reminder
+Taken = (
+    Arrived | NoMore | Posted | Streamed | Dismissed | Reconfigured | Announced | Served | Woken | ReadOn | Reminder
+)
+Inbox = Taken | Gone
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
     """Everybody a connection talks to. One for all connections of a daemon."""
 
-    registry: Address
-    supervisor: Address  # takes Asked
+    registry: Address[RegistryInput]
+    supervisor: Address[Asked]
     switchboard: Switchboard
     clock: Clock
-    start: Callable[..., Ref] = start
+    start: Start = start
 
 
-class Connection(Actor):
+class Connection(Actor[Inbox]):
     fatal = True
     patient = frozenset((Streamed,))
 
@@ -85,7 +88,7 @@ class Connection(Actor):
         self._leaving = False  # nothing more is done for the client
         self._no_more = False
 
-    def begin(self) -> Ref:
+    def begin(self) -> Ref[Inbox]:
         """Start it. Whoever calls this hands the wire over, or opens it, afterwards."""
         return self._around.start(self, connection=self._client.connection)
 
@@ -117,11 +120,13 @@ class Connection(Actor):
                 self._read()
             case ReadOn():
                 self._read()
-            case Posted(news, sender):
-                self._posted(news, sender)
-            case Served(answer):
+            case Posted(news):
+                self._posted(news)
+            case Streamed(deliver, session):
+                self._stream(deliver, session)
+            case Served(caller, answer):
                 self._unserved -= 1
-                self._weighed(lambda: self._do(self._dialect.served(answer)))
+                self._weighed(lambda: self._do(self._dialect.answered(caller, answer)))
             case Woken(name):
                 self._do(self._dialect.woken(name))
             case NoMore(linger_s):
@@ -178,17 +183,18 @@ class Connection(Actor):
 
     # --- from the actors ------------------------------------------------------------------------------------------
 
-    def _posted(self, news: ReplyTo | Deliver | EndSubscription, sender: Address) -> None:
+    def _stream(self, deliver: Deliver, session: Address[Ready]) -> None:
+        ready = self._reader(deliver, session)
+        if not self._do(self._dialect.delivered(deliver), ready):
+            ready()
+        self._hand_on(self._ordering.delivered(deliver))
+
+    def _posted(self, news: ReplyTo | EndSubscription) -> None:
         match news:
             case ReplyTo():
                 self._weighed(lambda: self._hand_on(self._ordering.replied(news)))
                 if self._ordering.holds(news.caller):
                     self._around.clock.after(HELD_S, self.address, HeldTooLong(news.caller))
-            case Deliver():
-                ready = self._reader(news, sender)
-                if not self._do(self._dialect.delivered(news), ready):
-                    ready()
-                self._hand_on(self._ordering.delivered(news))
             case EndSubscription():
                 self._do(self._dialect.ended(news))
                 self._hand_on(self._ordering.ended(news.news.subscription))
@@ -206,7 +212,8 @@ class Connection(Actor):
     def _hand_on(self, replies: Iterable[ReplyTo]) -> None:
         self._due.extend(replies)
         while self._due:
-            self._carry_out(self._dialect.replied(self._due.popleft()))
+            reply = self._due.popleft()
+            self._carry_out(self._dialect.answered(reply.caller, reply.answer))
 
     def _carry_out(self, actions: Iterable[Action], ready: Callable[[], None] | None = None) -> bool:
         """In order, and not before the dialect is done with making them."""
@@ -222,8 +229,8 @@ class Connection(Actor):
                     promised, ready = True, None
                 case Tell(message):
                     self._tell(message)
-                case Ask(request):
-                    self._ask(request)
+                case Ask(request, caller):
+                    self._ask(request, caller)
                 case Wake(name, delay_s):
                     self._around.clock.after(delay_s, self.address, Woken(name))
                 case Introduce(client):
@@ -247,13 +254,13 @@ class Connection(Actor):
                 refusal = Overloaded("the daemon has too much to do; try again")
                 self._due.extend(self._ordering.replied(ReplyTo(caller, refusal)))
 
-    def _ask(self, request: object) -> None:
+    def _ask(self, request: Request, caller: Caller | None) -> None:
         try:
-            self._around.supervisor.tell(Asked(request, self._client, self.address))
+            self._around.supervisor.tell(Asked(request, caller, self._client, self.address))
         except ActorGone:
             log.warning("connection.unasked", kind=type(request).__name__)  # the daemon is stopping and will hang up
         else:
-            self._unserved += 1
+            self._unserved += caller is not None
 
     def _send(self) -> None:
         """All that the messages in a row led to leaves in one go."""
@@ -264,13 +271,13 @@ class Connection(Actor):
 
     # --- Ready ----------------------------------------------------------------------------------------------------
 
-    def _reader(self, deliver: Deliver, sender: Address) -> Callable[[], None]:
+    def _reader(self, deliver: Deliver, session: Address[Ready]) -> Callable[[], None]:
         """What is called, here or on the loop, when the slice has left. It touches nothing of ours that changes."""
         conversation, subscription = deliver.slice.conversation, deliver.subscription
 
         def ready() -> None:
             try:
-                sender.tell(Ready(subscription))
+                session.tell(Ready(subscription))
             except ActorGone:
                 self._say_ready(conversation, subscription)
 

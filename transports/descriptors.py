@@ -70,7 +70,7 @@ class DescriptorWire:
         self._splitter = LineSplitter(line_limit, values_limit)
         self._write_limit = max(WRITE_LIMIT, 4 * line_limit)
         self._guard = threading.Lock()  # of what follows; held for moments, for no descriptor here ever waits
-        self._owner: Address | None = None
+        self._owner: Address[News] | None = None
         self._watching = False  # the loop calls _readable
         self._watchable = True  # a file or /dev/null is always ready and can't be watched
         self._handed_out = False  # a batch is with the owner
@@ -85,11 +85,11 @@ class DescriptorWire:
 
     # --- from any thread ----------------------------------------------------------------------------------------
 
-    def open(self, owner: Address) -> None:
+    def open(self, owner: Address[News]) -> None:
         self._owner = owner
         self._soon(self._read_on)
 
-    def hand_to(self, owner: Address) -> None:
+    def hand_to(self, owner: Address[News]) -> None:
         self._owner = owner
 
     def write(self, parcels: Sequence[Parcel], *, take_more: bool = False) -> None:

@@ -9,9 +9,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from actors.effects import Deliver, EndSubscription, ReplyTo
-from actors.ids import ConnectionId, SubscriptionId
+from actors.answers import Answer
+from actors.effects import Deliver, EndSubscription
+from actors.errors import GreenroomError
+from actors.ids import Caller, ConnectionId, SubscriptionId
 from actors.registry_messages import RegistryInput
+from transports.requests import Answer as ServedAnswer
+from transports.requests import Request
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +57,10 @@ class Tell:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Something only the supervisor can do (status, reload, down, export …). The answer comes back as `served`."""
+    """A request that only the supervisor can carry out (status, reload, down, export …). A caller is answered."""
 
-    request: object
+    request: Request
+    caller: Caller | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +99,9 @@ class Dialect(Protocol):
         """A line over a limit was not kept."""
         ...
 
-    def replied(self, reply: ReplyTo) -> Iterable[Action]: ...
+    def answered(self, caller: Caller, answer: Answer | ServedAnswer | GreenroomError) -> Iterable[Action]:
+        """What a conversation, the registry or the supervisor answers to a Tell or an Ask."""
+        ...
 
     def delivered(self, deliver: Deliver) -> Iterable[Action]:
         """A slice for one of our subscriptions. At most one returned Write carries `ready`.
@@ -104,8 +111,6 @@ class Dialect(Protocol):
         ...
 
     def ended(self, end: EndSubscription) -> Iterable[Action]: ...
-
-    def served(self, answer: object) -> Iterable[Action]: ...
 
     def woken(self, name: str) -> Iterable[Action]: ...
 

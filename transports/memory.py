@@ -25,7 +25,7 @@ class MemoryWire:
         self.lock = threading.RLock()
         self.changed = threading.Condition(self.lock)
         self._splitter = LineSplitter(line_limit)
-        self._owner: Address | None = None
+        self._owner: Address[News] | None = None
         self._coming = bytearray()
         self._client_done = False
         self._handed_out = False
@@ -38,12 +38,12 @@ class MemoryWire:
 
     # --- the owner's side -----------------------------------------------------------------------------------------
 
-    def open(self, owner: Address) -> None:
+    def open(self, owner: Address[News]) -> None:
         with self.lock:
             self._owner = owner
             self._read()
 
-    def hand_to(self, owner: Address) -> None:
+    def hand_to(self, owner: Address[News]) -> None:
         with self.lock:
             self._owner = owner
 

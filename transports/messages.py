@@ -3,22 +3,26 @@
 from dataclasses import dataclass
 
 from actors.effects import Deliver, EndSubscription, ReplyTo
+from actors.errors import GreenroomError
 from actors.ids import Caller, ConversationId, SubscriptionId
-from actors.messages import Address
+from actors.messages import Address, Ready
 from transports.dialect import Client
+from transports.requests import Answer, Request
 
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """Something for a connection. `sender` is where a reader's Ready goes."""
+    """An answer for the client, or the end of a subscription."""
 
-    message: ReplyTo | Deliver | EndSubscription
-    sender: Address
+    message: ReplyTo | EndSubscription
 
 
 @dataclass(frozen=True, slots=True)
-class Streamed(Posted):
-    """A slice for a reader: a thousand readers of one conversation have one each, and the answers go before them."""
+class Streamed:
+    """A slice for a reader, and where its Ready goes. Answers go before the slices of a thousand readers."""
+
+    deliver: Deliver
+    session: Address[Ready]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +45,21 @@ class Announced:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A dialect wants something of the supervisor, which answers with exactly one Served."""
+class Served:
+    """The supervisor's answer to the request of this caller."""
 
-    request: object
-    client: Client
-    reply_to: Address
+    caller: Caller
+    answer: Answer | GreenroomError
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
-    answer: object
+class Asked:
+    """A request to the supervisor. With a caller it is answered by exactly one Served."""
+
+    request: Request
+    caller: Caller | None
+    client: Client
+    reply_to: Address[Served]
 
 
 @dataclass(frozen=True, slots=True)

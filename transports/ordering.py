@@ -11,17 +11,8 @@ from actors.answers import Attached, Interrupted, TurnResult
 from actors.effects import Deliver, ReplyTo
 from actors.errors import GreenroomError
 from actors.ids import Caller, ConversationId, SubscriptionId, TurnId
-from actors.messages import Attach, Detach
-from actors.registry_messages import (
-    Create,
-    ListApprovals,
-    ListConversations,
-    RegistryInput,
-    Remove,
-    Resolve,
-    ToConversation,
-)
-from actors.routing import caller_of
+from actors.messages import Attach, Detach, ToConversation
+from actors.registry_messages import RegistryInput, ToRegistry, WatchList
 
 TERMINAL = frozenset({"task_complete", "turn_aborted"})
 ENDS_KEPT = 8  # an answer follows the end of its turn at once, so one would nearly do
@@ -158,13 +149,11 @@ def _has_seen(reader: _Reader, reply: ReplyTo) -> bool:
 
 
 def request_of(message: RegistryInput) -> Caller | None:
-    """Who waits for an answer to this."""
+    """The caller that waits for an answer to this."""
     match message:
-        case ToConversation(command=command):
-            return caller_of(command)
-        case Create(begin=begin):
-            return begin.caller
-        case ListConversations() | ListApprovals() | Remove() | Resolve():
-            return message.caller
+        case ToConversation(caller=caller):
+            return caller
+        case ToRegistry(query, caller) if not isinstance(query, WatchList):  # that may wait for ever
+            return caller
         case _:
             return None

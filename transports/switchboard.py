@@ -7,11 +7,11 @@ from collections.abc import Callable
 from actors.effects import Deliver, EndSubscription, ReplyTo
 from actors.errors import ActorGone
 from actors.ids import ConnectionId
-from actors.messages import Address
+from actors.messages import Address, Ready
 from transports.dialect import Client
 from transports.messages import Announced, Dismissed, Posted, Reconfigured, Streamed
 
-News = Posted | Dismissed | Reconfigured | Announced
+News = Posted | Streamed | Dismissed | Reconfigured | Announced
 
 
 class _Line:
@@ -19,7 +19,7 @@ class _Line:
 
     __slots__ = ("_address", "_lock", "_open", "client")
 
-    def __init__(self, client: Client, address: Address) -> None:
+    def __init__(self, client: Client, address: Address[News]) -> None:
         self.client = client
         self._address = address
         self._lock = threading.Lock()
@@ -45,7 +45,7 @@ class Switchboard:
         self._lines: dict[ConnectionId, _Line] = {}
         self.on_leave: Callable[[], None] = lambda: None  # on the connection's thread; never waits
 
-    def join(self, client: Client, address: Address) -> None:
+    def join(self, client: Client, address: Address[News]) -> None:
         with self._lock:
             self._lines[client.connection] = _Line(client, address)
 
@@ -63,8 +63,11 @@ class Switchboard:
             line.close()
             self.on_leave()
 
-    def post(self, connection: ConnectionId, message: ReplyTo | Deliver | EndSubscription, sender: Address) -> None:
-        self._tell(connection, (Streamed if isinstance(message, Deliver) else Posted)(message, sender))
+    def post(self, connection: ConnectionId, message: ReplyTo | EndSubscription) -> None:
+        self._tell(connection, Posted(message))
+
+    def deliver(self, message: Deliver, session: Address[Ready]) -> None:
+        self._tell(message.connection, Streamed(message, session))
 
     def clients(self) -> list[Client]:
         with self._lock:

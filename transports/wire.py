@@ -51,11 +51,11 @@ News = Arrived | NoMore | Gone
 
 
 class Wire(Protocol):
-    def open(self, owner: Address) -> None:
+    def open(self, owner: Address[News]) -> None:
         """Begin to read. The owner gets the news."""
         ...
 
-    def hand_to(self, owner: Address) -> None:
+    def hand_to(self, owner: Address[News]) -> None:
         """From now on somebody else gets the news. Called by the owner while it handles some."""
         ...
 

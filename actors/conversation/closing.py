@@ -178,7 +178,7 @@ def settle_claims(draft: Draft, claims: tuple[Claim, ...], answer: Answer) -> No
     """Who waited is answered; who was answered when the input was stored is only done with."""
     for claim in claims:
         if claim.awaiting:
-            draft.reply(claim.caller, answer)
+            draft.answer_when_stored(claim.caller, answer)
         else:
             draft.when_stored(Settle(claim.caller))
 
@@ -187,7 +187,7 @@ def answer_waiters(draft: Draft, turn: TurnFacts, result: TurnResult) -> None:
     """Everybody whose input the turn took, and everybody who asked it to stop."""
     settle_claims(draft, tuple(claim for claim in draft.state.claims if claim.input in turn.inputs), result)
     for caller in draft.state.interrupts:
-        draft.reply(caller, Interrupted(turn.id, result.ending, len(_that_stays(draft))))
+        draft.answer_when_stored(caller, Interrupted(turn.id, result.ending, len(_that_stays(draft))))
     claims = tuple(claim for claim in draft.state.claims if claim.input not in turn.inputs)
     draft.state.claims = claims
     draft.state.interrupts = ()

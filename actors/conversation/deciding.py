@@ -19,10 +19,10 @@ def interrupt(draft: Draft, command: Interrupt) -> None:
     if command.clear:
         withdraw_all(draft, "cleared by an interrupt")
     if draft.facts.turn is None:
-        draft.reply(command.caller, Interrupted(None, None, len(draft.facts.pending)))
+        draft.reply_when_stored(Interrupted(None, None, len(draft.facts.pending)))
         return
-    if command.caller is not None:
-        draft.state.interrupts = (*draft.state.interrupts, command.caller)
+    if draft.caller is not None:
+        draft.state.interrupts = (*draft.state.interrupts, draft.caller)
     by = (command.by,) if command.by else ()
     stop_turn(draft, Stopping(AbortReason.INTERRUPTED, by, command.message), kill=command.kill)
 
@@ -36,16 +36,16 @@ def left_alone(draft: Draft) -> None:
 def answer_approval(draft: Draft, command: AnswerApproval) -> None:
     """The first valid answer wins; later ones are told who won."""
     if command.decision is Decision.WITHDRAWN:
-        draft.refuse(command.caller, InvalidInput("only the end of its turn withdraws a question"))
+        draft.reply_now(InvalidInput("only the end of its turn withdraws a question"))
         return
     if draft.facts.approval(command.approval) is None:
-        draft.refuse(command.caller, _why_not(draft, command.approval))
+        draft.reply_now(_why_not(draft, command.approval))
         return
     if draft.state.quiescing:
-        draft.refuse(command.caller, Overloaded("the daemon is stopping; the question will be asked again"))
+        draft.reply_now(Overloaded("the daemon is stopping; the question will be asked again"))
         return
     resolve(draft, command.approval, command.decision, command.by, command.reason)
-    draft.reply(command.caller, Answered(command.approval, command.decision))
+    draft.reply_when_stored(Answered(command.approval, command.decision))
 
 
 def resolve(draft: Draft, approval: ApprovalId, decision: Decision, by: str, reason: str) -> None:

@@ -48,9 +48,10 @@ SAID = (ev.UserMessage, ev.InputQueued)
 class Draft:
     """Collects events and effects, and keeps the facts true to the events at every moment."""
 
-    def __init__(self, state: State, stamp: Stamp) -> None:
+    def __init__(self, state: State, stamp: Stamp, caller: Caller | None = None) -> None:
         self.state = state.copied()  # the one copy; everything below works on it
         self.now = stamp.now
+        self.caller = caller  # of the command that is decided on
         self._nonce = stamp.nonce
         self._names = 0
         self._records: list[Record] = []
@@ -105,14 +106,21 @@ class Draft:
         else:
             self.state.held = (*self.state.held, Held(self.facts.seq, effect))
 
-    def reply(self, caller: Caller | None, answer: Answer, *, settles: bool = True) -> None:
-        if caller is not None:
-            self.when_stored(ReplyTo(caller, answer, settles))
+    def reply_when_stored(self, answer: Answer, *, settles: bool = True) -> None:
+        """To the caller of this command, behind what the answer is about."""
+        if self.caller is not None:
+            self.answer_when_stored(self.caller, answer, settles=settles)
 
-    def refuse(self, caller: Caller | None, answer: Answer) -> None:
-        """A refusal says nothing about what is stored, so it need not wait."""
-        if caller is not None:
-            self.at_once(ReplyTo(caller, answer))
+    def reply_now(self, answer: Answer) -> None:
+        """To the caller of this command; for answers that say nothing about what is stored, as refusals."""
+        if self.caller is not None:
+            self.answer_now(self.caller, answer)
+
+    def answer_when_stored(self, caller: Caller, answer: Answer, *, settles: bool = True) -> None:
+        self.when_stored(ReplyTo(caller, answer, settles))
+
+    def answer_now(self, caller: Caller, answer: Answer) -> None:
+        self.at_once(ReplyTo(caller, answer))
 
     def step(self) -> Step:
         append = None

@@ -12,7 +12,7 @@ from actors.conversation.passing import deny_if_alone, inherit
 from actors.conversation.reading import end_subscription
 from actors.conversation.restore import adopted
 from actors.conversation.starting import start_next
-from actors.conversation.state import Stage, Stopping
+from actors.conversation.state import Retiring, Stage, Stopping
 from actors.conversation.storing import settle_stranded
 from actors.conversation.turns import set_deadline, stop_turn
 from actors.effects import Leave, OfferToPark, SetTimer, Stay
@@ -37,7 +37,7 @@ from actors.settings import AbortReason
 def begin(draft: Draft, command: Begin) -> None:
     facts = draft.facts
     if facts.seq:
-        draft.refuse(command.caller, WrongState(f"conversation {facts.conversation} exists"))
+        draft.reply_now(WrongState(f"conversation {facts.conversation} exists"))
         return
     draft.emit(
         ev.SessionConfigured(
@@ -48,45 +48,45 @@ def begin(draft: Draft, command: Begin) -> None:
             forked_from=command.forked_from,
         )
     )
-    draft.reply(command.caller, Begun(facts.conversation, command.settings))
+    draft.reply_when_stored(Begun(facts.conversation, command.settings))
 
 
-def is_unborn(draft: Draft, command: Rename | Archive | ChangeSettings) -> bool:
+def is_unborn(draft: Draft) -> bool:
     """Its first event is that it began, and nothing else. The disk may have refused that."""
     unborn = draft.facts.seq == 0
     if unborn:
-        draft.refuse(command.caller, UnknownConversation(f"no conversation {draft.facts.conversation}"))
+        draft.reply_now(UnknownConversation(f"no conversation {draft.facts.conversation}"))
     return unborn
 
 
 def rename(draft: Draft, command: Rename) -> None:
-    if is_unborn(draft, command):
+    if is_unborn(draft):
         return
     if command.name != draft.facts.name:
         draft.emit(ev.ConversationRenamed(name=command.name))
-    draft.reply(command.caller, Done())
+    draft.reply_when_stored(Done())
 
 
 def archive(draft: Draft, command: Archive) -> None:
-    if is_unborn(draft, command):
+    if is_unborn(draft):
         return
     if command.archived and draft.facts.turn is not None:
-        draft.refuse(command.caller, WrongState("a turn is running; interrupt it first"))
+        draft.reply_now(WrongState("a turn is running; interrupt it first"))
         return
     if command.archived != draft.facts.archived:
         if command.archived:
             sending.withdraw_what_is_awaited(draft, "the conversation was archived")
         draft.emit(ev.ConversationArchived(archived=command.archived))
-    draft.reply(command.caller, Done())
+    draft.reply_when_stored(Done())
 
 
 def change_settings(draft: Draft, command: ChangeSettings) -> None:
-    if is_unborn(draft, command):
+    if is_unborn(draft):
         return
     settings = command.settings.keeping(draft.facts.settings)
     if settings != draft.facts.settings:
         draft.emit(ev.SettingsChanged(settings=settings))
-    draft.reply(command.caller, Done())
+    draft.reply_when_stored(Done())
 
 
 def restart(draft: Draft, command: Restart) -> None:
@@ -96,14 +96,14 @@ def restart(draft: Draft, command: Restart) -> None:
     """
     facts = draft.facts
     if facts.turn is not None:
-        draft.refuse(command.caller, WrongState("a turn is open; interrupt it first"))
+        draft.reply_now(WrongState("a turn is open; interrupt it first"))
         return
     if facts.failed is None and not facts.stumbled:
-        draft.refuse(command.caller, WrongState("nothing to restart: the last turn did not end in an error"))
+        draft.reply_now(WrongState("nothing to restart: the last turn did not end in an error"))
         return
     draft.emit(ev.ConversationRestarted(by=command.by, without_pictures=facts.failed is None))
     start_next(draft)
-    draft.reply(command.caller, Done())
+    draft.reply_when_stored(Done())
 
 
 def revive(draft: Draft, news: Revived) -> None:
@@ -118,14 +118,14 @@ def revive(draft: Draft, news: Revived) -> None:
     for asked in draft.facts.asked:
         set_deadline(draft, asked)
     for caller in news.survivors.callers if news.survivors else ():
-        draft.refuse(caller, TurnFailed(f"the conversation's actor failed: {news.message}"))
+        draft.answer_now(caller, TurnFailed(f"the conversation's actor failed: {news.message}"))
     start_next(draft)
 
 
-def retire(draft: Draft, command: Retire) -> None:
+def retire(draft: Draft, _: Retire) -> None:
     """An open turn is somebody's business. All else is over in a moment, and whoever reads or waits is told."""
     if draft.facts.turn is not None:
-        draft.refuse(command.caller, WrongState("a turn is running; interrupt it first"))
+        draft.reply_now(WrongState("a turn is running; interrupt it first"))
         draft.at_once(Stay())
         return
     for reader in draft.state.subscribers:
@@ -133,7 +133,7 @@ def retire(draft: Draft, command: Retire) -> None:
     gone = UnknownConversation(f"conversation {draft.facts.conversation} is being deleted")
     settle_claims(draft, draft.state.claims, gone)
     draft.state.claims = ()
-    draft.state.retiring = command
+    draft.state.retiring = Retiring(draft.caller)
 
 
 def leave_if_retired(draft: Draft) -> None:

@@ -25,25 +25,25 @@ def attach(draft: Draft, command: Attach) -> None:
     state = draft.state
     after = state.committed if command.after is None else command.after
     if state.facts.seq == 0:
-        draft.refuse(command.caller, UnknownConversation(f"no conversation {state.facts.conversation}"))
+        draft.reply_now(UnknownConversation(f"no conversation {state.facts.conversation}"))
         return
     if not 0 <= after <= state.committed:
         refusal = InvalidInput(f"cursor {after} is not in 0..{state.committed}", last_seq=state.committed)
-        draft.refuse(command.caller, refusal)
+        draft.reply_now(refusal)
         return
     reader = Subscriber(command.subscription, command.connection, after, read_only=command.read_only)
     draft.state.subscribers = {**state.subscribers, reader.id: reader}
-    if command.caller is not None:
-        draft.refuse(command.caller, Attached(reader.id, summary(draft.state), state.committed))
+    if draft.caller is not None:
+        draft.reply_now(Attached(reader.id, summary(draft.state), state.committed))
 
 
 def detach(draft: Draft, command: Detach) -> None:
     readers = draft.state.subscribers
     if command.subscription in readers:
         draft.state.subscribers = {key: one for key, one in readers.items() if key != command.subscription}
-        draft.refuse(command.caller, Done())
+        draft.reply_now(Done())
     else:
-        draft.refuse(command.caller, InvalidInput(f"no subscription {command.subscription}"))
+        draft.reply_now(InvalidInput(f"no subscription {command.subscription}"))
 
 
 def drop_connection(draft: Draft, gone: ConnectionId) -> bool:

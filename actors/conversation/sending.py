@@ -19,14 +19,13 @@ from actors.orders import InputWaits, PendingInput
 from actors.settings import AbortReason, BusyPolicy
 
 CALLER_GONE = "caller_gone"  # the timer's name
-EARLY_CANCELS = 64  # cancels that overtook their request; more than a client can have in flight
 
 
 def send(draft: Draft, command: Send) -> None:
     known = _known_key(draft.facts, command.key, draft.now)
-    refusal = _cancelled_early(draft, command) or (_refusal(draft, command) if known is None else None)
+    refusal = _refusal(draft, command) if known is None else None
     if refusal is not None:
-        draft.refuse(command.caller, refusal)
+        draft.reply_now(refusal)
         return
     if known is not None:
         _send_again(draft, command, known)
@@ -40,14 +39,6 @@ def send(draft: Draft, command: Send) -> None:
     else:
         _send_to_busy(draft, waiting)
     _accept(draft, command, waiting.id)
-
-
-def _cancelled_early(draft: Draft, command: Send) -> Cancelled | None:
-    early = draft.state.early_cancels
-    if command.caller not in early:
-        return None
-    draft.state.early_cancels = tuple(one for one in early if one != command.caller)
-    return Cancelled("the request was cancelled before it was accepted")
 
 
 def _refusal(
@@ -133,8 +124,8 @@ def _resume_if_paused(draft: Draft) -> None:
 
 
 def _claim(draft: Draft, command: Send, taken: InputId) -> None:
-    if command.caller is not None:
-        draft.state.claims = (*draft.state.claims, Claim(command.caller, taken, command.await_end, command.gone_s))
+    if draft.caller is not None:
+        draft.state.claims = (*draft.state.claims, Claim(draft.caller, taken, command.await_end, command.gone_s))
 
 
 def _accept(draft: Draft, command: Send, taken: InputId, *, duplicate: bool = False) -> None:
@@ -143,7 +134,7 @@ def _accept(draft: Draft, command: Send, taken: InputId, *, duplicate: bool = Fa
     facts = draft.facts
     turn = facts.turn.id if facts.turn and taken in facts.turn.inputs else None
     accepted = Accepted(taken, turn, facts.seq, len(facts.pending), duplicate)
-    draft.reply(command.caller, accepted, settles=False)
+    draft.reply_when_stored(accepted, settles=False)
 
 
 def _known_key(facts: Facts, key: str | None, now: float) -> Key | None:
@@ -160,20 +151,19 @@ def _send_again(draft: Draft, command: Send, known: Key) -> None:
     else:
         queued = len(facts.pending)
         accepted = Accepted(known.input, known.turn, facts.seq, queued, duplicate=True, ended=known.ended)
-        draft.reply(command.caller, accepted)
+        draft.reply_when_stored(accepted)
 
 
 # --- taking back -------------------------------------------------------------------------------------
 
 
 def cancel_request(draft: Draft, command: CancelRequest) -> None:
-    """Not taken yet: withdrawn. Taken: the turn is interrupted. Not even here yet: remembered."""
+    """Input that no turn has taken is withdrawn, a turn that took it is interrupted. A settled request stays so."""
     claim = next((one for one in draft.state.claims if one.caller == command.caller), None)
     turn = draft.facts.turn
     if claim is None:
-        early = (*draft.state.early_cancels, command.caller)[-EARLY_CANCELS:]
-        draft.state.early_cancels = early
-    elif turn is not None and claim.input in turn.inputs:
+        return
+    if turn is not None and claim.input in turn.inputs:
         stop_turn(draft, Stopping(AbortReason.INTERRUPTED, (command.by,) if command.by else ()))
     else:
         _withdraw(draft, claim.input, "cancelled by its sender")
@@ -181,10 +171,10 @@ def cancel_request(draft: Draft, command: CancelRequest) -> None:
 
 def withdraw_input(draft: Draft, command: WithdrawInput) -> None:
     if all(waiting.id != command.input for waiting in draft.facts.pending):
-        draft.refuse(command.caller, InvalidInput(f"no input {command.input} waits"))
+        draft.reply_now(InvalidInput(f"no input {command.input} waits"))
         return
     _withdraw(draft, command.input, command.reason)
-    draft.reply(command.caller, Done())
+    draft.reply_when_stored(Done())
 
 
 def withdraw_all(draft: Draft, reason: str) -> None:
@@ -208,15 +198,13 @@ def _withdraw(draft: Draft, taken: InputId, reason: str) -> None:
     draft.state.claims = tuple(claim for claim in draft.state.claims if claim.input != taken)
 
 
-def resume_queue(draft: Draft, command: ResumeQueue) -> None:
+def resume_queue(draft: Draft, _: ResumeQueue) -> None:
     if draft.facts.archived:
-        draft.refuse(
-            command.caller, WrongState("the conversation is archived; `greenroom archive --undo` unarchives it")
-        )
+        draft.reply_now(WrongState("the conversation is archived; `greenroom archive --undo` unarchives it"))
         return
     _resume_if_paused(draft)
     start_next(draft)
-    draft.reply(command.caller, Done())
+    draft.reply_when_stored(Done())
 
 
 def forget_connection(draft: Draft, gone: ConnectionId) -> None:
@@ -227,7 +215,6 @@ def forget_connection(draft: Draft, gone: ConnectionId) -> None:
             draft.at_once(SetTimer(f"{CALLER_GONE}:{claim.input}", claim.gone_s))
     state.claims = tuple(claim for claim in state.claims if claim.caller.connection != gone)
     state.interrupts = tuple(caller for caller in state.interrupts if caller.connection != gone)
-    state.early_cancels = tuple(caller for caller in state.early_cancels if caller.connection != gone)
 
 
 def stop_for_nobody(draft: Draft, said: InputId) -> None:

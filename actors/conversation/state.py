@@ -9,7 +9,6 @@ from actors.conversation.facts import Facts
 from actors.conversation.tail import Tail, TailPlace
 from actors.effects import Effect
 from actors.ids import ApprovalId, Caller, ConnectionId, InputId, SubscriptionId, TurnId
-from actors.messages import Retire
 from actors.records import Append, Record
 from actors.settings import AbortReason
 
@@ -125,6 +124,13 @@ class Held:
     effect: Effect
 
 
+@dataclass(frozen=True, slots=True)
+class Retiring:
+    """The conversation is to be deleted as soon as everything is stored; `caller` waits for that."""
+
+    caller: Caller | None
+
+
 @dataclass(slots=True)
 class State:
     """A value: `step` copies it once and nobody else writes to it. Everything inside is frozen."""
@@ -140,13 +146,12 @@ class State:
     held: tuple[Held, ...] = ()
     claims: tuple[Claim, ...] = ()
     interrupts: tuple[Caller, ...] = ()
-    early_cancels: tuple[Caller, ...] = ()
     subscribers: Mapping[SubscriptionId, Subscriber] = field(default_factory=dict)
     passes: Mapping[ApprovalId, Passes] = field(default_factory=dict)
     storage_error: str | None = None
     idle_timer: bool = False
     quiescing: bool = False
-    retiring: Retire | None = None  # to be deleted as soon as everything is stored
+    retiring: Retiring | None = None
     last_command: float = 0.0
     limits: Limits = Limits()
 

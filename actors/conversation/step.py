@@ -15,12 +15,14 @@ from actors.messages import (
     Begin,
     CancelRequest,
     ChangeSettings,
+    Command,
     Committed,
     ConnectionClosed,
     Detach,
     Input,
     Inspect,
     Interrupt,
+    News,
     PageRead,
     Park,
     PassOn,
@@ -34,6 +36,7 @@ from actors.messages import (
     Revived,
     Send,
     TimerFired,
+    ToConversation,
     WithdrawInput,
 )
 from actors.orders import AgentOutput, TurnEnded
@@ -48,13 +51,14 @@ def step(state: State, message: Input, stamp: Stamp, freed: Sequence[Ready] = ()
 
     `freed` came just before it: readers that can have more, in a step of their own only if nothing else happens.
     """
-    draft = Draft(state, stamp)
+    command, caller = (message.command, message.caller) if isinstance(message, ToConversation) else (message, None)
+    draft = Draft(state, stamp, caller)
     for ready in freed:
         reading.reader_ready(draft, ready)
-    if state.storage_error is not None and isinstance(message, LOOKS_AT_THE_DISK_AGAIN):
+    if state.storage_error is not None and isinstance(command, LOOKS_AT_THE_DISK_AGAIN):
         storing.settle_stranded(draft, AbortReason.FAILED, state.storage_error)
-    _decide(draft, message)
-    if not isinstance(message, MACHINERY):
+    _decide(draft, command)
+    if not isinstance(command, MACHINERY):
         draft.state.last_command = stamp.now
     passing.watch_passes(draft)
     if draft.state.quiescing:
@@ -65,7 +69,7 @@ def step(state: State, message: Input, stamp: Stamp, freed: Sequence[Ready] = ()
     return draft.step()
 
 
-def _decide(draft: Draft, message: Input) -> None:
+def _decide(draft: Draft, message: Command | CancelRequest | ConnectionClosed | News) -> None:
     match message:
         case AgentOutput():
             turns.take_output(draft, message)
@@ -117,7 +121,7 @@ def _decide(draft: Draft, message: Input) -> None:
         case Retire():
             living.retire(draft, message)
         case Inspect():
-            draft.refuse(message.caller, summary(draft.state))
+            draft.reply_now(summary(draft.state))
         case TimerFired():
             living.take_timer(draft, message)
         case Park():

@@ -69,7 +69,7 @@ def _take_back(draft: Draft, held: Held, error: GreenroomError) -> None:
         case ReplyTo(caller, Interrupted() as answer) if not _waits_on_paper(draft):
             draft.at_once(ReplyTo(caller, answer))  # what it says is true: nothing runs any more
         case ReplyTo(caller, _):
-            draft.refuse(caller, error)
+            draft.answer_now(caller, error)
         case Settle() as settle:
             draft.at_once(settle)
         case RunAgent():
@@ -92,14 +92,15 @@ def _fail_lost_claims(draft: Draft, error: GreenroomError, refused: Collection[C
     known = {waiting.id for waiting in facts.pending} | set(facts.turn.inputs if facts.turn else ())
     for claim in claims:
         if claim.awaiting and claim.input not in known:
-            draft.refuse(claim.caller, error)
+            draft.answer_now(claim.caller, error)
     draft.state.claims = tuple(claim for claim in claims if claim.input in known and claim.caller not in refused)
 
 
 def _stay_after_all(draft: Draft, error: GreenroomError) -> None:
     """Who was to leave when all is stored would wait for a better disk: the deletion has failed."""
     if draft.state.retiring is not None:
-        draft.refuse(draft.state.retiring.caller, error)
+        if draft.state.retiring.caller is not None:
+            draft.answer_now(draft.state.retiring.caller, error)
         draft.state.retiring = None
         draft.at_once(Stay())
 

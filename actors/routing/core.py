@@ -20,7 +20,6 @@ from actors.errors import (
 )
 from actors.ids import Caller, ConversationId
 from actors.journal_messages import Erased
-from actors.lanes import COMMANDS
 from actors.messages import (
     CancelRequest,
     ConnectionClosed,
@@ -32,6 +31,7 @@ from actors.messages import (
     Retire,
     Revived,
     Send,
+    ToConversation,
 )
 from actors.naming import refused_name
 from actors.orders import AbandonAgent, AgentAbandoned
@@ -46,13 +46,14 @@ from actors.registry_messages import (
     ListConversations,
     ParkOffered,
     RegistryInput,
+    RegistryQuery,
     Remove,
     Resolve,
     RoutingEffect,
     SessionFailed,
     StartSession,
     Stayed,
-    ToConversation,
+    ToRegistry,
     Trim,
     WatchList,
 )
@@ -65,6 +66,12 @@ from actors.settings import AbortReason
 FAILURES_ALLOWED = 3  # in a row; a bug that strikes on every message is given up after these
 FAILURE_WINDOW_S = 60.0
 STASH_LIMIT = 256  # messages for one conversation that is between two owners
+
+SAID_TO_IT = (ToConversation, CancelRequest, ConnectionClosed, Ready)  # by clients; news of a life dies with it
+
+
+def _retires(message: Input) -> bool:
+    return isinstance(message, ToConversation) and isinstance(message.command, Retire)
 
 
 class Routing:
@@ -83,18 +90,12 @@ class Routing:
         match message:
             case ToConversation():
                 return self._route(message)
-            case Create():
-                return self._create(message)
+            case ToRegistry(query, caller):
+                return self._answer(query, caller)
             case CancelRequest():
                 return self._cancel(message)
             case ConnectionClosed():
                 return self._close_connection(message)
-            case ListConversations() | ListApprovals() | Resolve():
-                return [self._index.look_up(message)]
-            case WatchList():
-                return [*self._watch.watch(message)]
-            case Remove():
-                return self._remove(message)
             case Trim():
                 return self._trim(message)
             case Erased():
@@ -117,6 +118,19 @@ class Routing:
             case _:
                 assert_never(message)
 
+    def _answer(self, query: RegistryQuery, caller: Caller) -> list[RoutingEffect]:
+        match query:
+            case Create():
+                return self._create(query, caller)
+            case ListConversations() | ListApprovals() | Resolve():
+                return [self._index.look_up(query, caller)]
+            case WatchList():
+                return [*self._watch.watch(query, caller)]
+            case Remove():
+                return self._remove(query.conversation, caller)
+            case _:
+                assert_never(query)
+
     def is_live(self, conversation: ConversationId) -> bool:
         entry = self._index.get(conversation)
         return entry is not None and entry.status not in {Status.PARKED, Status.REMOVING, Status.WAITING}
@@ -133,19 +147,18 @@ class Routing:
 
     def _route(self, message: ToConversation) -> list[RoutingEffect]:
         entry = self._index.get(message.conversation)
-        command = message.command
-        caller = caller_of(command)
+        command, caller = message.command, message.caller
         if entry is None or entry.never_was:
             return self._refused(caller, UnknownConversation(f"no conversation {message.conversation}"))
         if isinstance(command, Rename) and (refusal := refused_name(command.name)) is not None:
             return self._refused(caller, refusal)
-        if isinstance(command, Rename) and not self._index.take(command, message.conversation):
+        if isinstance(command, Rename) and not self._index.take(command.name, message.conversation, caller):
             return self._refused(
                 caller, NameTaken(f"another conversation is called {command.name!r}; choose another name")
             )
         if isinstance(command, Send) and caller is not None:
             self._requests[caller] = message.conversation
-        return self._hand_over(message.conversation, entry, command)
+        return self._hand_over(message.conversation, entry, message)
 
     def _settle(self, caller: Caller) -> None:
         """Its one answer is out."""
@@ -178,7 +191,7 @@ class Routing:
     def keep(self, conversation: ConversationId, message: Input) -> list[RoutingEffect]:
         """Told to an owner that has just failed: the next one serves it. News of the old life dies with it."""
         entry = self._index.get(conversation)
-        return self._stash(entry, message) if entry and isinstance(message, (*COMMANDS, Ready)) else []
+        return self._stash(entry, message) if entry and isinstance(message, SAID_TO_IT) else []
 
     def refuse(self, message: Input, reason: str) -> list[RoutingEffect]:
         return self._refused(
@@ -265,18 +278,18 @@ class Routing:
         entry.generation += 1
         return StartSession(conversation, entry.generation, revived, first, unborn)
 
-    def _create(self, message: Create) -> list[RoutingEffect]:
-        name, caller = message.begin.name, message.begin.caller
-        if message.conversation in self._index:
-            return self._refused(caller, WrongState(f"conversation {message.conversation} exists"))
+    def _create(self, query: Create, caller: Caller) -> list[RoutingEffect]:
+        name = query.begin.name
+        if query.conversation in self._index:
+            return self._refused(caller, WrongState(f"conversation {query.conversation} exists"))
         if (refusal := refused_name(name)) is not None:
             return self._refused(caller, refusal)
         if self._index.is_taken(name):
             return self._refused(caller, NameTaken(f"another conversation is called {name!r}; choose another name"))
         entry = Entry()
         if not self._quiescing:
-            self._index.add(message.conversation, entry, name)
-        return self._wake(message.conversation, entry, message.begin)
+            self._index.add(query.conversation, entry, name)
+        return self._wake(query.conversation, entry, ToConversation(query.conversation, query.begin, caller))
 
     def _cancel(self, message: CancelRequest) -> list[RoutingEffect]:
         conversation = self._requests.get(message.caller)
@@ -341,8 +354,7 @@ class Routing:
 
     # --- removing -------------------------------------------------------------------------------------------------
 
-    def _remove(self, message: Remove) -> list[RoutingEffect]:
-        conversation, caller = message.conversation, message.caller
+    def _remove(self, conversation: ConversationId, caller: Caller) -> list[RoutingEffect]:
         entry = self._index.get(conversation)
         if entry is None or entry.never_was:
             return self._refused(caller, UnknownConversation(f"no conversation {conversation}"))
@@ -353,12 +365,12 @@ class Routing:
                 entry.removers.append(caller)
                 return self._wait_for_room(conversation, entry)
             case Status.PARKED:  # something is open there: its owner knows what
-                effects = self._wake(conversation, entry, Retire(caller))
+                effects = self._wake(conversation, entry, ToConversation(conversation, Retire(), caller))
                 self._await_leave(entry, caller)
                 return effects
             case Status.LIVE:
                 self._await_leave(entry, caller)
-                return [Forward(conversation, Retire(caller))]
+                return [Forward(conversation, ToConversation(conversation, Retire(), caller))]
             case _:
                 entry.removers.append(caller)
                 return []
@@ -401,7 +413,7 @@ class Routing:
     def _ask_again(self, conversation: ConversationId, entry: Entry) -> list[RoutingEffect]:
         """Those who wanted it removed while nobody could say whether it may be."""
         removers, entry.removers = entry.removers, []
-        return [effect for caller in removers for effect in self._remove(Remove(conversation, caller))]
+        return [effect for caller in removers for effect in self._remove(conversation, caller)]
 
     def _trim(self, message: Trim) -> list[RoutingEffect]:
         under_way = bool(self._trimming)
@@ -453,7 +465,7 @@ class Routing:
             return []
         entry.failures = [*(one for one in entry.failures if one > now - FAILURE_WINDOW_S), now]
         entry.status = Status.RECOVERING
-        entry.stash[:0] = [one for one in message.leftovers if not isinstance(one, Retire)]
+        entry.stash[:0] = [one for one in message.leftovers if not _retires(one)]
         if entry.removal is not None and entry.removal not in message.survivors.callers:
             entry.removers.insert(0, entry.removal)
         entry.removal = None

@@ -15,7 +15,7 @@ from enum import StrEnum
 
 from actors.events import ApprovalRequest
 from actors.ids import Caller
-from actors.messages import CancelRequest, Input
+from actors.messages import Input, ToConversation
 from actors.records import Head
 from actors.registry_messages import SessionFailed
 
@@ -75,6 +75,5 @@ class Entry:
 
 
 def caller_of(message: object) -> Caller | None:
-    """Who waits for the answer to this. A cancel has none of its own."""
-    caller = getattr(message, "caller", None)
-    return caller if isinstance(caller, Caller) and not isinstance(message, CancelRequest) else None
+    """The caller that waits for the answer to this. A cancel has none of its own."""
+    return message.caller if isinstance(message, ToConversation) else None

@@ -7,7 +7,6 @@ from actors.answers import Listing, PendingApprovals, Resolved
 from actors.effects import ReplyTo
 from actors.errors import AmbiguousConversation, GreenroomError, UnknownConversation
 from actors.ids import Caller, ConversationId
-from actors.messages import Rename
 from actors.records import Head
 from actors.registry_messages import ListApprovals, ListConversations, Resolve, Trim
 from actors.routing.entry import Entry
@@ -51,14 +50,13 @@ class Index:
     def is_taken(self, name: str | None) -> bool:
         return bool(name) and name in self._names
 
-    def take(self, command: Rename, conversation: ConversationId) -> bool:
+    def take(self, name: str | None, conversation: ConversationId, caller: Caller | None) -> bool:
         """Taken at once, because another may ask for it before this one is on disk."""
-        name = command.name
         if not name:
             return True
-        if name not in self._names and command.caller is not None:
+        if name not in self._names and caller is not None:
             self._names[name] = conversation
-            self._renames[command.caller] = name
+            self._renames[caller] = name
         return self._names.get(name, conversation) == conversation
 
     def settle(self, caller: Caller) -> None:
@@ -79,13 +77,13 @@ class Index:
 
     # --- questions ------------------------------------------------------------------------------------------------
 
-    def look_up(self, message: ListConversations | ListApprovals | Resolve) -> ReplyTo:
-        match message:
-            case ListConversations(caller, archived):
+    def look_up(self, query: ListConversations | ListApprovals | Resolve, caller: Caller) -> ReplyTo:
+        match query:
+            case ListConversations(archived):
                 heads = (head for entry in self._entries.values() if (head := entry.shown()))
                 wanted = (head for head in heads if archived or not head.archived)
                 return ReplyTo(caller, Listing(tuple(sorted(wanted, key=lambda head: -head.updated))))
-            case ListApprovals(caller, conversation):
+            case ListApprovals(conversation):
                 requests = (
                     (one, request)
                     for one, entry in self._entries.items()
@@ -93,10 +91,10 @@ class Index:
                     for request in entry.pending
                 )
                 return ReplyTo(caller, PendingApprovals(tuple(requests)))
-            case Resolve(caller, reference):
+            case Resolve(reference):
                 return ReplyTo(caller, self._resolve(reference))
             case _:
-                assert_never(message)
+                assert_never(query)
 
     def _resolve(self, reference: str) -> Resolved | GreenroomError:
         exact = ConversationId(reference)

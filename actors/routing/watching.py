@@ -18,10 +18,10 @@ class ListWatch:
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def watch(self, message: WatchList) -> list[ReplyTo]:
-        if message.seen is not None and message.seen != self._number:
-            return [ReplyTo(message.caller, ListChanged(self._number))]
-        self._waiting.append(message.caller)
+    def watch(self, query: WatchList, caller: Caller) -> list[ReplyTo]:
+        if query.seen is not None and query.seen != self._number:
+            return [ReplyTo(caller, ListChanged(self._number))]
+        self._waiting.append(caller)
         return []
 
     def changed(self) -> list[ReplyTo]:

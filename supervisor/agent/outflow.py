@@ -73,7 +73,7 @@ STREAMED = (
 class Outflow:
     """While a batch is under way the next one grows, so the busier the session, the fewer the messages."""
 
-    def __init__(self, turn: TurnId, session: Address) -> None:
+    def __init__(self, turn: TurnId, session: Address[AgentOutput | TurnEnded]) -> None:
         self._turn = turn
         self._session = session
         self._loop = asyncio.get_running_loop()

@@ -16,6 +16,7 @@ from actors.orders import (
     AbandonAgent,
     AgentAbandoned,
     AgentOrder,
+    AgentOutput,
     AllStored,
     AnswerAgent,
     Completed,
@@ -31,6 +32,7 @@ from actors.orders import (
     SuspendAgent,
     Suspended,
     TakeMore,
+    TurnEnded,
 )
 from actors.shared import soon
 from supervisor.agent.backends import Backend
@@ -42,7 +44,7 @@ from supervisor.journal.crashpoints import CrashPoint, reached
 log = structlog.get_logger()
 
 ToRunning = StopAgent | SuspendAgent | InputWaits | GiveInput | AnswerAgent | AllStored
-LoopOrder = RunAgent | AbandonAgent | RestAgent | ToRunning
+LoopOrder = RunAgent | RestAgent | ToRunning
 
 BackendFor = Callable[[RunAgent], Backend]
 TellCompleted = Callable[[Turn, Completed], None]
@@ -79,7 +81,7 @@ class Runner:
         self._chores: set[asyncio.Task[None]] = set()
         self._closed = False
 
-    def order(self, order: AgentOrder, session: Address) -> None:
+    def order(self, order: AgentOrder, session: Address[AgentOutput | TurnEnded]) -> None:
         """From any thread. What has collected is handed over here; all else is the loop thread's from here on."""
         if isinstance(order, TakeMore):
             running = self._running.get(order.turn)  # one look into a dict needs no lock
@@ -88,14 +90,19 @@ class Runner:
         else:
             soon(self._loop, self._take, order, session)
 
-    def _take(self, order: LoopOrder, session: Address) -> None:
+    def abandon(self, order: AbandonAgent, registry: Address[AgentAbandoned]) -> None:
+        """From any thread."""
+        soon(self._loop, self._begin_abandoning, order.conversation, registry)
+
+    def _begin_abandoning(self, conversation: ConversationId, registry: Address[AgentAbandoned]) -> None:
+        chore = self._loop.create_task(self._abandon(conversation, registry))
+        self._chores.add(chore)  # the loop itself only keeps a weak reference
+        chore.add_done_callback(self._chores.discard)
+
+    def _take(self, order: LoopOrder, session: Address[AgentOutput | TurnEnded]) -> None:
         match order:
             case RunAgent():
                 self._start(order, session)
-            case AbandonAgent():
-                chore = self._loop.create_task(self._abandon(order.conversation, session))
-                self._chores.add(chore)  # the loop itself only keeps a weak reference
-                chore.add_done_callback(self._chores.discard)
             case RestAgent():
                 self._rest(order.conversation)
             case StopAgent() | SuspendAgent() | InputWaits() | GiveInput() | AnswerAgent() | AllStored():
@@ -105,7 +112,7 @@ class Runner:
             case _:
                 assert_never(order)
 
-    def _start(self, order: RunAgent, session: Address) -> None:
+    def _start(self, order: RunAgent, session: Address[AgentOutput | TurnEnded]) -> None:
         turn = Turn(order, session)
         if self._closed:
             turn.outflow.finish(Stopped())
@@ -176,7 +183,7 @@ class Runner:
         error = work.exception()
         return Completed(work.result()) if error is None else _failed(running.turn.order, error)
 
-    async def _abandon(self, conversation: ConversationId, registry: Address) -> None:
+    async def _abandon(self, conversation: ConversationId, registry: Address[AgentAbandoned]) -> None:
         """Its session is gone: end what it had, and say when nothing of it is left."""
         turns = [one for one in self._running.values() if one.turn.order.conversation == conversation]
         for running in turns:

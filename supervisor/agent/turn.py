@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from actors.events import ApprovalRequest
 from actors.ids import ApprovalId, ItemId
 from actors.messages import Address
-from actors.orders import AgentNews, InputWanted, PendingInput, RunAgent, StorageAwaited
+from actors.orders import AgentNews, AgentOutput, InputWanted, PendingInput, RunAgent, StorageAwaited, TurnEnded
 from actors.settings import Decision
 from supervisor.agent.outflow import Outflow
 
@@ -22,7 +22,7 @@ class Verdict:
 
 
 class Turn:
-    def __init__(self, order: RunAgent, session: Address) -> None:
+    def __init__(self, order: RunAgent, session: Address[AgentOutput | TurnEnded]) -> None:
         self.order = order
         self.outflow = Outflow(order.turn, session)
         self.input_waits = False  # more_input would not come back with empty hands

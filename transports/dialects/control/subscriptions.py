@@ -1,0 +1,30 @@
+"""What one client reads: its subscriptions, by the names that it was given. Part of its connection."""
+
+from actors.errors import InvalidInput, Overloaded
+from actors.ids import ConversationId, SubscriptionId
+
+LIMIT = 256  # per connection; an editor reads a handful
+
+
+class Subscriptions:
+    def __init__(self, limit: int = LIMIT) -> None:
+        self._limit = limit
+        self._open: dict[SubscriptionId, ConversationId] = {}
+
+    def add(self, subscription: SubscriptionId, conversation: ConversationId) -> None:
+        """Raises Overloaded."""
+        if len(self._open) >= self._limit:
+            most = f"{self._limit} subscriptions (greenroom.limits.subscriptions)"
+            raise Overloaded(f"this connection has {most}; detach from a conversation, or connect once more")
+        self._open[subscription] = conversation
+
+    def take(self, name: str) -> tuple[SubscriptionId, ConversationId]:
+        """It is forgotten here. Raises InvalidInput."""
+        subscription = SubscriptionId(name)
+        conversation = self._open.pop(subscription, None)
+        if conversation is None:
+            raise InvalidInput(f"no subscription {name}")
+        return subscription, conversation
+
+    def forget(self, subscription: SubscriptionId) -> None:
+        self._open.pop(subscription, None)

@@ -1,0 +1,41 @@
+"""The requests of one client: let in, run as scripts, taken back, answered once each. Pure."""
+
+from collections.abc import Callable
+
+from actors.errors import GreenroomError
+from actors.ids import RequestId
+from transports.dialects.kit.in_flight import InFlight
+from transports.dialects.kit.script import Running, Script, Scripts
+
+Finish = Callable[[object], None]  # what a script returned, or the refusal that it raised
+
+
+class Requests:
+    def __init__(self, scripts: Scripts, limit: int) -> None:
+        self._scripts = scripts
+        self._open = InFlight(limit)
+        self._running: dict[RequestId, Running] = {}
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def refusal(self, request: RequestId, *, urgent: bool) -> GreenroomError | None:
+        """None: it was let in, and is to be run."""
+        return self._open.admit(request, urgent=urgent)
+
+    def run(self, request: RequestId, script: Script[object], finish: Finish) -> None:
+        def ended(outcome: object) -> None:
+            self._open.done(request)
+            self._running.pop(request, None)
+            finish(outcome)
+
+        running = self._scripts.run(script, ended)
+        if request in self._open:
+            self._running[request] = running
+
+    def cancel(self, request: RequestId, by: str) -> bool:
+        """False if the request is over, or never was."""
+        running = self._running.get(request)
+        if running is not None:
+            self._scripts.cancel(running, by)
+        return running is not None

@@ -1,0 +1,168 @@
+"""Handlers in the order of time: a script asks, is sent the answer, and goes on. Pure: no clock, no thread, no I/O.
+
+A script is a generator. `answer = yield from ask(...)` puts one question and returns its answer; a refusal is raised
+there, as a GreenroomError. What a script returns is the answer to its own request, and so is a refusal that it does
+not catch. A request that was taken back gets no further question answered: Cancelled is raised where it asks next.
+"""
+
+from collections.abc import Callable, Generator, Iterable
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import count
+from typing import TypeVar, cast
+from uuid import UUID
+
+from actors.errors import Cancelled, GreenroomError
+from actors.ids import Caller, ConnectionId, ConversationId
+from actors.messages import CancelRequest, Command, Query, ToConversation
+from actors.registry_messages import RegistryQuery, Resolve, ToRegistry
+from transports.dialect import Action, Ask, Tell
+from transports.requests import Request
+
+Answer = TypeVar("Answer")
+
+Question = Callable[[Caller], Tell | Ask]  # becomes an action as soon as it is known who is to be answered
+Script = Generator[tuple[Question, ...], tuple[object, ...], Answer]
+
+
+# --- questions ------------------------------------------------------------------------------------------------------
+
+
+def ask(request: Query[Answer]) -> Script[Answer]:
+    """Of the supervisor."""
+    return _one(partial(Ask, cast("Request", request)))
+
+
+def look_up(query: Query[Answer]) -> Script[Answer]:
+    """Of the registry."""
+    return _one(_to_registry(query))
+
+
+def command(conversation: ConversationId, query: Query[Answer]) -> Script[Answer]:
+    """Of a conversation."""
+    return _one(_to_conversation(conversation, query))
+
+
+def look_up_each(queries: Iterable[Query[Answer]]) -> Script[list[Answer | GreenroomError]]:
+    """Several at once; one that is refused does not keep the others."""
+    answers = yield tuple(_to_registry(query) for query in queries)
+    return cast("list[Answer | GreenroomError]", list(answers))
+
+
+def command_each(
+    commands: Iterable[tuple[ConversationId, Query[Answer]]],
+) -> Script[list[Answer | GreenroomError]]:
+    """Of several conversations at once; one that refuses does not keep the others."""
+    answers = yield tuple(_to_conversation(*each) for each in commands)
+    return cast("list[Answer | GreenroomError]", list(answers))
+
+
+def conversation_named(reference: str) -> Script[ConversationId]:
+    """The conversation that is meant by an id, a prefix or a name; only the last two have to be looked up."""
+    try:
+        exact = str(UUID(reference))
+    except ValueError:
+        exact = ""
+    if exact == reference:
+        return ConversationId(exact)
+    return (yield from look_up(Resolve(reference))).conversation
+
+
+def answer(value: Answer) -> Script[Answer]:
+    """The script of a request that needs nobody."""
+    yield from ()
+    return value
+
+
+def _one(question: Question) -> Script[Answer]:
+    (given,) = yield (question,)
+    if isinstance(given, GreenroomError):
+        raise given
+    return cast("Answer", given)
+
+
+def _to_registry(query: Query[Answer]) -> Question:
+    return lambda caller: Tell(ToRegistry(cast("RegistryQuery", query), caller))
+
+
+def _to_conversation(conversation: ConversationId, query: Query[Answer]) -> Question:
+    return lambda caller: Tell(ToConversation(conversation, cast("Command", query), caller))
+
+
+# --- running them ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True, eq=False)
+class Running:
+    """A script that waits for answers. `ended` is told what it returned or which refusal it raised."""
+
+    script: Script[object]
+    ended: Callable[[object], None]
+    cancelled: bool = False
+    asked: dict[Caller, bool] = field(default_factory=dict)  # in order; whether a cancel can reach the answerer
+    answers: dict[Caller, object] = field(default_factory=dict)
+
+
+class Scripts:
+    """The scripts of one connection. `do` takes the actions that they lead to, in order."""
+
+    def __init__(self, connection: ConnectionId, do: Callable[[Action], None]) -> None:
+        self._connection = connection
+        self._do = do
+        self._numbers = count(1)
+        self._waiting: dict[Caller, Running] = {}
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def number(self) -> int:
+        """A number that this connection has not used: the client's ids are the client's business."""
+        return next(self._numbers)
+
+    def run(self, script: Script[object], ended: Callable[[object], None]) -> Running:
+        """Up to its first question; with none, to its end."""
+        running = Running(script, ended)
+        self._go_on(running, None)
+        return running
+
+    def answered(self, caller: Caller, given: object) -> None:
+        running = self._waiting.pop(caller, None)
+        if running is None:
+            return
+        running.answers[caller] = given
+        if len(running.answers) == len(running.asked):
+            answers = tuple(running.answers[one] for one in running.asked)
+            self._go_on(running, answers)
+
+    def cancel(self, running: Running, by: str) -> None:
+        """Take back what it asked for; what comes of that is its last answer."""
+        running.cancelled = True
+        for caller, reachable in running.asked.items():
+            if reachable and caller not in running.answers:
+                self._do(Tell(CancelRequest(caller, by)))
+
+    def _go_on(self, running: Running, answers: tuple[object, ...] | None) -> None:
+        """Send the answers, and put the questions that come of them."""
+        script = running.script
+        try:
+            questions = next(script) if answers is None else script.send(answers)
+            while running.cancelled or not questions:
+                cancel = Cancelled("cancelled before it began")
+                questions = script.throw(cancel) if running.cancelled else script.send(())
+        except StopIteration as end:
+            running.ended(end.value)
+        except GreenroomError as refusal:
+            running.ended(refusal.with_traceback(None))
+        else:
+            self._put(running, questions)
+
+    def _put(self, running: Running, questions: tuple[Question, ...]) -> None:
+        running.asked, running.answers = {}, {}
+        actions = []
+        for question in questions:
+            caller = Caller(self._connection, self.number())
+            actions.append(question(caller))
+            running.asked[caller] = isinstance(actions[-1], Tell)
+            self._waiting[caller] = running
+        for action in actions:
+            self._do(action)
