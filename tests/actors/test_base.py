@@ -380,7 +380,7 @@ def test_a_mailbox_is_bounded_and_a_full_one_can_still_be_stopped_even_by_its_ow
     gate.open()
     assert ref.ended(BOUND_S)
     assert [entry["kinds"] for entry in log if entry["event"] == "actor.stopped_with_messages"] == [
-        ["Inspect", "Interrupt"]
+        ["ToConversation"]
     ]
 
 

@@ -268,7 +268,7 @@ def test_poison_among_the_first_messages_of_a_woken_conversation_is_answered(
 
 
 def test_a_poisonous_beginning_is_answered_and_leaves_nothing(daemon: StagedDaemon, poison: Poison) -> None:
-    poison.chokes_on = lambda message: isinstance(message, Begin)
+    poison.chokes_on = lambda message: isinstance(message, ToConversation) and isinstance(message.command, Begin)
     created = daemon.create(A, name="fix")
     daemon.run()
     assert isinstance(daemon.answer(created), TurnFailed)
