@@ -39,4 +39,4 @@ def follow(turn: TurnCall, one: Told) -> None:
         line = command_line(json.loads(one.msg)["command"])
         turn.activity = f"running `{line[:COMMAND_LENGTH]}{'…' if len(line) > COMMAND_LENGTH else ''}`"
     else:
-        turn.activity = ACTIVITIES.get(one.type, turn.activity)
+        turn.activity = ACTIVITIES.get(one.record.type if one.record else one.type, turn.activity)
