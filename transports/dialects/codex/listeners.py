@@ -7,13 +7,14 @@ from uuid import uuid4
 
 from actors.answers import Attached
 from actors.effects import Slice
-from actors.events import ApprovalRequest, ExecApprovalRequest
+from actors.events import ApplyPatchApprovalRequest, ApprovalRequest, ExecApprovalRequest
 from actors.ids import ConversationId
 from transports import jsonrpc
 from transports.dialect import Action, Write
 from transports.dialects.codex import params as p
 from transports.dialects.codex.conversations import failed
 from transports.dialects.mcp.call import Call
+from transports.dialects.mcp.call_sink import waiting_text
 from transports.dialects.mcp.events import told
 from transports.dialects.mcp.lines import listener_notification
 from transports.dialects.mcp.readers import FULL
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from transports.dialects.mcp.desk import Desk
 
 CONFIGURED = 1  # seq of `session_configured`, which listeners are never told
+
+Known = ExecApprovalRequest | ApplyPatchApprovalRequest  # what Codex clients can be asked
 
 
 @dataclass(slots=True, eq=False)
@@ -45,13 +48,15 @@ class ListenerSink:
         yield from self.desk.nobody_reads(self.conversation, reason)
 
     def _ask(self, request: ApprovalRequest) -> Iterable[Action]:
-        return self.desk.questions.ask(request, self.conversation, self._manner)
+        if not isinstance(request, Known):
+            return self.desk.questions.cannot_ask(request, self.conversation, self._say)
+        return self.desk.questions.ask(request, self.conversation, lambda _: approval(self.conversation, request))
 
-    def _manner(self, request: ApprovalRequest) -> tuple[str, dict[str, Any]]:
-        return approval(self.conversation, request)
+    def _say(self, request: ApprovalRequest) -> Iterable[Action]:
+        return self.desk.loudness.say("warning", waiting_text(request))
 
 
-def approval(conversation: ConversationId, request: ApprovalRequest) -> tuple[str, dict[str, Any]]:
+def approval(conversation: ConversationId, request: Known) -> tuple[str, dict[str, Any]]:
     """Method and params. These alone are written in snake case."""
     common: dict[str, Any] = {"conversation_id": conversation, "call_id": request.call_id}
     reason = {"reason": request.reason} if request.reason is not None else {}

@@ -6,14 +6,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from actors.effects import Slice
-from actors.events import ApprovalRequest
+from actors.events import TERMINAL, ApprovalRequest
 from actors.ids import ConversationId, TurnId
 from transports.dialect import Action, Write
 from transports.dialects.mcp import progress
 from transports.dialects.mcp.elicitation import Origin, described, elicitation
 from transports.dialects.mcp.events import Told, told
 from transports.dialects.mcp.lines import event_notification
-from transports.dialects.mcp.running import TERMINAL, TurnCall
+from transports.dialects.mcp.running import TurnCall
 
 if TYPE_CHECKING:
     from transports.dialects.mcp.desk import Desk

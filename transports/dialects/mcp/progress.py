@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable
 
+from actors.events import ACTIVITIES
 from transports import jsonrpc
 from transports.dialect import Action, Wake, Write
 from transports.dialects.mcp.events import Told
@@ -11,23 +12,6 @@ from transports.question import command_line
 
 WAKE = "progress"
 COMMAND_LENGTH = 120  # of a command line in a message
-
-ACTIVITIES = {
-    "task_started": "thinking",
-    "agent_reasoning": "thinking",
-    "agent_message": "thinking",
-    "agent_message_delta": "answering",
-    "exec_command_end": "thinking",
-    "patch_apply_begin": "applying a patch",
-    "patch_apply_end": "thinking",
-    "exec_approval_request": "waiting for an approval",
-    "apply_patch_approval_request": "waiting for an approval",
-    "approval_resolved": "thinking",
-    "stream_error": "waiting to ask the model again",
-    "background_event": "thinking",
-    "queue_paused": "waiting; the queue is paused since the last turn was interrupted",
-    "queue_resumed": "waiting",
-}
 
 
 def begun(turn: TurnCall, every_s: float) -> Iterable[Action]:
@@ -55,4 +39,4 @@ def follow(turn: TurnCall, one: Told) -> None:
         line = command_line(json.loads(one.msg)["command"])
         turn.activity = f"running `{line[:COMMAND_LENGTH]}{'…' if len(line) > COMMAND_LENGTH else ''}`"
     else:
-        turn.activity = ACTIVITIES.get(one.type, turn.activity)
+        turn.activity = ACTIVITIES.get(one.record.type if one.record else one.type, turn.activity)

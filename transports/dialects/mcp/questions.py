@@ -10,7 +10,7 @@ from itertools import count
 from typing import Any
 
 from actors.effects import Slice
-from actors.events import ApprovalRequest, ApprovalResolved, durable_adapter
+from actors.events import APPROVAL_REQUESTS, ApprovalRequest, ApprovalResolved, durable_adapter
 from actors.ids import ApprovalId, ConnectionId, ConversationId
 from actors.messages import AnswerApproval, PassOn
 from actors.registry_messages import ToConversation
@@ -21,7 +21,6 @@ from transports.dialects.mcp.bounded import Bounded
 from transports.dialects.mcp.elicitation import decision_of, described
 from transports.dialects.mcp.events import Told
 
-ASKED = frozenset({"exec_approval_request", "apply_patch_approval_request"})
 RESOLVED = "approval_resolved"
 HOW_TO_GO_ON = (
     "To go on, say so with `codex-reply` and let a person answer the next question, with `greenroom approve` or the "
@@ -72,7 +71,7 @@ class Questions:
             return
         if record.type == RESOLVED:
             yield from self.close(_resolution(record.body).approval_id, "answered elsewhere")
-        elif record.type in ASKED and slice_.live and slice_.pending is None:
+        elif record.type in APPROVAL_REQUESTS and slice_.live and slice_.pending is None:
             request: Any = durable_adapter.validate_json(record.body)
             if not _resolved_within(slice_, request.approval_id):
                 yield from ask(request)
