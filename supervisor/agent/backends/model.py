@@ -21,8 +21,8 @@ from supervisor.agent.model.history import HistoryItem, ModelRequest, Part, Said
 from supervisor.agent.model.news import News
 from supervisor.agent.model.retry import Pause
 from supervisor.agent.pictures import readable
+from supervisor.agent.prompt_context import BASE_INSTRUCTIONS, Notice, notices
 from supervisor.agent.speech import Speech
-from supervisor.agent.surroundings import BASE_INSTRUCTIONS, Notice, notices
 from supervisor.agent.tools.specs import tools_for
 from supervisor.agent.tools.toolbox import Toolbox
 from supervisor.agent.tools.work import Work
@@ -93,7 +93,7 @@ class ModelBackend:
         work = Work(
             turn, transcript, around, manner.approval_deadline_s, manner.approval_default, bounds=self._bounds
         )
-        self._tell_surroundings(work, await looking)
+        self._tell_context(work, await looking)
         while True:
             await self._respond(model, work)
             done = not transcript.open_calls
@@ -113,7 +113,7 @@ class ModelBackend:
         look = lambda: list(notices(settings, home, guide_bytes))  # noqa: E731  # as the executor wants it
         return asyncio.get_running_loop().run_in_executor(None, look)
 
-    def _tell_surroundings(self, work: Work, wanted: Sequence[Notice]) -> None:
+    def _tell_context(self, work: Work, wanted: Sequence[Notice]) -> None:
         """Once, and again when they have changed."""
         transcript = work.transcript
         if not transcript.last_context and (about_model := self._models.notice(work.turn.order)):

@@ -11,7 +11,7 @@ from actors.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxP
 from supervisor.agent.bounds import Bounds
 from supervisor.agent.model.history import Image, LocalImage, Text
 from supervisor.agent.pictures import readable
-from supervisor.agent.surroundings import environment_context, guide_texts, notices
+from supervisor.agent.prompt_context import environment_context, guide_texts, notices
 
 
 def settings(cwd: Path, sandbox: SandboxPolicy | None = None) -> Settings:
