@@ -84,7 +84,7 @@ class Runner:
         if isinstance(order, TakeMore):
             running = self._running.get(order.turn)  # one look into a dict needs no lock
             if running is not None:
-                running.turn.outflow.taken()
+                running.turn.output.taken()
         else:
             soon(self._loop, self._take, order, session)
 
@@ -108,12 +108,12 @@ class Runner:
     def _start(self, order: RunAgent, session: Address) -> None:
         turn = Turn(order, session)
         if self._closed:
-            turn.outflow.finish(Stopped())
+            turn.output.finish(Stopped())
             return
         try:
             backend = self._backend_for(order)
         except Exception as error:  # noqa: BLE001  # whatever it is, the session must hear of an end
-            turn.outflow.finish(_failed(order, error))
+            turn.output.finish(_failed(order, error))
             return
         running = self._running[order.turn] = Running(turn, backend)
         running.keeper = asyncio.create_task(self._keep_turn(running))
@@ -145,7 +145,7 @@ class Runner:
             self._processes.kill_now(running.turn.order.turn)
         if not running.stopping:
             running.stopping = True
-            running.turn.outflow.end_soon()
+            running.turn.output.end_soon()
             running.work.cancel()
 
     async def _keep_turn(self, running: Running) -> None:
@@ -165,7 +165,7 @@ class Runner:
         del self._running[order.turn]
         if isinstance(outcome, Suspended):
             reached(CrashPoint.SUSPENDED)
-        running.turn.outflow.finish(outcome)
+        running.turn.output.finish(outcome)
         if isinstance(outcome, Completed):
             self._completed(running.turn, outcome)
 

@@ -8,7 +8,7 @@ from actors.ids import ApprovalId, ItemId
 from actors.messages import Address
 from actors.orders import AgentNews, InputWanted, PendingInput, RunAgent, StorageAwaited
 from actors.settings import Decision
-from supervisor.agent.outflow import Outflow
+from supervisor.agent.output_batcher import OutputBatcher
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Verdict:
 class Turn:
     def __init__(self, order: RunAgent, session: Address) -> None:
         self.order = order
-        self.outflow = Outflow(order.turn, session)
+        self.output = OutputBatcher(order.turn, session)
         self.input_waits = False  # more_input would not come back with empty hands
         self.heard: tuple[str, ...] = ()  # what the user said in it, for those who are told of its end
         self._questions: dict[ApprovalId, asyncio.Future[Verdict]] = {}
@@ -33,10 +33,10 @@ class Turn:
         self._items = 0
 
     def emit(self, *news: AgentNews) -> None:
-        self.outflow.emit(*news)
+        self.output.emit(*news)
 
     async def room(self) -> None:
-        await self.outflow.room()
+        await self.output.room()
 
     def new_item(self) -> ItemId:
         """Unique in the conversation: the turn's id is. A resumed turn counts on from what it was resumed at."""

@@ -70,7 +70,7 @@ STREAMED = (
 )
 
 
-class Outflow:
+class OutputBatcher:
     """While a batch is under way the next one grows, so the busier the session, the fewer the messages."""
 
     def __init__(self, turn: TurnId, session: Address) -> None:
