@@ -15,7 +15,6 @@ from actors.orders import RunAgent
 from actors.settings import Decision, Settings
 from supervisor.agent.bounds import DEFAULTS, Bounds
 from supervisor.agent.environments import Around
-from supervisor.agent.history import Histories, take_inputs
 from supervisor.agent.model.errors import BeyondBound
 from supervisor.agent.model.history import HistoryItem, ModelRequest, Part, Said, Text, said
 from supervisor.agent.model.news import News
@@ -27,6 +26,7 @@ from supervisor.agent.tools.specs import tools_for
 from supervisor.agent.tools.toolbox import Toolbox
 from supervisor.agent.tools.work import Work
 from supervisor.agent.transcript import weight
+from supervisor.agent.transcripts import TranscriptCache, take_inputs
 from supervisor.agent.turn import Turn
 
 TOO_LONG = "the conversation is too long to be sent to a model; fork it at an earlier point, or begin another"
@@ -71,14 +71,14 @@ class ModelBackend:
     def __init__(
         self,
         models: Models,
-        histories: Histories,
+        transcripts: TranscriptCache,
         toolbox: Toolbox,
         manner: Manner,
         around: Callable[[RunAgent], Around],
         bounds: Bounds = DEFAULTS,
     ) -> None:
         self._models = models
-        self._histories = histories
+        self._transcripts = transcripts
         self._toolbox = toolbox
         self._manner = manner
         self._around = around
@@ -88,7 +88,7 @@ class ModelBackend:
         order = turn.order
         model = self._models.of(order)
         looking = self._look_around(order.settings)
-        transcript = await self._histories.open(order)
+        transcript = await self._transcripts.open(order)
         around, manner = self._around(order), self._manner
         work = Work(
             turn, transcript, around, manner.approval_deadline_s, manner.approval_default, bounds=self._bounds
@@ -101,11 +101,11 @@ class ModelBackend:
             if not await _take_more(work) and done:
                 break
         turn.heard = tuple(transcript.heard)
-        self._histories.keep(order.conversation, transcript)
+        self._transcripts.keep(order.conversation, transcript)
         return transcript.last_said
 
     def forget(self, conversation: ConversationId) -> None:
-        self._histories.forget(conversation)
+        self._transcripts.forget(conversation)
 
     def _look_around(self, settings: Settings) -> asyncio.Future[list[Notice]]:
         """In a worker thread, while the history is opened: a directory may be on a disk that is slow, or away."""

@@ -16,7 +16,7 @@ PAGE = 1024  # events read in one go
 ITEM_BYTES = 512  # of an item, beside its letters; a model may say many that have none
 
 
-class Histories:
+class TranscriptCache:
     """Remembers some transcripts between turns; the rest is read again when needed.
 
     One that may differ from the journal is forgotten, never mended.
