@@ -39,8 +39,8 @@ from supervisor.agent.backends.openai import OpenAiModel  # noqa: E402
 from supervisor.agent.environments import Around  # noqa: E402
 from supervisor.agent.model.client import ModelClient, build_http  # noqa: E402
 from supervisor.agent.model.endpoint import Endpoint, WireApi  # noqa: E402
-from supervisor.agent.model.history import ModelRequest, said  # noqa: E402
 from supervisor.agent.model.news import News  # noqa: E402
+from supervisor.agent.model.request import ModelRequest, said  # noqa: E402
 from supervisor.agent.processes import Processes  # noqa: E402
 from supervisor.agent.runner import Runner  # noqa: E402
 from supervisor.agent.sandbox import Sandbox  # noqa: E402

@@ -18,8 +18,8 @@ import httpx
 from supervisor.agent.model import wire as wires
 from supervisor.agent.model.client import ModelClient, build_http
 from supervisor.agent.model.endpoint import Endpoint, WireApi, headers_of, url_of
-from supervisor.agent.model.history import ModelRequest, said
 from supervisor.agent.model.news import News
+from supervisor.agent.model.request import ModelRequest, said
 from supervisor.agent.model.sse import SseParser
 
 ROOT = Path(__file__).resolve().parent.parent

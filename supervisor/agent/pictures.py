@@ -7,7 +7,7 @@ import base64
 from pathlib import Path
 
 from supervisor.agent.bounds import DEFAULTS, Bounds
-from supervisor.agent.model.history import Image, LocalImage, Text
+from supervisor.agent.model.request import Image, LocalImage, Text
 from supervisor.agent.reading import NoOrdinaryFile, read_ordinary
 
 SHOWN = 80  # characters of an address in a message

@@ -15,7 +15,7 @@ from actors.items import ImageItem, LocalImageItem, TextItem
 from actors.settings import Decision
 from supervisor.agent.bounds import DEFAULTS
 from supervisor.agent.model.decoding import intricate
-from supervisor.agent.model.history import (
+from supervisor.agent.model.request import (
     Answered,
     Called,
     HistoryItem,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from actors.ids import CallId
 from supervisor.agent.backends.model import Build, Deliver, Notify
 from supervisor.agent.model import news
-from supervisor.agent.model.history import Answered, HistoryItem, ModelRequest, Said
+from supervisor.agent.model.request import Answered, HistoryItem, ModelRequest, Said
 
 PACE_S = 0.02
 MAX_COUNT = 10_000

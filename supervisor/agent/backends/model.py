@@ -16,8 +16,8 @@ from actors.settings import Decision, Settings
 from supervisor.agent.bounds import DEFAULTS, Bounds
 from supervisor.agent.environments import Around
 from supervisor.agent.model.errors import BeyondBound
-from supervisor.agent.model.history import HistoryItem, ModelRequest, Part, Said, Text, said
 from supervisor.agent.model.news import News
+from supervisor.agent.model.request import HistoryItem, ModelRequest, Part, Said, Text, said
 from supervisor.agent.model.retry import Pause
 from supervisor.agent.pictures import readable
 from supervisor.agent.prompt_context import BASE_INSTRUCTIONS, Notice, notices

@@ -22,7 +22,9 @@ from supervisor.agent.model.decoding import (
     mended,
 )
 from supervisor.agent.model.errors import AnswerCut
-from supervisor.agent.model.history import (
+from supervisor.agent.model.news import CallDone, RawReasoningDelta, ReasoningDone, TextDelta, TextDone, Usage
+from supervisor.agent.model.refusals import in_stream
+from supervisor.agent.model.request import (
     Answered,
     Called,
     HistoryItem,
@@ -35,8 +37,6 @@ from supervisor.agent.model.history import (
     Text,
     unread,
 )
-from supervisor.agent.model.news import CallDone, RawReasoningDelta, ReasoningDone, TextDelta, TextDone, Usage
-from supervisor.agent.model.refusals import in_stream
 
 ROLES = {"developer": "system"}  # many servers know no other
 CUT = frozenset({"length", "content_filter"})  # finish reasons of an answer that isn't whole

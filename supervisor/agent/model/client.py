@@ -27,9 +27,9 @@ from supervisor.agent.model.errors import (
     RetryableModelError,
     StreamBroken,
 )
-from supervisor.agent.model.history import ModelRequest
 from supervisor.agent.model.news import News
 from supervisor.agent.model.refusals import of_status
+from supervisor.agent.model.request import ModelRequest
 from supervisor.agent.model.sse import EventTooLarge, SseParser
 
 CONNECT_TIMEOUT_S = 15.0  # TCP and TLS to the other side of the world, with lost packets

@@ -11,19 +11,6 @@ from actors.settings import ReasoningEffort, ReasoningSummary
 from supervisor.agent.bounds import DEFAULTS, Bounds, json_size
 from supervisor.agent.model.decoding import LONGEST_NAME, Decoder, Object, a_count, a_list, a_text, an_object, mended
 from supervisor.agent.model.errors import AnswerCut, StreamBroken
-from supervisor.agent.model.history import (
-    Answered,
-    Called,
-    HistoryItem,
-    Image,
-    LocalImage,
-    ModelRequest,
-    Part,
-    Reasoned,
-    Said,
-    Text,
-    unread,
-)
 from supervisor.agent.model.news import (
     CallDone,
     Delta,
@@ -36,6 +23,19 @@ from supervisor.agent.model.news import (
     Usage,
 )
 from supervisor.agent.model.refusals import in_stream
+from supervisor.agent.model.request import (
+    Answered,
+    Called,
+    HistoryItem,
+    Image,
+    LocalImage,
+    ModelRequest,
+    Part,
+    Reasoned,
+    Said,
+    Text,
+    unread,
+)
 
 
 def body(request: ModelRequest) -> Object:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from supervisor.agent.model.client import Deliver, ModelClient
 from supervisor.agent.model.endpoint import Endpoint
 from supervisor.agent.model.errors import RequestFailed, RetriesExhausted, RetryableModelError
-from supervisor.agent.model.history import ModelRequest
+from supervisor.agent.model.request import ModelRequest
 
 FIRST_DELAY_S = 0.2
 MAX_DELAY_S = 60.0  # of our own back-off; a config may allow many tries

@@ -9,7 +9,7 @@ import pytest
 from actors.events import MessageKind
 from actors.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxPolicy, Settings, WorkspaceWrite
 from supervisor.agent.bounds import Bounds
-from supervisor.agent.model.history import Image, LocalImage, Text
+from supervisor.agent.model.request import Image, LocalImage, Text
 from supervisor.agent.pictures import readable
 from supervisor.agent.prompt_context import environment_context, guide_texts, notices
 

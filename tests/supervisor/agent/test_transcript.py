@@ -14,7 +14,7 @@ from actors.ids import ApprovalId, CallId, ItemId
 from actors.items import ImageItem, LocalImageItem, TextItem
 from actors.settings import Decision
 from supervisor.agent.model.endpoint import Endpoint, WireApi
-from supervisor.agent.model.history import (
+from supervisor.agent.model.request import (
     Answered,
     Called,
     HistoryItem,

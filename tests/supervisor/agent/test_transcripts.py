@@ -13,7 +13,7 @@ from actors.records import Append, Head, Record
 from actors.settings import Settings
 from supervisor.agent import transcripts
 from supervisor.agent.bounds import Bounds
-from supervisor.agent.model.history import said
+from supervisor.agent.model.request import said
 from supervisor.agent.transcript import Transcript
 from supervisor.agent.transcripts import TranscriptCache
 from tests.fakes.journal import FakeJournal

@@ -9,8 +9,8 @@ from supervisor.agent.model import wire as wires
 from supervisor.agent.model.client import ModelClient
 from supervisor.agent.model.endpoint import Endpoint, WireApi
 from supervisor.agent.model.errors import ModelError
-from supervisor.agent.model.history import ModelRequest, said
 from supervisor.agent.model.news import News, RawReasoningDelta, ReasoningDelta, TextDelta
+from supervisor.agent.model.request import ModelRequest, said
 from supervisor.agent.model.sse import SseParser
 from tests.support.model_server import ModelServer
 

@@ -9,7 +9,6 @@ from actors.ids import CallId
 from supervisor.agent.model.chat import body
 from supervisor.agent.model.endpoint import WireApi
 from supervisor.agent.model.errors import AnswerCut, ContextFull, StreamBroken
-from supervisor.agent.model.history import Answered, Called, Image, ModelRequest, Reasoned, Said, Text, ToolSpec, said
 from supervisor.agent.model.news import (
     CallDone,
     Finished,
@@ -20,6 +19,7 @@ from supervisor.agent.model.news import (
     TextDone,
     Usage,
 )
+from supervisor.agent.model.request import Answered, Called, Image, ModelRequest, Reasoned, Said, Text, ToolSpec, said
 from tests.supervisor.agent.model.reading import decoded
 from tests.support.model_wire import sse
 

@@ -17,7 +17,6 @@ from supervisor.agent.model.errors import (
     StreamBroken,
     UsageLimit,
 )
-from supervisor.agent.model.history import Answered, Called, Image, ModelRequest, Reasoned, Said, Text, ToolSpec, said
 from supervisor.agent.model.news import (
     CallDone,
     Finished,
@@ -29,6 +28,7 @@ from supervisor.agent.model.news import (
     TextDone,
     Usage,
 )
+from supervisor.agent.model.request import Answered, Called, Image, ModelRequest, Reasoned, Said, Text, ToolSpec, said
 from supervisor.agent.model.responses import body
 from tests.supervisor.agent.model.reading import decoded
 from tests.support.model_wire import sse

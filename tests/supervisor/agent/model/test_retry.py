@@ -19,8 +19,8 @@ from supervisor.agent.model.errors import (
     StreamBroken,
     UsageLimit,
 )
-from supervisor.agent.model.history import Answered, Called, HistoryItem, ModelRequest, said
 from supervisor.agent.model.news import CallDone, Finished, News, TextDone
+from supervisor.agent.model.request import Answered, Called, HistoryItem, ModelRequest, said
 from supervisor.agent.model.retry import Budgets, Pause, back_off, respond, shown
 from tests.supervisor.agent.model.reading import BOTH, Heard, always, endpoint, in_thread, request, run
 from tests.support.model_reply import Reply
