@@ -36,7 +36,7 @@ from actors.shared import soon
 from supervisor.agent.backends import Backend
 from supervisor.agent.model.errors import ModelError
 from supervisor.agent.processes import Processes
-from supervisor.agent.turn import Turn, Verdict
+from supervisor.agent.turn import ApprovalAnswer, Turn
 from supervisor.journal.crashpoints import CrashPoint, reached
 
 log = structlog.get_logger()
@@ -129,7 +129,7 @@ class Runner:
                 turn.all_stored()
             case AnswerAgent():
                 reached(CrashPoint.ANSWER_ORDERED)
-                turn.answered(order.approval, Verdict(order.decision, order.reason))
+                turn.answered(order.approval, ApprovalAnswer(order.decision, order.reason))
             case SuspendAgent():
                 if running.backend.resumable and turn.only_waits and not running.stopping:
                     reached(CrashPoint.SUSPENDING)

@@ -12,7 +12,7 @@ from supervisor.agent.output_batcher import OutputBatcher
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ApprovalAnswer:
     decision: Decision
     reason: str = ""
 
@@ -27,7 +27,7 @@ class Turn:
         self.output = OutputBatcher(order.turn, session)
         self.input_waits = False  # more_input would not come back with empty hands
         self.heard: tuple[str, ...] = ()  # what the user said in it, for those who are told of its end
-        self._questions: dict[ApprovalId, asyncio.Future[Verdict]] = {}
+        self._questions: dict[ApprovalId, asyncio.Future[ApprovalAnswer]] = {}
         self._input: asyncio.Future[tuple[PendingInput, ...]] | None = None
         self._stored: asyncio.Future[None] | None = None
         self._items = 0
@@ -43,9 +43,9 @@ class Turn:
         self._items += 1
         return ItemId(f"{self.order.turn}.{self.order.seq}.{self._items}")
 
-    async def ask(self, request: ApprovalRequest) -> Verdict:
+    async def ask(self, request: ApprovalRequest) -> ApprovalAnswer:
         """Registered before it is asked, so that no answer can be too fast."""
-        answer: asyncio.Future[Verdict] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[ApprovalAnswer] = asyncio.get_running_loop().create_future()
         self._questions[request.approval_id] = answer
         try:
             self.emit(request)
@@ -72,10 +72,10 @@ class Turn:
     def only_waits(self) -> bool:
         return bool(self._questions)
 
-    def answered(self, approval: ApprovalId, verdict: Verdict) -> None:
-        answer = self._questions.get(approval)
-        if answer is not None and not answer.done():
-            answer.set_result(verdict)
+    def answered(self, approval: ApprovalId, answer: ApprovalAnswer) -> None:
+        question = self._questions.get(approval)
+        if question is not None and not question.done():
+            question.set_result(answer)
 
     def given(self, inputs: tuple[PendingInput, ...]) -> None:
         if self._input is not None and not self._input.done():

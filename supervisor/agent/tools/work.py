@@ -12,7 +12,7 @@ from supervisor.agent.bounds import DEFAULTS, Bounds
 from supervisor.agent.environments import Around
 from supervisor.agent.patch.turn_diff import TurnChanges
 from supervisor.agent.transcript import Transcript
-from supervisor.agent.turn import Turn, Verdict
+from supervisor.agent.turn import ApprovalAnswer, Turn
 
 
 @dataclass(slots=True)
@@ -48,9 +48,9 @@ class Work:
         """Random, and it names its conversation: whoever gets it knows where it goes."""
         return ApprovalId(f"{token_hex(6)}@{self.turn.order.conversation}")
 
-    async def ask(self, request: ev.ApprovalRequest) -> Verdict:
+    async def ask(self, request: ev.ApprovalRequest) -> ApprovalAnswer:
         """The answer, which may have been given in an earlier life of the turn."""
         known = self.transcript.decided(request.item_id, retry=getattr(request, "retry", False))
         if known is not None:
-            return Verdict(known.decision, known.reason)
+            return ApprovalAnswer(known.decision, known.reason)
         return await self.turn.ask(request)
