@@ -34,7 +34,7 @@ from actors.orders import (  # noqa: E402
 )
 from actors.settings import BusyPolicy, Settings  # noqa: E402
 from bench.model import SHAPES, cpu, floor, server  # noqa: E402
-from supervisor.agent.backends.model import Manner, Model, ModelBackend  # noqa: E402
+from supervisor.agent.backends.model import AgentOptions, Model, ModelBackend  # noqa: E402
 from supervisor.agent.backends.openai import OpenAiModel  # noqa: E402
 from supervisor.agent.environments import Around  # noqa: E402
 from supervisor.agent.model.client import ModelClient, build_http  # noqa: E402
@@ -114,7 +114,7 @@ async def agent(home: Path, model: Model) -> AsyncIterator[tuple[Runner, Transcr
         patching = Patching(sandbox)
         toolbox = Toolbox(Shell(processes, sandbox, patching, ShellLimits()), patching)
         transcripts = TranscriptCache(FakeJournal())
-        backend = ModelBackend(OneModel(model), transcripts, toolbox, Manner(home), lambda _: Around({}))
+        backend = ModelBackend(OneModel(model), transcripts, toolbox, AgentOptions(home), lambda _: Around({}))
         yield Runner(asyncio.get_running_loop(), processes, lambda _: backend), transcripts
 
 

@@ -32,7 +32,7 @@ from actors.session import Surroundings
 from actors.settings import Decision
 from actors.shared import SharedThread
 from supervisor.agent.backends import Backend
-from supervisor.agent.backends.model import Manner, ModelBackend
+from supervisor.agent.backends.model import AgentOptions, ModelBackend
 from supervisor.agent.bounds import Bounds
 from supervisor.agent.environments import Around, Environments
 from supervisor.agent.model.client import ModelClient
@@ -314,7 +314,7 @@ class Engine:
                 history_bytes=limits.command_output_bytes,
             ),
         )
-        manner = Manner(
+        options = AgentOptions(
             home=Path(self.paths.config),
             guide_bytes=config.project_doc_max_bytes,
             show_raw_reasoning=config.show_raw_agent_reasoning,
@@ -327,7 +327,7 @@ class Engine:
             self._models,
             self.transcripts,
             Toolbox(shell, patching),
-            manner,
+            options,
             self._around,
             self._bounds,
         )

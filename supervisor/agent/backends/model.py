@@ -53,7 +53,7 @@ class Models(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class AgentOptions:
     """How a model is dealt with, from the config."""
 
     home: Path
@@ -73,14 +73,14 @@ class ModelBackend:
         models: Models,
         transcripts: TranscriptCache,
         toolbox: Toolbox,
-        manner: Manner,
+        options: AgentOptions,
         around: Callable[[RunAgent], Around],
         bounds: Bounds = DEFAULTS,
     ) -> None:
         self._models = models
         self._transcripts = transcripts
         self._toolbox = toolbox
-        self._manner = manner
+        self._options = options
         self._around = around
         self._bounds = bounds
 
@@ -89,9 +89,9 @@ class ModelBackend:
         model = self._models.of(order)
         looking = self._look_around(order.settings)
         transcript = await self._transcripts.open(order)
-        around, manner = self._around(order), self._manner
+        around, options = self._around(order), self._options
         work = Work(
-            turn, transcript, around, manner.approval_deadline_s, manner.approval_default, bounds=self._bounds
+            turn, transcript, around, options.approval_deadline_s, options.approval_default, bounds=self._bounds
         )
         self._tell_context(work, await looking)
         while True:
@@ -109,7 +109,7 @@ class ModelBackend:
 
     def _look_around(self, settings: Settings) -> asyncio.Future[list[Notice]]:
         """In a worker thread, while the history is opened: a directory may be on a disk that is slow, or away."""
-        home, guide_bytes = self._manner.home, self._manner.guide_bytes
+        home, guide_bytes = self._options.home, self._options.guide_bytes
         look = lambda: list(notices(settings, home, guide_bytes))  # noqa: E731  # as the executor wants it
         return asyncio.get_running_loop().run_in_executor(None, look)
 
@@ -126,8 +126,8 @@ class ModelBackend:
         speech = Speech(
             work.turn,
             work.transcript,
-            show_raw=self._manner.show_raw_reasoning,
-            hide_reasoning=self._manner.hide_reasoning,
+            show_raw=self._options.show_raw_reasoning,
+            hide_reasoning=self._options.hide_reasoning,
         )
 
         async def build() -> ModelRequest:
@@ -160,7 +160,7 @@ class ModelBackend:
             effort=settings.effort,
             summary=settings.summary,
             session_id=order.conversation,
-            store=self._manner.store_responses,
+            store=self._options.store_responses,
         )
 
 
