@@ -36,7 +36,6 @@ from supervisor.agent.backends.model import AgentOptions, ModelBackend
 from supervisor.agent.bounds import Bounds
 from supervisor.agent.environments import Around, Environments
 from supervisor.agent.model.client import ModelClient
-from supervisor.agent.notify import Notifier
 from supervisor.agent.processes import Processes, sweep_last_life
 from supervisor.agent.runner import Runner
 from supervisor.agent.sandbox import Sandbox
@@ -44,6 +43,7 @@ from supervisor.agent.tools.patching import Patching
 from supervisor.agent.tools.shell import Shell, ShellLimits
 from supervisor.agent.tools.toolbox import Toolbox
 from supervisor.agent.transcripts import TranscriptCache
+from supervisor.agent.turn_hook import TurnHook
 from supervisor.allocator import Trimming, keep_little
 from supervisor.bell import Wish
 from supervisor.config import Config, Loaded
@@ -278,16 +278,16 @@ class Engine:
         self.transcripts = TranscriptCache(self.journal, self._bounds)
         self._models = Models(self._client, lambda: self.loaded, self.environments.of, self._environ)
         self._backend = self._model_backend()
-        self._notifier = Notifier(
+        self._turn_hook = TurnHook(
             lambda: self.config.notify, lambda one: self.environments.for_notices(one, self.config)
         )
         self.runner = Runner(
-            self.loop.loop, self.processes, self._backend_for, self._notifier.completed, self.transcripts.forget
+            self.loop.loop, self.processes, self._backend_for, self._turn_hook.completed, self.transcripts.forget
         )
 
     async def _stop_agents(self) -> None:
         await self.runner.close()
-        await self._notifier.close()
+        await self._turn_hook.close()
         await self.processes.__aexit__()
         await self._client.aclose()
 

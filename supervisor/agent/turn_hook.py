@@ -23,7 +23,7 @@ from supervisor.agent.turn import Turn
 log = structlog.get_logger()
 
 
-class Notifier:
+class TurnHook:
     """One for all conversations. What it can't start is logged; the turn has ended well all the same."""
 
     def __init__(self, program: Callable[[], Sequence[str]], around: Callable[[ConversationId], Around]) -> None:
