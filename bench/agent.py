@@ -39,8 +39,8 @@ from supervisor.agent.backends.openai import OpenAiModel  # noqa: E402
 from supervisor.agent.environments import Around  # noqa: E402
 from supervisor.agent.model.client import ModelClient, build_http  # noqa: E402
 from supervisor.agent.model.endpoint import Endpoint, WireApi  # noqa: E402
-from supervisor.agent.model.news import News  # noqa: E402
 from supervisor.agent.model.request import ModelRequest, said  # noqa: E402
+from supervisor.agent.model.stream_events import StreamEvent  # noqa: E402
 from supervisor.agent.processes import Processes  # noqa: E402
 from supervisor.agent.runner import Runner  # noqa: E402
 from supervisor.agent.sandbox import Sandbox  # noqa: E402
@@ -146,7 +146,7 @@ async def deltas(base_url: str, count: int, home: Path) -> None:
 async def bare_model(base_url: str) -> list[float]:
     """Milliseconds of one-word answers, asked by the model client alone."""
 
-    async def ignore(_: Sequence[News]) -> None:
+    async def ignore(_: Sequence[StreamEvent]) -> None:
         pass
 
     took = []

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from actors.ids import CallId
 from supervisor.agent.backends.model import Build, Deliver, Notify
-from supervisor.agent.model import news
+from supervisor.agent.model import stream_events as stream
 from supervisor.agent.model.request import Answered, HistoryItem, ModelRequest, Said
 
 PACE_S = 0.02
@@ -52,18 +52,18 @@ class DemoModel:
         request = await build()
         step = next_step(request.items)
         if step.thought:
-            await self._stream(step.thought, news.ReasoningDelta, deliver)
-            await deliver((news.ReasoningDone("", (step.thought,)),))
+            await self._stream(step.thought, stream.ReasoningDelta, deliver)
+            await deliver((stream.ReasoningDone("", (step.thought,)),))
         if step.words:
-            await self._stream(step.words, news.TextDelta, deliver)
-            await deliver((news.TextDone(step.words),))
+            await self._stream(step.words, stream.TextDelta, deliver)
+            await deliver((stream.TextDone(step.words),))
         if step.tool:
             call = CallId(f"demo-{len(request.items)}")
-            await deliver((news.CallDone(call, step.tool, step.arguments),))
-        await deliver((_usage(request, step), news.Finished()))
+            await deliver((stream.CallDone(call, step.tool, step.arguments),))
+        await deliver((_usage(request, step), stream.Finished()))
 
     async def _stream(
-        self, words: str, kind: type[news.TextDelta] | type[news.ReasoningDelta], deliver: Deliver
+        self, words: str, kind: type[stream.TextDelta] | type[stream.ReasoningDelta], deliver: Deliver
     ) -> None:
         for word in re.findall(r"\S+\s*|\s+", words):
             await deliver((kind(word),))
@@ -154,8 +154,8 @@ def _report(step: Step, output: str) -> str:
     return f"It failed with exit code {code}.\n{told}".strip()
 
 
-def _usage(request: ModelRequest, step: Step) -> news.Usage:
+def _usage(request: ModelRequest, step: Step) -> stream.Usage:
     """A token is about four characters, here too."""
     read = sum(len(str(item)) for item in request.items) // 4
     written = max(1, len(step.words + step.thought + step.arguments) // 4)
-    return news.Usage(input=read, output=written, total=read + written)
+    return stream.Usage(input=read, output=written, total=read + written)

@@ -16,9 +16,9 @@ from actors.settings import Decision, Settings
 from supervisor.agent.bounds import DEFAULTS, Bounds
 from supervisor.agent.environments import Around
 from supervisor.agent.model.errors import BeyondBound
-from supervisor.agent.model.news import News
 from supervisor.agent.model.request import HistoryItem, ModelRequest, Part, Said, Text, said
 from supervisor.agent.model.retry import Pause
+from supervisor.agent.model.stream_events import StreamEvent
 from supervisor.agent.pictures import readable
 from supervisor.agent.prompt_context import BASE_INSTRUCTIONS, Notice, notices
 from supervisor.agent.speech import Speech
@@ -32,7 +32,7 @@ from supervisor.agent.turn import Turn
 TOO_LONG = "the conversation is too long to be sent to a model; fork it at an earlier point, or begin another"
 
 Build = Callable[[], Awaitable[ModelRequest]]
-Deliver = Callable[[Sequence[News]], Awaitable[None]]
+Deliver = Callable[[Sequence[StreamEvent]], Awaitable[None]]
 Notify = Callable[[Pause], Awaitable[None]]
 
 

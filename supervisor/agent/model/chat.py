@@ -22,7 +22,6 @@ from supervisor.agent.model.decoding import (
     mended,
 )
 from supervisor.agent.model.errors import AnswerCut
-from supervisor.agent.model.news import CallDone, RawReasoningDelta, ReasoningDone, TextDelta, TextDone, Usage
 from supervisor.agent.model.refusals import in_stream
 from supervisor.agent.model.request import (
     Answered,
@@ -36,6 +35,14 @@ from supervisor.agent.model.request import (
     Said,
     Text,
     unread,
+)
+from supervisor.agent.model.stream_events import (
+    CallDone,
+    RawReasoningDelta,
+    ReasoningDone,
+    TextDelta,
+    TextDone,
+    Usage,
 )
 
 ROLES = {"developer": "system"}  # many servers know no other

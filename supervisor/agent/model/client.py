@@ -27,10 +27,10 @@ from supervisor.agent.model.errors import (
     RetryableModelError,
     StreamBroken,
 )
-from supervisor.agent.model.news import News
 from supervisor.agent.model.refusals import of_status
 from supervisor.agent.model.request import ModelRequest
 from supervisor.agent.model.sse import EventTooLarge, SseParser
+from supervisor.agent.model.stream_events import StreamEvent
 
 CONNECT_TIMEOUT_S = 15.0  # TCP and TLS to the other side of the world, with lost packets
 POOL_TIMEOUT_S = 30.0  # more streams than connections: say so rather than wait in silence
@@ -41,7 +41,7 @@ SLICE = 256  # events decoded in one go, a millisecond or two; then whatever els
 SLICE_BYTES = 64 * 1024  # the same for large events
 LOOPBACK = ("all://localhost", "all://127.0.0.1", "all://[::1]")
 
-Deliver = Callable[[Sequence[News]], Awaitable[None]]
+Deliver = Callable[[Sequence[StreamEvent]], Awaitable[None]]
 
 
 def build_http(bounds: Bounds = DEFAULTS) -> httpx.AsyncClient:
@@ -231,11 +231,11 @@ class Stream:
                 break
         return heard
 
-    async def _linger(self) -> list[News]:
+    async def _linger(self) -> list[StreamEvent]:
         """Every item is finished; the rest is worth a short wait and no error."""
-        late: list[News] = []
+        late: list[StreamEvent] = []
 
-        async def keep(news: Sequence[News]) -> None:
+        async def keep(news: Sequence[StreamEvent]) -> None:
             late.extend(news)
 
         now = asyncio.get_running_loop().time

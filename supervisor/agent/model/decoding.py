@@ -17,7 +17,16 @@ from pydantic_core import from_json
 from actors.ids import CallId
 from supervisor.agent.bounds import DEFAULTS, KIB, Bounds, json_size
 from supervisor.agent.model.errors import BeyondBound, ModelError, StreamBroken
-from supervisor.agent.model.news import CallDone, Delta, Finished, News, ReasoningDone, SectionBreak, TextDone, Usage
+from supervisor.agent.model.stream_events import (
+    CallDone,
+    Delta,
+    Finished,
+    ReasoningDone,
+    SectionBreak,
+    StreamEvent,
+    TextDone,
+    Usage,
+)
 
 Object = dict[str, Any]
 
@@ -60,20 +69,20 @@ class Decoder(ABC):
         self.failure: ModelError | None = None
         self.response_id = ""
         self.usage: Usage | None = None
-        self._news: list[News] = []
+        self._news: list[StreamEvent] = []
         self._delta: type[Delta] | None = None  # the kind of the deltas being gathered
         self._whole: Gathered | None = None  # what they are pieces of
         self._pieces: list[str] = []
         self._half = ""
 
-    def read(self, events: Iterable[bytes]) -> list[News]:
+    def read(self, events: Iterable[bytes]) -> list[StreamEvent]:
         for data in events:
             if self.done or self.failure:
                 break
             self._event(data)
         return self._taken()
 
-    def end(self) -> list[News]:
+    def end(self) -> list[StreamEvent]:
         """The connection has no more. That ends an answered response and breaks any other."""
         if self.answered:
             self._finish()
@@ -112,7 +121,7 @@ class Decoder(ABC):
                 self._delta, self._whole = kind, whole
             self._pieces.append(text)
 
-    def _tell(self, *news: News) -> None:
+    def _tell(self, *news: StreamEvent) -> None:
         self._flush()
         self._delta = None
         self._half = ""
@@ -130,7 +139,7 @@ class Decoder(ABC):
         self._calls_told.add(own)
         return call if own == call.call_id else replace(call, call_id=CallId(own))
 
-    def _count(self, item: News) -> None:
+    def _count(self, item: StreamEvent) -> None:
         match item:
             case TextDone(text):
                 self._count_item(text)
@@ -200,7 +209,7 @@ class Decoder(ABC):
                 self._news.append(self._delta(text))
             self._heard(size)
 
-    def _taken(self) -> list[News]:
+    def _taken(self) -> list[StreamEvent]:
         self._flush()
         news, self._news = self._news, []
         return news

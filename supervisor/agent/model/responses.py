@@ -11,17 +11,6 @@ from actors.settings import ReasoningEffort, ReasoningSummary
 from supervisor.agent.bounds import DEFAULTS, Bounds, json_size
 from supervisor.agent.model.decoding import LONGEST_NAME, Decoder, Object, a_count, a_list, a_text, an_object, mended
 from supervisor.agent.model.errors import AnswerCut, StreamBroken
-from supervisor.agent.model.news import (
-    CallDone,
-    Delta,
-    RawReasoningDelta,
-    ReasoningDelta,
-    ReasoningDone,
-    SectionBreak,
-    TextDelta,
-    TextDone,
-    Usage,
-)
 from supervisor.agent.model.refusals import in_stream
 from supervisor.agent.model.request import (
     Answered,
@@ -35,6 +24,17 @@ from supervisor.agent.model.request import (
     Said,
     Text,
     unread,
+)
+from supervisor.agent.model.stream_events import (
+    CallDone,
+    Delta,
+    RawReasoningDelta,
+    ReasoningDelta,
+    ReasoningDone,
+    SectionBreak,
+    TextDelta,
+    TextDone,
+    Usage,
 )
 
 

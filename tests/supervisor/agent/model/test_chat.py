@@ -9,17 +9,17 @@ from actors.ids import CallId
 from supervisor.agent.model.chat import body
 from supervisor.agent.model.endpoint import WireApi
 from supervisor.agent.model.errors import AnswerCut, ContextFull, StreamBroken
-from supervisor.agent.model.news import (
+from supervisor.agent.model.request import Answered, Called, Image, ModelRequest, Reasoned, Said, Text, ToolSpec, said
+from supervisor.agent.model.stream_events import (
     CallDone,
     Finished,
-    News,
     RawReasoningDelta,
     ReasoningDone,
+    StreamEvent,
     TextDelta,
     TextDone,
     Usage,
 )
-from supervisor.agent.model.request import Answered, Called, Image, ModelRequest, Reasoned, Said, Text, ToolSpec, said
 from tests.supervisor.agent.model.reading import decoded
 from tests.support.model_wire import sse
 
@@ -213,7 +213,7 @@ USAGE = {
     "prompt_tokens_details": {"cached_tokens": 3},
     "completion_tokens_details": {"reasoning_tokens": 1},
 }
-COUNTED: list[News] = [TextDelta("x"), TextDone("x"), Usage(5, 2, 7, cached=3, reasoning=1), Finished("c")]
+COUNTED: list[StreamEvent] = [TextDelta("x"), TextDone("x"), Usage(5, 2, 7, cached=3, reasoning=1), Finished("c")]
 
 
 def test_usage_is_read_after_the_finish_reason_and_beside_it() -> None:

@@ -27,7 +27,15 @@ from supervisor.agent.model.errors import (
     RequestFailed,
     StreamBroken,
 )
-from supervisor.agent.model.news import CallDone, Finished, News, ReasoningDone, TextDelta, TextDone, Usage
+from supervisor.agent.model.stream_events import (
+    CallDone,
+    Finished,
+    ReasoningDone,
+    StreamEvent,
+    TextDelta,
+    TextDone,
+    Usage,
+)
 from tests.supervisor.agent.model.reading import BOTH, Heard, endpoint, heard, in_thread, request, run
 from tests.support.model_reply import Close, Hold, Pause, Reply, canned
 from tests.support.model_server import ModelServer
@@ -38,7 +46,7 @@ both_wires = pytest.mark.parametrize("wire", BOTH)
 
 def failure(
     server: ModelServer, wire: WireApi, prompt: str, bounds: Bounds = DEFAULTS, **options: object
-) -> tuple[list[News], ModelError]:
+) -> tuple[list[StreamEvent], ModelError]:
     """What an attempt that fails has told before."""
     hear = Heard()
 
@@ -172,10 +180,10 @@ def test_usage_that_was_asked_for_is_waited_for(monkeypatch: pytest.MonkeyPatch)
     end = '{"id":"c","choices":[{"delta":{"content":"hi"},"finish_reason":"stop"}]}'
     usage = '{"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2}}'
 
-    async def attempt(server: ModelServer) -> list[News]:
+    async def attempt(server: ModelServer) -> list[StreamEvent]:
         hear = Heard()
 
-        async def open_gate(batch: Sequence[News]) -> None:
+        async def open_gate(batch: Sequence[StreamEvent]) -> None:
             await hear(batch)
             server.open("usage")
 
@@ -395,7 +403,7 @@ def test_a_cancel_while_the_consumer_is_busy_closes_the_connection() -> None:
     async def attempt(server: ModelServer) -> None:
         busy = asyncio.Event()
 
-        async def deliver(_batch: Sequence[News]) -> None:
+        async def deliver(_batch: Sequence[StreamEvent]) -> None:
             busy.set()
             await asyncio.Event().wait()
 
@@ -415,7 +423,7 @@ def test_a_cancel_while_the_consumer_is_busy_closes_the_connection() -> None:
 def test_an_error_of_the_consumer_closes_the_connection_even_while_somebody_keeps_the_error() -> None:
     """What keeps the traceback keeps the stream; so closing must not be left to the garbage collector."""
 
-    async def deliver(_batch: Sequence[News]) -> None:
+    async def deliver(_batch: Sequence[StreamEvent]) -> None:
         raise ZeroDivisionError
 
     async def attempt(server: ModelServer) -> None:

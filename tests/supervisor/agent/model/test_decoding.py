@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from supervisor.agent.model import wire as wires
 from supervisor.agent.model.endpoint import WireApi
 from supervisor.agent.model.errors import StreamBroken
-from supervisor.agent.model.news import CallDone, Finished, News, ReasoningDone, TextDelta, TextDone
 from supervisor.agent.model.sse import SseParser
+from supervisor.agent.model.stream_events import CallDone, Finished, ReasoningDone, StreamEvent, TextDelta, TextDone
 from tests.supervisor.agent.model.reading import BOTH, decoded
 from tests.support.model_wire import Call, ChatWire, ResponsesWire, Tokens, Wire, event
 
@@ -41,7 +41,7 @@ def answer(wire: WireApi) -> bytes:
     return b"".join(events)
 
 
-def items(news: list[News]) -> list[News]:
+def items(news: list[StreamEvent]) -> list[StreamEvent]:
     return [one for one in news if isinstance(one, TextDone | CallDone | ReasoningDone)]
 
 

@@ -17,7 +17,9 @@ from supervisor.agent.model.errors import (
     StreamBroken,
     UsageLimit,
 )
-from supervisor.agent.model.news import (
+from supervisor.agent.model.request import Answered, Called, Image, ModelRequest, Reasoned, Said, Text, ToolSpec, said
+from supervisor.agent.model.responses import body
+from supervisor.agent.model.stream_events import (
     CallDone,
     Finished,
     RawReasoningDelta,
@@ -28,8 +30,6 @@ from supervisor.agent.model.news import (
     TextDone,
     Usage,
 )
-from supervisor.agent.model.request import Answered, Called, Image, ModelRequest, Reasoned, Said, Text, ToolSpec, said
-from supervisor.agent.model.responses import body
 from tests.supervisor.agent.model.reading import decoded
 from tests.support.model_wire import sse
 

@@ -19,9 +19,9 @@ from supervisor.agent.model.errors import (
     StreamBroken,
     UsageLimit,
 )
-from supervisor.agent.model.news import CallDone, Finished, News, TextDone
 from supervisor.agent.model.request import Answered, Called, HistoryItem, ModelRequest, said
 from supervisor.agent.model.retry import Budgets, Pause, back_off, respond, shown
+from supervisor.agent.model.stream_events import CallDone, Finished, StreamEvent, TextDone
 from tests.supervisor.agent.model.reading import BOTH, Heard, always, endpoint, in_thread, request, run
 from tests.support.model_reply import Reply
 from tests.support.model_server import ModelServer
@@ -119,7 +119,7 @@ class Turn:
             self.items.append(Answered(call.call_id, "done"))
         return ModelRequest("mock-model", "", (said("user", self.prompt), *self.items))
 
-    async def deliver(self, batch: Sequence[News]) -> None:
+    async def deliver(self, batch: Sequence[StreamEvent]) -> None:
         await self.hear(batch)
         for one in batch:
             if isinstance(one, TextDone):
@@ -282,7 +282,7 @@ def test_a_cancel_during_a_retried_stream_closes_its_connection() -> None:
 
 
 def test_an_error_of_the_consumer_is_its_own_and_is_not_retried() -> None:
-    async def deliver(_batch: Sequence[News]) -> None:
+    async def deliver(_batch: Sequence[StreamEvent]) -> None:
         raise ZeroDivisionError
 
     async def attempt(server: ModelServer) -> None:

@@ -72,4 +72,4 @@ class Finished:
 
 
 Delta = TextDelta | ReasoningDelta | RawReasoningDelta
-News = Delta | TextDone | SectionBreak | ReasoningDone | CallDone | Usage | Finished
+StreamEvent = Delta | TextDone | SectionBreak | ReasoningDone | CallDone | Usage | Finished
