@@ -19,9 +19,9 @@ from supervisor.agent.model.errors import BeyondBound
 from supervisor.agent.model.request import HistoryItem, ModelRequest, Part, Said, Text, said
 from supervisor.agent.model.retry import Pause
 from supervisor.agent.model.stream_events import StreamEvent
+from supervisor.agent.model_events import ModelEvents
 from supervisor.agent.pictures import readable
 from supervisor.agent.prompt_context import BASE_INSTRUCTIONS, Notice, notices
-from supervisor.agent.speech import Speech
 from supervisor.agent.tools.specs import tools_for
 from supervisor.agent.tools.toolbox import Toolbox
 from supervisor.agent.tools.work import Work
@@ -123,7 +123,7 @@ class ModelBackend:
                 work.say(ev.UserMessage(message=notice.text, kind=notice.kind, item_id=work.turn.new_item()))
 
     async def _respond(self, model: Model, work: Work) -> None:
-        speech = Speech(
+        events = ModelEvents(
             work.turn,
             work.transcript,
             show_raw=self._options.show_raw_reasoning,
@@ -135,12 +135,12 @@ class ModelBackend:
             return await self._request(work)
 
         async def notify(pause: Pause) -> None:
-            speech.broke()
+            events.broke()
             delay_ms = round(pause.delay_s * 1000)
             work.say(ev.StreamError(message=pause.text, attempt=pause.attempt, delay_ms=delay_ms))
 
         work.transcript.last_said = None  # the answer of a turn is what its last response says
-        await model.respond(build, speech.hear, notify)
+        await model.respond(build, events.hear, notify)
 
     async def _carry_out_calls(self, work: Work) -> None:
         """In the order the model made them, one after the other: the second may need what the first has done."""

@@ -9,7 +9,7 @@ from supervisor.agent.transcript import Transcript
 from supervisor.agent.turn import Turn
 
 
-class Speech:
+class ModelEvents:
     """One response. Deltas open an item; the finished item says everything again and closes it."""
 
     def __init__(self, turn: Turn, transcript: Transcript, *, show_raw: bool, hide_reasoning: bool) -> None:
