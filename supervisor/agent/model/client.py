@@ -148,10 +148,10 @@ async def _send(http: httpx.AsyncClient, endpoint: Endpoint, request: ModelReque
     It is for what goes through a proxy, and for a name and password in the address.
     """
     url, headers = _address(url_of(endpoint)), headers_of(endpoint, request.session_id)
-    body, patience_s = wire.encoded(endpoint, request), endpoint.stream_idle_timeout_s
+    body, timeout_s = wire.encoded(endpoint, request), endpoint.stream_idle_timeout_s
     if len(body) > bounds.request_bytes:
         raise BeyondBound(bounds.beyond("request_bytes", "the request to the model is too long"))
-    timeouts = {"connect": CONNECT_TIMEOUT_S, "pool": POOL_TIMEOUT_S, "read": patience_s, "write": patience_s}
+    timeouts = {"connect": CONNECT_TIMEOUT_S, "pool": POOL_TIMEOUT_S, "read": timeout_s, "write": timeout_s}
     transport = http._transport_for_url(url)  # noqa: SLF001  # see build_http
     if isinstance(transport, Direct) and not url.userinfo:
         return await transport.send(post(url, headers, body), timeouts)

@@ -20,7 +20,7 @@ import httptools
 import httpx
 
 from supervisor.agent.bounds import DEFAULTS, Bounds
-from supervisor.agent.model.patience import Patience
+from supervisor.agent.model.moving_timer import MovingTimer
 
 FULL = 256 * 1024  # bytes that wait for a slow consumer; beyond it the server has to wait
 PIECE = 32 * 1024  # bytes read in one round of the loop: a millisecond of parsing where each is a chunk of its own
@@ -81,21 +81,21 @@ class Direct(httpx.AsyncBaseTransport):
         for connection in tuple(self._idle):
             connection.close()
 
-    async def _admit(self, patience_s: float | None) -> None:
+    async def _admit(self, timeout_s: float | None) -> None:
         try:
-            async with asyncio.timeout(patience_s):
+            async with asyncio.timeout(timeout_s):
                 await self._free.acquire()
         except TimeoutError as error:
             raise httpx.PoolTimeout("all connections are in use") from error
 
-    async def _connection(self, origin: Origin, patience_s: float | None) -> "Connection":
+    async def _connection(self, origin: Origin, timeout_s: float | None) -> "Connection":
         for connection in reversed(tuple(self._idle)):
             if connection.origin == origin:
                 if connection.is_silent:
                     connection.wake()
                     return connection
                 connection.close()
-        return await Connection.to(origin, self._tls, patience_s, self._bounds)
+        return await Connection.to(origin, self._tls, timeout_s, self._bounds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,13 +109,13 @@ class Outgoing:
 class Answer(httpx.AsyncByteStream):
     """The body, as it comes. Closed before its end, it takes its connection along."""
 
-    def __init__(self, home: Direct, connection: "Connection", patience_s: float | None) -> None:
+    def __init__(self, home: Direct, connection: "Connection", timeout_s: float | None) -> None:
         self._home = home
         self._connection: Connection | None = connection
-        self._patience_s = patience_s
+        self._timeout_s = timeout_s
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        while self._connection is not None and (piece := await self._connection.piece(self._patience_s)):
+        while self._connection is not None and (piece := await self._connection.piece(self._timeout_s)):
             yield piece
 
     async def aclose(self) -> None:
@@ -136,7 +136,7 @@ class Connection(asyncio.BufferedProtocol):
         self.status = 0
         self.headers: Headers = []
         self._parser = httptools.HttpResponseParser(self)
-        self._patience = Patience()  # of who reads
+        self._timer = MovingTimer()  # of who reads
         self._writable = asyncio.Event()
         self._writable.set()
         self._body: list[bytes] = []
@@ -153,10 +153,10 @@ class Connection(asyncio.BufferedProtocol):
         self._forget: Callable[[Connection], None] = lambda _: None
 
     @classmethod
-    async def to(cls, origin: Origin, tls: ssl.SSLContext, patience_s: float | None, bounds: Bounds) -> Self:
+    async def to(cls, origin: Origin, tls: ssl.SSLContext, timeout_s: float | None, bounds: Bounds) -> Self:
         scheme, host, port = origin
         try:
-            async with asyncio.timeout(patience_s):
+            async with asyncio.timeout(timeout_s):
                 _, connection = await asyncio.get_running_loop().create_connection(
                     lambda: cls(origin, bounds),
                     host,
@@ -165,14 +165,14 @@ class Connection(asyncio.BufferedProtocol):
                     happy_eyeballs_delay=0.25,
                 )
         except TimeoutError as error:  # before OSError, of which it is one
-            raise httpx.ConnectTimeout(f"no connection in {patience_s} s") from error
+            raise httpx.ConnectTimeout(f"no connection in {timeout_s} s") from error
         except OSError as error:
             raise httpx.ConnectError(str(error)) from error
         return connection
 
     # --- asking ---------------------------------------------------------------------------------------------------
 
-    async def ask(self, request: bytes, patience_s: float | None) -> None:
+    async def ask(self, request: bytes, timeout_s: float | None) -> None:
         self.status, self.headers = 0, []
         self._size = self._head = self._frames = 0
         self._body.clear()
@@ -180,24 +180,24 @@ class Connection(asyncio.BufferedProtocol):
         self.transport.write(request)
         if not self._writable.is_set():
             try:
-                async with asyncio.timeout(patience_s):
+                async with asyncio.timeout(timeout_s):
                     await self._writable.wait()
             except TimeoutError as error:
                 raise httpx.WriteTimeout("the server does not read") from error
 
-    async def headed(self, patience_s: float | None) -> None:
+    async def headed(self, timeout_s: float | None) -> None:
         """Until the head is whole. All of it has to come in this time, however many interim answers come first."""
         while self._failure is None and not self._headed:
-            await self._more(patience_s)
+            await self._more(timeout_s)
         if self._failure is not None and not self._body:
             raise self._failure
 
-    async def piece(self, patience_s: float | None) -> bytes:
+    async def piece(self, timeout_s: float | None) -> bytes:
         """What has come since the last; empty at the end."""
         while not self._body and not self._complete:
             if self._failure is not None:
                 raise self._failure
-            await self._more(patience_s)
+            await self._more(timeout_s)
         data = b"".join(self._body)
         self._body.clear()
         self._size = 0
@@ -206,9 +206,9 @@ class Connection(asyncio.BufferedProtocol):
             self.transport.resume_reading()
         return data
 
-    async def _more(self, patience_s: float | None) -> None:
+    async def _more(self, timeout_s: float | None) -> None:
         try:
-            await self._patience.wait(patience_s)
+            await self._timer.wait(timeout_s)
         except TimeoutError as error:
             raise httpx.ReadTimeout("no data arrived in time") from error
 
@@ -267,7 +267,7 @@ class Connection(asyncio.BufferedProtocol):
         self._look_at_size()
         # What is no part of the body is no sign of life: it moves nobody's time-out.
         if self._body or self._complete or self._headed is not was_headed:
-            self._patience.end()
+            self._timer.end()
 
     def _look_at_size(self) -> None:
         most = self._bounds.answer_head_bytes
@@ -288,7 +288,7 @@ class Connection(asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._end(exc)
         self._writable.set()
-        self._patience.close()
+        self._timer.close()
 
     def pause_writing(self) -> None:
         self._writable.clear()
@@ -306,7 +306,7 @@ class Connection(asyncio.BufferedProtocol):
             self._fail(httpx.ReadError(str(error)))
         elif self._headed and not self._complete and not self._bounded:
             self._complete = True
-            self._patience.end()
+            self._timer.end()
         elif not self._complete:
             what = "the answer was complete" if self._headed else "anything was answered"
             self._fail(httpx.RemoteProtocolError(f"the server closed the connection before {what}"))
@@ -320,7 +320,7 @@ class Connection(asyncio.BufferedProtocol):
     def _fail(self, failure: httpx.TransportError) -> None:
         self._failure = self._failure or failure
         self._ended = True
-        self._patience.end()
+        self._timer.end()
         self.transport.abort()
 
     # --- from the parser ------------------------------------------------------------------------------------------

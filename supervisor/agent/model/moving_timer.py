@@ -3,7 +3,7 @@
 import asyncio
 
 
-class Patience:
+class MovingTimer:
     """One timer for a whole stream: each wait only moves the time at which it would matter."""
 
     def __init__(self) -> None:
