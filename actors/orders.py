@@ -53,7 +53,7 @@ class SuspendAgent:
 
 
 @dataclass(frozen=True, slots=True)
-class InputWaits:
+class OfferInput:
     """Something was said that the turn may take in, if it wants it before it is over."""
 
     turn: TurnId
@@ -107,7 +107,7 @@ AgentOrder = (
     RunAgent
     | StopAgent
     | SuspendAgent
-    | InputWaits
+    | OfferInput
     | GiveInput
     | AnswerAgent
     | AllStored

@@ -59,7 +59,7 @@ from actors.orders import (
     AllStored,
     AnswerAgent,
     GiveInput,
-    InputWaits,
+    OfferInput,
     RestAgent,
     RunAgent,
     StopAgent,
@@ -228,7 +228,7 @@ class Session(Actor):
                 RunAgent()
                 | StopAgent()
                 | SuspendAgent()
-                | InputWaits()
+                | OfferInput()
                 | GiveInput()
                 | AllStored()
                 | AnswerAgent()

@@ -21,8 +21,8 @@ from actors.orders import (
     Completed,
     Crashed,
     GiveInput,
-    InputWaits,
     ModelFailed,
+    OfferInput,
     Outcome,
     RestAgent,
     RunAgent,
@@ -41,7 +41,7 @@ from supervisor.journal.crashpoints import CrashPoint, reached
 
 log = structlog.get_logger()
 
-ToRunning = StopAgent | SuspendAgent | InputWaits | GiveInput | AnswerAgent | AllStored
+ToRunning = StopAgent | SuspendAgent | OfferInput | GiveInput | AnswerAgent | AllStored
 LoopOrder = RunAgent | AbandonAgent | RestAgent | ToRunning
 
 BackendFor = Callable[[RunAgent], Backend]
@@ -98,7 +98,7 @@ class Runner:
                 chore.add_done_callback(self._chores.discard)
             case RestAgent():
                 self._rest(order.conversation)
-            case StopAgent() | SuspendAgent() | InputWaits() | GiveInput() | AnswerAgent() | AllStored():
+            case StopAgent() | SuspendAgent() | OfferInput() | GiveInput() | AnswerAgent() | AllStored():
                 running = self._running.get(order.turn)
                 if running is not None:  # else it has said its last word, and the session is about to read it
                     self._tell(running, order)
@@ -121,8 +121,8 @@ class Runner:
     def _tell(self, running: Running, order: ToRunning) -> None:
         turn = running.turn
         match order:
-            case InputWaits():
-                turn.input_waits = True
+            case OfferInput():
+                turn.input_offered = True
             case GiveInput():
                 turn.given(order.inputs)
             case AllStored():

@@ -25,7 +25,7 @@ class Turn:
     def __init__(self, order: RunAgent, session: Address) -> None:
         self.order = order
         self.output = OutputBatcher(order.turn, session)
-        self.input_waits = False  # more_input would not come back with empty hands
+        self.input_offered = False  # more_input would not come back with empty hands
         self.heard: tuple[str, ...] = ()  # what the user said in it, for those who are told of its end
         self._questions: dict[ApprovalId, asyncio.Future[ApprovalAnswer]] = {}
         self._input: asyncio.Future[tuple[PendingInput, ...]] | None = None
@@ -55,7 +55,7 @@ class Turn:
 
     async def more_input(self) -> tuple[PendingInput, ...]:
         """What was said meanwhile. It is stored as taken when this returns."""
-        self.input_waits = False
+        self.input_offered = False
         self._input = asyncio.get_running_loop().create_future()
         self.emit(InputWanted())
         return await self._input

@@ -166,7 +166,7 @@ class ModelBackend:
 
 async def _take_more(work: Work) -> bool:
     """What was said meanwhile joins the turn before the model is asked again, and before it is over."""
-    if not work.turn.input_waits:
+    if not work.turn.input_offered:
         return False
     inputs = await work.turn.more_input()
     take_inputs(work.transcript, inputs)
