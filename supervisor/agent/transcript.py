@@ -16,13 +16,13 @@ from actors.settings import Decision
 from supervisor.agent.bounds import DEFAULTS
 from supervisor.agent.model.decoding import intricate
 from supervisor.agent.model.request import (
-    Answered,
     Called,
     HistoryItem,
     Image,
     LocalImage,
     Part,
     Reasoned,
+    Returned,
     Said,
     Text,
     said,
@@ -61,7 +61,7 @@ LEFT_OUT = "[a picture that was left out when the conversation was restarted]"
 EMPTY = "[an empty message]"  # of an older journal: some models refuse a request with a text that is empty
 
 
-Calls = list[Called | Answered]
+Calls = list[Called | Returned]
 
 
 class Transcript:
@@ -193,7 +193,7 @@ class Transcript:
         self._open.pop(event.item_id, None)
         self._decided.pop(event.item_id, None)
         self._ended.pop(event.item_id, None)
-        answered = Answered(event.call_id, event.output)
+        answered = Returned(event.call_id, event.output)
         calls = self._calls_with.get(event.call_id)
         (self._last_calls() if calls is None else calls).append(answered)
         self._weigh(answered)
@@ -249,7 +249,7 @@ def weight(item: HistoryItem) -> int:
             return sum(map(_length, item.parts))
         case Called():
             return len(item.name) + len(item.arguments)
-        case Answered():
+        case Returned():
             return len(item.output)
         case Reasoned():
             return sum(map(len, item.summary)) + len(item.encrypted_content or "")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from actors.ids import CallId
 from supervisor.agent.backends.model import Build, Deliver, Notify
 from supervisor.agent.model import stream_events as stream
-from supervisor.agent.model.request import Answered, HistoryItem, ModelRequest, Said
+from supervisor.agent.model.request import HistoryItem, ModelRequest, Returned, Said
 
 PACE_S = 0.02
 MAX_COUNT = 10_000
@@ -83,7 +83,7 @@ def next_step(items: Sequence[HistoryItem]) -> Step:
 def _since_the_user(items: Sequence[HistoryItem]) -> tuple[str, list[str]]:
     outputs: list[str] = []
     for item in reversed(items):
-        if isinstance(item, Answered):
+        if isinstance(item, Returned):
             outputs.append(item.output)
         elif isinstance(item, Said) and item.role == "user":
             return item.text.strip(), outputs[::-1]

@@ -24,7 +24,6 @@ from supervisor.agent.model.decoding import (
 from supervisor.agent.model.errors import AnswerCut
 from supervisor.agent.model.refusals import in_stream
 from supervisor.agent.model.request import (
-    Answered,
     Called,
     HistoryItem,
     Image,
@@ -32,6 +31,7 @@ from supervisor.agent.model.request import (
     ModelRequest,
     Part,
     Reasoned,
+    Returned,
     Said,
     Text,
     unread,
@@ -74,7 +74,7 @@ def messages(items: tuple[HistoryItem, ...]) -> list[Object]:
                 if not result or result[-1]["role"] != "assistant":
                     result.append({"role": "assistant", "content": None})
                 result[-1].setdefault("tool_calls", []).append(_call(item))
-            case Answered():
+            case Returned():
                 result.append({"role": "tool", "tool_call_id": item.call_id, "content": item.output})
             case Reasoned():
                 pass

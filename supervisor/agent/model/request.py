@@ -52,7 +52,7 @@ class Called:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class Returned:
     call_id: CallId
     output: str
 
@@ -66,7 +66,7 @@ class Reasoned:
     encrypted_content: str | None = None
 
 
-HistoryItem = Said | Called | Answered | Reasoned
+HistoryItem = Said | Called | Returned | Reasoned
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from supervisor.agent.model.decoding import LONGEST_NAME, Decoder, Object, a_cou
 from supervisor.agent.model.errors import AnswerCut, StreamBroken
 from supervisor.agent.model.refusals import in_stream
 from supervisor.agent.model.request import (
-    Answered,
     Called,
     HistoryItem,
     Image,
@@ -21,6 +20,7 @@ from supervisor.agent.model.request import (
     ModelRequest,
     Part,
     Reasoned,
+    Returned,
     Said,
     Text,
     unread,
@@ -75,7 +75,7 @@ def _item(item: HistoryItem) -> Object:
             return {"type": "message", "id": None, "role": role, "content": content}
         case Called(call_id, name, arguments):
             return {"type": "function_call", "id": None, "name": name, "arguments": arguments, "call_id": call_id}
-        case Answered(call_id, output):
+        case Returned(call_id, output):
             return {"type": "function_call_output", "call_id": call_id, "output": output}
         case Reasoned(reasoning_id, summary, encrypted):
             parts_of_it = [{"type": "summary_text", "text": text} for text in summary]

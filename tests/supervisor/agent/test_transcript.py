@@ -15,13 +15,13 @@ from actors.items import ImageItem, LocalImageItem, TextItem
 from actors.settings import Decision
 from supervisor.agent.model.endpoint import Endpoint, WireApi
 from supervisor.agent.model.request import (
-    Answered,
     Called,
     HistoryItem,
     Image,
     LocalImage,
     ModelRequest,
     Reasoned,
+    Returned,
     Said,
     Text,
     said,
@@ -93,8 +93,8 @@ def test_outputs_stand_behind_their_calls_whatever_was_said_in_between() -> None
     assert transcript.items == [
         Called(CallId("a"), "shell", "{}"),
         Called(CallId("b"), "shell", "{}"),
-        Answered(CallId("a"), "out a"),
-        Answered(CallId("b"), "out b"),
+        Returned(CallId("a"), "out a"),
+        Returned(CallId("b"), "out b"),
         said("assistant", "wait"),
     ]
 
@@ -103,8 +103,8 @@ def test_the_same_name_of_a_call_in_a_later_response_is_another_call() -> None:
     second = call("a").model_copy(update={"item_id": ItemId("other")})
     answer = output("a").model_copy(update={"item_id": ItemId("other"), "output": "second"})
     transcript = told(call("a"), output("a"), agent("again"), second, answer)
-    assert [type(item).__name__ for item in transcript.items] == ["Called", "Answered", "Said", "Called", "Answered"]
-    assert transcript.items[-1] == Answered(CallId("a"), "second")
+    assert [type(item).__name__ for item in transcript.items] == ["Called", "Returned", "Said", "Called", "Returned"]
+    assert transcript.items[-1] == Returned(CallId("a"), "second")
 
 
 def test_open_calls_are_those_without_an_output_in_the_order_of_the_model() -> None:
@@ -215,7 +215,7 @@ def check(items: list[HistoryItem]) -> None:
     for item in items:
         if isinstance(item, Called):
             waiting.append(item.call_id)
-        elif isinstance(item, Answered):
+        elif isinstance(item, Returned):
             waiting.remove(item.call_id)
         else:
             assert not waiting
@@ -296,7 +296,7 @@ def test_twenty_thousand_calls_of_one_answer_are_answered_in_linear_time() -> No
     for call in calls:
         transcript.take(ev.ToolOutput(call_id=call, item_id=ItemId(call), output=call))
     assert time.process_time() - began < 2.0
-    assert [item.call_id for item in transcript.items if isinstance(item, Answered)] == calls
+    assert [item.call_id for item in transcript.items if isinstance(item, Returned)] == calls
     assert transcript.items[-1] == said("assistant", "and now")
 
 

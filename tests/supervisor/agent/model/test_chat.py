@@ -9,7 +9,7 @@ from actors.ids import CallId
 from supervisor.agent.model.chat import body
 from supervisor.agent.model.endpoint import WireApi
 from supervisor.agent.model.errors import AnswerCut, ContextFull, StreamBroken
-from supervisor.agent.model.request import Answered, Called, Image, ModelRequest, Reasoned, Said, Text, ToolSpec, said
+from supervisor.agent.model.request import Called, Image, ModelRequest, Reasoned, Returned, Said, Text, ToolSpec, said
 from supervisor.agent.model.stream_events import (
     CallDone,
     Finished,
@@ -52,7 +52,7 @@ def test_a_request_is_what_the_wire_wants_to_the_letter() -> None:
             said("user", "<environment_context>…"),
             said("user", "list files"),
             Called(CallId("c1"), "shell", '{"command":["ls"]}'),
-            Answered(CallId("c1"), output),
+            Returned(CallId("c1"), output),
         ),
         (SHELL,),
     )
@@ -77,7 +77,7 @@ def messages(*items: Any) -> list[dict[str, Any]]:
 
 def test_calls_of_one_response_are_one_message_and_their_outputs_follow() -> None:
     first, second = Called(CallId("a"), "shell", "{}"), Called(CallId("b"), "shell", "{}")
-    outputs = (Answered(CallId("a"), "1"), Answered(CallId("b"), "2"))
+    outputs = (Returned(CallId("a"), "1"), Returned(CallId("b"), "2"))
     shown = messages(
         said("user", "go"), said("assistant", "Looking."), first, second, *outputs, said("assistant", "Done")
     )
@@ -89,9 +89,9 @@ def test_calls_of_one_response_are_one_message_and_their_outputs_follow() -> Non
 def test_calls_of_two_responses_stay_two_messages() -> None:
     shown = messages(
         Called(CallId("a"), "shell", "{}"),
-        Answered(CallId("a"), "1"),
+        Returned(CallId("a"), "1"),
         Called(CallId("b"), "shell", "{}"),
-        Answered(CallId("b"), "2"),
+        Returned(CallId("b"), "2"),
     )
     assert [message["role"] for message in shown] == ["assistant", "tool", "assistant", "tool"]
 

@@ -17,7 +17,7 @@ from supervisor.agent.model.errors import (
     StreamBroken,
     UsageLimit,
 )
-from supervisor.agent.model.request import Answered, Called, Image, ModelRequest, Reasoned, Said, Text, ToolSpec, said
+from supervisor.agent.model.request import Called, Image, ModelRequest, Reasoned, Returned, Said, Text, ToolSpec, said
 from supervisor.agent.model.responses import body
 from supervisor.agent.model.stream_events import (
     CallDone,
@@ -62,7 +62,7 @@ def test_a_request_is_what_the_wire_wants_to_the_letter() -> None:
             said("user", "hi"),
             said("assistant", "yo"),
             Called(CallId("c1"), "shell", "{…}"),
-            Answered(CallId("c1"), "text"),
+            Returned(CallId("c1"), "text"),
         ),
         (ToolSpec("shell", "…", {"type": "object"}),),
         ReasoningEffort.MEDIUM,

@@ -19,7 +19,7 @@ from supervisor.agent.model.errors import (
     StreamBroken,
     UsageLimit,
 )
-from supervisor.agent.model.request import Answered, Called, HistoryItem, ModelRequest, said
+from supervisor.agent.model.request import Called, HistoryItem, ModelRequest, Returned, said
 from supervisor.agent.model.retry import Budgets, Pause, back_off, respond, shown
 from supervisor.agent.model.stream_events import CallDone, Finished, StreamEvent, TextDone
 from tests.supervisor.agent.model.reading import BOTH, Heard, always, endpoint, in_thread, request, run
@@ -113,10 +113,10 @@ class Turn:
     hear: Heard = field(default_factory=Heard)
 
     async def build(self) -> ModelRequest:
-        answered = {item.call_id for item in self.items if isinstance(item, Answered)}
+        answered = {item.call_id for item in self.items if isinstance(item, Returned)}
         for call in [item for item in self.items if isinstance(item, Called) and item.call_id not in answered]:
             self.ran.append(call.arguments)
-            self.items.append(Answered(call.call_id, "done"))
+            self.items.append(Returned(call.call_id, "done"))
         return ModelRequest("mock-model", "", (said("user", self.prompt), *self.items))
 
     async def deliver(self, batch: Sequence[StreamEvent]) -> None:
