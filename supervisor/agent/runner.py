@@ -76,7 +76,7 @@ class Runner:
         self._processes = processes
         self._backend_for = backend_for
         self._running: dict[TurnId, Running] = {}
-        self._chores: set[asyncio.Task[None]] = set()
+        self._abandoning: set[asyncio.Task[None]] = set()
         self._closed = False
 
     def order(self, order: AgentOrder, session: Address) -> None:
@@ -93,9 +93,9 @@ class Runner:
             case RunAgent():
                 self._start(order, session)
             case AbandonAgent():
-                chore = self._loop.create_task(self._abandon(order.conversation, session))
-                self._chores.add(chore)  # the loop itself only keeps a weak reference
-                chore.add_done_callback(self._chores.discard)
+                abandoning = self._loop.create_task(self._abandon(order.conversation, session))
+                self._abandoning.add(abandoning)  # the loop itself only keeps a weak reference
+                abandoning.add_done_callback(self._abandoning.discard)
             case RestAgent():
                 self._rest(order.conversation)
             case StopAgent() | SuspendAgent() | OfferInput() | GiveInput() | AnswerAgent() | AllStored():

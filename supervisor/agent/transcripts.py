@@ -9,8 +9,8 @@ from actors.items import text_of
 from actors.orders import PendingInput, RunAgent
 from actors.ports import Journal
 from supervisor.agent.bounds import DEFAULTS, Bounds
-from supervisor.agent.chore import Chore, in_worker
 from supervisor.agent.transcript import READ_BY_MODELS, Transcript
+from supervisor.agent.worker_job import WorkerJob, in_worker
 
 PAGE = 1024  # events read in one go
 ITEM_BYTES = 512  # of an item, beside its letters; a model may say many that have none
@@ -57,10 +57,10 @@ class TranscriptCache:
             self._size -= held(kept)
         return kept
 
-    def _read(self, chore: Chore, conversation: ConversationId, until: int) -> Transcript:
+    def _read(self, job: WorkerJob, conversation: ConversationId, until: int) -> Transcript:
         transcript, after = Transcript(), 0
         while after < until:
-            chore.go_on()
+            job.go_on()
             page = self._journal.read(conversation, after, PAGE)
             if page is None or not page.records:
                 raise UnknownConversation(f"the history of {conversation} ends at {after}, not at {until}")

@@ -1,11 +1,11 @@
-"""Run, ask or refuse: the tables of `rules`, read. Pure; whoever asks the person supplies the model's own reason."""
+"""Judge a command or a patch by the tables of `rules`. Pure; the caller adds the model's own reason to a question."""
 
 from collections.abc import Sequence
 
 from actors.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxMode, SandboxPolicy
 from supervisor.agent.safety import rules
 from supervisor.agent.safety.known_safe import programs
-from supervisor.agent.safety.rules import Reject, Run, Sandboxing, Verdict
+from supervisor.agent.safety.rules import MayRun, Reject, Sandboxing, Verdict
 
 
 def judge_command(
@@ -23,7 +23,7 @@ def judge_command(
     `escalated`: the model asked to leave the sandbox. `approved`: a person let this run for the session.
     """
     if approved:
-        return Run()
+        return MayRun()
     cell = (policy, _column(sandbox_mode, available=sandbox_available))
     if escalated:
         return rules.ESCALATED.get(cell, rules.COMMANDS[cell])
@@ -32,22 +32,22 @@ def judge_command(
 
 def _only_reads(
     argv: Sequence[str], cell: tuple[ApprovalPolicy, Sandboxing], *, available: bool, plainly: bool
-) -> Run | None:
+) -> MayRun | None:
     """How a known safe command runs without a question; None where it is judged like any other.
 
     Safe is a name: the search path decides what answers to it, and a project may tell what only reads to start
     programs, as it tells git by its configuration. So it runs where it can do no harm; where there is no such place,
     only what obeys no file, and is the system's own, runs at all.
     """
-    if rules.COMMANDS[cell] == Run():
+    if rules.COMMANDS[cell] == MayRun():
         return None  # everything runs there
     names = programs(argv)
     if names and available:
-        return Run(sandboxed=True, read_only=True)
-    return Run() if names and plainly and rules.OBEYS_FILES.isdisjoint(names) else None
+        return MayRun(sandboxed=True, read_only=True)
+    return MayRun() if names and plainly and rules.OBEYS_FILES.isdisjoint(names) else None
 
 
-def confinement(run: Run, own: SandboxPolicy) -> SandboxPolicy:
+def confinement(run: MayRun, own: SandboxPolicy) -> SandboxPolicy:
     """The sandbox that a command runs in, if `own` is the conversation's."""
     if run.read_only:
         return ReadOnly()

@@ -11,12 +11,12 @@ from actors.settings import ApprovalPolicy
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class MustAsk:
     reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class MayRun:
     """`read_only`: in a sandbox that may write nothing and has no network, whatever the conversation's own is."""
 
     sandboxed: bool = False
@@ -29,7 +29,7 @@ class Reject:
     text: str
 
 
-Verdict = Ask | Run | Reject
+Verdict = MustAsk | MayRun | Reject
 
 
 class Sandboxing(Enum):
@@ -53,50 +53,50 @@ _ON_REQUEST, _NEVER = ApprovalPolicy.ON_REQUEST, ApprovalPolicy.NEVER
 _UNWANTED, _AVAILABLE, _MISSING = Sandboxing.UNWANTED, Sandboxing.AVAILABLE, Sandboxing.MISSING
 
 COMMANDS: dict[tuple[ApprovalPolicy, Sandboxing], Verdict] = {
-    (_UNTRUSTED, _UNWANTED): Ask(),
-    (_UNTRUSTED, _AVAILABLE): Ask(),
-    (_UNTRUSTED, _MISSING): Ask(),
-    (_ON_FAILURE, _UNWANTED): Run(),
-    (_ON_FAILURE, _AVAILABLE): Run(sandboxed=True, retry_unsandboxed_on_failure=True),
-    (_ON_FAILURE, _MISSING): Ask(),
-    (_ON_REQUEST, _UNWANTED): Run(),
-    (_ON_REQUEST, _AVAILABLE): Run(sandboxed=True),
-    (_ON_REQUEST, _MISSING): Ask(),
-    (_NEVER, _UNWANTED): Run(),
-    (_NEVER, _AVAILABLE): Run(sandboxed=True),
+    (_UNTRUSTED, _UNWANTED): MustAsk(),
+    (_UNTRUSTED, _AVAILABLE): MustAsk(),
+    (_UNTRUSTED, _MISSING): MustAsk(),
+    (_ON_FAILURE, _UNWANTED): MayRun(),
+    (_ON_FAILURE, _AVAILABLE): MayRun(sandboxed=True, retry_unsandboxed_on_failure=True),
+    (_ON_FAILURE, _MISSING): MustAsk(),
+    (_ON_REQUEST, _UNWANTED): MayRun(),
+    (_ON_REQUEST, _AVAILABLE): MayRun(sandboxed=True),
+    (_ON_REQUEST, _MISSING): MustAsk(),
+    (_NEVER, _UNWANTED): MayRun(),
+    (_NEVER, _AVAILABLE): MayRun(sandboxed=True),
     (_NEVER, _MISSING): Reject(NOT_TRUSTED),
 }
 
 # Where the model may ask to leave the sandbox, by `with_escalated_permissions`.
-ESCALATED: dict[tuple[ApprovalPolicy, Sandboxing], Verdict] = {(_ON_REQUEST, _AVAILABLE): Ask()}
+ESCALATED: dict[tuple[ApprovalPolicy, Sandboxing], Verdict] = {(_ON_REQUEST, _AVAILABLE): MustAsk()}
 
 PATCHES_INSIDE: dict[tuple[ApprovalPolicy, Sandboxing], Verdict] = {
-    (_UNTRUSTED, _UNWANTED): Ask(),
-    (_UNTRUSTED, _AVAILABLE): Ask(),
-    (_UNTRUSTED, _MISSING): Ask(),
-    (_ON_FAILURE, _UNWANTED): Run(),
-    (_ON_FAILURE, _AVAILABLE): Run(),
-    (_ON_FAILURE, _MISSING): Ask(),
-    (_ON_REQUEST, _UNWANTED): Run(),
-    (_ON_REQUEST, _AVAILABLE): Run(),
-    (_ON_REQUEST, _MISSING): Ask(),
-    (_NEVER, _UNWANTED): Run(),
-    (_NEVER, _AVAILABLE): Run(),
-    (_NEVER, _MISSING): Run(),
+    (_UNTRUSTED, _UNWANTED): MustAsk(),
+    (_UNTRUSTED, _AVAILABLE): MustAsk(),
+    (_UNTRUSTED, _MISSING): MustAsk(),
+    (_ON_FAILURE, _UNWANTED): MayRun(),
+    (_ON_FAILURE, _AVAILABLE): MayRun(),
+    (_ON_FAILURE, _MISSING): MustAsk(),
+    (_ON_REQUEST, _UNWANTED): MayRun(),
+    (_ON_REQUEST, _AVAILABLE): MayRun(),
+    (_ON_REQUEST, _MISSING): MustAsk(),
+    (_NEVER, _UNWANTED): MayRun(),
+    (_NEVER, _AVAILABLE): MayRun(),
+    (_NEVER, _MISSING): MayRun(),
 }
 
 # The same in every column: a sandbox does not hold a patch back, the roots do.
 PATCHES_OUTSIDE: dict[ApprovalPolicy, Verdict] = {
-    _UNTRUSTED: Ask(),
-    _ON_FAILURE: Ask(OUTSIDE_REASON),
-    _ON_REQUEST: Ask(OUTSIDE_REASON),
+    _UNTRUSTED: MustAsk(),
+    _ON_FAILURE: MustAsk(OUTSIDE_REASON),
+    _ON_REQUEST: MustAsk(OUTSIDE_REASON),
     _NEVER: Reject(OUTSIDE),
 }
 # The same verdicts, where no place at all may be written: "outside" would be no reason there.
 PATCHES_READ_ONLY: dict[ApprovalPolicy, Verdict] = {
-    _UNTRUSTED: Ask(),
-    _ON_FAILURE: Ask(READ_ONLY_REASON),
-    _ON_REQUEST: Ask(READ_ONLY_REASON),
+    _UNTRUSTED: MustAsk(),
+    _ON_FAILURE: MustAsk(READ_ONLY_REASON),
+    _ON_REQUEST: MustAsk(READ_ONLY_REASON),
     _NEVER: Reject(READ_ONLY),
 }
 

@@ -17,7 +17,7 @@ from supervisor.agent.processes.output import Stream
 from supervisor.agent.safety.hints import parsed_command
 from supervisor.agent.safety.judge import confinement, judge_command
 from supervisor.agent.safety.names import plainly_named
-from supervisor.agent.safety.rules import RETRY_REASON, Ask, Reject, Run
+from supervisor.agent.safety.rules import RETRY_REASON, MayRun, MustAsk, Reject
 from supervisor.agent.sandbox import Confined, Sandbox
 from supervisor.agent.tools.arguments import ShellArguments
 from supervisor.agent.tools.patching import Patching
@@ -96,17 +96,17 @@ class Shell:
         match verdict:
             case Reject():
                 return verdict.text
-            case Ask():
+            case MustAsk():
                 answer = await work.ask(
                     self._request(work, call, arguments, cwd, arguments.justification or verdict.reason)
                 )
                 if not answer.approved:
                     return _rejected(answer.reason)
                 return self._told(await self._execute(work, call, arguments, cwd, DangerFullAccess()), arguments)
-            case Run():
+            case MayRun():
                 return await self._run(work, call, arguments, cwd, verdict)
 
-    async def _run(self, work: Work, call: OpenCall, arguments: ShellArguments, cwd: Path, verdict: Run) -> str:
+    async def _run(self, work: Work, call: OpenCall, arguments: ShellArguments, cwd: Path, verdict: MayRun) -> str:
         retry = verdict.retry_unsandboxed_on_failure
         ran = _already(work, call) if retry else None
         if ran is None:

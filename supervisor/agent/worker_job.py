@@ -16,14 +16,14 @@ Result = TypeVar("Result")
 STEP_S = 0.002  # of work between two rests
 REST_S = 0.0005  # long enough for the loop to have the interpreter's lock
 CALM_S = 5.0  # for which no cycles are collected at most
-END_S = 1.0  # for a chore that was told to stop; one that waits for a disk that is away burns nothing
+END_S = 1.0  # for a job that was told to stop; one that waits for a disk that is away burns nothing
 
 
-class Stopped(Exception):
+class JobStopped(Exception):
     """Nobody wants the result any more."""
 
 
-class Chore:
+class WorkerJob:
     """The worker's side calls `go_on`, the loop's `stop`. One bool, written once: it needs no lock."""
 
     def __init__(self) -> None:
@@ -34,26 +34,26 @@ class Chore:
         self._stopped = True
 
     def go_on(self) -> None:
-        """Between two steps. Stopped if it was told to; now and then a rest, so that the loop is never held up."""
+        """Between two steps. JobStopped if it was told to; now and then a rest, so that the loop is never held up."""
         if self._stopped:
-            raise Stopped
+            raise JobStopped
         if time.perf_counter() - self._rested > STEP_S:
             time.sleep(REST_S)
             self._rested = time.perf_counter()
 
 
 async def in_worker(
-    work: Callable[Concatenate[Chore, P], Result], /, *arguments: P.args, **named: P.kwargs
+    work: Callable[Concatenate[WorkerJob, P], Result], /, *arguments: P.args, **named: P.kwargs
 ) -> Result:
     """As asyncio.to_thread; but when this is cancelled, the work ends too, before the cancellation goes on."""
-    chore = Chore()
+    job = WorkerJob()
     calm = _Calm()
-    doing = asyncio.ensure_future(asyncio.to_thread(work, chore, *arguments, **named))
+    doing = asyncio.ensure_future(asyncio.to_thread(work, job, *arguments, **named))
     doing.add_done_callback(calm.end)
     try:
         return await asyncio.shield(doing)
     except asyncio.CancelledError:
-        chore.stop()
+        job.stop()
         doing.add_done_callback(_heard)
         await asyncio.wait({doing}, timeout=END_S)
         raise

@@ -6,12 +6,12 @@ import tracemalloc
 
 import pytest
 
-from supervisor.agent.chore import Chore, in_worker
+from supervisor.agent.worker_job import WorkerJob, in_worker
 
 
-def failing(chore: Chore) -> None:
+def failing(job: WorkerJob) -> None:
     made = bytes(4_000_000)
-    chore.go_on()
+    job.go_on()
     raise ValueError(len(made))
 
 
