@@ -42,7 +42,7 @@ class Direct(httpx.AsyncBaseTransport):
         self._free = asyncio.Semaphore(limits.max_connections or 1 << 30)
         self._idle_limit = limits.max_keepalive_connections or 0
         self._expiry_s = limits.keepalive_expiry or 0.0
-        self._idle: deque[Connection] = deque()  # the one used last is at the end
+        self._idle: deque[HttpConnection] = deque()  # the one used last is at the end
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """As httpx calls it."""
@@ -66,7 +66,7 @@ class Direct(httpx.AsyncBaseTransport):
             raise
         return httpx.Response(connection.status, headers=connection.headers, stream=answer)
 
-    def done(self, connection: "Connection") -> None:
+    def done(self, connection: "HttpConnection") -> None:
         """Its answer was read, or nobody wants the rest of it."""
         self._free.release()
         if not connection.reusable:
@@ -88,14 +88,14 @@ class Direct(httpx.AsyncBaseTransport):
         except TimeoutError as error:
             raise httpx.PoolTimeout("all connections are in use") from error
 
-    async def _connection(self, origin: Origin, timeout_s: float | None) -> "Connection":
+    async def _connection(self, origin: Origin, timeout_s: float | None) -> "HttpConnection":
         for connection in reversed(tuple(self._idle)):
             if connection.origin == origin:
                 if connection.is_silent:
                     connection.wake()
                     return connection
                 connection.close()
-        return await Connection.to(origin, self._tls, timeout_s, self._bounds)
+        return await HttpConnection.to(origin, self._tls, timeout_s, self._bounds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +109,9 @@ class Outgoing:
 class Answer(httpx.AsyncByteStream):
     """The body, as it comes. Closed before its end, it takes its connection along."""
 
-    def __init__(self, home: Direct, connection: "Connection", timeout_s: float | None) -> None:
+    def __init__(self, home: Direct, connection: "HttpConnection", timeout_s: float | None) -> None:
         self._home = home
-        self._connection: Connection | None = connection
+        self._connection: HttpConnection | None = connection
         self._timeout_s = timeout_s
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -124,7 +124,7 @@ class Answer(httpx.AsyncByteStream):
             self._home.done(connection)
 
 
-class Connection(asyncio.BufferedProtocol):
+class HttpConnection(asyncio.BufferedProtocol):
     """One socket, and the answer that is coming in on it. The loop feeds it; one reader waits at most."""
 
     transport: asyncio.Transport
@@ -150,7 +150,7 @@ class Connection(asyncio.BufferedProtocol):
         self._failure: httpx.TransportError | None = None
         self._ended = False
         self._leave: asyncio.TimerHandle | None = None  # while it is idle
-        self._forget: Callable[[Connection], None] = lambda _: None
+        self._forget: Callable[[HttpConnection], None] = lambda _: None
 
     @classmethod
     async def to(cls, origin: Origin, tls: ssl.SSLContext, timeout_s: float | None, bounds: Bounds) -> Self:
@@ -227,7 +227,7 @@ class Connection(asyncio.BufferedProtocol):
         looked.register(self.transport.get_extra_info("socket").fileno(), select.POLLIN)
         return not looked.poll(0)
 
-    def rest(self, expiry_s: float, forget: Callable[["Connection"], None]) -> None:
+    def rest(self, expiry_s: float, forget: Callable[["HttpConnection"], None]) -> None:
         self._forget = forget
         self._leave = asyncio.get_running_loop().call_later(expiry_s, self.close)
 
