@@ -40,7 +40,7 @@ class OpenCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
+class PastDecision:
     """A question of this turn that was answered, maybe in an earlier life of the daemon."""
 
     request: ev.ApprovalRequest
@@ -80,7 +80,7 @@ class Transcript:
         self._notices_end = 0  # where this turn's notices go
         self._open: dict[ItemId, OpenCall] = {}
         self._asked: dict[ApprovalId, ev.ApprovalRequest] = {}
-        self._decided: dict[ItemId, list[Decided]] = {}
+        self._decided: dict[ItemId, list[PastDecision]] = {}
         self._ended: dict[ItemId, ev.ExecCommandEnd] = {}
 
     def take(self, event: ev.DurableEvent) -> None:
@@ -126,7 +126,7 @@ class Transcript:
     def open_calls(self) -> tuple[OpenCall, ...]:
         return tuple(self._open.values())
 
-    def decided(self, item: ItemId, *, retry: bool = False) -> Decided | None:
+    def decided(self, item: ItemId, *, retry: bool = False) -> PastDecision | None:
         """The answer to the question about an item, if there was one."""
         for one in self._decided.get(item, ()):
             if getattr(one.request, "retry", False) == retry:
@@ -201,7 +201,7 @@ class Transcript:
     def _decide(self, event: ev.ApprovalResolved) -> None:
         request = self._asked.pop(event.approval_id, None)
         if request is not None:
-            decided = Decided(request, event.decision, event.reason)
+            decided = PastDecision(request, event.decision, event.reason)
             self._decided.setdefault(request.item_id, []).append(decided)
 
 
