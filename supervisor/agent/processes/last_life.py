@@ -12,9 +12,9 @@ from pathlib import Path
 
 from supervisor.agent.processes.command import INSTANCE, TURN
 from supervisor.agent.processes.ending import end
-from supervisor.agent.processes.ledger import Entry, Ledger
+from supervisor.agent.processes.ledger import ProcessEntry, ProcessLedger
 from supervisor.agent.processes.platform import table_of_this_system
-from supervisor.agent.processes.table import Process, Sight, Table, unmoved
+from supervisor.agent.processes.table import Process, ProcessTable, Sight, unmoved
 from supervisor.agent.processes.tags import Span
 
 
@@ -29,7 +29,7 @@ class Swept:
 
 
 async def sweep_last_life(ledger_path: Path, instance: str, grace_s: float = 1.0) -> Swept:
-    ledger, table = Ledger(ledger_path), table_of_this_system()
+    ledger, table = ProcessLedger(ledger_path), table_of_this_system()
     entries, claims = ledger.entries(), ledger.claims()
     remains = _Remains(table, instance, [Span(top) for boot, top in claims if boot == table.boot])
     remains.expect(entries)
@@ -48,7 +48,7 @@ async def sweep_last_life(ledger_path: Path, instance: str, grace_s: float = 1.0
 
 
 class _Remains:
-    def __init__(self, table: Table, instance: str, spans: list[Span]) -> None:
+    def __init__(self, table: ProcessTable, instance: str, spans: list[Span]) -> None:
         self._table = table
         self._spans = spans
         self._instance = instance
@@ -65,14 +65,14 @@ class _Remains:
             spared.add(pid := process.ppid)
         return spared
 
-    def expect(self, entries: list[Entry]) -> None:
+    def expect(self, entries: list[ProcessEntry]) -> None:
         """Counts the entries that mean nobody who lives now."""
         for entry in entries:
             process = self._table.look(entry.pid)
             if process is not None and not self._same(entry, process):
                 self.reused += 1
 
-    def _same(self, entry: Entry, process: Process) -> bool:
+    def _same(self, entry: ProcessEntry, process: Process) -> bool:
         return (entry.boot, entry.start) == (self._table.boot, process.start) and self._marked(process.pid)
 
     def _left_behind(self, pid: int) -> bool:

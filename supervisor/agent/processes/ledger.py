@@ -12,7 +12,7 @@ SPAN = "span"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ProcessEntry:
     boot: str
     pid: int
     start: int
@@ -22,15 +22,15 @@ class Entry:
         return f"{self.pid}.{self.start}.{self.boot}"
 
 
-class Ledger:
+class ProcessLedger:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: ProcessEntry) -> None:
         (self._directory / entry.name).touch()
 
-    def remove(self, entry: Entry) -> None:
+    def remove(self, entry: ProcessEntry) -> None:
         (self._directory / entry.name).unlink(missing_ok=True)
 
     def claim(self, boot: str, top: int) -> None:
@@ -44,12 +44,12 @@ class Ledger:
     def withdraw(self, boot: str, top: int) -> None:
         (self._directory / f"{SPAN}.{top}.{boot}").unlink(missing_ok=True)
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[ProcessEntry]:
         """What doesn't look like an entry is not ours to judge, and is left."""
         found = []
         for path in self._directory.iterdir():
             pid, _, rest = path.name.partition(".")
             start, _, boot = rest.partition(".")
             with contextlib.suppress(ValueError):
-                found.append(Entry(boot, int(pid), int(start)))
+                found.append(ProcessEntry(boot, int(pid), int(start)))
         return found

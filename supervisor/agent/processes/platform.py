@@ -5,7 +5,7 @@ import sys
 
 from supervisor.agent.processes.procfs import ProcTable, become_subreaper
 from supervisor.agent.processes.ps import PsTable
-from supervisor.agent.processes.table import Table
+from supervisor.agent.processes.table import ProcessTable
 from supervisor.agent.processes.tags import Tags
 
 LINUX = sys.platform == "linux"
@@ -16,7 +16,7 @@ def tags_of_this_process() -> Tags | None:
     return Tags() if LINUX else None
 
 
-def table_of_this_system() -> Table:
+def table_of_this_system() -> ProcessTable:
     return ProcTable() if LINUX else PsTable()
 
 

@@ -19,7 +19,7 @@ from supervisor.agent.processes.command import COMMAND, CONVERSATION, INSTANCE, 
 from supervisor.agent.processes.ending import end
 from supervisor.agent.processes.exits import settle
 from supervisor.agent.processes.guard import Guard
-from supervisor.agent.processes.ledger import Entry, Ledger
+from supervisor.agent.processes.ledger import ProcessEntry, ProcessLedger
 from supervisor.agent.processes.output import Output
 from supervisor.agent.processes.pipes import Pipe, Pump
 from supervisor.agent.processes.platform import gather_orphans, table_of_this_system, tags_of_this_process
@@ -46,7 +46,7 @@ class _Turn:
 class Processes:
     def __init__(self, ledger_path: Path, instance: str, grace_s: float = GRACE_S, *, guarded: bool = False) -> None:
         """`guarded`: should this process be killed, its commands are ended at once, not at the start of the next."""
-        self._ledger = Ledger(ledger_path)
+        self._ledger = ProcessLedger(ledger_path)
         self._instance = instance
         self._grace_s = grace_s
         self._table = table_of_this_system()
@@ -165,10 +165,10 @@ class Processes:
     def _marks(self, command: Command, run: str) -> dict[str, str]:
         return {INSTANCE: self._instance, CONVERSATION: command.conversation, TURN: command.turn, COMMAND: run}
 
-    def _enter(self, child: Child) -> Entry:
+    def _enter(self, child: Child) -> ProcessEntry:
         self._table.refresh()
         process = self._table.look(child.pid)
-        entry = Entry(self._table.boot, child.pid, process.start if process is not None else 0)
+        entry = ProcessEntry(self._table.boot, child.pid, process.start if process is not None else 0)
         try:
             self._ledger.add(entry)
         except OSError as error:  # a full disk: the marks still tell the next life whose it is

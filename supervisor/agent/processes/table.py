@@ -1,6 +1,6 @@
 """Which processes there are, as the system tells it. Knows nothing of turns.
 
-`Table` is what the rest needs; procfs.py is Linux, ps.py is macOS and whatever else there is.
+`ProcessTable` is what the rest needs; procfs.py is Linux, ps.py is macOS and whatever else there is.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +31,7 @@ def unmoved(_: Process) -> None:
     """Only looks."""
 
 
-class Table(Protocol):
+class ProcessTable(Protocol):
     boot: str  # start times of another boot say nothing
 
     def now(self) -> int:

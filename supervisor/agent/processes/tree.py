@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from actors.ids import TurnId
 from supervisor.agent.processes.command import COMMAND, INSTANCE, TURN
 from supervisor.agent.processes.spawn import Child
-from supervisor.agent.processes.table import Process, Sight, Table, unmoved
+from supervisor.agent.processes.table import Process, ProcessTable, Sight, unmoved
 
 SETTLING_LOOKS = 100  # while others' orphans arrive without end, an empty answer is believed after so many
 
@@ -30,7 +30,7 @@ class Scope:
 
 
 class Tree:
-    def __init__(self, table: Table, instance: str) -> None:
+    def __init__(self, table: ProcessTable, instance: str) -> None:
         self._table = table
         self._instance = instance
         self._session = os.getsid(0)
