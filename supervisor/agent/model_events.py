@@ -53,7 +53,7 @@ class ModelEvents:
                     reasoning_output_tokens=one.reasoning,
                     total_tokens=one.total,
                 )
-            case stream.Finished():
+            case stream.ResponseEnd():
                 pass
             case _:
                 yield from self._reasoning_events(one)

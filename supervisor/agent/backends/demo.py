@@ -60,7 +60,7 @@ class DemoModel:
         if step.tool:
             call = CallId(f"demo-{len(request.items)}")
             await deliver((stream.CallDone(call, step.tool, step.arguments),))
-        await deliver((_usage(request, step), stream.Finished()))
+        await deliver((_usage(request, step), stream.ResponseEnd()))
 
     async def _stream(
         self, words: str, kind: type[stream.TextDelta] | type[stream.ReasoningDelta], deliver: Deliver

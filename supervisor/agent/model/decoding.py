@@ -20,8 +20,8 @@ from supervisor.agent.model.errors import BeyondBound, ModelError, StreamBroken
 from supervisor.agent.model.stream_events import (
     CallDone,
     Delta,
-    Finished,
     ReasoningDone,
+    ResponseEnd,
     SectionBreak,
     StreamEvent,
     TextDone,
@@ -186,7 +186,7 @@ class Decoder(ABC):
 
     def _finish(self) -> None:
         if not self.done:
-            self._tell(*((self.usage,) if self.usage else ()), Finished(self.response_id))
+            self._tell(*((self.usage,) if self.usage else ()), ResponseEnd(self.response_id))
             self.answered = self.done = True
 
     def _flush(self) -> None:

@@ -1,7 +1,7 @@
 """What a model says while it answers, free of any wire. A leaf.
 
 A delta belongs to the item that is open; the `…Done` that closes it says everything again. Reasoning and text come
-before the calls of a response, `Finished` comes last, and what a broken stream left open is void.
+before the calls of a response, `ResponseEnd` comes last, and what a broken stream left open is void.
 """
 
 from dataclasses import dataclass
@@ -67,9 +67,9 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class ResponseEnd:
     response_id: str = ""
 
 
 Delta = TextDelta | ReasoningDelta | RawReasoningDelta
-StreamEvent = Delta | TextDone | SectionBreak | ReasoningDone | CallDone | Usage | Finished
+StreamEvent = Delta | TextDone | SectionBreak | ReasoningDone | CallDone | Usage | ResponseEnd

@@ -29,8 +29,8 @@ from supervisor.agent.model.errors import (
 )
 from supervisor.agent.model.stream_events import (
     CallDone,
-    Finished,
     ReasoningDone,
+    ResponseEnd,
     StreamEvent,
     TextDelta,
     TextDone,
@@ -69,7 +69,7 @@ def test_a_streamed_answer_comes_as_deltas_and_whole(wire: WireApi) -> None:
             TextDelta("Hello there"),
             TextDone("Hello there"),
             Usage(3, 4, 7, cached=2, reasoning=1),
-            Finished("r1_0"),
+            ResponseEnd("r1_0"),
         ]
         assert server.requests[0].path == ("/v1/chat/completions" if wire is WireApi.CHAT else "/v1/responses")
         assert server.requests[0].body["stream"] is True
@@ -124,7 +124,7 @@ def test_an_answer_cut_anywhere_is_broken_and_never_shortened(wire: WireApi) -> 
             except StreamBroken:
                 continue
             assert [one for one in news if isinstance(one, TextDone | CallDone)] == done
-            assert isinstance(news[-1], Finished)
+            assert isinstance(news[-1], ResponseEnd)
         assert sum(one.answered for one in server.requests) < len(server.requests)
 
 
@@ -142,9 +142,9 @@ def test_an_answer_cut_at_every_byte_over_http_is_broken_and_never_shortened(wir
                     await client.attempt(endpoint(server, wire), request(f"cut {after}; {script}"), hear)
                 except StreamBroken:
                     broken += 1
-                    assert not any(isinstance(one, Finished) for one in hear.news)
+                    assert not any(isinstance(one, ResponseEnd) for one in hear.news)
                     continue
-                assert [type(one) for one in hear.news[-3:]] == [TextDone, CallDone, Finished]
+                assert [type(one) for one in hear.news[-3:]] == [TextDone, CallDone, ResponseEnd]
         return broken
 
     with ModelServer() as server:
@@ -164,7 +164,7 @@ def test_a_body_that_ends_properly_but_too_early_is_broken(wire: WireApi) -> Non
 def test_a_response_is_finished_by_its_event_though_the_connection_stays_open(wire: WireApi) -> None:
     with ModelServer() as server:
         news = run(heard(server, wire, "say hi; finish; stall forever"))
-        assert isinstance(news[-1], Finished)
+        assert isinstance(news[-1], ResponseEnd)
         server.wait_closed_early()
 
 
@@ -172,7 +172,7 @@ def test_a_chat_answer_is_finished_by_its_reason_though_nothing_ever_follows() -
     with ModelServer() as server:
         end = '{"choices":[{"delta":{"content":"hi"},"finish_reason":"stop"}]}'
         news = run(heard(server, WireApi.CHAT, f"raw {end}\nstall forever"))
-    assert news == [TextDelta("hi"), TextDone("hi"), Finished("r1_0")]
+    assert news == [TextDelta("hi"), TextDone("hi"), ResponseEnd("r1_0")]
 
 
 def test_usage_that_was_asked_for_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,7 +193,7 @@ def test_usage_that_was_asked_for_is_waited_for(monkeypatch: pytest.MonkeyPatch)
         return hear.news
 
     with ModelServer() as server:
-        assert run(attempt(server)) == [TextDelta("hi"), TextDone("hi"), Usage(1, 2, 3), Finished("r1_0")]
+        assert run(attempt(server)) == [TextDelta("hi"), TextDone("hi"), Usage(1, 2, 3), ResponseEnd("r1_0")]
         assert server.requests[0].body["stream_options"] == {"include_usage": True}
 
 
@@ -203,7 +203,7 @@ def test_silence_within_a_stream_breaks_it_after_the_idle_timeout(wire: WireApi)
         news, error = failure(server, wire, "words a b; stall forever", stream_idle_timeout_s=0.5)
         server.wait_closed_early()
     assert error == StreamBroken("idle timeout waiting for SSE")
-    assert not any(isinstance(one, Finished) for one in news)
+    assert not any(isinstance(one, ResponseEnd) for one in news)
 
 
 def test_silence_before_the_answer_fails_the_request_after_the_idle_timeout() -> None:

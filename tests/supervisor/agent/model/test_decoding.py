@@ -10,7 +10,14 @@ from supervisor.agent.model import wire as wires
 from supervisor.agent.model.endpoint import WireApi
 from supervisor.agent.model.errors import StreamBroken
 from supervisor.agent.model.sse import SseParser
-from supervisor.agent.model.stream_events import CallDone, Finished, ReasoningDone, StreamEvent, TextDelta, TextDone
+from supervisor.agent.model.stream_events import (
+    CallDone,
+    ReasoningDone,
+    ResponseEnd,
+    StreamEvent,
+    TextDelta,
+    TextDone,
+)
 from tests.supervisor.agent.model.reading import BOTH, decoded
 from tests.support.model_wire import Call, ChatWire, ResponsesWire, Tokens, Wire, event
 
@@ -75,11 +82,11 @@ def test_an_answer_that_ends_early_at_any_byte_breaks_and_is_never_shortened(wir
         assert finished == whole[: len(finished)]
         if failure is None:
             assert finished == whole
-            assert isinstance(news[-1], Finished)
+            assert isinstance(news[-1], ResponseEnd)
         else:
             broken += 1
             assert isinstance(failure, StreamBroken)
-            assert not any(isinstance(one, Finished) for one in news)
+            assert not any(isinstance(one, ResponseEnd) for one in news)
             assert wire is WireApi.RESPONSES or not finished, "no item of a chat answer is finished before its reason"
     assert broken > len(stream) // 2
 

@@ -21,7 +21,7 @@ from supervisor.agent.model.errors import (
 )
 from supervisor.agent.model.request import Called, HistoryItem, ModelRequest, Returned, said
 from supervisor.agent.model.retry import Budgets, Pause, back_off, respond, shown
-from supervisor.agent.model.stream_events import CallDone, Finished, StreamEvent, TextDone
+from supervisor.agent.model.stream_events import CallDone, ResponseEnd, StreamEvent, TextDone
 from tests.supervisor.agent.model.reading import BOTH, Heard, always, endpoint, in_thread, request, run
 from tests.support.model_reply import Reply
 from tests.support.model_server import ModelServer
@@ -175,9 +175,9 @@ def test_a_stream_that_breaks_is_asked_for_again_and_the_answer_comes_once(wire:
         run(turn.respond(endpoint(server, wire)))
         assert len(server.requests) == 2
     assert [(pause.attempt, pause.of) for pause in turn.pauses] == [(1, 5)]
-    assert [one for one in turn.hear.news if isinstance(one, TextDone | Finished)] == [
+    assert [one for one in turn.hear.news if isinstance(one, TextDone | ResponseEnd)] == [
         TextDone("Here it is."),
-        Finished("r1_0"),
+        ResponseEnd("r1_0"),
     ]
 
 
