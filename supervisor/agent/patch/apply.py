@@ -13,7 +13,7 @@ from pathlib import Path
 
 from supervisor.agent.patch.edits import FileEdit
 from supervisor.agent.patch.errors import PatchError, PatchFailed, PatchStale, os_error_text
-from supervisor.agent.patch.files import TEMPORARY_PREFIX, FileState, Unfit, look
+from supervisor.agent.patch.files import TEMPORARY_PREFIX, FileState, UnfitFile, look
 from supervisor.agent.patch.plan import PatchPlan
 from supervisor.agent.patch.transaction import Transaction, put
 from supervisor.umask import USUAL
@@ -37,7 +37,7 @@ class _Step:
 
     @property
     def name(self) -> str:
-        return self.edit.place.real.name
+        return self.edit.path.real.name
 
 
 def apply_plan(plan: PatchPlan, umask: int = USUAL, pinned: Mapping[Path, tuple[int, int]] | None = None) -> str:
@@ -62,7 +62,7 @@ def apply_plan(plan: PatchPlan, umask: int = USUAL, pinned: Mapping[Path, tuple[
 def _prepared(transaction: Transaction, edit: FileEdit) -> _Step:
     """All that needs space or permission happens here, while the files themselves are still untouched."""
     with _told(edit):
-        real = edit.place.real
+        real = edit.path.real
         folder = transaction.folder(real.parent)
         old = None
         if edit.before is not None:
@@ -77,7 +77,7 @@ def _prepared(transaction: Transaction, edit: FileEdit) -> _Step:
 
 
 def _secured(transaction: Transaction, folder: int, edit: FileEdit, expected: FileState) -> _Old:
-    name = edit.place.real.name
+    name = edit.path.real.name
     backup = transaction.link_backup(folder, name)
     identity = _identity(folder, backup or name)
     state = look(folder, backup or name, most=len(expected.data))
@@ -113,16 +113,16 @@ def _identity(folder: int, name: str) -> tuple[int, ...]:
 
 
 def _stale(edit: FileEdit) -> PatchStale:
-    return PatchStale(f"{edit.place.shown} has changed since the patch was verified and has to be read again")
+    return PatchStale(f"{edit.path.shown} has changed since the patch was verified and has to be read again")
 
 
 @contextmanager
 def _told(edit: FileEdit) -> Iterator[None]:
     verb = "delete" if edit.after is None else "write"
-    failure = f"Failed to {verb} file {edit.place.written}"
+    failure = f"Failed to {verb} file {edit.path.written}"
     try:
         yield
-    except (FileNotFoundError, FileExistsError, Unfit) as error:
+    except (FileNotFoundError, FileExistsError, UnfitFile) as error:
         raise _stale(edit) from error
     except OSError as error:
         raise PatchFailed(f"{failure}: {os_error_text(error)}") from error

@@ -12,11 +12,11 @@ TEMPORARY_PREFIX = ".greenroom-patch-"
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-class Unfit(Exception):
+class UnfitFile(Exception):
     """What is there is not an ordinary file. The text follows a colon."""
 
 
-class TooLarge(Unfit):
+class TooLarge(UnfitFile):
     """It is an ordinary file, and larger than is left to read."""
 
 
@@ -29,7 +29,7 @@ class FileState:
 
 
 def look(folder: int, name: str, most: int) -> FileState | None:
-    """None if there is nothing by that name. Raises OSError, Unfit; TooLarge for more than `most` bytes, or holes."""
+    """None if there is nothing by that name. Raises OSError, UnfitFile; TooLarge beyond `most` bytes, or holes."""
     try:
         before = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
@@ -70,10 +70,10 @@ def _require_ordinary(found: os.stat_result, folder: int, name: str, most: int) 
     kind = stat.S_IFMT(found.st_mode)
     if kind == stat.S_IFLNK:
         target = os.readlink(name, dir_fd=folder)
-        raise Unfit(f"it is a symbolic link to {target}; patch that file itself")
+        raise UnfitFile(f"it is a symbolic link to {target}; patch that file itself")
     if kind == stat.S_IFDIR:
-        raise Unfit("Is a directory (os error 21)")
+        raise UnfitFile("Is a directory (os error 21)")
     if kind != stat.S_IFREG:
-        raise Unfit("it is not an ordinary file")
+        raise UnfitFile("it is not an ordinary file")
     if found.st_size > most:
         raise TooLarge(f"it has {found.st_size} bytes, and {most} are left")

@@ -25,7 +25,7 @@ class Mark(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PatchLine:
     mark: Mark
     text: str
 
@@ -33,7 +33,7 @@ class Line:
 @dataclass(frozen=True, slots=True)
 class Chunk:
     context: str | None
-    lines: tuple[Line, ...]
+    lines: tuple[PatchLine, ...]
     at_end: bool = False
 
     @property
@@ -171,7 +171,7 @@ def _chunk(lines: _Lines, *, first: bool) -> Chunk:
     context = lines.take_after("@@ ")
     if context is None and not lines.take("@@") and not first:
         raise lines.wrong(f"Expected update hunk to start with a @@ context marker, got: '{lines.peek()}'")
-    body: list[Line] = []
+    body: list[PatchLine] = []
     while (text := lines.peek()) is not None and text != END_OF_FILE:
         line = _line(text)
         if line is None and not body:
@@ -188,10 +188,10 @@ def _chunk(lines: _Lines, *, first: bool) -> Chunk:
     return Chunk(context or None, tuple(body), at_end=lines.take(END_OF_FILE))
 
 
-def _line(text: str) -> Line | None:
+def _line(text: str) -> PatchLine | None:
     if not text:
-        return Line(Mark.KEEP, "")
+        return PatchLine(Mark.KEEP, "")
     try:
-        return Line(Mark(text[0]), text[1:])
+        return PatchLine(Mark(text[0]), text[1:])
     except ValueError:
         return None

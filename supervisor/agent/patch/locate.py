@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from supervisor.agent.patch.effort import Effort
 from supervisor.agent.patch.errors import PatchMismatch
-from supervisor.agent.patch.grammar import Chunk, Line, Mark
+from supervisor.agent.patch.grammar import Chunk, Mark, PatchLine
 from supervisor.agent.patch.text import Splice, TextFile, TextLine
 
 DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
@@ -73,12 +73,12 @@ def _replacement(file: TextFile, search: "_Search", chunk: Chunk, cursor: int, p
     return _splice(file, lines, start)
 
 
-def _without_last_old(lines: tuple[Line, ...]) -> tuple[Line, ...]:
+def _without_last_old(lines: tuple[PatchLine, ...]) -> tuple[PatchLine, ...]:
     last = max(index for index, line in enumerate(lines) if line.mark is not Mark.INSERT)
     return lines[:last] + lines[last + 1 :]
 
 
-def _splice(file: TextFile, lines: Sequence[Line], start: int) -> Splice:
+def _splice(file: TextFile, lines: Sequence[PatchLine], start: int) -> Splice:
     new: list[TextLine] = []
     at = start
     for line in lines:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from supervisor.agent.bounds import DEFAULTS, Bounds
 from supervisor.agent.patch.diff import COMMENT, GoOn, diff_lines
-from supervisor.agent.patch.files import FileState, Unfit, look_at
+from supervisor.agent.patch.files import FileState, UnfitFile, look_at
 from supervisor.agent.patch.plan import PatchPlan
 from supervisor.agent.patch.telling import Telling
 
@@ -32,8 +32,8 @@ class TurnChanges:
     def remember(self, plan: PatchPlan) -> None:
         """Of a plan that was applied. What a file was before the first of them is kept."""
         for edit in plan.edits:
-            if edit.place.real not in self._before:
-                self._remember(edit.place.real, edit.before)
+            if edit.path.real not in self._before:
+                self._remember(edit.path.real, edit.before)
 
     def _remember(self, path: Path, before: FileState | None) -> None:
         size = len(before.data) if before else 0
@@ -52,7 +52,7 @@ class TurnChanges:
             go_on()
             try:
                 now = look_at(path, self._bounds.patch_bytes)
-            except (OSError, Unfit):
+            except (OSError, UnfitFile):
                 continue  # no longer a file that a patch could have made; there is nothing to show for it
             sizes = (len(state.data) for state in (before, now) if state)
             yield telling.told(git_diff_lines(self._name(path), before, now, go_on), max(sizes, default=0), COMMENT)

@@ -341,7 +341,7 @@ def test_a_disk_without_links_puts_everything_back_too(tmp_path: Path, monkeypat
         raise OSError(errno.EPERM, os.strerror(errno.EPERM))
 
     monkeypatch.setattr(os, "link", no_links)
-    moved = plan.edits[-1].place.real
+    moved = plan.edits[-1].path.real
     real = os.rename
 
     def fails_at_last(source: Any, target: Any, **kwargs: Any) -> None:
@@ -445,9 +445,9 @@ def test_any_patch_is_applied_as_planned_or_not_at_all(
         return
     expected = {name: held for name, (_, held) in before.items() if (root / name).is_file()}
     for edit in plan.edits:
-        expected.pop(str(edit.place.real.relative_to(root)), None)
+        expected.pop(str(edit.path.real.relative_to(root)), None)
         if edit.after is not None:
-            expected[str(edit.place.real.relative_to(root))] = edit.after.data
+            expected[str(edit.path.real.relative_to(root))] = edit.after.data
     # Where the failing call was the taking away of a temporary file, the patch stands and that file stays.
     files = {name: held for name, (_, held) in file_tree(root).items() if (root / name).is_file()}
     assert {name: held for name, held in files.items() if TEMPORARY_PREFIX not in name} == expected

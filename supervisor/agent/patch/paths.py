@@ -10,13 +10,13 @@ LONGEST_PATH = 4095  # the kernel's own bound
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PatchPath:
     written: str  # as in the patch
     shown: Path  # absolute, for people and events
     real: Path  # with its folder resolved, for everything else
 
 
-def place(written: str, cwd: Path) -> Place:
+def patch_path(written: str, cwd: Path) -> PatchPath:
     """`..` is taken as text before any link is resolved, so that what is shown is what is meant."""
     try:
         os.fsencode(written)
@@ -30,7 +30,7 @@ def place(written: str, cwd: Path) -> Place:
     if not plain.name or written.endswith("/"):
         raise PatchMismatch(f"{written} is a directory, not a file")
     real = Path(os.path.realpath(plain.parent)) / plain.name
-    return Place(written, _shown(real, cwd), real)
+    return PatchPath(written, _shown(real, cwd), real)
 
 
 def _shown(real: Path, cwd: Path) -> Path:
