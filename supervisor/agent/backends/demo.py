@@ -35,7 +35,7 @@ HELP = (
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class DemoStep:
     """One thing to do: a tool call, or words."""
 
     words: str = ""
@@ -70,14 +70,14 @@ class DemoModel:
             await asyncio.sleep(self._pace_s)
 
 
-def next_step(items: Sequence[HistoryItem]) -> Step:
+def next_step(items: Sequence[HistoryItem]) -> DemoStep:
     """What comes after what was done since the user last spoke."""
     said, outputs = _since_the_user(items)
     steps = [_understood(one.strip()) for one in re.split(r";\s*then\s+", said)]
     if len(outputs) < len(steps):
         return steps[len(outputs)]
     last = steps[-1]
-    return Step(words=_report(last, outputs[-1])) if last.tool else last
+    return DemoStep(words=_report(last, outputs[-1])) if last.tool else last
 
 
 def _since_the_user(items: Sequence[HistoryItem]) -> tuple[str, list[str]]:
@@ -90,7 +90,7 @@ def _since_the_user(items: Sequence[HistoryItem]) -> tuple[str, list[str]]:
     return "", outputs[::-1]
 
 
-def _understood(said: str) -> Step:
+def _understood(said: str) -> DemoStep:
     verb, _, rest = said.partition(" ")
     match verb.lower():
         case "run" if rest:
@@ -112,20 +112,20 @@ def _understood(said: str) -> Step:
         case "plan" if rest:
             return _call("update_plan", plan=list(_plan(rest)))
         case "count" if rest.strip().isdecimal():
-            return Step(words=" ".join(str(number) for number in range(1, min(int(rest[:9]), MAX_COUNT) + 1)))
+            return DemoStep(words=" ".join(str(number) for number in range(1, min(int(rest[:9]), MAX_COUNT) + 1)))
         case "think" if rest:
-            return Step(thought=rest, words=f"I thought about it: {rest}")
+            return DemoStep(thought=rest, words=f"I thought about it: {rest}")
         case "say" if rest:
-            return Step(words=rest)
+            return DemoStep(words=rest)
         case _:
-            return Step(words=f"You said: {said}\n\n{HELP}" if said else HELP)
+            return DemoStep(words=f"You said: {said}\n\n{HELP}" if said else HELP)
 
 
-def _call(tool: str, **arguments: object) -> Step:
-    return Step(tool=tool, arguments=json.dumps(arguments))
+def _call(tool: str, **arguments: object) -> DemoStep:
+    return DemoStep(tool=tool, arguments=json.dumps(arguments))
 
 
-def _patch(operation: str) -> Step:
+def _patch(operation: str) -> DemoStep:
     return _call("apply_patch", input=f"*** Begin Patch\n{operation}*** End Patch")
 
 
@@ -138,7 +138,7 @@ def _plan(steps: str) -> Iterator[dict[str, str]]:
         yield {"step": step.strip(), "status": "in_progress" if place == 0 else "pending"}
 
 
-def _report(step: Step, output: str) -> str:
+def _report(step: DemoStep, output: str) -> str:
     """What the last tool call came to, in a model's words."""
     if step.tool != "shell":
         return {"Plan updated": "That is the plan."}.get(output) or output.replace(
@@ -154,7 +154,7 @@ def _report(step: Step, output: str) -> str:
     return f"It failed with exit code {code}.\n{told}".strip()
 
 
-def _usage(request: ModelRequest, step: Step) -> stream.Usage:
+def _usage(request: ModelRequest, step: DemoStep) -> stream.Usage:
     """A token is about four characters, here too."""
     read = sum(len(str(item)) for item in request.items) // 4
     written = max(1, len(step.words + step.thought + step.arguments) // 4)

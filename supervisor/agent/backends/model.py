@@ -42,7 +42,7 @@ class Model(Protocol):
         ...
 
 
-class Models(Protocol):
+class ModelSource(Protocol):
     def of(self, order: RunAgent) -> Model:
         """A ModelError where there is none to be had."""
         ...
@@ -70,7 +70,7 @@ class ModelBackend:
 
     def __init__(
         self,
-        models: Models,
+        models: ModelSource,
         transcripts: TranscriptCache,
         toolbox: Toolbox,
         options: AgentOptions,

@@ -20,7 +20,7 @@ TRIES = 20  # each is lost only to a command that ends in this very moment
 
 
 @dataclass(slots=True)
-class _Held:
+class _Placeholder:
     commands: int
     folder: int  # a descriptor of our own: the name may be taken away from the folder meanwhile
     lock: int
@@ -28,7 +28,7 @@ class _Held:
 
 class Placeholders:
     def __init__(self) -> None:
-        self._held: dict[tuple[int, int, str], _Held] = {}  # commands beside each other may hold the same one
+        self._held: dict[tuple[int, int, str], _Placeholder] = {}  # commands beside each other may hold the same one
         self._lock = threading.Lock()
 
     @contextlib.contextmanager
@@ -65,7 +65,7 @@ class Placeholders:
             except OSError:
                 return False
             if (lock := _locked(folder, name)) is not None:
-                self._held[place] = _Held(1, os.dup(folder), lock)
+                self._held[place] = _Placeholder(1, os.dup(folder), lock)
                 return True
         return False
 
