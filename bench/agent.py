@@ -47,7 +47,7 @@ from supervisor.agent.sandbox import Sandbox  # noqa: E402
 from supervisor.agent.tools.patching import Patching  # noqa: E402
 from supervisor.agent.tools.shell import Shell, ShellLimits  # noqa: E402
 from supervisor.agent.tools.toolbox import Toolbox  # noqa: E402
-from supervisor.agent.transcript import Transcript  # noqa: E402
+from supervisor.agent.transcript import ModelTranscript  # noqa: E402
 from supervisor.agent.transcripts import TranscriptCache  # noqa: E402
 from tests.fakes.journal import FakeJournal  # noqa: E402
 from tests.support.house import House, provider  # noqa: E402
@@ -119,7 +119,7 @@ async def agent(home: Path, model: Model) -> AsyncIterator[tuple[Runner, Transcr
 
 
 async def turn(runner: Runner, transcripts: TranscriptCache, prompt: str) -> None:
-    transcripts.keep(CONVERSATION, Transcript())
+    transcripts.keep(CONVERSATION, ModelTranscript())
     taker = Taker(runner)
     asked = PendingInput(InputId("i"), (TextItem(text=prompt),), BusyPolicy.STEER)
     settings = Settings(model="mock-model", cwd=Path("/"))

@@ -5,14 +5,14 @@ from collections.abc import Iterator, Sequence
 from actors import events as ev
 from actors.ids import ItemId
 from supervisor.agent.model import stream_events as stream
-from supervisor.agent.transcript import Transcript
+from supervisor.agent.transcript import ModelTranscript
 from supervisor.agent.turn import Turn
 
 
 class ModelEvents:
     """One response. Deltas open an item; the finished item says everything again and closes it."""
 
-    def __init__(self, turn: Turn, transcript: Transcript, *, show_raw: bool, hide_reasoning: bool) -> None:
+    def __init__(self, turn: Turn, transcript: ModelTranscript, *, show_raw: bool, hide_reasoning: bool) -> None:
         self._turn = turn
         self._transcript = transcript
         self._show_raw = show_raw

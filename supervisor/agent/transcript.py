@@ -64,7 +64,7 @@ EMPTY = "[an empty message]"  # of an older journal: some models refuse a reques
 Calls = list[Called | Returned]
 
 
-class Transcript:
+class ModelTranscript:
     """Calls that follow each other share a list with their outputs, so that an output finds its place at once."""
 
     def __init__(self) -> None:

@@ -9,7 +9,7 @@ from actors.items import text_of
 from actors.orders import PendingInput, RunAgent
 from actors.ports import Journal
 from supervisor.agent.bounds import DEFAULTS, Bounds
-from supervisor.agent.transcript import READ_BY_MODELS, Transcript
+from supervisor.agent.transcript import READ_BY_MODELS, ModelTranscript
 from supervisor.agent.worker_job import WorkerJob, in_worker
 
 PAGE = 1024  # events read in one go
@@ -25,19 +25,19 @@ class TranscriptCache:
     def __init__(self, journal: Journal, bounds: Bounds = DEFAULTS) -> None:
         self._journal = journal
         self._bounds = bounds
-        self._kept: OrderedDict[ConversationId, Transcript] = OrderedDict()
+        self._kept: OrderedDict[ConversationId, ModelTranscript] = OrderedDict()
         self._size = 0  # of those that are kept
 
-    async def open(self, order: RunAgent) -> Transcript:
+    async def open(self, order: RunAgent) -> ModelTranscript:
         """With everything the order's turn begins with. It is the caller's until `keep`."""
-        kept = Transcript() if order.first else self._take(order.conversation)
+        kept = ModelTranscript() if order.first else self._take(order.conversation)
         if kept is None or order.resume:
             return await in_worker(self._read, order.conversation, order.seq)
         kept.take(TaskStarted())
         take_inputs(kept, order.inputs)
         return kept
 
-    def keep(self, conversation: ConversationId, transcript: Transcript) -> None:
+    def keep(self, conversation: ConversationId, transcript: ModelTranscript) -> None:
         transcript.rest()
         self.forget(conversation)
         self._kept[conversation] = transcript
@@ -51,14 +51,14 @@ class TranscriptCache:
     def statistics(self) -> dict[str, int]:
         return {"transcripts": len(self._kept), "size": self._size}
 
-    def _take(self, conversation: ConversationId) -> Transcript | None:
+    def _take(self, conversation: ConversationId) -> ModelTranscript | None:
         kept = self._kept.pop(conversation, None)
         if kept is not None:
             self._size -= held(kept)
         return kept
 
-    def _read(self, job: WorkerJob, conversation: ConversationId, until: int) -> Transcript:
-        transcript, after = Transcript(), 0
+    def _read(self, job: WorkerJob, conversation: ConversationId, until: int) -> ModelTranscript:
+        transcript, after = ModelTranscript(), 0
         while after < until:
             job.go_on()
             page = self._journal.read(conversation, after, PAGE)
@@ -71,11 +71,11 @@ class TranscriptCache:
         return transcript
 
 
-def held(transcript: Transcript) -> int:
+def held(transcript: ModelTranscript) -> int:
     return transcript.size + ITEM_BYTES * transcript.count
 
 
-def take_inputs(transcript: Transcript, inputs: tuple[PendingInput, ...]) -> None:
+def take_inputs(transcript: ModelTranscript, inputs: tuple[PendingInput, ...]) -> None:
     """What the session has stored as taken, in the same words."""
     for one in inputs:
         transcript.take(UserMessage(message=text_of(one.items), items=one.items, item_id=ItemId(one.id)))

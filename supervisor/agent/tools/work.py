@@ -11,14 +11,14 @@ from actors.settings import Decision, Settings
 from supervisor.agent.bounds import DEFAULTS, Bounds
 from supervisor.agent.environments import Around
 from supervisor.agent.patch.turn_diff import TurnChanges
-from supervisor.agent.transcript import Transcript
+from supervisor.agent.transcript import ModelTranscript
 from supervisor.agent.turn import ApprovalAnswer, Turn
 
 
 @dataclass(slots=True)
 class Work:
     turn: Turn
-    transcript: Transcript
+    transcript: ModelTranscript
     around: Around
     deadline_s: float | None = None
     default: Literal[Decision.DENIED, Decision.ABORT] = Decision.DENIED  # when nobody answers until then

@@ -28,7 +28,7 @@ from supervisor.agent.model.request import (
 )
 from supervisor.agent.model.wire import encoded
 from supervisor.agent.pictures import readable
-from supervisor.agent.transcript import READ_BY_MODELS, OpenCall, Transcript
+from supervisor.agent.transcript import READ_BY_MODELS, ModelTranscript, OpenCall
 
 
 def user(text: str) -> ev.UserMessage:
@@ -51,8 +51,8 @@ def agent(text: str) -> ev.AgentMessage:
     return ev.AgentMessage(message=text)
 
 
-def told(*events: ev.DurableEvent) -> Transcript:
-    transcript = Transcript()
+def told(*events: ev.DurableEvent) -> ModelTranscript:
+    transcript = ModelTranscript()
     for event in events:
         transcript.take(event)
     return transcript
@@ -185,7 +185,7 @@ EVENTS = st.one_of(
 @given(st.lists(EVENTS, max_size=25))
 def test_every_output_stands_directly_behind_calls_and_outputs(events: list[ev.DurableEvent]) -> None:
     """As the core sees to it: an output only for an open call, none left open at the end of a turn."""
-    transcript, open_calls = Transcript(), {}
+    transcript, open_calls = ModelTranscript(), {}
     for number, event in enumerate(events):
         match event:
             case ev.ToolCall():
@@ -204,7 +204,7 @@ def test_every_output_stands_directly_behind_calls_and_outputs(events: list[ev.D
     check(transcript.items)
 
 
-def close(transcript: Transcript, open_calls: dict[ItemId, CallId]) -> None:
+def close(transcript: ModelTranscript, open_calls: dict[ItemId, CallId]) -> None:
     for item, name in open_calls.items():
         transcript.take(ev.ToolOutput(call_id=name, item_id=item, output="aborted"))
     open_calls.clear()
@@ -269,7 +269,7 @@ ANY_EVENT = st.one_of(
 @given(events=st.lists(ANY_EVENT, max_size=12))
 def test_every_history_of_events_makes_a_request_on_both_wires(wire: WireApi, events: list[ev.DurableEvent]) -> None:
     """In any order and with any content: what is stored once can't keep its conversation from asking for ever."""
-    transcript = Transcript()
+    transcript = ModelTranscript()
     for event in events:
         transcript.take(ev.durable_adapter.validate_json(ev.durable_adapter.dump_json(event)))
     read = tuple(_read(item) for item in transcript.items)
@@ -287,7 +287,7 @@ def _read(item: HistoryItem) -> HistoryItem:
 
 
 def test_twenty_thousand_calls_of_one_answer_are_answered_in_linear_time() -> None:
-    transcript = Transcript()
+    transcript = ModelTranscript()
     calls = [CallId(f"c{number}") for number in range(20_000)]
     began = time.process_time()
     for call in calls:
@@ -300,7 +300,7 @@ def test_twenty_thousand_calls_of_one_answer_are_answered_in_linear_time() -> No
     assert transcript.items[-1] == said("assistant", "and now")
 
 
-def noisy(transcript: Transcript, name: str) -> None:
+def noisy(transcript: ModelTranscript, name: str) -> None:
     call, item = CallId(name), ItemId(name)
     transcript.take(ev.ToolCall(call_id=call, item_id=item, name="shell", arguments="{}"))
     question = ev.ExecApprovalRequest(
@@ -312,7 +312,7 @@ def noisy(transcript: Transcript, name: str) -> None:
 
 
 def test_what_a_command_wrote_is_kept_until_its_call_has_its_output_and_no_longer() -> None:
-    transcript = Transcript()
+    transcript = ModelTranscript()
     noisy(transcript, "a")
     assert transcript.ended(ItemId("a")) is not None
     assert transcript.decided(ItemId("a")) is not None
@@ -322,7 +322,7 @@ def test_what_a_command_wrote_is_kept_until_its_call_has_its_output_and_no_longe
 
 
 def test_between_two_turns_a_transcript_keeps_what_a_model_reads_and_its_size() -> None:
-    transcript = Transcript()
+    transcript = ModelTranscript()
     transcript.take(user("four"))
     noisy(transcript, "a")
     transcript.rest()

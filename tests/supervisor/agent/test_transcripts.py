@@ -14,7 +14,7 @@ from actors.settings import Settings
 from supervisor.agent import transcripts
 from supervisor.agent.bounds import Bounds
 from supervisor.agent.model.request import said
-from supervisor.agent.transcript import Transcript
+from supervisor.agent.transcript import ModelTranscript
 from supervisor.agent.transcripts import TranscriptCache
 from tests.fakes.journal import FakeJournal
 from tests.supervisor.agent.agents import CONVERSATION, an_input, an_order
@@ -85,7 +85,7 @@ def test_a_long_history_is_read_in_pages(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_transcript_that_was_kept_is_used_with_the_new_input() -> None:
     async def scene() -> None:
         cache = TranscriptCache(FakeJournal())
-        kept = Transcript()
+        kept = ModelTranscript()
         kept.take(ev.AgentMessage(message="remembered"))
         cache.keep(CONVERSATION, kept)
         transcript = await cache.open(order(9))
@@ -100,7 +100,7 @@ def test_a_transcript_that_may_differ_from_the_journal_is_read_again(why: str) -
 
     async def scene() -> None:
         cache = TranscriptCache(journal_of(*STORED))
-        cache.keep(CONVERSATION, Transcript())
+        cache.keep(CONVERSATION, ModelTranscript())
         if why == "forgotten":
             cache.forget(CONVERSATION)
         elif why == "taken":
@@ -114,17 +114,17 @@ def test_a_transcript_that_may_differ_from_the_journal_is_read_again(why: str) -
 def test_only_so_many_are_kept_and_the_oldest_goes_first() -> None:
     async def scene() -> None:
         cache = TranscriptCache(journal_of(*STORED), Bounds(transcripts=3))
-        cache.keep(CONVERSATION, Transcript())
+        cache.keep(CONVERSATION, ModelTranscript())
         for number in range(3):
-            cache.keep(ConversationId(f"other-{number}"), Transcript())
+            cache.keep(ConversationId(f"other-{number}"), ModelTranscript())
         assert len((await cache.open(order(len(STORED)))).items) == 3
 
     limited(scene())
 
 
 def test_transcripts_are_kept_up_to_so_many_bytes_together() -> None:
-    def kept(text: str) -> Transcript:
-        transcript = Transcript()
+    def kept(text: str) -> ModelTranscript:
+        transcript = ModelTranscript()
         transcript.take(ev.AgentMessage(message=text))
         return transcript
 
@@ -156,7 +156,7 @@ def test_items_without_a_letter_have_a_size_too() -> None:
     """A model may say a thousand of them in one answer."""
     cache = TranscriptCache(FakeJournal(), Bounds(transcripts_bytes=1_000_000))
     for number in range(10):
-        transcript = Transcript()
+        transcript = ModelTranscript()
         for _ in range(1000):
             transcript.take(ev.AgentMessage(message=""))
         cache.keep(ConversationId(f"c{number}"), transcript)
