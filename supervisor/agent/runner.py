@@ -49,7 +49,7 @@ TellCompleted = Callable[[Turn, Completed], None]
 Rest = Callable[[ConversationId], None]
 
 
-class Running:
+class RunningTurn:
     """A turn under way: the backend's task may be cancelled, the keeper that waits for it never is."""
 
     def __init__(self, turn: Turn, backend: Backend) -> None:
@@ -75,7 +75,7 @@ class Runner:
         self._rest = rest
         self._processes = processes
         self._backend_for = backend_for
-        self._running: dict[TurnId, Running] = {}
+        self._running: dict[TurnId, RunningTurn] = {}
         self._abandoning: set[asyncio.Task[None]] = set()
         self._closed = False
 
@@ -115,10 +115,10 @@ class Runner:
         except Exception as error:  # noqa: BLE001  # whatever it is, the session must hear of an end
             turn.output.finish(_failed(order, error))
             return
-        running = self._running[order.turn] = Running(turn, backend)
+        running = self._running[order.turn] = RunningTurn(turn, backend)
         running.keeper = asyncio.create_task(self._keep_turn(running))
 
-    def _tell(self, running: Running, order: ToRunning) -> None:
+    def _tell(self, running: RunningTurn, order: ToRunning) -> None:
         turn = running.turn
         match order:
             case OfferInput():
@@ -140,7 +140,7 @@ class Runner:
             case _:
                 assert_never(order)
 
-    def _stop(self, running: Running, *, kill: bool) -> None:
+    def _stop(self, running: RunningTurn, *, kill: bool) -> None:
         if kill:
             self._processes.kill_now(running.turn.order.turn)
         if not running.stopping:
@@ -148,7 +148,7 @@ class Runner:
             running.turn.output.end_soon()
             running.work.cancel()
 
-    async def _keep_turn(self, running: Running) -> None:
+    async def _keep_turn(self, running: RunningTurn) -> None:
         """The one place where a turn ends: its work is over, then its processes are gone, then it is said."""
         order = running.turn.order
         await asyncio.wait({running.work})
@@ -169,7 +169,7 @@ class Runner:
         if isinstance(outcome, Completed):
             self._completed(running.turn, outcome)
 
-    def _outcome(self, running: Running) -> Outcome:
+    def _outcome(self, running: RunningTurn) -> Outcome:
         work = running.work
         if work.cancelled():
             return Suspended() if running.suspending and not running.stopping else Stopped()
