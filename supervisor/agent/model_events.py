@@ -1,4 +1,4 @@
-"""What a model says, turned into events: every message, reasoning and call becomes an item with an id."""
+"""A model's response turned into events: every message, reasoning and call becomes an item with an id."""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,7 +10,7 @@ from supervisor.agent.turn import Turn
 
 
 class ModelEvents:
-    """One response. Deltas open an item; the finished item says everything again and closes it."""
+    """The events of one response. Deltas open an item; the finished item repeats its whole content and closes it."""
 
     def __init__(self, turn: Turn, transcript: ModelTranscript, *, show_raw: bool, hide_reasoning: bool) -> None:
         self._turn = turn
@@ -32,7 +32,7 @@ class ModelEvents:
         self._turn.emit(event)
 
     def broke(self) -> None:
-        """What was open will not be finished; the next attempt says it anew, as another item."""
+        """Forget the open items of a broken stream: the next attempt sends their content anew, as other items."""
         self._text = self._reasoning = None
 
     def _events(self, one: stream.StreamEvent) -> Iterator[ev.DurableEvent | ev.Delta]:

@@ -1,4 +1,4 @@
-"""Carries out turns on the loop thread: one task a turn, stopped when asked, ended only when its processes are gone.
+"""Turns as tasks on the loop thread: one task a turn, stopped when asked, ended only when its processes are gone.
 
 Implements ports.AgentRunner. Owns which turns run; knows nothing of models, tools or policies.
 """
@@ -80,9 +80,9 @@ class Runner:
         self._closed = False
 
     def order(self, order: AgentOrder, session: Address) -> None:
-        """From any thread. What has collected is handed over here; all else is the loop thread's from here on."""
+        """Carry out an order, from any thread. TakeMore is handled here; all others go to the loop thread."""
         if isinstance(order, TakeMore):
-            running = self._running.get(order.turn)  # one look into a dict needs no lock
+            running = self._running.get(order.turn)  # a single dict lookup needs no lock
             if running is not None:
                 running.turn.output.taken()
         else:
@@ -100,7 +100,7 @@ class Runner:
                 self._rest(order.conversation)
             case StopAgent() | SuspendAgent() | OfferInput() | GiveInput() | AnswerAgent() | AllStored():
                 running = self._running.get(order.turn)
-                if running is not None:  # else it has said its last word, and the session is about to read it
+                if running is not None:  # otherwise it has sent its TurnEnded, which the session is about to read
                     self._tell(running, order)
             case _:
                 assert_never(order)
@@ -112,7 +112,7 @@ class Runner:
             return
         try:
             backend = self._backend_for(order)
-        except Exception as error:  # noqa: BLE001  # whatever it is, the session must hear of an end
+        except Exception as error:  # noqa: BLE001  # the session must hear of an end after any error
             turn.output.finish(_failed(order, error))
             return
         running = self._running[order.turn] = RunningTurn(turn, backend)
@@ -149,13 +149,13 @@ class Runner:
             running.work.cancel()
 
     async def _keep_turn(self, running: RunningTurn) -> None:
-        """The one place where a turn ends: its work is over, then its processes are gone, then it is said."""
+        """The one place where a turn ends: its work is over, then its processes are gone, then it is told."""
         order = running.turn.order
         await asyncio.wait({running.work})
         outcome = self._outcome(running)
         try:
             survivors = await self._processes.end_turn(order.turn)
-        except Exception as error:  # noqa: BLE001  # a turn without an end would hold its conversation for ever
+        except Exception as error:  # noqa: BLE001  # a turn without an end would block its conversation for ever
             outcome = _failed(order, error)
         else:
             if survivors:
@@ -177,7 +177,7 @@ class Runner:
         return Completed(work.result()) if error is None else _failed(running.turn.order, error)
 
     async def _abandon(self, conversation: ConversationId, registry: Address) -> None:
-        """Its session is gone: end what it had, and say when nothing of it is left."""
+        """End all turns of a conversation without a session, and tell the registry when nothing of them is left."""
         turns = [one for one in self._running.values() if one.turn.order.conversation == conversation]
         for running in turns:
             self._stop(running, kill=True)
@@ -190,7 +190,7 @@ class Runner:
             log.debug("agent.nobody_to_tell", conversation=conversation, reason=gone.code)
 
     async def close(self) -> None:
-        """End every turn, hard, and wait for it. Turns that are ordered later end at once."""
+        """Kill every turn, and wait for their ends. Turns that are ordered later end at once."""
         self._closed = True
         for running in list(self._running.values()):
             self._stop(running, kill=True)
@@ -203,7 +203,7 @@ class Runner:
 
 
 def _failed(order: RunAgent, error: BaseException) -> ModelFailed | Crashed:
-    """A model that gave up, or a provider that can't be had, is no bug of ours; everything else is."""
+    """Tell a model's failure, or a provider that can't be used, from a bug of ours, which is everything else."""
     if isinstance(error, ModelError | ConfigError):
         return ModelFailed(error.message)
     log.error("turn.crashed", conversation=order.conversation, turn=order.turn, exc_info=error)

@@ -1,4 +1,4 @@
-"""What the model has read and said so far, as the events tell it. The same projection live and after a restart.
+"""The conversation as a model has read and written it, projected from events; the same live and after a restart.
 
 No I/O: pictures in files are named here and read where the request is built.
 """
@@ -41,7 +41,7 @@ class OpenCall:
 
 @dataclass(frozen=True, slots=True)
 class PastDecision:
-    """A question of this turn that was answered, maybe in an earlier life of the daemon."""
+    """An approval of this turn that was decided, maybe in an earlier life of the daemon."""
 
     request: ev.ApprovalRequest
     decision: Decision
@@ -58,14 +58,14 @@ NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 UNNAMED = "unknown"
 
 LEFT_OUT = "[a picture that was left out when the conversation was restarted]"
-EMPTY = "[an empty message]"  # of an older journal: some models refuse a request with a text that is empty
+EMPTY = "[an empty message]"  # from an older journal: some models refuse a request with an empty text
 
 
 Calls = list[Called | Returned]
 
 
 class ModelTranscript:
-    """Calls that follow each other share a list with their outputs, so that an output finds its place at once."""
+    """The items of a conversation. Adjacent calls share a list with their outputs, which so find their place fast."""
 
     def __init__(self) -> None:
         self.size = 0  # of the items, in characters
@@ -76,8 +76,8 @@ class ModelTranscript:
         self.last_said: str | None = None
         self.heard: list[str] = []  # what the user said in this turn
         self.has_pictures = False
-        self.left_out: set[str] = set()  # pictures of which a person was told that the model does not get them
-        self._notices_end = 0  # where this turn's notices go
+        self.left_out: set[str] = set()  # words for pictures that the model does not get, of which a person was told
+        self._notices_end = 0  # the place for this turn's next notice
         self._open: dict[ItemId, OpenCall] = {}
         self._asked: dict[ApprovalId, ev.ApprovalRequest] = {}
         self._decided: dict[ItemId, list[PastDecision]] = {}
@@ -113,7 +113,7 @@ class ModelTranscript:
 
     @property
     def items(self) -> list[HistoryItem]:
-        """Made anew each time."""
+        """All items in order, in a new list each time."""
         made: list[HistoryItem] = []
         for entry in self._entries:
             if isinstance(entry, list):
@@ -127,18 +127,18 @@ class ModelTranscript:
         return tuple(self._open.values())
 
     def decided(self, item: ItemId, *, retry: bool = False) -> PastDecision | None:
-        """The answer to the question about an item, if there was one."""
+        """Return the decision about an item, if there was one."""
         for one in self._decided.get(item, ()):
             if getattr(one.request, "retry", False) == retry:
                 return one
         return None
 
     def ended(self, item: ItemId) -> ev.ExecCommandEnd | None:
-        """How the item's command ended, if it ran."""
+        """Return the end of the item's command, if it ran."""
         return self._ended.get(item)
 
     def rest(self) -> None:
-        """Between two turns: what only a running one needs is given back."""
+        """Drop the state that only a running turn needs."""
         self._open.clear()
         self._asked.clear()
         self._decided.clear()
@@ -157,8 +157,7 @@ class ModelTranscript:
             self._add(message)
             self.heard.append(event.message)
             return
-        # What we tell the model about its surroundings goes before what the person has said in this turn, and behind
-        # what we told it earlier.
+        # Context for the model goes before the person's words in this turn, and behind earlier context.
         self._entries.insert(self._notices_end, message)
         self._weigh(message)
         self._notices_end += 1
@@ -186,9 +185,9 @@ class ModelTranscript:
         return last
 
     def _answer(self, event: ev.ToolOutput) -> None:
-        """Behind its call and the calls beside it, whatever the model said between the call and its end.
+        """Place the output behind its call and the adjacent calls, whatever the model said in between.
 
-        How its command ran and what was asked about it is of no more use.
+        The approval and the command's end are of no more use, and are dropped.
         """
         self._open.pop(event.item_id, None)
         self._decided.pop(event.item_id, None)
@@ -218,8 +217,9 @@ def _parts(event: ev.UserMessage) -> Iterator[Part]:
 
 
 def sendable(event: ev.ToolCall) -> Called:
-    """The call as a provider takes it back: what it refuses, it refuses with every later request. So the name could
-    be that of a tool, and the arguments are JSON, whatever the model wrote.
+    """Return the call in a form that every provider accepts: a valid tool name, and arguments that are JSON.
+
+    A provider that refuses a call refuses every later request with it, too.
     """
     name = event.name if NAME.fullmatch(event.name) else UNNAMED
     arguments = event.arguments if _is_object(event.arguments) else to_json({"unreadable": event.arguments}).decode()
@@ -243,7 +243,7 @@ def _in_words(item: HistoryItem) -> HistoryItem:
 
 
 def weight(item: HistoryItem) -> int:
-    """Characters of it that a model is sent."""
+    """Count the characters of an item that a model is sent."""
     match item:
         case Said():
             return sum(map(_length, item.parts))

@@ -1,4 +1,4 @@
-"""A conversation's transcript, from memory or from the journal. Loop thread; reads in a worker thread."""
+"""Transcripts of conversations, from memory or from the journal. Loop thread; reads in a worker thread."""
 
 from collections import OrderedDict
 
@@ -13,23 +13,23 @@ from supervisor.agent.transcript import READ_BY_MODELS, ModelTranscript
 from supervisor.agent.worker_job import WorkerJob, in_worker
 
 PAGE = 1024  # events read in one go
-ITEM_BYTES = 512  # of an item, beside its letters; a model may say many that have none
+ITEM_BYTES = 512  # of an item, beside its text; a model may make many items without any
 
 
 class TranscriptCache:
-    """Remembers some transcripts between turns; the rest is read again when needed.
+    """The transcripts of recent conversations between turns; others are read again when needed.
 
-    One that may differ from the journal is forgotten, never mended.
+    A transcript that may differ from the journal is dropped, never repaired.
     """
 
     def __init__(self, journal: Journal, bounds: Bounds = DEFAULTS) -> None:
         self._journal = journal
         self._bounds = bounds
         self._kept: OrderedDict[ConversationId, ModelTranscript] = OrderedDict()
-        self._size = 0  # of those that are kept
+        self._size = 0  # of the transcripts that are kept
 
     async def open(self, order: RunAgent) -> ModelTranscript:
-        """With everything the order's turn begins with. It is the caller's until `keep`."""
+        """Return the transcript with which the order's turn begins. It belongs to the caller until `keep`."""
         kept = ModelTranscript() if order.first else self._take(order.conversation)
         if kept is None or order.resume:
             return await in_worker(self._read, order.conversation, order.seq)
@@ -76,6 +76,6 @@ def held(transcript: ModelTranscript) -> int:
 
 
 def take_inputs(transcript: ModelTranscript, inputs: tuple[PendingInput, ...]) -> None:
-    """What the session has stored as taken, in the same words."""
+    """Add the inputs with the text that the session has stored."""
     for one in inputs:
         transcript.take(UserMessage(message=text_of(one.items), items=one.items, item_id=ItemId(one.id)))

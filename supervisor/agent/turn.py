@@ -1,4 +1,4 @@
-"""What a backend may do with the turn it carries out: say, ask, take input. Loop thread."""
+"""The turn as its backend sees it: a way to emit events, ask for approvals and take input. Loop thread."""
 
 import asyncio
 from dataclasses import dataclass
@@ -25,8 +25,8 @@ class Turn:
     def __init__(self, order: RunAgent, session: Address) -> None:
         self.order = order
         self.output = OutputBatcher(order.turn, session)
-        self.input_offered = False  # more_input would not come back with empty hands
-        self.heard: tuple[str, ...] = ()  # what the user said in it, for those who are told of its end
+        self.input_offered = False  # more_input would return something
+        self.heard: tuple[str, ...] = ()  # the user's messages in it, for programs that are told of its end
         self._questions: dict[ApprovalId, asyncio.Future[ApprovalAnswer]] = {}
         self._input: asyncio.Future[tuple[PendingInput, ...]] | None = None
         self._stored: asyncio.Future[None] | None = None
@@ -39,12 +39,12 @@ class Turn:
         await self.output.room()
 
     def new_item(self) -> ItemId:
-        """Unique in the conversation: the turn's id is. A resumed turn counts on from what it was resumed at."""
+        """Return an id that is unique in the conversation; the `seq` makes it so for a resumed turn."""
         self._items += 1
         return ItemId(f"{self.order.turn}.{self.order.seq}.{self._items}")
 
     async def ask(self, request: ApprovalRequest) -> ApprovalAnswer:
-        """Registered before it is asked, so that no answer can be too fast."""
+        """Ask, and return the answer. The future is registered first, so that no answer can be too fast."""
         answer: asyncio.Future[ApprovalAnswer] = asyncio.get_running_loop().create_future()
         self._questions[request.approval_id] = answer
         try:
@@ -54,14 +54,14 @@ class Turn:
             del self._questions[request.approval_id]
 
     async def more_input(self) -> tuple[PendingInput, ...]:
-        """What was said meanwhile. It is stored as taken when this returns."""
+        """Return the input since the last request. When this returns, the session has stored it as taken."""
         self.input_offered = False
         self._input = asyncio.get_running_loop().create_future()
         self.emit(InputWanted())
         return await self._input
 
     async def stored(self) -> None:
-        """All that was said is on disk when this returns; so no crash takes back what happens next."""
+        """Wait until everything emitted is on disk, so that no crash takes it back after what happens next."""
         self._stored = asyncio.get_running_loop().create_future()
         self.emit(StorageAwaited())
         await self._stored

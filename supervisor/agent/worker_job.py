@@ -1,7 +1,7 @@
-"""Work in a worker thread that ends when its turn does: told to stop, it stops at its next step, which is waited for.
+"""Work in a worker thread that ends when its turn does: it checks for a stop at each step, and the loop waits for it.
 
-Without this an interrupt would leave it running, with the interpreter's lock, long after its turn was said to be
-over.
+Otherwise an interrupted turn would leave its work running, with the interpreter's lock, long after its end was
+told.
 """
 
 import asyncio
@@ -13,18 +13,18 @@ from typing import Concatenate, ParamSpec, TypeVar
 P = ParamSpec("P")
 Result = TypeVar("Result")
 
-STEP_S = 0.002  # of work between two rests
-REST_S = 0.0005  # long enough for the loop to have the interpreter's lock
-CALM_S = 5.0  # for which no cycles are collected at most
-END_S = 1.0  # for a job that was told to stop; one that waits for a disk that is away burns nothing
+STEP_S = 0.002  # of work between two pauses
+REST_S = 0.0005  # long enough for the loop to get the interpreter's lock
+CALM_S = 5.0  # for which at most the garbage collector is off
+END_S = 1.0  # for a job that was told to stop; a job that waits for a slow disk uses no processor
 
 
 class JobStopped(Exception):
-    """Nobody wants the result any more."""
+    """The job was told to stop: nobody wants its result any more."""
 
 
 class WorkerJob:
-    """The worker's side calls `go_on`, the loop's `stop`. One bool, written once: it needs no lock."""
+    """A stop flag for one job. The worker calls `go_on`, the loop calls `stop`; a bool written once needs no lock."""
 
     def __init__(self) -> None:
         self._stopped = False
@@ -34,7 +34,7 @@ class WorkerJob:
         self._stopped = True
 
     def go_on(self) -> None:
-        """Between two steps. JobStopped if it was told to; now and then a rest, so that the loop is never held up."""
+        """Call between two steps: raises JobStopped if told to, and pauses now and then to spare the loop."""
         if self._stopped:
             raise JobStopped
         if time.perf_counter() - self._rested > STEP_S:
@@ -45,7 +45,7 @@ class WorkerJob:
 async def in_worker(
     work: Callable[Concatenate[WorkerJob, P], Result], /, *arguments: P.args, **named: P.kwargs
 ) -> Result:
-    """As asyncio.to_thread; but when this is cancelled, the work ends too, before the cancellation goes on."""
+    """Run like asyncio.to_thread; but when cancelled, stop the work before the cancellation goes on."""
     job = WorkerJob()
     calm = _Calm()
     doing = asyncio.ensure_future(asyncio.to_thread(work, job, *arguments, **named))
@@ -58,11 +58,11 @@ async def in_worker(
         await asyncio.wait({doing}, timeout=END_S)
         raise
     finally:
-        del doing  # an error would hold this frame, this frame the error, and both all that the work has made
+        del doing  # an error would keep this frame alive, the frame the error, and both all that the work has made
 
 
 class _Calm:
-    """No collection of cycles while much is made that has none: each would stop everybody for a tenth of a second."""
+    """Turns garbage collection off while work makes many objects but no cycles: a run takes a tenth of a second."""
 
     _going_on = 0
 
@@ -72,7 +72,7 @@ class _Calm:
         self._end = asyncio.get_running_loop().call_later(CALM_S, self.end)
 
     def end(self, _: object = None) -> None:
-        """When the work is done, or takes long, as on a disk that is away."""
+        """Turn collection on again: the work is done, or takes too long, as on a slow disk."""
         if not self._end.cancelled():
             self._end.cancel()
             _Calm._going_on -= 1
@@ -81,6 +81,6 @@ class _Calm:
 
 
 def _heard(done: "asyncio.Future[Result]") -> None:
-    """Nobody waits for its outcome, so that nobody is told that it was never fetched."""
+    """Fetch the error of abandoned work, so that asyncio does not warn that nobody did."""
     if not done.cancelled():
         done.exception()

@@ -1,7 +1,7 @@
 """The built-in model: no network, no key, always the same answer to the same words.
 
-It understands what PHRASES says, one or several joined by `; then `, and answers anything else with that list. It
-streams word by word, `pace_s` apart, so that there is something to see and to interrupt.
+It understands PHRASES, one or several joined by `; then `, and answers anything else with that list. It streams
+word by word, `pace_s` apart, so that there is something to see and to interrupt.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ HELP = (
 
 @dataclass(frozen=True, slots=True)
 class DemoStep:
-    """One thing to do: a tool call, or words."""
+    """A step of an answer: a tool call, or words."""
 
     words: str = ""
     thought: str = ""
@@ -71,7 +71,7 @@ class DemoModel:
 
 
 def next_step(items: Sequence[HistoryItem]) -> DemoStep:
-    """What comes after what was done since the user last spoke."""
+    """Return the step that follows those done since the user last spoke."""
     said, outputs = _since_the_user(items)
     steps = [_understood(one.strip()) for one in re.split(r";\s*then\s+", said)]
     if len(outputs) < len(steps):
@@ -139,7 +139,7 @@ def _plan(steps: str) -> Iterator[dict[str, str]]:
 
 
 def _report(step: DemoStep, output: str) -> str:
-    """What the last tool call came to, in a model's words."""
+    """Word the result of the last tool call as a model would."""
     if step.tool != "shell":
         return {"Plan updated": "That is the plan."}.get(output) or output.replace(
             "Success. Updated", "I have updated"
@@ -155,7 +155,7 @@ def _report(step: DemoStep, output: str) -> str:
 
 
 def _usage(request: ModelRequest, step: DemoStep) -> stream.Usage:
-    """A token is about four characters, here too."""
+    """Estimate tokens at four characters each."""
     read = sum(len(str(item)) for item in request.items) // 4
     written = max(1, len(step.words + step.thought + step.arguments) // 4)
     return stream.Usage(input=read, output=written, total=read + written)

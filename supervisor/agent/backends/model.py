@@ -1,6 +1,6 @@
-"""A model with our tools: ask, carry out its calls, ask again, until it only talks. Loop thread.
+"""A model with our tools: ask, carry out its calls, ask again, until it makes no more calls. Loop thread.
 
-Whatever the model is, the loop is the same; it can begin in the middle, because open calls come first.
+The loop is the same for every model. It can begin in the middle, because open calls come first.
 """
 
 import asyncio
@@ -38,23 +38,23 @@ Notify = Callable[[Pause], Awaitable[None]]
 
 class Model(Protocol):
     async def respond(self, build: Build, deliver: Deliver, notify: Notify) -> None:
-        """One response. `build` is called before every attempt, `notify` before every pause."""
+        """Get one response. `build` is called before every attempt, `notify` before every pause."""
         ...
 
 
 class ModelSource(Protocol):
     def of(self, order: RunAgent) -> Model:
-        """A ModelError where there is none to be had."""
+        """Return the order's model. Raises ModelError if there is none."""
         ...
 
     def notice(self, order: RunAgent) -> str | None:
-        """What a person should hear, once, of how the model was chosen."""
+        """Return, once, the text about how the model was chosen that a person should read."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class AgentOptions:
-    """How a model is dealt with, from the config."""
+    """Options from the config for talking to a model."""
 
     home: Path
     guide_bytes: int = 32 * 1024
@@ -108,13 +108,13 @@ class ModelBackend:
         self._transcripts.forget(conversation)
 
     def _look_around(self, settings: Settings) -> asyncio.Future[list[Notice]]:
-        """In a worker thread, while the history is opened: a directory may be on a disk that is slow, or away."""
+        """Collect the notices in a worker thread while the transcript is opened: the disk may be slow, or away."""
         home, guide_bytes = self._options.home, self._options.guide_bytes
         look = lambda: list(notices(settings, home, guide_bytes))  # noqa: E731  # as the executor wants it
         return asyncio.get_running_loop().run_in_executor(None, look)
 
     def _tell_context(self, work: Work, wanted: Sequence[Notice]) -> None:
-        """Once, and again when they have changed."""
+        """Add the notices that are new or have changed."""
         transcript = work.transcript
         if not transcript.last_context and (about_model := self._models.notice(work.turn.order)):
             work.say(ev.BackgroundEvent(message=about_model))
@@ -139,11 +139,11 @@ class ModelBackend:
             delay_ms = round(pause.delay_s * 1000)
             work.say(ev.StreamError(message=pause.text, attempt=pause.attempt, delay_ms=delay_ms))
 
-        work.transcript.last_said = None  # the answer of a turn is what its last response says
+        work.transcript.last_said = None  # the answer of a turn is the text of its last response
         await model.respond(build, events.hear, notify)
 
     async def _carry_out_calls(self, work: Work) -> None:
-        """In the order the model made them, one after the other: the second may need what the first has done."""
+        """Carry out the open calls one after the other, in the model's order: the second may depend on the first."""
         for call in work.transcript.open_calls:
             output = await self._toolbox.carry_out(work, call)
             work.say(ev.ToolOutput(call_id=call.call, item_id=call.item, output=output))
@@ -165,7 +165,7 @@ class ModelBackend:
 
 
 async def _take_more(work: Work) -> bool:
-    """What was said meanwhile joins the turn before the model is asked again, and before it is over."""
+    """Let new input join the turn, before the model is asked again and before the turn is over."""
     if not work.turn.input_offered:
         return False
     inputs = await work.turn.more_input()
@@ -178,13 +178,13 @@ def _instructions(settings: Settings) -> str:
 
 
 def _told_first(settings: Settings) -> tuple[HistoryItem, ...]:
-    """From the settings and not from the history: a fork, a restart and a turn with others have the right ones."""
+    """Return the developer instructions of the current settings, so that a fork or a restart has the right ones."""
     text = settings.developer_instructions
     return (said("developer", text),) if text else ()
 
 
 async def _with_pictures(work: Work) -> tuple[HistoryItem, ...]:
-    """The history as it is sent, its pictures read; nothing is read or copied beyond what one request may have."""
+    """Return the items with their pictures read, as far as one request may be large."""
     room = work.bounds.request_bytes - work.transcript.size
     items: list[HistoryItem] = work.transcript.items
     for place, item in enumerate(items if work.transcript.has_pictures else ()):
@@ -203,7 +203,7 @@ def _has_pictures(message: Said) -> bool:
 
 
 async def _read_pictures(work: Work, message: Said) -> Said:
-    """A person is told once of each picture that the model does not get."""
+    """Replace pictures by data or words; a person is told once of each picture that the model does not get."""
     parts: list[Part] = []
     for part in message.parts:
         read = part

@@ -18,7 +18,7 @@ def judge_command(
     escalated: bool = False,
     approved: bool = False,
 ) -> Verdict:
-    """`plainly_named`: its programs are the system's own; asked only where there is no sandbox.
+    """Judge a command. `plainly_named`: its programs are the system's own; only used where there is no sandbox.
 
     `escalated`: the model asked to leave the sandbox. `approved`: a person let this run for the session.
     """
@@ -33,11 +33,11 @@ def judge_command(
 def _only_reads(
     argv: Sequence[str], cell: tuple[ApprovalPolicy, Sandboxing], *, available: bool, plainly: bool
 ) -> MayRun | None:
-    """How a known safe command runs without a question; None where it is judged like any other.
+    """Return how a known safe command runs without a question; None where it is judged like any other.
 
-    Safe is a name: the search path decides what answers to it, and a project may tell what only reads to start
-    programs, as it tells git by its configuration. So it runs where it can do no harm; where there is no such place,
-    only what obeys no file, and is the system's own, runs at all.
+    A command is known by its name only: the search path decides which program that is, and a project can make a
+    reading program start others, as it can git by its configuration. So the command runs in a sandbox that lets it
+    do no harm; without a sandbox only a system program that obeys no project file runs at all.
     """
     if rules.COMMANDS[cell] == MayRun():
         return None  # everything runs there
@@ -48,7 +48,7 @@ def _only_reads(
 
 
 def confinement(run: MayRun, own: SandboxPolicy) -> SandboxPolicy:
-    """The sandbox that a command runs in, if `own` is the conversation's."""
+    """Return the sandbox that a command runs in; `own` is the conversation's."""
     if run.read_only:
         return ReadOnly()
     return own if run.sandboxed else DangerFullAccess()
@@ -57,7 +57,7 @@ def confinement(run: MayRun, own: SandboxPolicy) -> SandboxPolicy:
 def judge_patch(
     *, inside_roots: bool, empty: bool, policy: ApprovalPolicy, sandbox_mode: SandboxMode, sandbox_available: bool
 ) -> Verdict:
-    """`inside_roots` speaks of every path that is written, moved or deleted."""
+    """Judge a patch. `inside_roots` is about every path that is written, moved or deleted."""
     if empty:
         return Reject(rules.EMPTY_PATCH)
     if not inside_roots:

@@ -1,4 +1,4 @@
-"""A patch from its text to the files: verified first, judged, asked about where policy says so, applied whole."""
+"""A patch from its text to the files: verified, judged, approved where the policy demands it, applied as a whole."""
 
 import asyncio
 from contextlib import AbstractContextManager
@@ -28,7 +28,7 @@ class Patching:
         self._sandbox = sandbox
 
     async def apply(self, work: Work, call: OpenCall, text: str, cwd: Path) -> str:
-        """What the model gets to read."""
+        """Apply a patch, and return the text for the model."""
         try:
             plan = await in_worker(_planned, text, cwd, work.bounds)
         except PatchError as error:
@@ -46,7 +46,7 @@ class Patching:
         return await self._write(work, call, plan, auto_approved=not isinstance(verdict, MustAsk))
 
     def _judge(self, work: Work, plan: PatchPlan) -> tuple[Verdict, bool]:
-        """And whether the sandbox would let a command write all of it."""
+        """Judge the plan; also tell whether the sandbox would let a command write all of it."""
         settings = work.settings
         with self._roots(work) as roots:
             inside = _may_write(settings.sandbox, roots, plan)
@@ -65,7 +65,7 @@ class Patching:
         return self._sandbox.roots(settings.sandbox, settings.cwd, pins)
 
     def _apply(self, work: Work, plan: PatchPlan, *, auto_approved: bool) -> str:
-        """Under the roots as they are now: nobody has read where it goes if nobody was asked."""
+        """Write under the roots as they are now, which must still cover the plan if no person approved it."""
         with self._roots(work) as roots:
             if auto_approved and not _may_write(work.settings.sandbox, roots, plan):
                 raise PatchStale("the directories that may be written have changed since the patch was verified")
@@ -92,7 +92,7 @@ class Patching:
                 call_id=call.call, auto_approved=auto_approved, changes=plan.changes, item_id=call.item
             )
         )
-        # What is done to the files must stand in the history, whatever becomes of the disk or of us.
+        # The journal must have the beginning on disk before any file changes, or a crash would hide it.
         await work.turn.stored()
         try:
             # A thread can't be cancelled half-way, so the turn's end waits for it: all of the patch, or nothing.

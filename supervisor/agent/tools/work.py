@@ -1,4 +1,4 @@
-"""What the tools of one turn work with and on. Loop thread; lives as long as the turn's task."""
+"""The state that the tools of one turn share. Loop thread; lives as long as the turn's task."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,13 +21,13 @@ class Work:
     transcript: ModelTranscript
     around: Around
     deadline_s: float | None = None
-    default: Literal[Decision.DENIED, Decision.ABORT] = Decision.DENIED  # when nobody answers until then
+    default: Literal[Decision.DENIED, Decision.ABORT] = Decision.DENIED  # if nobody answers before the deadline
     bounds: Bounds = DEFAULTS
     _changes: TurnChanges | None = field(default=None, init=False)
 
     @property
     def changes(self) -> TurnChanges:
-        """Made when the first patch needs it: it looks for the repository on the disk."""
+        """The turn's file changes; made at the first patch, because it looks for the repository on the disk."""
         if self._changes is None:
             self._changes = TurnChanges(self.settings.cwd, self.bounds)
         return self._changes
@@ -45,11 +45,11 @@ class Work:
         self.turn.emit(event)
 
     def new_approval(self) -> ApprovalId:
-        """Random, and it names its conversation: whoever gets it knows where it goes."""
+        """Return a random id that names its conversation, so that an answer finds its way by the id alone."""
         return ApprovalId(f"{token_hex(6)}@{self.turn.order.conversation}")
 
     async def ask(self, request: ev.ApprovalRequest) -> ApprovalAnswer:
-        """The answer, which may have been given in an earlier life of the turn."""
+        """Return the answer, which may have been given in an earlier life of the turn."""
         known = self.transcript.decided(request.item_id, retry=getattr(request, "retry", False))
         if known is not None:
             return ApprovalAnswer(known.decision, known.reason)
