@@ -33,7 +33,7 @@ class RetryableModelError(ModelError):
 
 
 class RequestFailed(RetryableModelError):
-    """`exhausted` is what is said when no further try is left."""
+    """No stream began. `exhausted` is the text for the case that no further try is left."""
 
     code = "model_request_failed"
     jsonrpc = -31402

@@ -1,4 +1,4 @@
-"""The responses wire: a request's body, and the news in a stream's events. No I/O.
+"""The responses wire: a request's body, and stream events from a stream's data. No I/O.
 
 An item is finished with its `response.output_item.done`, the response with `response.completed`.
 """
@@ -107,7 +107,7 @@ class ResponsesDecoder(Decoder):
     def __init__(self, bounds: Bounds = DEFAULTS) -> None:
         super().__init__(bounds)
         self._calls = 0
-        self._summarised = False  # the open reasoning item has said something of its summary
+        self._summarised = False  # the open reasoning item has had some of its summary
 
     def _event(self, data: bytes) -> None:
         event = self._object(data)
@@ -127,7 +127,7 @@ class ResponsesDecoder(Decoder):
             self._tell(SectionBreak())
 
     def _arguments_delta(self, event: Object) -> None:
-        """Not shown to anybody; the finished call says them again."""
+        """Count the arguments only: nobody sees them, and the finished call repeats them."""
         self._heard(json_size(a_text(event.get("delta"))))
 
     def _item_done(self, event: Object) -> None:

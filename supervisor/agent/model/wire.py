@@ -1,4 +1,4 @@
-"""Which of the two wires an endpoint speaks. No I/O."""
+"""The choice between the two wires, by the endpoint. No I/O."""
 
 import json
 from typing import assert_never
