@@ -18,7 +18,7 @@ def projects(policy: WorkspaceWrite, cwd: Path) -> Iterator[Path]:
 def temporary(policy: WorkspaceWrite, tmpdir: Path | None) -> Iterator[Path]:
     """Yield the temporary directories. `tmpdir` is the client's TMPDIR, if it has one."""
     if not policy.exclude_slash_tmp:
-        yield Path("/tmp")  # noqa: S108  # noqa: the policy names it, we do not use it
+        yield Path("/tmp")  # noqa: S108  # the policy names it, we do not use it
     if tmpdir is not None and not policy.exclude_tmpdir_env_var:
         yield tmpdir
 

@@ -51,7 +51,7 @@ def build_http(bounds: Bounds = DEFAULTS) -> httpx.AsyncClient:
         client = httpx.AsyncClient(verify=tls, limits=LIMITS, mounts=dict.fromkeys(LOOPBACK), follow_redirects=False)
     except (ImportError, ValueError, httpx.InvalidURL) as error:
         raise Rejected(f"a proxy that the environment names can't be used: {type(error).__name__}") from error
-    client._transport = Direct(tls, LIMITS, bounds)  # noqa: SLF001  # noqa: SLF001  # as an argument it would turn off the proxies
+    client._transport = Direct(tls, LIMITS, bounds)  # noqa: SLF001  # as an argument it would turn off the proxies
     if any(client._mounts.values()):  # noqa: SLF001
         _prepare_for_proxies()
     return client

@@ -244,7 +244,7 @@ class HttpConnection(asyncio.BufferedProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast("asyncio.Transport", transport)
 
-    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002  # noqa: ARG002  # asyncio's name; the buffer is small in any case
+    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002  # asyncio's name; the buffer is small in any case
         return self._piece
 
     def buffer_updated(self, nbytes: int) -> None:

@@ -1,7 +1,7 @@
 """A verified plan written to disk: all of it, or nothing. Blocking, for a worker thread; one call, no state.
 
-Between plan and apply an hour may have passed. Every file is compared again, by the inode that its backup holds on
-to, and a file is only replaced while its name still leads to that inode.
+Between plan and apply an hour may have passed. Every file is compared again, by the inode that its backup keeps
+alive, and replaced only while its name still leads to that inode.
 """
 
 import os
@@ -21,7 +21,7 @@ from supervisor.umask import USUAL
 
 @dataclass(frozen=True, slots=True)
 class _Old:
-    """The file that stands in the way of the new one."""
+    """The file to be replaced or deleted."""
 
     state: FileState
     identity: tuple[int, ...]
@@ -41,9 +41,9 @@ class _Step:
 
 
 def apply_plan(plan: PatchPlan, umask: int = USUAL, pinned: Mapping[Path, tuple[int, int]] | None = None) -> str:
-    """`pinned`: folders that have to be these very inodes still.
+    """Write a plan, and return the success text. `pinned`: folders that must still be these very inodes.
 
-    The success text. After PatchStale or PatchFailed every file is as it was, or the text says which is not.
+    After PatchStale or PatchFailed every file is as it was, or the text says which is not.
     """
     transaction = Transaction(umask, pinned or {})
     try:
@@ -60,7 +60,7 @@ def apply_plan(plan: PatchPlan, umask: int = USUAL, pinned: Mapping[Path, tuple[
 
 
 def _prepared(transaction: Transaction, edit: FileEdit) -> _Step:
-    """All that needs space or permission happens here, while the files themselves are still untouched."""
+    """Do everything that needs space or permission, while the files themselves are still untouched."""
     with _told(edit):
         real = edit.path.real
         folder = transaction.folder(real.parent)
@@ -102,7 +102,7 @@ def _commit(transaction: Transaction, step: _Step) -> None:
         os.unlink(name, dir_fd=folder)
         undo = partial(put, folder, old.backup, name)
     transaction.on_failure(f"put back {name}", undo)
-    # Somebody who had the old file open may have written to it after it was compared; the backup is that very file.
+    # A program that had the old file open may have written to it after the comparison; the backup is that very file.
     if look(folder, old.backup, most=len(old.state.data)) != old.state:
         raise _stale(step.edit)
 

@@ -1,4 +1,4 @@
-"""What becomes of each file, and how that is told to people, clients and the model. Pure."""
+"""The changes of each file, and their words for people, clients and the model. Pure."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ DIFF_CONTEXT_LINES = 1
 
 @dataclass(frozen=True, slots=True)
 class FileEdit:
-    """One file before and after the whole patch; None: it isn't there. A move is two of these."""
+    """A file before and after the whole patch; None: it doesn't exist. A move is two of these."""
 
     path: PatchPath
     before: FileState | None
@@ -33,7 +33,7 @@ class Move:
 def told_changes(
     edits: Sequence[FileEdit], moves: Sequence[Move], effort: Effort
 ) -> Iterator[tuple[str, FileChange]]:
-    """Absolute path and change, in the order of the patch, as far as there is room. A move is told at its source."""
+    """Yield path and change, in the patch's order, as far as there is room. A move is listed at its source."""
     telling = Telling(effort.bounds)
     if not all(telling.take(str(edit.path.shown)) for edit in edits):
         raise effort.refusal("patch_event_bytes", "the names of the files alone are too long to be told")
@@ -50,7 +50,7 @@ def told_changes(
 
 
 def summary(edits: Sequence[FileEdit], moves: Sequence[Move]) -> str:
-    """The success text: what was added, modified and deleted, as the patch wrote it. A move counts at its target."""
+    """Word the success: files added, modified and deleted, as the patch wrote them. A move counts at its target."""
     gone = {move.source.real for move in moves}
     arrived = {move.target.real for move in moves}
     lines: dict[str, list[str]] = {"A": [], "M": [], "D": []}

@@ -1,4 +1,4 @@
-"""Looking at the files of a patch by folder and name, without following a link."""
+"""Reading of a patch's files by folder and name, without following a link."""
 
 import os
 import secrets
@@ -13,23 +13,23 @@ _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class UnfitFile(Exception):
-    """What is there is not an ordinary file. The text follows a colon."""
+    """The path is not an ordinary file. The text follows a colon."""
 
 
 class TooLarge(UnfitFile):
-    """It is an ordinary file, and larger than is left to read."""
+    """The file is larger than the rest of what may be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """What a regular file holds. `mode` None: as the client's umask says, for a file that is still to be made."""
+    """The content of a regular file. `mode` None: a new file, whose mode follows from the client's umask."""
 
     data: bytes
     mode: int | None
 
 
 def look(folder: int, name: str, most: int) -> FileState | None:
-    """None if there is nothing by that name. Raises OSError, UnfitFile; TooLarge beyond `most` bytes, or holes."""
+    """Read a file; None if there is none. Raises OSError, UnfitFile; TooLarge beyond `most` bytes, even of holes."""
     try:
         before = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
@@ -46,7 +46,7 @@ def look(folder: int, name: str, most: int) -> FileState | None:
 
 
 def look_at(path: Path, most: int) -> FileState | None:
-    """As `look`, by a path whose folder is resolved; None also where the folder is missing."""
+    """Read a file by a path whose folder is resolved; None also where the folder is missing."""
     try:
         folder = open_folder(path.parent)
     except FileNotFoundError:
@@ -58,7 +58,7 @@ def look_at(path: Path, most: int) -> FileState | None:
 
 
 def is_writable(path: Path, mode: int) -> bool:
-    """Renaming over a protected file would work, so it has to be asked. Root may write anything, hence the bits."""
+    """Tell whether a file may be changed, although renaming over it would work. The bits count for root, too."""
     return bool(mode & 0o222) and os.access(path, os.W_OK)
 
 

@@ -1,4 +1,4 @@
-"""Patch text -> operations. Pure: knows the grammar and its failure texts, and nothing of files."""
+"""The parser of patches: text to operations. Pure: knows the grammar and its failure texts, and nothing of files."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ MOVE = "*** Move to: "
 END_OF_FILE = "*** End of File"
 HEREDOC_STARTS = ("<<EOF", "<<'EOF'", '<<"EOF"')
 HEREDOC_END = "EOF"
-STRIDE = 1024  # lines between two looks at whether the patch is still wanted
+STRIDE = 1024  # lines between two checks whether the patch is still wanted
 
 
 class Mark(Enum):
@@ -68,7 +68,7 @@ class Patch:
 
 
 def parse(text: str, go_on: Callable[[], None] = lambda: None) -> Patch:
-    """Raises PatchSyntax; the texts are those that models know from Codex. `go_on` is called every few lines."""
+    """Parse a patch; calls `go_on` every few lines. Raises PatchSyntax, with texts that models know from Codex."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -89,7 +89,7 @@ def _between_the_marks(lines: list[str]) -> list[str]:
 
 
 class _Lines:
-    """The operations' lines and how far they are read."""
+    """The operations' lines, and the position up to which they are read."""
 
     def __init__(self, lines: list[str], go_on: Callable[[], None]) -> None:
         self._lines = lines
@@ -98,7 +98,7 @@ class _Lines:
 
     @property
     def number(self) -> int:
-        """Counted as the model sees the patch, whose first line is the begin mark."""
+        """The number of the next line for the model, who counts from the begin mark."""
         return self._next + 2
 
     def peek(self) -> str | None:
@@ -116,7 +116,7 @@ class _Lines:
         return True
 
     def take_after(self, prefix: str) -> str | None:
-        """The rest of the next line if it begins so; then it is read."""
+        """Read the next line if it begins with the prefix, and return its rest."""
         line = self.peek()
         if line is None or not line.startswith(prefix):
             return None

@@ -1,4 +1,4 @@
-"""What a path in a patch means: which file it is, and how it is shown. Reads links, opens nothing."""
+"""The meaning of a path in a patch: the file, and how it is shown. Reads links, opens nothing."""
 
 import os
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class PatchPath:
 
 
 def patch_path(written: str, cwd: Path) -> PatchPath:
-    """`..` is taken as text before any link is resolved, so that what is shown is what is meant."""
+    """Make a path. `..` is applied to the text before links are resolved, so that the shown path is the one meant."""
     try:
         os.fsencode(written)
     except UnicodeEncodeError:
@@ -34,6 +34,6 @@ def patch_path(written: str, cwd: Path) -> PatchPath:
 
 
 def _shown(real: Path, cwd: Path) -> Path:
-    """In the working directory's own spelling where it lies below it; else where it really is, links or not."""
+    """Show a path below the working directory in that directory's spelling, and any other resolved."""
     base = Path(os.path.realpath(cwd))
     return cwd / real.relative_to(base) if real.is_relative_to(base) else real

@@ -1,6 +1,6 @@
-"""Every operation verified against the files before anything is asked or written.
+"""Verification of every operation against the files, before anything is asked or written.
 
-Reads only; blocking, for a worker thread. A plan is what each file was and what it becomes: operations on one path
+Reads only; blocking, for a worker thread. A plan has each file's state before and after: the operations on one path
 are folded into one edit.
 """
 
@@ -31,12 +31,12 @@ class PatchPlan:
 
     @property
     def changes(self) -> dict[str, FileChange]:
-        """For the events: absolute path -> what becomes of the file."""
+        """The changes by absolute path, for the events."""
         return dict(self.told)
 
 
 def plan_patch(patch: Patch, cwd: Path, effort: Effort | None = None) -> PatchPlan:
-    """Raises PatchMismatch or PatchTooLarge; then nothing was, and nothing would be, changed."""
+    """Plan a patch. Raises PatchMismatch or PatchTooLarge if it can't be applied; nothing is changed in any case."""
     effort = effort or Effort()
     draft = _Draft(cwd, effort)
     for operation in patch.operations:
@@ -112,7 +112,7 @@ class _Draft:
         self.edits[path.real] = FileEdit(known.path if known else path, before, after)
 
     def _state(self, path: PatchPath, failure: str) -> FileState | None:
-        """Each file is read once, so that an edit is compared with what it was made from."""
+        """Return a file's current state. Each file is read once, so that an edit is compared with its original."""
         if path.real in self.edits:
             return self.edits[path.real].after
         try:
