@@ -1,7 +1,7 @@
-"""The processes that run, and the numbers they have inherited, on disk: empty files whose names say all.
+"""The running processes, and the numbers they have inherited, on disk: empty files, whose names hold everything.
 
-So there is nothing to tear or repair. Nothing is synced: a killed daemon leaves its page cache to the kernel, and
-after a power cut nothing runs any more.
+An empty file can't be torn and needs no repair. Nothing is synced: after a kill the kernel still has the page cache,
+and after a power cut nothing runs any more.
 """
 
 import contextlib
@@ -34,7 +34,7 @@ class ProcessLedger:
         (self._directory / entry.name).unlink(missing_ok=True)
 
     def claim(self, boot: str, top: int) -> None:
-        """The numbers of this life's commands, see tags.py, for whoever comes after a kill."""
+        """Record the numbers of this life's commands, see tags.py, for the daemon that follows after a kill."""
         (self._directory / f"{SPAN}.{top}.{boot}").touch()
 
     def claims(self) -> list[tuple[str, int]]:
@@ -45,7 +45,7 @@ class ProcessLedger:
         (self._directory / f"{SPAN}.{top}.{boot}").unlink(missing_ok=True)
 
     def entries(self) -> list[ProcessEntry]:
-        """What doesn't look like an entry is not ours to judge, and is left."""
+        """Return the entries. Other files are left alone."""
         found = []
         for path in self._directory.iterdir():
             pid, _, rest = path.name.partition(".")

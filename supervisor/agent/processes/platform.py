@@ -1,4 +1,4 @@
-"""Which process table this system has."""
+"""The choice of the process table for this system."""
 
 import functools
 import sys
@@ -21,6 +21,6 @@ def table_of_this_system() -> ProcessTable:
 
 
 def gather_orphans(on: bool) -> None:
-    """Where the system can: what a command leaves behind becomes a child of this process."""
+    """Make processes that a command leaves behind children of this process, where the system can."""
     if LINUX:
         become_subreaper(on)
