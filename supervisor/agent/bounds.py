@@ -36,7 +36,7 @@ class Bounds:
     patch_event_bytes: int = MIB
 
     def beyond(self, key: str, what: str) -> str:
-        """Word a message for a bound that was met. `what` says what happened, without a full stop."""
+        """Compose a message for a bound that was met. `what` says what happened, without a full stop."""
         return f"{what}: the bound is {getattr(self, key)} (greenroom.limits.{key} in the configuration)"
 
 

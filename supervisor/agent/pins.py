@@ -48,7 +48,7 @@ def pinned(name: Path) -> Pin:
 
 
 def missing(pins: Sequence[Pin], policy: SandboxPolicy, cwd: Path) -> Iterator[str]:
-    """Say which roots that a person named are not there. Temporary directories are nobody's choice."""
+    """Name the roots that a person chose and that are not there. Temporary directories are nobody's choice."""
     named = set(projects(policy, cwd)) if isinstance(policy, WorkspaceWrite) else set()
     for pin in pins:
         if pin.path is None and pin.name in named:

@@ -106,7 +106,7 @@ def named_by_config(folder: Path, stores: Iterable[Path]) -> Iterator[Path]:
         for section, value in _naming(file):
             if section == "core":
                 hooks = _hooks(folder / _expanded(value))
-                if not folder.is_relative_to(hooks):  # else the whole repository would be closed
+                if not folder.is_relative_to(hooks):  # otherwise the whole repository would be closed
                     yield hooks
             else:
                 included = file.parent / _expanded(value)

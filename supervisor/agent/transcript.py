@@ -74,7 +74,7 @@ class ModelTranscript:
         self._calls_with: dict[CallId, Calls] = {}
         self.last_context: dict[ev.MessageKind, str] = {}
         self.last_said: str | None = None
-        self.heard: list[str] = []  # what the user said in this turn
+        self.heard: list[str] = []  # the user's messages in this turn
         self.has_pictures = False
         self.left_out: set[str] = set()  # words for pictures that the model does not get, of which a person was told
         self._notices_end = 0  # the place for this turn's next notice

@@ -139,7 +139,7 @@ def _plan(steps: str) -> Iterator[dict[str, str]]:
 
 
 def _report(step: DemoStep, output: str) -> str:
-    """Word the result of the last tool call as a model would."""
+    """Report the result of the last tool call as a model would."""
     if step.tool != "shell":
         return {"Plan updated": "That is the plan."}.get(output) or output.replace(
             "Success. Updated", "I have updated"

@@ -1,4 +1,4 @@
-"""What can go wrong between us and a model. The text is for people and names no secret.
+"""Failures between us and a model. The text is for people and names no secret.
 
 ModelError
 ├── RetryableModelError     asking again may help, after `retry_after_s` if the server said so

@@ -50,7 +50,7 @@ def told_changes(
 
 
 def summary(edits: Sequence[FileEdit], moves: Sequence[Move]) -> str:
-    """Word the success: files added, modified and deleted, as the patch wrote them. A move counts at its target."""
+    """List the files that were added, modified and deleted, as the patch wrote them. A move counts at its target."""
     gone = {move.source.real for move in moves}
     arrived = {move.target.real for move in moves}
     lines: dict[str, list[str]] = {"A": [], "M": [], "D": []}

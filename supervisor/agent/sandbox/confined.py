@@ -7,7 +7,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Availability:
-    """Whether commands can be confined here; if not, why, and what the user can do about it."""
+    """The answer whether commands can be confined here; if not, why, and what the user can do about it."""
 
     ok: bool
     reason: str = ""

@@ -212,7 +212,7 @@ class Shell:
         return self._sandbox.confine(policy, settings.cwd, arguments.command, work.env, start=start, pins=pins)
 
     def _told(self, ran: Ran, arguments: ShellArguments) -> str:
-        """Word the result for the model: both streams, their head and tail, and how much is missing between."""
+        """Compose the text for the model: both streams, their head and tail, and how much is missing between."""
         if ran.not_started is not None:
             return ran.not_started
         output = ran.stdout if not ran.stderr else f"{ran.stdout}\n[stderr]\n{ran.stderr}".lstrip("\n")
@@ -226,7 +226,7 @@ class Shell:
 
 
 def _no_path(workdir: str) -> str | None:
-    """Say why a directory name can't be passed to the system at all, or None."""
+    """Return why a directory name can't be passed to the system at all, or None."""
     try:
         os.fsencode(workdir)
     except UnicodeEncodeError:
