@@ -1,4 +1,4 @@
-"""The bounds of the agent are those of the configuration, and work in a worker ends when nobody waits for it."""
+"""The bounds of the agent are those of the configuration, and a worker's job ends when nobody waits for it."""
 
 import asyncio
 import gc

@@ -1,4 +1,4 @@
-"""News on its way to the session: in order, one batch under way, growing while it is, bounded, and ended once."""
+"""Output on its way to the session: in order, one batch under way, growing while it is, bounded, and ended once."""
 
 import asyncio
 from pathlib import Path
@@ -171,7 +171,7 @@ def test_a_session_that_goes_while_somebody_waits_lets_them_on() -> None:
 
 
 def test_the_order_of_news_is_kept_whatever_the_session_does(tmp_path: Path) -> None:
-    """Emitting and taking in every pattern of eight steps: joined together it is always the same."""
+    """Every pattern of eight steps of emitting and taking gives the same events, joined together."""
     del tmp_path
 
     async def scene() -> None:

@@ -1,4 +1,4 @@
-"""What one patch may cost, and how much of it is told: each bound is met by a refusal that names it."""
+"""The cost of one patch, and the size of its report: each bound is met by a refusal that names it."""
 
 import asyncio
 import threading

@@ -1,4 +1,4 @@
-"""A daemon is killed; what its commands were doing is ended at the start of the next, and nothing else is."""
+"""A daemon is killed; its commands are ended at the start of the next, and nothing else is."""
 
 import subprocess
 import sys
@@ -42,7 +42,7 @@ def entry_of(pid: int, *, later: int = 0) -> ProcessEntry:
 
 
 def kill_a_daemon(ledger: Path, token: str, *more: str) -> None:
-    """In the middle of many commands."""
+    """Kill a daemon in the middle of many commands."""
     daemon = subprocess.Popen(
         [sys.executable, "-m", host.__name__, str(ledger), token, INSTANCE, *more],
         cwd=ROOT,
@@ -128,7 +128,7 @@ def test_a_daemon_started_from_within_a_command_does_not_end_itself(tmp_path: Pa
 
 
 def test_a_number_of_the_last_lifes_commands_ends_a_process_and_one_in_between_does_not(tmp_path: Path) -> None:
-    """The second is what the daemon itself had, and what it started besides: the program of `notify`."""
+    """The number in between is the daemon's own, and that of its other children, like the program of `notify`."""
     top = 1 << 40
     become = "import os, resource, sys; n = int(sys.argv[1]); resource.setrlimit(10, (n, n)); "
     become += "os.execve('/bin/sleep', ['sleep', '300'], {})"

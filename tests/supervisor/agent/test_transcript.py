@@ -1,4 +1,4 @@
-"""From events to what a model reads: the same live and read back, well formed in every order that can happen."""
+"""A model's transcript from events: the same live and read back, well formed in every order that can happen."""
 
 import json
 import time
@@ -184,7 +184,7 @@ EVENTS = st.one_of(
 
 @given(st.lists(EVENTS, max_size=25))
 def test_every_output_stands_directly_behind_calls_and_outputs(events: list[ev.DurableEvent]) -> None:
-    """As the core sees to it: an output only for an open call, none left open at the end of a turn."""
+    """Events come as the core sends them: an output only for an open call, none left open at the end of a turn."""
     transcript, open_calls = ModelTranscript(), {}
     for number, event in enumerate(events):
         match event:
@@ -223,7 +223,7 @@ def check(items: list[HistoryItem]) -> None:
 
 
 def test_every_event_that_changes_what_is_read_is_read_back_from_the_journal() -> None:
-    """The list of types that a restart parses is what `take` looks at."""
+    """A restart must parse all types of events at which `take` looks."""
     looked_at = {
         kind.model_fields["type"].default
         for kind in (
@@ -268,7 +268,7 @@ ANY_EVENT = st.one_of(
 @pytest.mark.parametrize("wire", WireApi)
 @given(events=st.lists(ANY_EVENT, max_size=12))
 def test_every_history_of_events_makes_a_request_on_both_wires(wire: WireApi, events: list[ev.DurableEvent]) -> None:
-    """In any order and with any content: what is stored once can't keep its conversation from asking for ever."""
+    """The order and the content are arbitrary: no stored event may keep its conversation from asking for ever."""
     transcript = ModelTranscript()
     for event in events:
         transcript.take(ev.durable_adapter.validate_json(ev.durable_adapter.dump_json(event)))

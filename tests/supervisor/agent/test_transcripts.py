@@ -1,4 +1,4 @@
-"""Which transcript a turn begins with: the one in memory if it is surely the journal's, else the journal's."""
+"""The transcript that a turn begins with: the remembered one if it surely is the journal's, else the journal's."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -96,7 +96,7 @@ def test_a_transcript_that_was_kept_is_used_with_the_new_input() -> None:
 
 @pytest.mark.parametrize("why", ["resumed", "forgotten", "taken"])
 def test_a_transcript_that_may_differ_from_the_journal_is_read_again(why: str) -> None:
-    """It is taken out when a turn begins, so that a turn which ends badly leaves none behind."""
+    """The transcript is taken out when a turn begins, so that a turn which ends badly leaves none behind."""
 
     async def scene() -> None:
         cache = TranscriptCache(journal_of(*STORED))
@@ -131,7 +131,7 @@ def test_transcripts_are_kept_up_to_so_many_bytes_together() -> None:
     async def scene() -> None:
         cache = TranscriptCache(journal_of(*STORED), Bounds(transcripts_bytes=10_000))
         cache.keep(CONVERSATION, kept("x" * 6_000))
-        cache.keep(CONVERSATION, kept("y" * 6_000))  # in place of the first, so it counts once
+        cache.keep(CONVERSATION, kept("y" * 6_000))  # replaces the first, so it counts once
         assert (await cache.open(order(len(STORED)))).items[0] == said("assistant", "y" * 6_000)
         cache.keep(CONVERSATION, kept("z" * 6_000))
         cache.keep(ConversationId("other"), kept("x" * 6_000))

@@ -1,4 +1,4 @@
-"""What a backend may do with its turn: names that are nobody else's, questions and input that end with it."""
+"""A backend's turn: ids that are its alone, questions and input that end with it."""
 
 import asyncio
 from dataclasses import replace

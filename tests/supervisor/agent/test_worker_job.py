@@ -1,4 +1,4 @@
-"""Work in a worker: what it leaves behind when it fails."""
+"""Work in a worker thread: nothing is left behind when it fails."""
 
 import asyncio
 import gc
@@ -16,7 +16,7 @@ def failing(job: WorkerJob) -> None:
 
 
 def test_nothing_that_failed_work_has_made_stays_in_memory() -> None:
-    """The collector of cycles comes seldom, and is paused while there is work."""
+    """The garbage collector comes seldom, and is paused while there is work."""
 
     async def scene() -> int:
         tracemalloc.start()

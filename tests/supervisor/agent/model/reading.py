@@ -1,4 +1,4 @@
-"""How the tests of this folder ask and listen."""
+"""Helpers with which the tests of this folder ask a model and listen."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
@@ -42,7 +42,7 @@ class Heard:
 
 
 def joined(news: Sequence[StreamEvent]) -> list[StreamEvent]:
-    """Adjacent deltas as one: how they were cut is nobody's promise."""
+    """Join adjacent deltas, whose cuts nobody promises."""
     result: list[StreamEvent] = []
     for one in news:
         last = result[-1] if result else None
@@ -63,7 +63,7 @@ def endpoint(server: ModelServer, wire: WireApi, **options: Any) -> Endpoint:
 
 
 def decoded(wire: WireApi, *chunks: bytes) -> tuple[list[StreamEvent], ModelError | None]:
-    """What a stream of these chunks says, up to its end."""
+    """Decode a stream of these chunks, up to its end."""
     parser, decoder = SseParser(), wires.decoder(wire)
     news: list[StreamEvent] = []
     for chunk in chunks:
@@ -73,7 +73,7 @@ def decoded(wire: WireApi, *chunks: bytes) -> tuple[list[StreamEvent], ModelErro
 
 
 async def heard(server: ModelServer, wire: WireApi, prompt: str, **options: Any) -> list[StreamEvent]:
-    """One attempt with a client of its own."""
+    """Make one attempt with a client of its own."""
     hear = Heard()
     async with ModelClient() as client:
         await client.attempt(endpoint(server, wire, **options), request(prompt), hear)
@@ -81,7 +81,7 @@ async def heard(server: ModelServer, wire: WireApi, prompt: str, **options: Any)
 
 
 async def in_thread(work: Callable[..., None], *arguments: object) -> None:
-    """A bounded wait for the server's thread, off the loop."""
+    """Wait for the server's thread, off the loop, with a time limit."""
     await asyncio.to_thread(work, *arguments)
 
 

@@ -1,4 +1,4 @@
-"""The chat wire: requests by the letter, and news from events."""
+"""The chat wire: requests by the letter, and events from a stream."""
 
 import json
 from typing import Any
@@ -36,7 +36,7 @@ def piece(index: int | None = None, call_id: str | None = None, name: str | None
 
 
 def calls_of(*pieces: Any, reason: str = "tool_calls") -> list[tuple[str, str, str]]:
-    """What becomes of call pieces that come one by one."""
+    """Build calls from pieces that come one by one."""
     chunks = [chunk(tool_calls=[one]) for one in pieces]
     news, failure = decoded(WireApi.CHAT, sse(*chunks, chunk(reason)))
     assert failure is None

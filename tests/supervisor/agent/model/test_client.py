@@ -47,7 +47,7 @@ both_wires = pytest.mark.parametrize("wire", BOTH)
 def failure(
     server: ModelServer, wire: WireApi, prompt: str, bounds: Bounds = DEFAULTS, **options: object
 ) -> tuple[list[StreamEvent], ModelError]:
-    """What an attempt that fails has told before."""
+    """Return the events that an attempt delivered before it failed, and its error."""
     hear = Heard()
 
     async def attempt() -> ModelError:
@@ -214,7 +214,7 @@ def test_silence_before_the_answer_fails_the_request_after_the_idle_timeout() ->
 
 @both_wires
 def test_slow_but_steady_is_not_idle(wire: WireApi) -> None:
-    """Twenty pauses are longer than the timeout together, and each is far shorter."""
+    """Twenty pauses are longer than the timeout together, but each is far shorter."""
     with ModelServer() as server:
         news = run(heard(server, wire, "slow 20; stream 20", stream_idle_timeout_s=0.3))
     assert TextDone("word " * 20) in news
@@ -373,7 +373,7 @@ def test_a_key_that_the_server_quotes_inside_a_stream_is_not_shown() -> None:
 
 
 def cancelled_at(server: ModelServer, prompt: str, gate: str, deliver: Heard | None = None) -> None:
-    """An attempt that is cancelled while the server waits at the gate."""
+    """Cancel an attempt while the server waits at the gate."""
 
     async def attempt() -> None:
         async with ModelClient() as client:
@@ -421,7 +421,7 @@ def test_a_cancel_while_the_consumer_is_busy_closes_the_connection() -> None:
 
 
 def test_an_error_of_the_consumer_closes_the_connection_even_while_somebody_keeps_the_error() -> None:
-    """What keeps the traceback keeps the stream; so closing must not be left to the garbage collector."""
+    """A traceback that is kept keeps the stream, too; so closing must not be left to the garbage collector."""
 
     async def deliver(_batch: Sequence[StreamEvent]) -> None:
         raise ZeroDivisionError

@@ -1,4 +1,4 @@
-"""What holds on both wires, for a whole answer: any split gives the same news, any cut is an error."""
+"""Rules for a whole answer on both wires: any split gives the same events, any cut is an error."""
 
 from typing import Any
 

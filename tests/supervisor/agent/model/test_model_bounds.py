@@ -1,4 +1,4 @@
-"""What a model server sends has bounds: each is met by an error that names it, and nothing else notices."""
+"""Bounds on a model server's answers: each is met by an error that names it, and nothing else notices."""
 
 import asyncio
 import gc
@@ -370,7 +370,7 @@ def test_half_a_letter_in_what_is_sealed_can_be_stored() -> None:
 
 
 def test_nothing_of_an_answer_that_was_cut_off_stays_in_memory() -> None:
-    """The collector of cycles comes seldom, and whoever has an error has the frames that it went through."""
+    """The garbage collector comes seldom, and an error keeps the frames that it went through."""
     words = b"".join(sse(chat(content="x" * 10_000)) for _ in range(500))
     answer = b"HTTP/1.1 200 OK\r\n\r\n" + words
 

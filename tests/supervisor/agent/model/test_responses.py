@@ -1,4 +1,4 @@
-"""The responses wire: requests by the letter, and news from events."""
+"""The responses wire: requests by the letter, and events from a stream."""
 
 import json
 from typing import Any

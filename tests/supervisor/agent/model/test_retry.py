@@ -103,7 +103,7 @@ def test_a_request_budget_that_is_spent_says_so() -> None:
 
 @dataclass
 class Turn:
-    """What a runner does round a response: it keeps finished items, and runs calls before the next request."""
+    """A runner's part round a response: it keeps finished items, and runs calls before the next request."""
 
     prompt: str
     items: list[HistoryItem] = field(default_factory=list)

@@ -150,7 +150,7 @@ QUOTED = (
 
 
 def test_what_is_wrong_with_a_call_is_told_in_a_few_kilobytes(tmp_path: Path, server: ModelServer) -> None:
-    """Its answer is sent with every later request."""
+    """The answer is sent with every later request."""
     with house_at(tmp_path, server.base_url) as house:
         (house.workspace / "there").write_text("a\n")
         conversation = house.talk(include_apply_patch_tool=True)

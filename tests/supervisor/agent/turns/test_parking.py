@@ -15,7 +15,7 @@ from tests.support.model_server import ModelServer
 
 @pytest.fixture
 def hasty(tmp_path: Path, server: ModelServer) -> Iterator[House]:
-    """Parks what is idle at once."""
+    """A house that parks idle conversations at once."""
     with house_at(tmp_path, server.base_url, greenroom="idle_park_seconds = 0.05") as house:
         yield house
 

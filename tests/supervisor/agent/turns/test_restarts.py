@@ -1,4 +1,4 @@
-"""What survives a new engine: the history as it was, and turns that wait for an answer."""
+"""A new engine after a restart: the history as it was, and turns that wait for an answer."""
 
 import json
 from pathlib import Path
