@@ -65,7 +65,7 @@ Calls = list[Called | Returned]
 
 
 class ModelTranscript:
-    """The items of a conversation. Adjacent calls share a list with their outputs, which so find their place fast."""
+    """A conversation's items. Adjacent calls and their outputs share a list, so an output finds its place at once."""
 
     def __init__(self) -> None:
         self.size = 0  # of the items, in characters

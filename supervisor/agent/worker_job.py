@@ -16,7 +16,7 @@ Result = TypeVar("Result")
 STEP_S = 0.002  # of work between two pauses
 REST_S = 0.0005  # long enough for the loop to get the interpreter's lock
 CALM_S = 5.0  # for which at most the garbage collector is off
-END_S = 1.0  # for a job that was told to stop; a job that waits for a slow disk uses no processor
+END_S = 1.0  # for a job that was told to stop; a job that waits for a disk uses no processor
 
 
 class JobStopped(Exception):
@@ -62,7 +62,7 @@ async def in_worker(
 
 
 class _Calm:
-    """Turns garbage collection off while work makes many objects but no cycles: a run takes a tenth of a second."""
+    """Turns garbage collection off while work makes many objects but no cycles: it would take a tenth of a second."""
 
     _going_on = 0
 

@@ -184,7 +184,7 @@ def _told_first(settings: Settings) -> tuple[HistoryItem, ...]:
 
 
 async def _with_pictures(work: Work) -> tuple[HistoryItem, ...]:
-    """Return the items with their pictures read, as far as one request may be large."""
+    """Return the items with their pictures read; nothing is read or copied beyond the bound of a request."""
     room = work.bounds.request_bytes - work.transcript.size
     items: list[HistoryItem] = work.transcript.items
     for place, item in enumerate(items if work.transcript.has_pictures else ()):

@@ -164,7 +164,7 @@ def _arguments(written: Any) -> str:
 
 
 def _begins(call: CallInPieces, index: int | None, call_id: str, name: str) -> bool:
-    """Tell whether a piece begins a call. A new id alone is no sign, with an index: some servers invent many."""
+    """Tell whether a piece begins a call. With an index a new id is no sign: some servers invent many."""
     other = bool(call_id and call.id and call_id != call.id)
     return (other and bool(name)) if index is not None else (other or bool(name and not call_id))
 

@@ -45,7 +45,7 @@ class _Turn:
 
 class Processes:
     def __init__(self, ledger_path: Path, instance: str, grace_s: float = GRACE_S, *, guarded: bool = False) -> None:
-        """Prepare. `guarded`: if this process is killed, its commands are ended at once, not at the next start."""
+        """A `guarded` object has its commands ended at once if this process is killed, not at the next start."""
         self._ledger = ProcessLedger(ledger_path)
         self._instance = instance
         self._grace_s = grace_s

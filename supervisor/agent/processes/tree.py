@@ -38,7 +38,7 @@ class Tree:
         self.since: dict[TurnId, int] = {}  # open turns, and the time before their first process
         self.runs: dict[str, TurnId] = {}  # of the open turns
         self.tags: dict[int, str] = {}  # the runs by the numbers that their processes inherit
-        self.ending: set[TurnId] = set()  # open turns that are being ended and start no more processes
+        self.ending: set[TurnId] = set()  # open turns whose end has begun, which may not look again
 
     def leaders(self, scope: Scope) -> list[Child]:
         return [child for child in self.children.values() if _within(scope, child)]
