@@ -53,7 +53,7 @@ class SuspendAgent:
 
 
 @dataclass(frozen=True, slots=True)
-class InputWaits:
+class OfferInput:
     """Something was said that the turn may take in, if it wants it before it is over."""
 
     turn: TurnId
@@ -104,7 +104,7 @@ class RestAgent:
 
 
 AgentOrder = (
-    RunAgent | StopAgent | SuspendAgent | InputWaits | GiveInput | AnswerAgent | AllStored | TakeMore | RestAgent
+    RunAgent | StopAgent | SuspendAgent | OfferInput | GiveInput | AnswerAgent | AllStored | TakeMore | RestAgent
 )
 
 

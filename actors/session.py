@@ -57,7 +57,7 @@ from actors.orders import (
     AllStored,
     AnswerAgent,
     GiveInput,
-    InputWaits,
+    OfferInput,
     RestAgent,
     RunAgent,
     StopAgent,
@@ -229,7 +229,7 @@ class Session(Actor[SessionMessage]):
                 RunAgent()
                 | StopAgent()
                 | SuspendAgent()
-                | InputWaits()
+                | OfferInput()
                 | GiveInput()
                 | AllStored()
                 | AnswerAgent()

@@ -32,18 +32,18 @@ from actors.session import Surroundings
 from actors.settings import Decision
 from actors.shared import SharedThread
 from supervisor.agent.backends import Backend
-from supervisor.agent.backends.model import Manner, ModelBackend
+from supervisor.agent.backends.model import AgentOptions, ModelBackend
 from supervisor.agent.bounds import Bounds
 from supervisor.agent.environments import Around, Environments
-from supervisor.agent.history import Histories
 from supervisor.agent.model.client import ModelClient
-from supervisor.agent.notify import Notifier
 from supervisor.agent.processes import Processes, sweep_last_life
 from supervisor.agent.runner import Runner
 from supervisor.agent.sandbox import Sandbox
 from supervisor.agent.tools.patching import Patching
 from supervisor.agent.tools.shell import Shell, ShellLimits
 from supervisor.agent.tools.toolbox import Toolbox
+from supervisor.agent.transcripts import TranscriptCache
+from supervisor.agent.turn_hook import TurnHook
 from supervisor.allocator import Trimming, keep_little
 from supervisor.bell import Wish
 from supervisor.config import Config, Loaded
@@ -219,7 +219,7 @@ class Engine:
         return {
             **{actor.name: actor.statistics() for actor in self._staff},
             "agents": self.runner.statistics(),
-            "histories": self.histories.statistics(),
+            "histories": self.transcripts.statistics(),
             "processes": self.processes.statistics(),
         }
 
@@ -238,7 +238,7 @@ class Engine:
     def _forget(self, conversation: ConversationId) -> None:
         """On the journalist's thread: it was deleted, and with it goes what is only in memory."""
         self.environments.forget(conversation)
-        self.loop.loop.call_soon_threadsafe(self.histories.forget, conversation)
+        self.loop.loop.call_soon_threadsafe(self.transcripts.forget, conversation)
 
     def _surroundings(self, registry: Ref[RegistryInput]) -> Surroundings:
         greenroom = self.config.greenroom
@@ -275,19 +275,19 @@ class Engine:
         self.processes = await Processes(ledger, instance, grace_s, guarded=True).__aenter__()
         self._client = ModelClient(bounds=self._bounds)
         _ = self.sandbox.availability  # found out by trying, now rather than in the first turn
-        self.histories = Histories(self.journal, self._bounds)
+        self.transcripts = TranscriptCache(self.journal, self._bounds)
         self._models = Models(self._client, lambda: self.loaded, self.environments.of, self._environ)
         self._backend = self._model_backend()
-        self._notifier = Notifier(
+        self._turn_hook = TurnHook(
             lambda: self.config.notify, lambda one: self.environments.for_notices(one, self.config)
         )
         self.runner = Runner(
-            self.loop.loop, self.processes, self._backend_for, self._notifier.completed, self.histories.forget
+            self.loop.loop, self.processes, self._backend_for, self._turn_hook.completed, self.transcripts.forget
         )
 
     async def _stop_agents(self) -> None:
         await self.runner.close()
-        await self._notifier.close()
+        await self._turn_hook.close()
         await self.processes.__aexit__()
         await self._client.aclose()
 
@@ -314,7 +314,7 @@ class Engine:
                 history_bytes=limits.command_output_bytes,
             ),
         )
-        manner = Manner(
+        options = AgentOptions(
             home=Path(self.paths.config),
             guide_bytes=config.project_doc_max_bytes,
             show_raw_reasoning=config.show_raw_agent_reasoning,
@@ -325,9 +325,9 @@ class Engine:
         )
         return ModelBackend(
             self._models,
-            self.histories,
+            self.transcripts,
             Toolbox(shell, patching),
-            manner,
+            options,
             self._around,
             self._bounds,
         )

@@ -1,1 +1,1 @@
-"""Pages of the documentation that are written from the code, where no single module owns what they tell."""
+"""Pages of the documentation that are written from the code and belong to no single module."""

@@ -1,4 +1,4 @@
-"""Writes every page and schema that is made from the code, and says which committed ones are out of date.
+"""Write every page and schema that is made from the code, or name the committed ones that are out of date.
 
 python -m supervisor.reference [--check] docs
 """
@@ -16,7 +16,7 @@ from supervisor.reference.mcp import mcp_page
 from transports.dialects.control.schema import schema_text as control_schema
 from transports.dialects.control.schema import with_errors
 
-# Each is given what is in the file: of one page only a table is made from the code.
+# Each writer is given the file's text, because only a table of some pages is made from the code.
 WRITERS: Mapping[str, Callable[[str], str]] = {
     "schema/events.json": lambda _: events_schema(),
     "schema/control.json": lambda _: control_schema(),

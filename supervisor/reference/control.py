@@ -81,7 +81,7 @@ class _Writer:
                 yield from self.members(known)
 
     def structures(self) -> Iterator[str]:
-        """What was mentioned, and what that mentions."""
+        """Yield the mentioned structures, and those that they mention."""
         done: set[str] = set()
         while ahead := sorted(self._mentioned - done):
             done.add(ahead[0])
@@ -120,7 +120,7 @@ def _errors() -> Iterator[str]:
 
 
 def _descendants(kind: type[errors.GreenroomError]) -> Iterator[type[errors.GreenroomError]]:
-    """Of the vocabulary's own module; transports and supervisor have few, and say them in their text."""
+    """Yield the errors of the vocabulary's own module; transports and supervisor have few, told in their texts."""
     for one in kind.__subclasses__():
         if one.__module__ == errors.__name__:
             if not one.__subclasses__() or "code" not in vars(one):

@@ -56,7 +56,7 @@ def _events(kinds: Iterable[type[ev.Event]]) -> Iterator[str]:
 
 
 def _parts(definitions: Schema) -> Iterator[str]:
-    """What events are made of, and other messages too."""
+    """Yield the structures that events and other messages contain."""
     for name in sorted(definitions.keys() - NAMES):
         if "properties" in definitions[name]:
             yield f"### {name}\n"

@@ -4,14 +4,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 Schema = Mapping[str, Any]
-Pages = Mapping[str, str]  # on which page a named structure is, if it is not on this one
+Pages = Mapping[str, str]  # the page of a named structure that is not on this page
 HERE: Pages = {}
 
 
 def member_table(
     schema: Schema, known: Schema | None = None, *, but: str = "", pages: Pages = HERE, asked: bool = False
 ) -> Iterator[str]:
-    """`asked`: somebody has to write these members, and wants to know which may be left out."""
+    """Write the table. `asked`: the reader writes these members, and must know which may be left out."""
     properties = {name: one for name, one in schema.get("properties", {}).items() if name != but}
     if not properties:
         yield "It takes nothing." if asked else "It has no members."
@@ -54,7 +54,7 @@ def kind_of(schema: Schema, definitions: Schema, pages: Pages) -> str:
 
 
 def resolved(schema: Schema, definitions: Schema) -> Schema:
-    """What a reference stands for."""
+    """Resolve a reference."""
     named: Schema = definitions[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
     return named
 

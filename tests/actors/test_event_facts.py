@@ -18,7 +18,7 @@ from actors.conversation.facts import Facts, TurnFacts, apply, unborn
 from actors.conversation.state import Stamp, State
 from actors.ids import ApprovalId, ConversationId, ItemId, TurnId
 from actors.settings import Decision
-from supervisor.agent.transcript import Transcript
+from supervisor.agent.transcript import ModelTranscript
 from tests.support.any_event import MountApprovalRequest, event_of
 from transports.dialects.mcp.elicitation import Origin, elicitation
 
@@ -154,7 +154,7 @@ def test_a_new_kind_of_approval_is_put_to_mcp_clients_in_words() -> None:
 
 
 def test_the_answer_to_a_new_kind_of_approval_reaches_its_tool_after_a_restart() -> None:
-    transcript = Transcript()
+    transcript = ModelTranscript()
     transcript.take(MountApprovalRequest())
     transcript.take(resolved(Decision.APPROVED))
     decided = transcript.decided(ItemId("mount"))

@@ -56,7 +56,7 @@ class SmallEngine:
         self.journal = SqliteJournal(home / "journal.sqlite3")
         self.registry = Probe()
         self.journalist = Journalist()
-        self.histories = self.environments = Remembering()
+        self.transcripts = self.environments = Remembering()
         self.loaded = load(environ={"GREENROOM_HOME": str(home)})
         self.reloaded: list[Loaded] = []
 

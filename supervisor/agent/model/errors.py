@@ -1,4 +1,4 @@
-"""What can go wrong between us and a model. The text is for people and names no secret.
+"""Failures between us and a model. The text is for people and names no secret.
 
 ModelError
 ├── RetryableModelError     asking again may help, after `retry_after_s` if the server said so
@@ -33,7 +33,7 @@ class RetryableModelError(ModelError):
 
 
 class RequestFailed(RetryableModelError):
-    """`exhausted` is what is said when no further try is left."""
+    """No stream began. `exhausted` is the text for the case that no further try is left."""
 
     code = "model_request_failed"
     jsonrpc = -31402

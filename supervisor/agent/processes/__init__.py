@@ -1,6 +1,6 @@
 """Commands as processes: started, read, and ended so that nothing of them stays behind.
 
-Knows nothing of models, approvals or sandboxes; docs/processes.md tells the whole of it. Loop thread only.
+Knows nothing of models, approvals or sandboxes; docs/processes.md explains the whole. Loop thread only.
 """
 
 from supervisor.agent.processes.command import Command, Finished, NotStarted

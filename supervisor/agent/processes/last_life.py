@@ -1,8 +1,8 @@
-"""Ending what a killed daemon left running. Before anything of this life is spawned.
+"""The end of everything that a killed daemon left running, before anything of this life is spawned.
 
-Certain are a process of the ledger whose start time and marks are still the same, one that carries the marks of our
-instance or a number of the last life's commands, and what descends from any. A pid that somebody else has now is
-never touched.
+Ended are processes of the ledger whose start time and marks are still the same, processes that carry the marks of our
+instance or a number of the last life's commands, and their descendants. A pid that another process has now is never
+touched.
 """
 
 import asyncio
@@ -12,24 +12,24 @@ from pathlib import Path
 
 from supervisor.agent.processes.command import INSTANCE, TURN
 from supervisor.agent.processes.ending import end
-from supervisor.agent.processes.ledger import Entry, Ledger
+from supervisor.agent.processes.ledger import ProcessEntry, ProcessLedger
 from supervisor.agent.processes.platform import table_of_this_system
-from supervisor.agent.processes.table import Process, Sight, Table, unmoved
+from supervisor.agent.processes.table import Process, ProcessTable, Sight, unmoved
 from supervisor.agent.processes.tags import Span
 
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """What was found. `turns` are those that had a process running."""
+    """The result of a sweep. `turns` are those that had a process running."""
 
     ended: int
     turns: frozenset[str]
-    reused: int  # entries whose number is somebody else's by now, or of an earlier boot
+    reused: int  # entries whose pid another process has now, or of an earlier boot
     survivors: tuple[int, ...] = ()
 
 
 async def sweep_last_life(ledger_path: Path, instance: str, grace_s: float = 1.0) -> Swept:
-    ledger, table = Ledger(ledger_path), table_of_this_system()
+    ledger, table = ProcessLedger(ledger_path), table_of_this_system()
     entries, claims = ledger.entries(), ledger.claims()
     remains = _Remains(table, instance, [Span(top) for boot, top in claims if boot == table.boot])
     remains.expect(entries)
@@ -48,7 +48,7 @@ async def sweep_last_life(ledger_path: Path, instance: str, grace_s: float = 1.0
 
 
 class _Remains:
-    def __init__(self, table: Table, instance: str, spans: list[Span]) -> None:
+    def __init__(self, table: ProcessTable, instance: str, spans: list[Span]) -> None:
         self._table = table
         self._spans = spans
         self._instance = instance
@@ -58,25 +58,25 @@ class _Remains:
         self.reused = 0
 
     def _ourselves(self) -> set[int]:
-        """A daemon started from within a command carries its marks, and so does whoever started it."""
+        """Spare a daemon started from within a command, which carries its marks, and all its ancestors."""
         self._table.refresh()
         spared = {pid := os.getpid()}
         while (process := self._table.look(pid)) is not None and process.ppid > 0:
             spared.add(pid := process.ppid)
         return spared
 
-    def expect(self, entries: list[Entry]) -> None:
-        """Counts the entries that mean nobody who lives now."""
+    def expect(self, entries: list[ProcessEntry]) -> None:
+        """Count the entries whose pid means another process now."""
         for entry in entries:
             process = self._table.look(entry.pid)
             if process is not None and not self._same(entry, process):
                 self.reused += 1
 
-    def _same(self, entry: Entry, process: Process) -> bool:
+    def _same(self, entry: ProcessEntry, process: Process) -> bool:
         return (entry.boot, entry.start) == (self._table.boot, process.start) and self._marked(process.pid)
 
     def _left_behind(self, pid: int) -> bool:
-        """By its marks, or by the number that it inherited, which cleans no environment away."""
+        """Tell by the marks, or by the inherited number, which no clearing of the environment removes."""
         if self._marked(pid):
             return True
         tag = self._table.tag(pid) if self._spans else None

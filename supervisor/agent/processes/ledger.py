@@ -1,7 +1,7 @@
-"""The processes that run, and the numbers they have inherited, on disk: empty files whose names say all.
+"""The running processes, and the numbers they have inherited, on disk: empty files, whose names hold everything.
 
-So there is nothing to tear or repair. Nothing is synced: a killed daemon leaves its page cache to the kernel, and
-after a power cut nothing runs any more.
+An empty file can't be torn and needs no repair. Nothing is synced: after a kill the kernel still has the page cache,
+and after a power cut nothing runs any more.
 """
 
 import contextlib
@@ -12,7 +12,7 @@ SPAN = "span"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ProcessEntry:
     boot: str
     pid: int
     start: int
@@ -22,19 +22,19 @@ class Entry:
         return f"{self.pid}.{self.start}.{self.boot}"
 
 
-class Ledger:
+class ProcessLedger:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: ProcessEntry) -> None:
         (self._directory / entry.name).touch()
 
-    def remove(self, entry: Entry) -> None:
+    def remove(self, entry: ProcessEntry) -> None:
         (self._directory / entry.name).unlink(missing_ok=True)
 
     def claim(self, boot: str, top: int) -> None:
-        """The numbers of this life's commands, see tags.py, for whoever comes after a kill."""
+        """Record the numbers of this life's commands, see tags.py, for the daemon that follows after a kill."""
         (self._directory / f"{SPAN}.{top}.{boot}").touch()
 
     def claims(self) -> list[tuple[str, int]]:
@@ -44,12 +44,12 @@ class Ledger:
     def withdraw(self, boot: str, top: int) -> None:
         (self._directory / f"{SPAN}.{top}.{boot}").unlink(missing_ok=True)
 
-    def entries(self) -> list[Entry]:
-        """What doesn't look like an entry is not ours to judge, and is left."""
+    def entries(self) -> list[ProcessEntry]:
+        """Return the entries. Other files are left alone."""
         found = []
         for path in self._directory.iterdir():
             pid, _, rest = path.name.partition(".")
             start, _, boot = rest.partition(".")
             with contextlib.suppress(ValueError):
-                found.append(Entry(boot, int(pid), int(start)))
+                found.append(ProcessEntry(boot, int(pid), int(start)))
         return found

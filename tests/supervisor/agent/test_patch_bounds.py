@@ -1,4 +1,4 @@
-"""What one patch may cost, and how much of it is told: each bound is met by a refusal that names it."""
+"""The cost of one patch, and the size of its report: each bound is met by a refusal that names it."""
 
 import asyncio
 import threading
@@ -11,7 +11,6 @@ import pytest
 from actors.events import PatchApplyBegin
 from actors.ids import CallId
 from supervisor.agent.bounds import Bounds
-from supervisor.agent.chore import Chore, Stopped, in_worker
 from supervisor.agent.patch.apply import apply_plan
 from supervisor.agent.patch.diff import unified_diff
 from supervisor.agent.patch.effort import Effort
@@ -21,6 +20,7 @@ from supervisor.agent.patch.grammar import parse
 from supervisor.agent.patch.plan import PatchPlan, plan_patch
 from supervisor.agent.patch.turn_diff import TurnChanges, git_diff
 from supervisor.agent.tools.patching import _planned
+from supervisor.agent.worker_job import JobStopped, WorkerJob, in_worker
 from tests.supervisor.agent.commands import limited
 from tests.support.file_tree import file_tree
 
@@ -210,11 +210,11 @@ def test_a_plan_that_is_being_made_ends_with_the_turn_that_wanted_it(tmp_path: P
     text = "\n".join(["*** Begin Patch", "*** Update File: f", *chunks, "*** End Patch"])
     begun, outcomes = threading.Event(), []
 
-    def work(chore: Chore) -> None:
+    def work(job: WorkerJob) -> None:
         begun.set()
         try:
-            _planned(chore, text, tmp_path, Bounds())
-        except Stopped:
+            _planned(job, text, tmp_path, Bounds())
+        except JobStopped:
             outcomes.append("stopped")
 
     async def scene() -> None:

@@ -1,4 +1,4 @@
-"""What a turn's patches changed, as git shows it: git itself reads it and computes the same ids."""
+"""The diff of a turn's patches, as git shows it: git itself reads it and computes the same ids."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Where chunks belong, what becomes of the text around them, and how it is shown."""
+"""The place of chunks in a file, the text around them, and their diffs."""
 
 import difflib
 
@@ -204,7 +204,7 @@ def test_diffs_are_those_of_difflib(old: list[str], new: list[str], context: int
 
 
 def applied(content: str, diff: list[str]) -> str:
-    """An independent little `patch`: goes by the line numbers of the hunks alone."""
+    """Apply a diff, as an independent little `patch`: goes by the line numbers of the hunks alone."""
     lines = split_lines(content)
     result: list[str] = []
     done = 0

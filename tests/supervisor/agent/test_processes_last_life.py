@@ -1,4 +1,4 @@
-"""A daemon is killed; what its commands were doing is ended at the start of the next, and nothing else is."""
+"""A daemon is killed; its commands are ended at the start of the next, and nothing else is."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ import pytest
 from supervisor.agent.processes import Processes, Swept, sweep_last_life
 from supervisor.agent.processes.command import INSTANCE as INSTANCE_MARK
 from supervisor.agent.processes.command import TURN as TURN_MARK
-from supervisor.agent.processes.ledger import Entry, Ledger
+from supervisor.agent.processes.ledger import ProcessEntry, ProcessLedger
 from supervisor.agent.processes.platform import table_of_this_system
 from supervisor.agent.processes.tags import WIDTH
 from tests.faults.house import until
@@ -35,14 +35,14 @@ def sweep(ledger: Path) -> Swept:
     return limited(sweep_last_life(ledger, INSTANCE, grace_s=0.1))
 
 
-def entry_of(pid: int, *, later: int = 0) -> Entry:
+def entry_of(pid: int, *, later: int = 0) -> ProcessEntry:
     process = TABLE.look(pid)
     assert process is not None
-    return Entry(TABLE.boot, pid, process.start + later)
+    return ProcessEntry(TABLE.boot, pid, process.start + later)
 
 
 def kill_a_daemon(ledger: Path, token: str, *more: str) -> None:
-    """In the middle of many commands."""
+    """Kill a daemon in the middle of many commands."""
     daemon = subprocess.Popen(
         [sys.executable, "-m", host.__name__, str(ledger), token, INSTANCE, *more],
         cwd=ROOT,
@@ -79,7 +79,7 @@ def test_nothing_of_a_killed_daemon_survives_the_start_of_the_next(tmp_path: Pat
     token = new_token()
     kill_a_daemon(tmp_path / "ledger", token)
     assert alive(token)
-    entries = len(Ledger(tmp_path / "ledger").entries())
+    entries = len(ProcessLedger(tmp_path / "ledger").entries())
     swept = sweep(tmp_path / "ledger")
     assert not alive(token)
     assert swept.ended >= entries > 10
@@ -91,7 +91,7 @@ def test_nothing_of_a_killed_daemon_survives_the_start_of_the_next(tmp_path: Pat
 def test_a_number_that_is_somebody_elses_now_is_not_touched(
     tmp_path: Path, bystander: subprocess.Popen[bytes]
 ) -> None:
-    ledger = Ledger(tmp_path)
+    ledger = ProcessLedger(tmp_path)
     ledger.add(entry_of(bystander.pid, later=-1))
     ledger.add(entry_of(bystander.pid))  # even the start time may agree by chance: the marks don't
     swept = sweep(tmp_path)
@@ -128,20 +128,20 @@ def test_a_daemon_started_from_within_a_command_does_not_end_itself(tmp_path: Pa
 
 
 def test_a_number_of_the_last_lifes_commands_ends_a_process_and_one_in_between_does_not(tmp_path: Path) -> None:
-    """The second is what the daemon itself had, and what it started besides: the program of `notify`."""
+    """The number in between is the daemon's own, and that of its other children, like the program of `notify`."""
     top = 1 << 40
     become = "import os, resource, sys; n = int(sys.argv[1]); resource.setrlimit(10, (n, n)); "
     become += "os.execve('/bin/sleep', ['sleep', '300'], {})"
     numbers = (top - 1, top - 2, top - 3 - WIDTH, top + 1)
     started = [subprocess.Popen([sys.executable, "-c", become, str(number)]) for number in numbers]
     until(lambda: [TABLE.tag(process.pid) for process in started] == list(numbers), "they have no numbers")
-    Ledger(tmp_path).claim("another boot", top)
+    ProcessLedger(tmp_path).claim("another boot", top)
     assert sweep(tmp_path).ended == 0
-    Ledger(tmp_path).claim(TABLE.boot, top)
+    ProcessLedger(tmp_path).claim(TABLE.boot, top)
     assert sweep(tmp_path).ended == 1
     assert started[0].wait() == -15
     assert [process.poll() for process in started[1:]] == [None] * 3
-    assert Ledger(tmp_path).claims() == []
+    assert ProcessLedger(tmp_path).claims() == []
     for process in started[1:]:
         process.kill()
         process.wait()
@@ -150,14 +150,14 @@ def test_a_number_of_the_last_lifes_commands_ends_a_process_and_one_in_between_d
 def test_a_life_that_ends_in_order_leaves_no_claim(tmp_path: Path) -> None:
     async def one_life() -> list[tuple[str, int]]:
         async with Processes(tmp_path, INSTANCE, 0.2):
-            return Ledger(tmp_path).claims()
+            return ProcessLedger(tmp_path).claims()
 
     assert len(limited(one_life())) == 1
-    assert Ledger(tmp_path).claims() == []
+    assert ProcessLedger(tmp_path).claims() == []
 
 
 def test_what_is_no_entry_is_left_in_the_ledger(tmp_path: Path) -> None:
     (tmp_path / "README").touch()
-    assert Ledger(tmp_path).entries() == []
+    assert ProcessLedger(tmp_path).entries() == []
     sweep(tmp_path)
     assert (tmp_path / "README").exists()

@@ -1,4 +1,4 @@
-"""Scripts: what is judged plain is exactly what bash executes, and everything odd is not safe."""
+"""Scripts: those judged plain are exactly what bash executes, and everything odd is not safe."""
 
 import os
 import shlex
@@ -101,7 +101,7 @@ NASTY = [
     *('ls "$"', "$(rm f)", "`rm f`", "ls $'x'", 'ls $"x"', "ls $'\\x72m'"),
     # assignments
     *("x=1", "x=1 ls", "PATH=. ls", "LD_PRELOAD=./x ls", "x+=1 ls", "x[0]=1 ls", "ls; x=1", "GIT_PAGER=x git log"),
-    # words bash makes something else of
+    # words that bash changes
     *("ls *", "ls ?", "ls [a]", "ls *.py", "find *", "rg x *", "ls ~", "ls ~/x", "ls ~root", "ls {a,b}", "ls {1..3}"),
     *("find . {-delete,x}", "ls a{b,c}", "ls !(x)", "ls @(x)", "ls +(x)", "ls x=~", "ls \\*"),
     # escapes and odd quotes
@@ -209,7 +209,7 @@ command_not_found_handle() { record "$@"; }
 
 
 class Bash:
-    """Real bash without a program to run: what it would execute is written down, word by word."""
+    """Real bash without a program to run: it writes down, word by word, what it would execute."""
 
     def __init__(self, folder: Path) -> None:
         self._log = folder / "log"
@@ -235,7 +235,7 @@ class Bash:
 
     @staticmethod
     def _taken(record: Path) -> tuple[str, ...]:
-        """One record a file: the parts of a pipeline write at the same time."""
+        """Return the records, one a file: the parts of a pipeline write at the same time."""
         words = record.read_bytes().decode().split("\0")[:-1]
         record.unlink()
         return tuple(words)
@@ -309,7 +309,7 @@ CommandList = list[tuple[tuple[str, list[tuple[str, str]]], str]]
 
 
 def as_script(commands: CommandList) -> str:
-    """Without what would join the last one to nothing."""
+    """Join the commands to a script, without the last operator, which would join nothing."""
     text = "".join(name + "".join(map("".join, arguments)) + join for (name, arguments), join in commands)
     return text[: len(text) - len(commands[-1][1])]
 
@@ -385,7 +385,7 @@ SLOW = ("a|", "a;", "a ", "a&&a|", "a=(", "${", "<<A ", "<<A\n", "[[ a =~ (", "(
 
 @pytest.mark.parametrize("piece", SLOW)
 def test_no_script_keeps_the_parser_busy(piece: str) -> None:
-    """It is read on the loop's thread, where everybody waits meanwhile."""
+    """Parsing happens on the loop's thread, where everybody waits meanwhile."""
     began = time.process_time()
     plain_commands((piece * SCRIPT_LIMIT_CHARS)[:SCRIPT_LIMIT_CHARS])
     plain_commands(piece * 500)

@@ -24,7 +24,7 @@ from actors.orders import (
     AnswerAgent,
     Completed,
     GiveInput,
-    InputWaits,
+    OfferInput,
     Outcome,
     RunAgent,
     StopAgent,
@@ -265,7 +265,7 @@ class Daemon:
                 session.tell(ReadersWait())
             case SetTimer(name, delay_s) if name != "idle":
                 self.clock.after(delay_s, session, TimerFired(name))
-            case SetTimer() | TakeMore() | InputWaits():
+            case SetTimer() | TakeMore() | OfferInput():
                 pass  # no test waits for idleness
             case _:
                 raise NotImplementedError(effect)

@@ -1,7 +1,7 @@
-"""What a model says while it answers, free of any wire. A leaf.
+"""Events of a model's answer, free of any wire. A leaf.
 
-A delta belongs to the item that is open; the `…Done` that closes it says everything again. Reasoning and text come
-before the calls of a response, `Finished` comes last, and what a broken stream left open is void.
+A delta belongs to the item that is open; the `…Done` that closes it repeats the whole text. Reasoning and text come
+before the calls of a response, `ResponseEnd` comes last, and items that a broken stream left open are void.
 """
 
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class RawReasoningDelta:
 
 @dataclass(frozen=True, slots=True)
 class ReasoningDone:
-    """`id` is the model's, empty where the wire has none: then the model doesn't want the item back."""
+    """The end of a reasoning item. Without an `id`, as on the chat wire, the model doesn't want it back."""
 
     id: str
     summary: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ class CallDone:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of this response. None where the server didn't say."""
+    """Tokens of this response. None where the server gave no number."""
 
     input: int
     output: int
@@ -67,9 +67,9 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class ResponseEnd:
     response_id: str = ""
 
 
 Delta = TextDelta | ReasoningDelta | RawReasoningDelta
-News = Delta | TextDone | SectionBreak | ReasoningDone | CallDone | Usage | Finished
+StreamEvent = Delta | TextDone | SectionBreak | ReasoningDone | CallDone | Usage | ResponseEnd

@@ -1,7 +1,7 @@
-"""One turn's news on its way to the session: collected, coalesced, one batch under way at a time.
+"""One turn's output on its way to the session: collected, coalesced, one batch under way at a time.
 
-Filled on the loop thread; the session itself fetches what has collected meanwhile, so that the loop is not woken for
-each batch.
+Filled on the loop thread; the session itself fetches the next batch, so that the loop is not woken for each of
+them.
 """
 
 import asyncio
@@ -19,16 +19,16 @@ from actors.messages import Address
 from actors.orders import AgentNews, AgentOutput, Outcome, TurnEnded
 from actors.shared import soon
 
-ROOM = 128 * 1024  # characters that may wait; whoever produces more waits for the session
+ROOM = 128 * 1024  # characters that may wait; a producer of more waits for the session
 
-NOT_A_DELTA = 64  # characters that other news counts as
-NEW_DELTA = 256  # and a delta that doesn't continue the one before: each costs more than what is in it
+NOT_A_DELTA = 64  # characters that any other event counts as
+NEW_DELTA = 256  # a delta that starts a new item costs this much beside its text
 
 TextDelta = AgentMessageDelta | AgentReasoningDelta | AgentReasoningRawContentDelta
 
 
 class _Growing:
-    """Deltas of one item in a row, which are one. Only their content is kept, and joined once, when they go."""
+    """Adjacent deltas of one item, to be sent as one. Only their content is kept, and joined when they leave."""
 
     __slots__ = ("_bytes", "_sample", "_words")
 
@@ -39,7 +39,7 @@ class _Growing:
         self._keep(first)
 
     def add(self, delta: TextDelta | ExecCommandOutputDelta) -> bool:
-        """False if it is not of the same item, kind and stream."""
+        """Add a delta, or return False if it is of another item, kind or stream."""
         sample = self._sample
         if type(delta) is not type(sample) or delta.item_id != sample.item_id:
             return False
@@ -70,8 +70,8 @@ STREAMED = (
 )
 
 
-class Outflow:
-    """While a batch is under way the next one grows, so the busier the session, the fewer the messages."""
+class OutputBatcher:
+    """Collects output while a batch is under way, so the busier the session, the fewer the messages."""
 
     def __init__(self, turn: TurnId, session: Address[AgentOutput | TurnEnded]) -> None:
         self._turn = turn
@@ -84,8 +84,8 @@ class Outflow:
         self._ending = False
         self._room = asyncio.Event()
         self._room.set()
-        self._crowded = False  # somebody may wait for room
-        self.gone = False  # the session does not exist any more; what is said is said to nobody
+        self._crowded = False  # a producer may wait for room
+        self.gone = False  # the session does not exist any more; output is dropped
 
     def emit(self, *news: AgentNews) -> None:
         with self._lock:
@@ -95,22 +95,22 @@ class Outflow:
                 self._send_what_is_due()
 
     async def room(self) -> None:
-        """Back-pressure: returns when the session keeps up."""
+        """Wait until the session keeps up (back-pressure)."""
         await self._room.wait()
 
     def taken(self) -> None:
-        """From any thread: the session has taken the last batch and gets the next, if there is one."""
+        """Send the next batch, if there is one: the session has taken the last. From any thread."""
         with self._lock:
             self._under_way = False
             self._send_what_is_due()
 
     def end_soon(self) -> None:
-        """The turn is being stopped. Output goes on streaming; the rest goes with the last word, in one commit."""
+        """Prepare for the end of a stopped turn: output still streams, everything else waits for the last message."""
         with self._lock:
             self._ending = True
 
     def finish(self, outcome: Outcome) -> None:
-        """The last word, and what waits goes with it."""
+        """Send the outcome, and with it everything that waits, so that both are one commit."""
         with self._lock:
             self._tell(TurnEnded(self._turn, outcome, self._collected()))
 
@@ -160,5 +160,5 @@ class Outflow:
         try:
             self._session.tell(message)
         except GreenroomError:
-            self.gone = True  # its registry abandons us in a moment
+            self.gone = True  # the registry abandons this turn in a moment
             self._under_way = False

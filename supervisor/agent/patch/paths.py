@@ -1,4 +1,4 @@
-"""What a path in a patch means: which file it is, and how it is shown. Reads links, opens nothing."""
+"""The meaning of a path in a patch: the file, and how it is shown. Reads links, opens nothing."""
 
 import os
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ LONGEST_PATH = 4095  # the kernel's own bound
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PatchPath:
     written: str  # as in the patch
     shown: Path  # absolute, for people and events
     real: Path  # with its folder resolved, for everything else
 
 
-def place(written: str, cwd: Path) -> Place:
-    """`..` is taken as text before any link is resolved, so that what is shown is what is meant."""
+def patch_path(written: str, cwd: Path) -> PatchPath:
+    """Make a path. `..` is applied to the text before links are resolved, so that the shown path is the one meant."""
     try:
         os.fsencode(written)
     except UnicodeEncodeError:
@@ -30,10 +30,10 @@ def place(written: str, cwd: Path) -> Place:
     if not plain.name or written.endswith("/"):
         raise PatchMismatch(f"{written} is a directory, not a file")
     real = Path(os.path.realpath(plain.parent)) / plain.name
-    return Place(written, _shown(real, cwd), real)
+    return PatchPath(written, _shown(real, cwd), real)
 
 
 def _shown(real: Path, cwd: Path) -> Path:
-    """In the working directory's own spelling where it lies below it; else where it really is, links or not."""
+    """Show a path below the working directory in that directory's spelling, and any other resolved."""
     base = Path(os.path.realpath(cwd))
     return cwd / real.relative_to(base) if real.is_relative_to(base) else real

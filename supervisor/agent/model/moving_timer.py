@@ -1,19 +1,19 @@
-"""Waiting again and again for the next of many small things, each within a time. Loop thread."""
+"""Repeated waits for the next of many small things, each with a time-out. Loop thread."""
 
 import asyncio
 
 
-class Patience:
-    """One timer for a whole stream: each wait only moves the time at which it would matter."""
+class MovingTimer:
+    """One timer for a whole stream: each wait only moves its deadline."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._waiting: asyncio.Future[None] | None = None
         self._deadline: float | None = None
-        self._alarm: asyncio.TimerHandle | None = None  # rings at the deadline or before it
+        self._alarm: asyncio.TimerHandle | None = None  # fires at the deadline or before it
 
     async def wait(self, timeout_s: float | None) -> None:
-        """Until somebody ends it. TimeoutError when that takes too long."""
+        """Wait until `end` is called. Raises TimeoutError when that takes too long."""
         self._waiting = self._loop.create_future()
         self._deadline = None if timeout_s is None else self._loop.time() + timeout_s
         if self._deadline is not None and (self._alarm is None or self._alarm.when() > self._deadline):
@@ -28,7 +28,7 @@ class Patience:
             self._waiting.set_result(None)
 
     def close(self) -> None:
-        """There will be no more waiting."""
+        """End the wait, and the timer for good."""
         self.end()
         if self._alarm is not None:
             self._alarm.cancel()

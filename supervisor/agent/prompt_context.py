@@ -1,4 +1,4 @@
-"""What a model is told about where it works: instructions, the project's AGENTS.md, directory, policy, sandbox.
+"""Context for a model about its workplace: instructions, the project's AGENTS.md, directory, policy, sandbox.
 
 Reads files, so it runs in a worker thread; knows no conversation.
 """
@@ -34,7 +34,7 @@ class Notice:
 
 
 def notices(settings: Settings, home: Path, max_bytes: int) -> Iterator[Notice]:
-    """What should stand in the history now. Whoever asks compares with what stands there."""
+    """Yield the notices that the history should contain now. The caller compares them with those it contains."""
     guides = guide_texts(settings.cwd, home, max_bytes)
     if guides:
         text = SEPARATOR.join(guides)
@@ -58,7 +58,7 @@ def environment_context(settings: Settings) -> str:
 
 
 def guide_texts(cwd: Path, home: Path, max_bytes: int) -> list[str]:
-    """The user's own guide, then the repository's from its root down to the directory, `max_bytes` in all."""
+    """Return the user's own guide, then the repository's from its root to the directory, `max_bytes` in all."""
     texts, room = [], max_bytes
     for place in (home, *_from_root_down(cwd)):
         text = _read(place / GUIDE, room)
@@ -77,7 +77,7 @@ def _from_root_down(cwd: Path) -> list[Path]:
 
 
 def _read(path: Path, room: int) -> str:
-    """No guide is the normal case; one that can't be read is as good as none, for the model works without."""
+    """Return a guide's text, or nothing if there is none or it can't be read: the model works without it."""
     try:
         return read_ordinary(path, room).decode("utf-8", "ignore").strip()
     except OSError:

@@ -9,9 +9,9 @@ import pytest
 from actors.events import MessageKind
 from actors.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxPolicy, Settings, WorkspaceWrite
 from supervisor.agent.bounds import Bounds
-from supervisor.agent.model.history import Image, LocalImage, Text
+from supervisor.agent.model.request import Image, LocalImage, Text
 from supervisor.agent.pictures import readable
-from supervisor.agent.surroundings import environment_context, guide_texts, notices
+from supervisor.agent.prompt_context import environment_context, guide_texts, notices
 
 
 def settings(cwd: Path, sandbox: SandboxPolicy | None = None) -> Settings:
@@ -85,7 +85,7 @@ def test_a_guide_that_is_no_file_is_none(tmp_path: Path) -> None:
 
 
 def test_a_guide_that_is_a_pipe_holds_nobody_up(tmp_path: Path) -> None:
-    """A turn must not wait for somebody to write into it."""
+    """A turn must not wait for a writer of the pipe."""
     os.mkfifo(tmp_path / "AGENTS.md")
     assert guide_texts(tmp_path, tmp_path / "nowhere", 1000) == []
 
@@ -131,7 +131,7 @@ def test_a_picture_that_cannot_be_sent_is_said_in_words(tmp_path: Path) -> None:
     "address", ["notes.txt", "", "file:///etc/passwd", "file://[", "data:text/plain,x", "ftp://x"]
 )
 def test_an_address_that_no_provider_reads_is_said_in_words(address: str) -> None:
-    """A provider would refuse it, and with it every later request of the conversation."""
+    """A provider would refuse the address, and with it every later request of the conversation."""
     said = readable(Image(address), Path("/"))
     assert isinstance(said, Text)
     assert "its address is neither https: nor data:image/" in said.text

@@ -1,4 +1,4 @@
-"""Which transcript a turn begins with: the one in memory if it is surely the journal's, else the journal's."""
+"""The transcript that a turn begins with: the remembered one if it surely is the journal's, else the journal's."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -11,11 +11,11 @@ from actors.ids import ConversationId, TurnId
 from actors.orders import RunAgent
 from actors.records import Append, Head, Record
 from actors.settings import Settings
-from supervisor.agent import history
+from supervisor.agent import transcripts
 from supervisor.agent.bounds import Bounds
-from supervisor.agent.history import Histories
-from supervisor.agent.model.history import said
-from supervisor.agent.transcript import Transcript
+from supervisor.agent.model.request import said
+from supervisor.agent.transcript import ModelTranscript
+from supervisor.agent.transcripts import TranscriptCache
 from tests.fakes.journal import FakeJournal
 from tests.supervisor.agent.agents import CONVERSATION, an_input, an_order
 from tests.supervisor.agent.commands import limited
@@ -48,7 +48,7 @@ STORED = (
 
 def test_the_first_turn_after_a_start_reads_the_journal_with_its_own_input() -> None:
     async def scene() -> None:
-        transcript = await Histories(journal_of(*STORED)).open(order(len(STORED)))
+        transcript = await TranscriptCache(journal_of(*STORED)).open(order(len(STORED)))
         assert transcript.items == [said("user", "old"), said("assistant", "answer"), said("user", "new")]
         assert transcript.heard == ["new"]
 
@@ -57,7 +57,7 @@ def test_the_first_turn_after_a_start_reads_the_journal_with_its_own_input() -> 
 
 def test_the_turn_that_a_conversation_begins_with_reads_nothing() -> None:
     async def scene() -> None:
-        transcript = await Histories(FakeJournal()).open(replace(order(3), first=True))
+        transcript = await TranscriptCache(FakeJournal()).open(replace(order(3), first=True))
         assert transcript.items == [said("user", "new")]
         assert transcript.heard == ["new"]
 
@@ -66,7 +66,7 @@ def test_the_turn_that_a_conversation_begins_with_reads_nothing() -> None:
 
 def test_nothing_beyond_the_orders_seq_is_read() -> None:
     async def scene() -> None:
-        transcript = await Histories(journal_of(*STORED)).open(order(3))
+        transcript = await TranscriptCache(journal_of(*STORED)).open(order(3))
         assert transcript.items == [said("user", "old"), said("assistant", "answer")]
 
     limited(scene())
@@ -74,9 +74,9 @@ def test_nothing_beyond_the_orders_seq_is_read() -> None:
 
 def test_a_long_history_is_read_in_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scene() -> None:
-        monkeypatch.setattr(history, "PAGE", 4)
+        monkeypatch.setattr(transcripts, "PAGE", 4)
         many = [ev.AgentMessage(message=str(number)) for number in range(50)]
-        transcript = await Histories(journal_of(*many)).open(order(50))
+        transcript = await TranscriptCache(journal_of(*many)).open(order(50))
         assert transcript.items == [said("assistant", str(number)) for number in range(50)]
 
     limited(scene())
@@ -84,11 +84,11 @@ def test_a_long_history_is_read_in_pages(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_a_transcript_that_was_kept_is_used_with_the_new_input() -> None:
     async def scene() -> None:
-        histories = Histories(FakeJournal())
-        kept = Transcript()
+        cache = TranscriptCache(FakeJournal())
+        kept = ModelTranscript()
         kept.take(ev.AgentMessage(message="remembered"))
-        histories.keep(CONVERSATION, kept)
-        transcript = await histories.open(order(9))
+        cache.keep(CONVERSATION, kept)
+        transcript = await cache.open(order(9))
         assert transcript.items == [said("assistant", "remembered"), said("user", "new")]
 
     limited(scene())
@@ -96,16 +96,16 @@ def test_a_transcript_that_was_kept_is_used_with_the_new_input() -> None:
 
 @pytest.mark.parametrize("why", ["resumed", "forgotten", "taken"])
 def test_a_transcript_that_may_differ_from_the_journal_is_read_again(why: str) -> None:
-    """It is taken out when a turn begins, so that a turn which ends badly leaves none behind."""
+    """The transcript is taken out when a turn begins, so that a turn which ends badly leaves none behind."""
 
     async def scene() -> None:
-        histories = Histories(journal_of(*STORED))
-        histories.keep(CONVERSATION, Transcript())
+        cache = TranscriptCache(journal_of(*STORED))
+        cache.keep(CONVERSATION, ModelTranscript())
         if why == "forgotten":
-            histories.forget(CONVERSATION)
+            cache.forget(CONVERSATION)
         elif why == "taken":
-            await histories.open(order(len(STORED)))
-        transcript = await histories.open(order(len(STORED), resume=why == "resumed"))
+            await cache.open(order(len(STORED)))
+        transcript = await cache.open(order(len(STORED), resume=why == "resumed"))
         assert len(transcript.items) == 3
 
     limited(scene())
@@ -113,31 +113,31 @@ def test_a_transcript_that_may_differ_from_the_journal_is_read_again(why: str) -
 
 def test_only_so_many_are_kept_and_the_oldest_goes_first() -> None:
     async def scene() -> None:
-        histories = Histories(journal_of(*STORED), Bounds(transcripts=3))
-        histories.keep(CONVERSATION, Transcript())
+        cache = TranscriptCache(journal_of(*STORED), Bounds(transcripts=3))
+        cache.keep(CONVERSATION, ModelTranscript())
         for number in range(3):
-            histories.keep(ConversationId(f"other-{number}"), Transcript())
-        assert len((await histories.open(order(len(STORED)))).items) == 3
+            cache.keep(ConversationId(f"other-{number}"), ModelTranscript())
+        assert len((await cache.open(order(len(STORED)))).items) == 3
 
     limited(scene())
 
 
 def test_transcripts_are_kept_up_to_so_many_bytes_together() -> None:
-    def kept(text: str) -> Transcript:
-        transcript = Transcript()
+    def kept(text: str) -> ModelTranscript:
+        transcript = ModelTranscript()
         transcript.take(ev.AgentMessage(message=text))
         return transcript
 
     async def scene() -> None:
-        histories = Histories(journal_of(*STORED), Bounds(transcripts_bytes=10_000))
-        histories.keep(CONVERSATION, kept("x" * 6_000))
-        histories.keep(CONVERSATION, kept("y" * 6_000))  # in place of the first, so it counts once
-        assert (await histories.open(order(len(STORED)))).items[0] == said("assistant", "y" * 6_000)
-        histories.keep(CONVERSATION, kept("z" * 6_000))
-        histories.keep(ConversationId("other"), kept("x" * 6_000))
-        assert len((await histories.open(order(len(STORED)))).items) == 3
-        histories.keep(ConversationId("huge"), kept("x" * 10_001))
-        assert histories.statistics() == {"transcripts": 0, "size": 0}
+        cache = TranscriptCache(journal_of(*STORED), Bounds(transcripts_bytes=10_000))
+        cache.keep(CONVERSATION, kept("x" * 6_000))
+        cache.keep(CONVERSATION, kept("y" * 6_000))  # replaces the first, so it counts once
+        assert (await cache.open(order(len(STORED)))).items[0] == said("assistant", "y" * 6_000)
+        cache.keep(CONVERSATION, kept("z" * 6_000))
+        cache.keep(ConversationId("other"), kept("x" * 6_000))
+        assert len((await cache.open(order(len(STORED)))).items) == 3
+        cache.keep(ConversationId("huge"), kept("x" * 10_001))
+        assert cache.statistics() == {"transcripts": 0, "size": 0}
 
     limited(scene())
 
@@ -145,19 +145,19 @@ def test_transcripts_are_kept_up_to_so_many_bytes_together() -> None:
 def test_a_journal_that_ends_too_early_is_an_error_and_not_a_shorter_history() -> None:
     async def scene() -> None:
         with pytest.raises(UnknownConversation, match="ends at 6, not at 7"):
-            await Histories(journal_of(*STORED)).open(order(7))
+            await TranscriptCache(journal_of(*STORED)).open(order(7))
         with pytest.raises(UnknownConversation):
-            await Histories(FakeJournal()).open(an_order())
+            await TranscriptCache(FakeJournal()).open(an_order())
 
     limited(scene())
 
 
 def test_items_without_a_letter_have_a_size_too() -> None:
     """A model may say a thousand of them in one answer."""
-    histories = Histories(FakeJournal(), Bounds(transcripts_bytes=1_000_000))
+    cache = TranscriptCache(FakeJournal(), Bounds(transcripts_bytes=1_000_000))
     for number in range(10):
-        transcript = Transcript()
+        transcript = ModelTranscript()
         for _ in range(1000):
             transcript.take(ev.AgentMessage(message=""))
-        histories.keep(ConversationId(f"c{number}"), transcript)
-    assert histories.statistics()["transcripts"] < 3
+        cache.keep(ConversationId(f"c{number}"), transcript)
+    assert cache.statistics()["transcripts"] < 3

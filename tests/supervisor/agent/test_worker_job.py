@@ -1,4 +1,4 @@
-"""Work in a worker: what it leaves behind when it fails."""
+"""Work in a worker thread: nothing is left behind when it fails."""
 
 import asyncio
 import gc
@@ -6,17 +6,17 @@ import tracemalloc
 
 import pytest
 
-from supervisor.agent.chore import Chore, in_worker
+from supervisor.agent.worker_job import WorkerJob, in_worker
 
 
-def failing(chore: Chore) -> None:
+def failing(job: WorkerJob) -> None:
     made = bytes(4_000_000)
-    chore.go_on()
+    job.go_on()
     raise ValueError(len(made))
 
 
 def test_nothing_that_failed_work_has_made_stays_in_memory() -> None:
-    """The collector of cycles comes seldom, and is paused while there is work."""
+    """The garbage collector comes seldom, and is paused while there is work."""
 
     async def scene() -> int:
         tracemalloc.start()

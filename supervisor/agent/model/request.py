@@ -1,4 +1,4 @@
-"""What a model reads: one request, free of any wire. Plain data, made by whoever knows the conversation."""
+"""The input of a model: one request, free of any wire. Plain data, made by code that knows the conversation."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class LocalImage:
 
 
 Part = Text | Image | LocalImage
-Role = Literal["user", "assistant", "developer"]  # on the chat wire the last is `system`
+Role = Literal["user", "assistant", "developer"]  # the chat wire calls the last `system`
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """`arguments` are the model's own characters, which need not be JSON."""
+    """A call. `arguments` is the model's own text, which need not be JSON."""
 
     call_id: CallId
     name: str
@@ -52,7 +52,7 @@ class Called:
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class Returned:
     call_id: CallId
     output: str
 
@@ -66,12 +66,12 @@ class Reasoned:
     encrypted_content: str | None = None
 
 
-HistoryItem = Said | Called | Answered | Reasoned
+HistoryItem = Said | Called | Returned | Reasoned
 
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """`parameters` is a JSON Schema; nobody changes it after it was given."""
+    """A tool for the model. `parameters` is a JSON Schema, which must not be changed afterwards."""
 
     name: str
     description: str
@@ -80,7 +80,10 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """Effort NONE also stands for a model that doesn't reason. By `session_id` the provider finds its cache."""
+    """A request.
+
+    Effort NONE also stands for a model that doesn't reason; `session_id` is the key of the provider's cache.
+    """
 
     model: str
     instructions: str
@@ -93,7 +96,7 @@ class ModelRequest:
 
 
 def unread(picture: LocalImage) -> str:
-    """The words for a picture that nobody has read: the wires are total."""
+    """Return the words for a picture that was not read, so that a wire can encode every part."""
     return f"[the picture {picture.path}]"
 
 

@@ -123,4 +123,4 @@ def test_a_program_that_fails_is_logged_and_the_turn_is_well(
 
 
 async def everybody_ended(house: House) -> None:
-    await asyncio.gather(*house.engine._notifier._watching)
+    await asyncio.gather(*house.engine._turn_hook._watching)

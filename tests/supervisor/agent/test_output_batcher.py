@@ -1,4 +1,4 @@
-"""News on its way to the session: in order, one batch under way, growing while it is, bounded, and ended once."""
+"""Output on its way to the session: in order, one batch under way, growing while it is, bounded, and ended once."""
 
 import asyncio
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from actors import events as ev
 from actors.ids import CallId, ItemId
 from actors.orders import AgentNews, AgentOutput, Completed, Stopped, TurnEnded
-from supervisor.agent.outflow import ROOM, Outflow
+from supervisor.agent.output_batcher import ROOM, OutputBatcher
 from tests.fakes.session import FakeSession
 from tests.supervisor.agent.agents import TURN
 from tests.supervisor.agent.commands import limited
@@ -33,16 +33,16 @@ def sent(session: FakeSession) -> list[tuple[AgentNews, ...]]:
 def test_the_first_news_goes_at_once_and_the_next_waits_until_it_was_taken() -> None:
     async def scene() -> None:
         session = FakeSession()
-        flow = Outflow(TURN, session)
-        flow.emit(words("a"))
-        flow.emit(words("b"))
-        flow.emit(words("c"))
+        batcher = OutputBatcher(TURN, session)
+        batcher.emit(words("a"))
+        batcher.emit(words("b"))
+        batcher.emit(words("c"))
         assert sent(session) == [(words("a"),)]
-        flow.taken()
+        batcher.taken()
         assert sent(session) == [(words("a"),), (words("bc"),)]
-        flow.taken()
+        batcher.taken()
         assert len(session.messages) == 2
-        flow.emit(words("d"))
+        batcher.emit(words("d"))
         assert sent(session)[2:] == [(words("d"),)]
 
     limited(scene())
@@ -68,11 +68,11 @@ def test_the_first_news_goes_at_once_and_the_next_waits_until_it_was_taken() -> 
 def test_deltas_of_one_item_in_a_row_become_one(news: list[AgentNews], batch: list[AgentNews]) -> None:
     async def scene() -> None:
         session = FakeSession()
-        flow = Outflow(TURN, session)
-        flow.emit(ev.BackgroundEvent(message="first"))
+        batcher = OutputBatcher(TURN, session)
+        batcher.emit(ev.BackgroundEvent(message="first"))
         for one in news:
-            flow.emit(one)
-        flow.taken()
+            batcher.emit(one)
+        batcher.taken()
         assert sent(session)[1] == tuple(batch)
 
     limited(scene())
@@ -83,11 +83,11 @@ def test_many_deltas_become_one_without_copying_them_each_time() -> None:
 
     async def scene() -> None:
         session = FakeSession()
-        flow = Outflow(TURN, session)
-        flow.emit(words("-"))
+        batcher = OutputBatcher(TURN, session)
+        batcher.emit(words("-"))
         for _ in range(100_000):
-            flow.emit(words("word "))
-        flow.taken()
+            batcher.emit(words("word "))
+        batcher.taken()
         (last,) = sent(session)[1]
         assert last == words("word " * 100_000)
 
@@ -97,15 +97,15 @@ def test_many_deltas_become_one_without_copying_them_each_time() -> None:
 def test_who_says_too_much_waits_for_the_session() -> None:
     async def scene() -> None:
         session = FakeSession()
-        flow = Outflow(TURN, session)
-        flow.emit(words("a"))
-        flow.emit(words("x" * (ROOM + 1)))
-        waiting = asyncio.create_task(flow.room())
+        batcher = OutputBatcher(TURN, session)
+        batcher.emit(words("a"))
+        batcher.emit(words("x" * (ROOM + 1)))
+        waiting = asyncio.create_task(batcher.room())
         await asyncio.sleep(0)
         assert not waiting.done()
-        flow.taken()
+        batcher.taken()
         await waiting
-        await flow.room()
+        await batcher.room()
 
     limited(scene())
 
@@ -113,10 +113,10 @@ def test_who_says_too_much_waits_for_the_session() -> None:
 def test_what_waits_goes_with_the_end() -> None:
     async def scene() -> None:
         session = FakeSession()
-        flow = Outflow(TURN, session)
-        flow.emit(words("a"))
-        flow.emit(words("b"))
-        flow.finish(Completed("ab"))
+        batcher = OutputBatcher(TURN, session)
+        batcher.emit(words("a"))
+        batcher.emit(words("b"))
+        batcher.finish(Completed("ab"))
         assert session.messages == [
             AgentOutput(TURN, (words("a"),)),
             TurnEnded(TURN, Completed("ab"), (words("b"),)),
@@ -128,14 +128,14 @@ def test_what_waits_goes_with_the_end() -> None:
 def test_of_a_turn_that_is_stopped_output_streams_on_and_the_rest_goes_with_the_end() -> None:
     async def scene() -> None:
         session = FakeSession()
-        flow = Outflow(TURN, session)
-        flow.end_soon()
-        flow.emit(words("still writing"))
-        flow.taken()
-        flow.emit(ev.BackgroundEvent(message="killed"))
-        flow.taken()
+        batcher = OutputBatcher(TURN, session)
+        batcher.end_soon()
+        batcher.emit(words("still writing"))
+        batcher.taken()
+        batcher.emit(ev.BackgroundEvent(message="killed"))
+        batcher.taken()
         assert session.messages == [AgentOutput(TURN, (words("still writing"),))]
-        flow.finish(Stopped())
+        batcher.finish(Stopped())
         assert session.messages[1:] == [TurnEnded(TURN, Stopped(), (ev.BackgroundEvent(message="killed"),))]
 
     limited(scene())
@@ -145,12 +145,12 @@ def test_a_session_that_is_gone_holds_nobody_up() -> None:
     async def scene() -> None:
         session = FakeSession()
         session.gone = True
-        flow = Outflow(TURN, session)
+        batcher = OutputBatcher(TURN, session)
         for _ in range(10):
-            flow.emit(words("x" * ROOM))
-            await flow.room()
-        flow.finish(Completed())
-        assert flow.gone
+            batcher.emit(words("x" * ROOM))
+            await batcher.room()
+        batcher.finish(Completed())
+        assert batcher.gone
 
     limited(scene())
 
@@ -158,31 +158,31 @@ def test_a_session_that_is_gone_holds_nobody_up() -> None:
 def test_a_session_that_goes_while_somebody_waits_lets_them_on() -> None:
     async def scene() -> None:
         session = FakeSession()
-        flow = Outflow(TURN, session)
-        flow.emit(words("a"))
-        flow.emit(words("x" * (ROOM + 1)))
+        batcher = OutputBatcher(TURN, session)
+        batcher.emit(words("a"))
+        batcher.emit(words("x" * (ROOM + 1)))
         session.gone = True
-        flow.taken()
-        await flow.room()
-        flow.emit(words("b"))
-        await flow.room()
+        batcher.taken()
+        await batcher.room()
+        batcher.emit(words("b"))
+        await batcher.room()
 
     limited(scene())
 
 
 def test_the_order_of_news_is_kept_whatever_the_session_does(tmp_path: Path) -> None:
-    """Emitting and taking in every pattern of eight steps: joined together it is always the same."""
+    """Every pattern of eight steps of emitting and taking gives the same events, joined together."""
     del tmp_path
 
     async def scene() -> None:
         for pattern in range(256):
             session = FakeSession()
-            flow = Outflow(TURN, session)
+            batcher = OutputBatcher(TURN, session)
             for step in range(8):
-                flow.emit(words(str(step), ITEM if step % 3 else OTHER))
+                batcher.emit(words(str(step), ITEM if step % 3 else OTHER))
                 if pattern >> step & 1:
-                    flow.taken()
-            flow.finish(Completed())
+                    batcher.taken()
+            batcher.finish(Completed())
             said = [one for batch in sent(session) for one in batch]
             assert "".join(one.delta for one in said if isinstance(one, ev.AgentMessageDelta)) == "01234567"
             assert isinstance(session.messages[-1], TurnEnded)

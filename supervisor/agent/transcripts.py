@@ -1,4 +1,4 @@
-"""A conversation's transcript, from memory or from the journal. Loop thread; reads in a worker thread."""
+"""Transcripts of conversations, from memory or from the journal. Loop thread; reads in a worker thread."""
 
 from collections import OrderedDict
 
@@ -9,35 +9,35 @@ from actors.items import text_of
 from actors.orders import PendingInput, RunAgent
 from actors.ports import Journal
 from supervisor.agent.bounds import DEFAULTS, Bounds
-from supervisor.agent.chore import Chore, in_worker
-from supervisor.agent.transcript import Transcript
+from supervisor.agent.transcript import ModelTranscript
+from supervisor.agent.worker_job import WorkerJob, in_worker
 
 PAGE = 1024  # events read in one go
-ITEM_BYTES = 512  # of an item, beside its letters; a model may say many that have none
+ITEM_BYTES = 512  # of an item, beside its text; a model may make many items without any
 
 
-class Histories:
-    """Remembers some transcripts between turns; the rest is read again when needed.
+class TranscriptCache:
+    """The transcripts of recent conversations between turns; others are read again when needed.
 
-    One that may differ from the journal is forgotten, never mended.
+    A transcript that may differ from the journal is dropped, never repaired.
     """
 
     def __init__(self, journal: Journal, bounds: Bounds = DEFAULTS) -> None:
         self._journal = journal
         self._bounds = bounds
-        self._kept: OrderedDict[ConversationId, Transcript] = OrderedDict()
-        self._size = 0  # of those that are kept
+        self._kept: OrderedDict[ConversationId, ModelTranscript] = OrderedDict()
+        self._size = 0  # of the transcripts that are kept
 
-    async def open(self, order: RunAgent) -> Transcript:
-        """With everything the order's turn begins with. It is the caller's until `keep`."""
-        kept = Transcript() if order.first else self._take(order.conversation)
+    async def open(self, order: RunAgent) -> ModelTranscript:
+        """Return the transcript with which the order's turn begins. It belongs to the caller until `keep`."""
+        kept = ModelTranscript() if order.first else self._take(order.conversation)
         if kept is None or order.resume:
             return await in_worker(self._read, order.conversation, order.seq)
         kept.take(TaskStarted())
         take_inputs(kept, order.inputs)
         return kept
 
-    def keep(self, conversation: ConversationId, transcript: Transcript) -> None:
+    def keep(self, conversation: ConversationId, transcript: ModelTranscript) -> None:
         transcript.rest()
         self.forget(conversation)
         self._kept[conversation] = transcript
@@ -51,16 +51,16 @@ class Histories:
     def statistics(self) -> dict[str, int]:
         return {"transcripts": len(self._kept), "size": self._size}
 
-    def _take(self, conversation: ConversationId) -> Transcript | None:
+    def _take(self, conversation: ConversationId) -> ModelTranscript | None:
         kept = self._kept.pop(conversation, None)
         if kept is not None:
             self._size -= held(kept)
         return kept
 
-    def _read(self, chore: Chore, conversation: ConversationId, until: int) -> Transcript:
-        transcript, after = Transcript(), 0
+    def _read(self, job: WorkerJob, conversation: ConversationId, until: int) -> ModelTranscript:
+        transcript, after = ModelTranscript(), 0
         while after < until:
-            chore.go_on()
+            job.go_on()
             page = self._journal.read(conversation, after, PAGE)
             if page is None or not page.records:
                 raise UnknownConversation(f"the history of {conversation} ends at {after}, not at {until}")
@@ -71,11 +71,11 @@ class Histories:
         return transcript
 
 
-def held(transcript: Transcript) -> int:
+def held(transcript: ModelTranscript) -> int:
     return transcript.size + ITEM_BYTES * transcript.count
 
 
-def take_inputs(transcript: Transcript, inputs: tuple[PendingInput, ...]) -> None:
-    """What the session has stored as taken, in the same words."""
+def take_inputs(transcript: ModelTranscript, inputs: tuple[PendingInput, ...]) -> None:
+    """Add the inputs with the text that the session has stored."""
     for one in inputs:
         transcript.take(UserMessage(message=text_of(one.items), items=one.items, item_id=ItemId(one.id)))

@@ -1,7 +1,7 @@
-"""Runs the user's own program after each completed turn, as `notify` in the config names it. Never waits for it.
+"""Run the user's program after each completed turn, as `notify` in the config names it. Never waits for it.
 
 The program is no part of the turn: it stays in the daemon's own session, where no turn looks for its processes, and
-outlives the daemon if it likes. Loop thread, which spawns everything.
+may outlive the daemon. Loop thread, which spawns everything.
 """
 
 import asyncio
@@ -23,8 +23,8 @@ from supervisor.agent.turn import Turn
 log = structlog.get_logger()
 
 
-class Notifier:
-    """One for all conversations. What it can't start is logged; the turn has ended well all the same."""
+class TurnHook:
+    """The hook of all conversations. A failed start is logged; the turn has completed all the same."""
 
     def __init__(self, program: Callable[[], Sequence[str]], around: Callable[[ConversationId], Around]) -> None:
         self._program = program
@@ -50,7 +50,7 @@ class Notifier:
         return subprocess.Popen(  # noqa: S603  # the user's own program, from the user's own config
             argv,
             env={name: value for name, value in env.items() if name not in MARKS},
-            cwd="/",  # not the project: `python -m` and the like take code from where they start
+            cwd="/",  # not the project: `python -m` and the like import code from their working directory
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -58,7 +58,7 @@ class Notifier:
         )
 
     async def close(self) -> None:
-        """Looks away; what still runs goes on."""
+        """Stop watching the programs; those that run go on."""
         watching = list(self._watching)
         for watch in watching:
             watch.cancel()
@@ -78,7 +78,7 @@ def _told(turn: Turn, outcome: Completed) -> str:
 
 
 async def _watch(popen: "subprocess.Popen[bytes]", program: str) -> None:
-    """So that no zombie is left, and a failure is known."""
+    """Wait for the program, so that no zombie is left and a failure is logged."""
     ending = Exit(popen.pid)
     try:
         await ending.future
@@ -87,4 +87,4 @@ async def _watch(popen: "subprocess.Popen[bytes]", program: str) -> None:
     finally:
         ending.close()
         if popen.returncode is None:
-            popen.returncode = 0  # nobody will wait for it any more, and its collection must not warn of that
+            popen.returncode = 0  # nobody waits for it any more, and the garbage collector must not warn of that
