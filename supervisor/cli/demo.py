@@ -26,7 +26,7 @@ WORK = "plan write, read; then write note.txt: buy milk"
 CONFINED = ("--sandbox", "workspace-write")
 UNCONFINED = ("--sandbox", "danger-full-access")
 QUESTION = "ask date > /dev/null && echo done"
-PROGRAM = (sys.executable, "-m", "supervisor.cli.main")
+PROGRAM = (sys.executable, "-m", "supervisor.cli.app")
 KEPT_ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "TERM", "COLUMNS", "NO_COLOR", "PYTHONPATH", "VIRTUAL_ENV", "TZ")
 
 

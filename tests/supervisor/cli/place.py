@@ -20,12 +20,12 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from supervisor.cli.main import main
+from supervisor.cli.app import main
 from tests.supervisor.cli.emulator import Emulator
 from tests.support.warden import MARK
 
 PATIENCE_S = 20.0  # for anything; a busy machine takes a second or two
-PROGRAM = (sys.executable, "-m", "supervisor.cli.main")
+PROGRAM = (sys.executable, "-m", "supervisor.cli.app")
 ROOT = Path(__file__).resolve().parents[3]
 
 

@@ -14,8 +14,8 @@ from typing import Any, cast
 import pytest
 
 from supervisor.cli import examination, mcp, service
-from supervisor.cli.door import verb_first
-from supervisor.cli.main import main
+from supervisor.cli.app import main
+from supervisor.cli.entry import verb_first
 from supervisor.cli.man import pages
 from supervisor.cli.verbs import shown
 from supervisor.single import AlreadyRunning
@@ -204,7 +204,7 @@ def test_mcp_hands_its_options_to_the_bridge(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_wrong_words_for_mcp_are_one_line_like_elsewhere(place: Place) -> None:
-    program = "import sys; from supervisor.cli.door import main; sys.exit(main())"
+    program = "import sys; from supervisor.cli.entry import main; sys.exit(main())"
     client = subprocess.run(
         [sys.executable, "-c", program, "mcp", "--nonsense"],
         env=place.env, cwd=place.work, capture_output=True, text=True, check=False, timeout=20,

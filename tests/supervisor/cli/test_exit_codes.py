@@ -154,7 +154,7 @@ def test_130_and_143_the_client_was_stopped_and_the_conversation_goes_on(
 def test_a_reader_that_has_gone_ends_us_like_other_programs(place: Place) -> None:
     for _ in range(3):
         place.new("say x")
-    words = " ".join(["exec", *(f"'{word}'" for word in ("python3", "-m", "supervisor.cli.main"))])
+    words = " ".join(["exec", *(f"'{word}'" for word in ("python3", "-m", "supervisor.cli.app"))])
     done = subprocess.run(
         ["bash", "-c", f"set -o pipefail; ({words.replace('python3', sys.executable)} help attach; exit $?) | true"],
         env=place.env,

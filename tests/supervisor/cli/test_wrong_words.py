@@ -94,7 +94,7 @@ def test_wrong_arguments_of_what_runs_on_are_answered_too(place: Place, name: st
     more = (["-c", "no-setting"], ["--sandbox", "none"]) if name == "mcp" else (["@nobody"], [""])
     for words in (["--no-such-option"], *more):
         done = subprocess.run(
-            [sys.executable, "-m", "supervisor.cli.main", name, *words],
+            [sys.executable, "-m", "supervisor.cli.app", name, *words],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

@@ -1,4 +1,4 @@
-"""What `greenroom` runs first: an editor's bridge at once, everything else by the full command line."""
+"""The entry point of `greenroom`: starts the bridge for `mcp` at once, and the command line for every other verb."""
 
 import sys
 
@@ -15,7 +15,7 @@ def main() -> int:
         from supervisor.cli.mcp import main as bridge
 
         return bridge(words[1:])
-    from supervisor.cli.main import main as everything
+    from supervisor.cli.app import main as everything
 
     return everything()
 

@@ -1,4 +1,4 @@
-"""The door: `greenroom VERB …`. Finds the verb, imports what that one needs, turns problems into exit codes."""
+"""The command line: finds the verb, imports its module, runs it and turns problems into exit codes."""
 
 import importlib
 import os
