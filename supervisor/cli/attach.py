@@ -8,7 +8,7 @@ from supervisor.cli import ids
 from supervisor.cli.arguments import number
 from supervisor.cli.client import Control, Json
 from supervisor.cli.show.keys import there_are
-from supervisor.cli.show.watch import Manner, Watch, coming_back
+from supervisor.cli.show.watch import Watch, WatchOptions, coming_back
 from supervisor.cli.terminal import Paint
 
 LOOK_BACK = 200  # events, for the beginning of the last turn
@@ -21,7 +21,7 @@ def run(chosen: Namespace) -> int:
 
 def attached(control: Control, conversation: str, chosen: Namespace) -> int:
     """Until the person leaves."""
-    watch = Watch(control, conversation, Manner(as_json=chosen.json, read_only=chosen.ro))
+    watch = Watch(control, conversation, WatchOptions(as_json=chosen.json, read_only=chosen.ro))
 
     def work() -> int:
         answer = watch.attach(_cursor(control, conversation, chosen.since))

@@ -12,7 +12,7 @@ from supervisor.cli.pager import paged
 from supervisor.cli.show import lines
 from supervisor.cli.show.screen import Screen
 from supervisor.cli.show.transcript import Transcript
-from supervisor.cli.show.watch import Manner, Watch, coming_back
+from supervisor.cli.show.watch import Watch, WatchOptions, coming_back
 from supervisor.cli.words import when
 
 LINES = 100  # events, where nobody says how many or since when
@@ -53,8 +53,8 @@ def _written(found: Iterable[Json], stream: TextIO, *, raw: bool) -> None:
 
 def _followed(control: Control, conversation: str, after: int, chosen: Namespace) -> int:
     """Ctrl-C is how one leaves here, and the way back is known."""
-    manner = Manner(as_json=chosen.json, read_only=True, raw=chosen.raw, keys=False, one_stream=True)
-    watch = Watch(control, conversation, manner)
+    options = WatchOptions(as_json=chosen.json, read_only=True, raw=chosen.raw, keys=False, one_stream=True)
+    watch = Watch(control, conversation, options)
 
     def work() -> int:
         watch.attach(after)

@@ -8,7 +8,7 @@ from supervisor.cli import exits, ids
 from supervisor.cli.arguments import pairs, seconds
 from supervisor.cli.client import Control, Json, Refused
 from supervisor.cli.problems import Problem
-from supervisor.cli.show.watch import Manner, Watch, coming_back
+from supervisor.cli.show.watch import Watch, WatchOptions, coming_back
 from supervisor.cli.starting import ensure
 from supervisor.cli.words import many
 from supervisor.cli.written import json_text
@@ -105,7 +105,7 @@ def _accepted(control: Control, conversation: str, accepted: Json, if_busy: str)
 def _watched(
     control: Control, conversation: str, after: int | None, said: Json, *, as_json: bool, limit_s: float | None = None
 ) -> int:
-    watch = Watch(control, conversation, Manner(as_json=as_json))
+    watch = Watch(control, conversation, WatchOptions(as_json=as_json))
 
     def work() -> int:
         watch.attach(after)

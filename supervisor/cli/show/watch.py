@@ -27,8 +27,8 @@ from supervisor.cli.words import clean
 TICK_S = 0.1  # of the spinner, where there is one
 
 
-class Manner(NamedTuple):
-    """How it is shown."""
+class WatchOptions(NamedTuple):
+    """Choices for how a conversation is shown."""
 
     as_json: bool = False
     read_only: bool = False
@@ -38,21 +38,21 @@ class Manner(NamedTuple):
 
 
 class Watch:
-    def __init__(self, control: Control, conversation: str, manner: Manner) -> None:
+    def __init__(self, control: Control, conversation: str, options: WatchOptions) -> None:
         self._control = control
         self.conversation = conversation
-        self._manner = manner
-        terminal = is_terminal() and not manner.as_json
-        self._keyboard = keys.Keyboard() if terminal and manner.keys and keys.there_are() else None
-        one = terminal or manner.one_stream
+        self._options = options
+        terminal = is_terminal() and not options.as_json
+        self._keyboard = keys.Keyboard() if terminal and options.keys and keys.there_are() else None
+        one = terminal or options.one_stream
         told = Screen(sys.stdout if one else sys.stderr, live=terminal)
         said = told if one else Screen(sys.stdout, live=False)
         self.screen = told
         self._said = said
         paint = Paint(sys.stdout if one else sys.stderr)
-        self.transcript = Transcript(said, told, paint, raw=manner.raw, markdown=terminal)
+        self.transcript = Transcript(said, told, paint, raw=options.raw, markdown=terminal)
         self.ending = Ending()
-        self._talk = Talk(paint, read_only=manner.read_only)
+        self._talk = Talk(paint, read_only=options.read_only)
         self._scene = Scene()
         self.seq = 0
         self._subscription = ""
@@ -65,7 +65,7 @@ class Watch:
 
     def attach(self, after: int | None) -> Json:
         """Subscribe; what comes is shown by the loop."""
-        params: Json = {"conversation": self.conversation, "after": after, "read_only": self._manner.read_only}
+        params: Json = {"conversation": self.conversation, "after": after, "read_only": self._options.read_only}
         answer = self._control.call("conversation/attach", **params)
         self._subscription = answer["subscription"]
         self.seq = answer["seq"] if after is None else after
@@ -159,11 +159,11 @@ class Watch:
             self.screen.line(f"(events {params['gap'][0]} to {params['gap'][1]} are no longer stored)")
         for envelope in params["events"]:
             self.seq = envelope["seq"] or self.seq
-            if self._manner.as_json:
+            if self._options.as_json:
                 lines.write(envelope)
             self._follow(envelope)
         for request in params.get("pending") or ():
-            if request["approval_id"] not in self.transcript.questions and not self._manner.as_json:
+            if request["approval_id"] not in self.transcript.questions and not self._options.as_json:
                 self.transcript.ask(request)  # asked before what we were shown; who answers must have read it
         self._next_question()
 
@@ -172,7 +172,7 @@ class Watch:
         self._scene.partly = question in self.transcript.partly
         if question != self._scene.question:
             self._scene.question, self._scene.asked = question, time.time()
-            if question is not None and not (self._manner.read_only or self._manner.as_json):
+            if question is not None and not (self._options.read_only or self._options.as_json):
                 self._below(question)
 
     def _below(self, question: str) -> None:
@@ -185,7 +185,7 @@ class Watch:
 
     def _follow(self, envelope: Json) -> None:
         self.ending.take(envelope["event"])
-        if not self._manner.as_json:
+        if not self._options.as_json:
             self.transcript.take(envelope)
         kind = envelope["event"]["type"]
         if kind == "task_started":
