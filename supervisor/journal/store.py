@@ -9,12 +9,12 @@ from actors.errors import JournalError, SequenceConflict, StorageFailed, Storage
 from actors.ids import ConversationId
 from actors.records import Append, Head, Page, Record
 from supervisor.journal import retention
+from supervisor.journal.connections import Connections, Hole, read_page, read_part
 from supervisor.journal.failures import is_damage, mapped, typed
 from supervisor.journal.lock import Lock
 from supervisor.journal.opening import open_file
 from supervisor.journal.plan import Plan, Tail, dense
 from supervisor.journal.presence import Presence, problem
-from supervisor.journal.readers import Hole, Readers, read_page, read_part
 from supervisor.journal.rows import (
     PUT_END,
     PUT_EVENT,
@@ -65,7 +65,7 @@ class SqliteJournal:
         self._next_key = opened.next_key
         self._presence = Presence(path)
         self._rescued: str | None = None  # what was done about the loss that there is now
-        self._readers = Readers(path, self._reader)
+        self._connections = Connections(path, self._reader)
         self._pruned = 0  # the key that the current pass of `prune` has come to
         self._closed = False
 
@@ -127,7 +127,7 @@ class SqliteJournal:
             return
         self._closed = True
         lost = problem(self._presence)
-        self._readers.close()
+        self._connections.close()
         if lost is None:
             self._writer.close()  # the last connection: SQLite moves the WAL into the file and removes it
             self._lock.release_in_order()
@@ -188,19 +188,19 @@ class SqliteJournal:
         whole_bytes: int | None = None,
     ) -> Page | None:
         whole = self._whole_bytes if whole_bytes is None else whole_bytes
-        with self._watched(), self._readers.snapshot() as db:
+        with self._watched(), self._connections.snapshot() as db:
             return read_page(db, conversation, after, limit, max_bytes, whole)
 
     def part(self, conversation: ConversationId, seq: int, offset: int, count: int) -> bytes:
-        with self._watched(), self._readers.snapshot() as db:
+        with self._watched(), self._connections.snapshot() as db:
             return read_part(db, conversation, seq, offset, count)
 
     def head(self, conversation: ConversationId) -> Head | None:
-        with self._watched(), self._readers.snapshot() as db:
+        with self._watched(), self._connections.snapshot() as db:
             return get_head(db, conversation)
 
     def heads(self) -> list[Head]:
-        with self._watched(), self._readers.snapshot() as db:
+        with self._watched(), self._connections.snapshot() as db:
             return get_heads(db)
 
     @contextmanager

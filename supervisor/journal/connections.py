@@ -25,7 +25,7 @@ class Hole(Exception):
     """Events that the tail promises are not there: the file is damaged."""
 
 
-class Readers:
+class Connections:
     def __init__(self, path: Path, connect: Callable[[Path], sqlite3.Connection] = reader) -> None:
         self._path = path
         self._connect = connect
