@@ -100,7 +100,7 @@ def _bridge(paths: Paths, said: dict[str, object]) -> int:
         return 1
     client = StandardStreams()
     try:
-        return _run_to_the_end(client, Door(paths), hello(said), log)
+        return _run_to_the_end(client, DaemonAddress(paths), hello(said), log)
     except Exception:  # noqa: BLE001  # whatever it is: nothing of it may be lost, or get into the wire
         import traceback
 
@@ -110,11 +110,11 @@ def _bridge(paths: Paths, said: dict[str, object]) -> int:
         client.close()
 
 
-def _run_to_the_end(client: StandardStreams, door: Door, first: bytes, log: Log) -> int:
+def _run_to_the_end(client: StandardStreams, address: DaemonAddress, first: bytes, log: Log) -> int:
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     set_wakeup_fd(writer, warn_on_full_buffer=False)
-    bridge = Bridge(client, door, first, log.note, reader)
+    bridge = Bridge(client, address, first, log.note, reader)
     caught = [0]
 
     def stop(signum: int, _: FrameType | None) -> None:
@@ -130,8 +130,8 @@ def _run_to_the_end(client: StandardStreams, door: Door, first: bytes, log: Log)
     return caught[0]
 
 
-class Door:
-    """The way to the daemon of this home."""
+class DaemonAddress:
+    """The daemon of this home: how to reach it, and how to start it."""
 
     def __init__(self, paths: Paths) -> None:
         self._paths = paths
