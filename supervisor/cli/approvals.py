@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from actors.visible import visible
 from supervisor.cli import exits, ids, terminal
 from supervisor.cli.client import Control, Json
-from supervisor.cli.listing import Listing, present
+from supervisor.cli.listing import ListLayout, present
 from supervisor.cli.pager import paged
 from supervisor.cli.problems import Problem, report
 from supervisor.cli.questions import IN_A_LIST, block, body, home, row_of
@@ -21,7 +21,7 @@ RECENT = 200  # events of each
 LEAST = 2  # characters of an id
 DECISIONS = {"once": "approved", "conversation": "approved_for_session"}
 
-QUESTIONS = Listing(
+QUESTIONS = ListLayout(
     {
         "id": "Answer under this id.",
         "conversation": "Which conversation asks.",

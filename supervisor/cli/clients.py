@@ -5,12 +5,12 @@ from argparse import Namespace
 from actors.visible import visible
 from supervisor.cli import ids
 from supervisor.cli.client import Control, Json
-from supervisor.cli.listing import Listing, present
+from supervisor.cli.listing import ListLayout, present
 from supervisor.cli.problems import Problem
 from supervisor.cli.rows import home
 from supervisor.cli.table import Column, Row
 
-CLIENTS = Listing(
+CLIENTS = ListLayout(
     {
         "id": "The connection.",
         "name": "Its name, as it says.",

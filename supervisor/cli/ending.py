@@ -4,7 +4,7 @@ from supervisor.cli import exits
 from supervisor.cli.client import Json
 
 
-class Ending:
+class TurnOutcome:
     """`how` is in the words of the API; None while the turn runs, or where none has been seen."""
 
     def __init__(self) -> None:

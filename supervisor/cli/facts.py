@@ -4,7 +4,7 @@ import os
 from argparse import Namespace
 
 from supervisor.cli.client import Control, Down
-from supervisor.cli.listing import Listing, present
+from supervisor.cli.listing import ListLayout, present
 from supervisor.cli.problems import Problem
 from supervisor.cli.table import Column, Row
 from supervisor.cli.words import size
@@ -12,7 +12,7 @@ from supervisor.cli.written import json_text
 from supervisor.paths import locate, socket_path
 from supervisor.version import VERSION
 
-FILES = Listing(
+FILES = ListLayout(
     {"what": "Which file.", "bytes": "Its size.", "path": "Its path."},
     (
         Column("WHAT", lambda row: row["what"]),

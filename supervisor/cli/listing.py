@@ -18,7 +18,7 @@ _FIELD = re.compile(r"\{([a-z_][a-z0-9_.]*)\}")
 _ESCAPES = {"\\t": "\t", "\\n": "\n"}
 
 
-class Listing(NamedTuple):
+class ListLayout(NamedTuple):
     """`fields` are API: name and meaning. `empty` is said, to people only, when there is nothing.
 
     `block` draws a row on a terminal where a table would have to leave some of it out.
@@ -31,7 +31,7 @@ class Listing(NamedTuple):
     block: Callable[[Row, int, terminal.Paint], list[str]] | None = None
 
 
-def text(listing: Listing, rows: Sequence[Row], chosen: Namespace) -> list[str]:
+def text(listing: ListLayout, rows: Sequence[Row], chosen: Namespace) -> list[str]:
     """Lines for standard output."""
     if chosen.json is not None:
         return [_json(listing, rows, chosen.json)]
@@ -47,7 +47,7 @@ def text(listing: Listing, rows: Sequence[Row], chosen: Namespace) -> list[str]:
     return drawn(listing.columns, rows, columns, paint) if rows else []
 
 
-def present(listing: Listing, fetch: Callable[[], Sequence[Row]], chosen: Namespace) -> int:
+def present(listing: ListLayout, fetch: Callable[[], Sequence[Row]], chosen: Namespace) -> int:
     """Once, or with --watch whenever it has changed."""
     check(listing, chosen)
     if chosen.watch:
@@ -59,7 +59,7 @@ def present(listing: Listing, fetch: Callable[[], Sequence[Row]], chosen: Namesp
     return 0
 
 
-def _watched(listing: Listing, fetch: Callable[[], Sequence[Row]], chosen: Namespace) -> NoReturn:
+def _watched(listing: ListLayout, fetch: Callable[[], Sequence[Row]], chosen: Namespace) -> NoReturn:
     """An empty screen would look like one that has not been drawn yet."""
     before: list[str] | None = None
     while True:
@@ -77,7 +77,7 @@ def _for_people(chosen: Namespace) -> bool:
     return terminal.is_terminal() and chosen.json is None and chosen.format is None and not chosen.quiet
 
 
-def check(listing: Listing, chosen: Namespace) -> None:
+def check(listing: ListLayout, chosen: Namespace) -> None:
     """Before anything is asked for: a field that there is not."""
     named = list(_names(chosen.json)) if chosen.json else []
     named += [one.partition(".")[0] for one in _FIELD.findall(chosen.format or "")]
@@ -113,6 +113,6 @@ def _names(asked: str) -> list[str]:
     return [name.strip() for name in asked.split(",") if name.strip()]
 
 
-def _json(listing: Listing, rows: Sequence[Row], asked: str) -> str:
+def _json(listing: ListLayout, rows: Sequence[Row], asked: str) -> str:
     names = _names(asked) or list(listing.fields)
     return written([{name: row[name] for name in names} for row in rows])

@@ -10,8 +10,8 @@ from supervisor.cli.arguments import number
 from supervisor.cli.client import Control, Json
 from supervisor.cli.pager import paged
 from supervisor.cli.show import lines
+from supervisor.cli.show.printer import EventPrinter
 from supervisor.cli.show.screen import Screen
-from supervisor.cli.show.transcript import Transcript
 from supervisor.cli.show.watch import Watch, WatchOptions, coming_back
 from supervisor.cli.words import when
 
@@ -45,9 +45,9 @@ def _after(control: Control, conversation: str, since: str | None, last: int, co
 
 def _written(found: Iterable[Json], stream: TextIO, *, raw: bool) -> None:
     screen = Screen(stream, live=terminal.is_terminal())
-    transcript = Transcript(screen, screen, terminal.Paint(), raw=raw, markdown=terminal.is_terminal() and not raw)
+    printer = EventPrinter(screen, screen, terminal.Paint(), raw=raw, markdown=terminal.is_terminal() and not raw)
     for envelope in found:
-        transcript.take(envelope)
+        printer.take(envelope)
     screen.close()
 
 

@@ -5,7 +5,7 @@ import os
 from actors.visible import visible
 from supervisor.cli.client import Json
 from supervisor.cli.ids import short
-from supervisor.cli.listing import Listing
+from supervisor.cli.listing import ListLayout
 from supervisor.cli.table import Column, Row
 from supervisor.cli.words import age, one_line
 
@@ -61,4 +61,4 @@ COLUMNS = (
     Column("DIRECTORY", lambda row: home(row["cwd"] or ""), gives=True),
     Column("ABOUT", lambda row: one_line(row["preview"] or ""), gives=True),
 )
-LISTING = Listing(FIELDS, COLUMNS, "no conversations; `greenroom run PROMPT` starts one")
+LISTING = ListLayout(FIELDS, COLUMNS, "no conversations; `greenroom run PROMPT` starts one")

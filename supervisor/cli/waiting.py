@@ -7,7 +7,7 @@ from actors.visible import visible
 from supervisor.cli import exits, histories, ids
 from supervisor.cli.arguments import seconds
 from supervisor.cli.client import Control, Json
-from supervisor.cli.ending import Ending
+from supervisor.cli.ending import TurnOutcome
 from supervisor.cli.problems import Problem
 from supervisor.cli.written import json_text
 
@@ -51,7 +51,7 @@ class _Target:
         answer = control.call("conversation/attach", conversation=self.conversation, after=None, read_only=True)
         self._subscription, summary = answer["subscription"], answer["summary"]
         self._asks = bool(summary["pending"])
-        self.ending = Ending()
+        self.ending = TurnOutcome()
         self._ended = False
         self._learn(control, summary)
 

@@ -29,7 +29,7 @@ CLOSED = "that question is closed; nothing was answered, nothing was sent"
 PARTLY = "not all of it is on the screen; type show and Enter first"
 
 
-class Wish(Enum):
+class WatchAction(Enum):
     LEAVE = auto()
     INTERRUPT = auto()
     KILL = auto()
@@ -40,8 +40,8 @@ class Wish(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    wish: Wish
+class WatchCommand:
+    action: WatchAction
     text: str = ""  # what to say, or the decision
 
 
@@ -70,14 +70,14 @@ class Talk:
         self._asking = False
         self._interrupting = False
 
-    def press(self, key: str, scene: Scene, now: float, *, more: bool = False) -> Wanted | None:
+    def press(self, key: str, scene: Scene, now: float, *, more: bool = False) -> WatchCommand | None:
         """`more`: other keys came in the same moment, so this is no hand that types."""
         if key in {keys.CTRL_BACKSLASH, keys.CTRL_D}:
-            return Wanted(Wish.LEAVE)
+            return WatchCommand(WatchAction.LEAVE)
         if key == keys.CTRL_Z:
-            return Wanted(Wish.SUSPEND)
+            return WatchCommand(WatchAction.SUSPEND)
         if self._read_only:
-            return Wanted(Wish.LEAVE) if key in {keys.CTRL_C, "q"} else None
+            return WatchCommand(WatchAction.LEAVE) if key in {keys.CTRL_C, "q"} else None
         if key == keys.CTRL_C:
             return self._ctrl_c(scene)
         if self._asking:
@@ -96,27 +96,27 @@ class Talk:
     def _may_answer(self, scene: Scene, now: float) -> bool:
         return scene.question is not None and now - max(scene.asked, self._typed_at) >= LOOK_S
 
-    def _ctrl_c(self, scene: Scene) -> Wanted | None:
+    def _ctrl_c(self, scene: Scene) -> WatchCommand | None:
         if self._typed:
             self._typed = ""
             return None
         if not scene.running:
             self._asking = False
-            return Wanted(Wish.LEAVE)
+            return WatchCommand(WatchAction.LEAVE)
         if self._asking or self._interrupting:
             return self._interrupt(scene)
         self._asking = True
         return None
 
-    def _interrupt(self, scene: Scene) -> Wanted | None:
+    def _interrupt(self, scene: Scene) -> WatchCommand | None:
         self._asking = False
         if not scene.running:
             return None
-        wish = Wish.KILL if self._interrupting else Wish.INTERRUPT
+        action = WatchAction.KILL if self._interrupting else WatchAction.INTERRUPT
         self._interrupting = True
-        return Wanted(wish)
+        return WatchCommand(action)
 
-    def _type(self, key: str, scene: Scene, *, more: bool) -> Wanted | None:
+    def _type(self, key: str, scene: Scene, *, more: bool) -> WatchCommand | None:
         if isinstance(key, keys.Pasted):
             self._typed += key
             self._pasted = True
@@ -134,20 +134,20 @@ class Talk:
             self._typed += key
         return None
 
-    def _entered(self, said: str, scene: Scene) -> Wanted | None:
+    def _entered(self, said: str, scene: Scene) -> WatchCommand | None:
         word = said.lower()
         if word not in ANSWERS and not (word == SHOW and scene.question is not None):
-            return Wanted(Wish.SAY, said)
+            return WatchCommand(WatchAction.SAY, said)
         if scene.question is None:
             if self._seen is None:
-                return Wanted(Wish.SAY, said)
+                return WatchCommand(WatchAction.SAY, said)
             self._said = CLOSED
             return None
         if word == SHOW and not self._pasted:
-            return Wanted(Wish.SHOW)
+            return WatchCommand(WatchAction.SHOW)
         decision = ANSWERS.get(word, "")
         self._said = self._why_not(scene, decision)
-        return None if self._said else Wanted(Wish.ANSWER, decision)
+        return None if self._said else WatchCommand(WatchAction.ANSWER, decision)
 
     def _why_not(self, scene: Scene, decision: str) -> str:
         if self._pasted:

@@ -15,12 +15,12 @@ from typing import NamedTuple, NoReturn
 from actors.visible import visible
 from supervisor.cli import exits, ids
 from supervisor.cli.client import Control, Json, Lost, Refused, result_of
-from supervisor.cli.ending import Ending
+from supervisor.cli.ending import TurnOutcome
 from supervisor.cli.problems import Problem
 from supervisor.cli.show import keys, lines
+from supervisor.cli.show.printer import EventPrinter
 from supervisor.cli.show.screen import Screen
-from supervisor.cli.show.talk import Scene, Talk, Wanted, Wish
-from supervisor.cli.show.transcript import Transcript
+from supervisor.cli.show.talk import Scene, Talk, WatchAction, WatchCommand
 from supervisor.cli.terminal import Paint, is_terminal, size
 from supervisor.cli.words import clean
 
@@ -50,8 +50,8 @@ class Watch:
         self.screen = told
         self._said = said
         paint = Paint(sys.stdout if one else sys.stderr)
-        self.transcript = Transcript(said, told, paint, raw=options.raw, markdown=terminal)
-        self.ending = Ending()
+        self.printer = EventPrinter(said, told, paint, raw=options.raw, markdown=terminal)
+        self.ending = TurnOutcome()
         self._talk = Talk(paint, read_only=options.read_only)
         self._scene = Scene()
         self.seq = 0
@@ -70,7 +70,7 @@ class Watch:
         self._subscription = answer["subscription"]
         self.seq = answer["seq"] if after is None else after
         running = answer["summary"]["turn"] is not None
-        self.transcript.base = answer["summary"]["settings"]["cwd"]
+        self.printer.base = answer["summary"]["settings"]["cwd"]
         self._scene.running, self._scene.began = running, time.time()
         return answer
 
@@ -79,12 +79,12 @@ class Watch:
         self._awaited = request
         self._loop(lambda: self.result is not None, timeout_s)
         if self.result is None:
-            raise Left
+            raise PersonLeft
         return self.result
 
     def until_left(self) -> NoReturn:
         self._loop(lambda: False)
-        raise Left
+        raise PersonLeft
 
     # --- the loop -------------------------------------------------------------------------------------------------
 
@@ -163,13 +163,13 @@ class Watch:
                 lines.write(envelope)
             self._follow(envelope)
         for request in params.get("pending") or ():
-            if request["approval_id"] not in self.transcript.questions and not self._options.as_json:
-                self.transcript.ask(request)  # asked before what we were shown; who answers must have read it
+            if request["approval_id"] not in self.printer.questions and not self._options.as_json:
+                self.printer.ask(request)  # asked before what we were shown; who answers must have read it
         self._next_question()
 
     def _next_question(self) -> None:
-        question = next(iter(self.transcript.questions), None)
-        self._scene.partly = question in self.transcript.partly
+        question = next(iter(self.printer.questions), None)
+        self._scene.partly = question in self.printer.partly
         if question != self._scene.question:
             self._scene.question, self._scene.asked = question, time.time()
             if question is not None and not (self._options.read_only or self._options.as_json):
@@ -180,13 +180,13 @@ class Watch:
         short = ids.short(question)
         if self._keyboard is None:
             self.screen.line(f"  (`greenroom approve {short}` or `greenroom deny {short}` answers it)")
-        elif (height := self.transcript.heights.get(question, 0)) >= size()[1]:
+        elif (height := self.printer.heights.get(question, 0)) >= size()[1]:
             self.screen.line(f"  ({short} has {height} lines and begins above this window; scroll up to read it)")
 
     def _follow(self, envelope: Json) -> None:
         self.ending.take(envelope["event"])
         if not self._options.as_json:
-            self.transcript.take(envelope)
+            self.printer.take(envelope)
         kind = envelope["event"]["type"]
         if kind == "task_started":
             self._scene.running, self._scene.began = True, envelope["ts"]
@@ -210,29 +210,29 @@ class Watch:
 
     # --- from the keys --------------------------------------------------------------------------------------------
 
-    def _want(self, wanted: Wanted | None) -> None:
-        if wanted is None:
+    def _want(self, command: WatchCommand | None) -> None:
+        if command is None:
             return
-        match wanted.wish:
-            case Wish.LEAVE:
+        match command.action:
+            case WatchAction.LEAVE:
                 self._over = True
-            case Wish.INTERRUPT | Wish.KILL:
-                kill = wanted.wish is Wish.KILL
+            case WatchAction.INTERRUPT | WatchAction.KILL:
+                kill = command.action is WatchAction.KILL
                 self._ask("interrupt", "conversation/interrupt", conversation=self.conversation, kill=kill)
-            case Wish.ANSWER:
-                self._answer(wanted.text)
-            case Wish.SHOW:
+            case WatchAction.ANSWER:
+                self._answer(command.text)
+            case WatchAction.SHOW:
                 self._show()
-            case Wish.SAY:
-                self._ask("send", "conversation/send", conversation=self.conversation, prompt=wanted.text)
-            case Wish.SUSPEND:
+            case WatchAction.SAY:
+                self._ask("send", "conversation/send", conversation=self.conversation, prompt=command.text)
+            case WatchAction.SUSPEND:
                 self._suspend()
 
     def _answer(self, decision: str) -> None:
         question = self._scene.question
         if question is not None:
-            self.transcript.questions.pop(question, None)
-            self._scene.question = next(iter(self.transcript.questions), None)
+            self.printer.questions.pop(question, None)
+            self._scene.question = next(iter(self.printer.questions), None)
             self._scene.asked = time.time()
             self._show(whole=False)
             self._ask("answer", "approvals/answer", approval=question, decision=decision)
@@ -240,8 +240,8 @@ class Watch:
     def _show(self, *, whole: bool = True) -> None:
         """Again, or the next one: what was shown of it may be far above by now."""
         if self._scene.question is not None:
-            self.transcript.ask(self.transcript.questions[self._scene.question], whole=whole)
-            self._scene.partly = self._scene.question in self.transcript.partly
+            self.printer.ask(self.printer.questions[self._scene.question], whole=whole)
+            self._scene.partly = self._scene.question in self.printer.partly
             self._below(self._scene.question)
 
     def _ask(self, what: str, method: str, **params: object) -> None:
@@ -264,7 +264,7 @@ class Sources(NamedTuple):
     wake: int
 
 
-class Left(Exception):
+class PersonLeft(Exception):
     """The person went before the answer came."""
 
 
@@ -285,6 +285,6 @@ def coming_back(conversation: str, work: Callable[[], int], *, quietly: bool = F
         if not quietly:
             print(f"\ngreenroom: left; {back}", file=sys.stderr)
         raise
-    except Left:
+    except PersonLeft:
         print(f"left; {back}", file=sys.stderr)
         return exits.OK

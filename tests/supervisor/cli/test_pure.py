@@ -18,15 +18,15 @@ from actors.visible import unseen
 from supervisor.cli import words
 from supervisor.cli.arguments import pairs, parse, seconds
 from supervisor.cli.client import Refused
-from supervisor.cli.ending import Ending
+from supervisor.cli.ending import TurnOutcome
 from supervisor.cli.exits import of_turn
 from supervisor.cli.ids import proper
-from supervisor.cli.listing import Listing, filled, present
+from supervisor.cli.listing import ListLayout, filled, present
 from supervisor.cli.problems import Problem
 from supervisor.cli.show.keys import CTRL_C, CTRL_D, CTRL_U, ENTER, Keyboard, Pasted, _keys
 from supervisor.cli.show.markdown import rendered
 from supervisor.cli.show.screen import Screen
-from supervisor.cli.show.talk import CHANGED, CLOSED, PARTLY, PASTED, Scene, Talk, Wanted, Wish
+from supervisor.cli.show.talk import CHANGED, CLOSED, PARTLY, PASTED, Scene, Talk, WatchAction, WatchCommand
 from supervisor.cli.table import Column, drawn
 from supervisor.cli.terminal import Paint
 from supervisor.cli.verbs import VERBS, find, shown
@@ -174,7 +174,7 @@ def test_the_exit_code_of_a_turn(ending: str, denied: bool, code: int) -> None:
 
 
 def test_an_ending_is_of_the_last_turn_alone() -> None:
-    ending = Ending()
+    ending = TurnOutcome()
     for body in (
         {"type": "task_started"},
         {"type": "approval_resolved", "decision": "denied"},
@@ -192,15 +192,15 @@ def test_an_ending_is_of_the_last_turn_alone() -> None:
 # --- keys -----------------------------------------------------------------------------------------------------------
 
 
-def pressed(talk: Talk, keys: str, scene: Scene, now: float = 100.0) -> list[Wanted]:
-    return [wanted for key in keys if (wanted := talk.press(key, scene, now)) is not None]
+def pressed(talk: Talk, keys: str, scene: Scene, now: float = 100.0) -> list[WatchCommand]:
+    return [command for key in keys if (command := talk.press(key, scene, now)) is not None]
 
 
 def test_ctrl_c_asks_then_interrupts_then_kills() -> None:
     talk = Talk(Paint(io.StringIO()))
     assert pressed(talk, CTRL_C, BUSY) == []
     assert "Interrupt the turn?" in talk.foot(BUSY, 0, 80)
-    assert pressed(talk, CTRL_C * 2, BUSY) == [Wanted(Wish.INTERRUPT), Wanted(Wish.KILL)]
+    assert pressed(talk, CTRL_C * 2, BUSY) == [WatchCommand(WatchAction.INTERRUPT), WatchCommand(WatchAction.KILL)]
 
 
 def test_any_other_key_takes_the_interrupt_back_and_is_not_typed() -> None:
@@ -212,7 +212,7 @@ def test_any_other_key_takes_the_interrupt_back_and_is_not_typed() -> None:
 def test_ctrl_c_empties_what_was_typed_and_leaves_where_nothing_runs() -> None:
     talk = Talk(Paint(io.StringIO()))
     assert pressed(talk, f"abc{CTRL_C}", BUSY) == []
-    assert pressed(talk, CTRL_C, Scene()) == [Wanted(Wish.LEAVE)]
+    assert pressed(talk, CTRL_C, Scene()) == [WatchCommand(WatchAction.LEAVE)]
 
 
 @pytest.mark.parametrize(
@@ -229,16 +229,16 @@ def test_ctrl_c_empties_what_was_typed_and_leaves_where_nothing_runs() -> None:
 def test_an_answer_is_a_word_and_enter(word: str, decision: str) -> None:
     talk = Talk(Paint(io.StringIO()))
     assert pressed(talk, word, ASKED) == []
-    assert pressed(talk, ENTER, ASKED) == [Wanted(Wish.ANSWER, decision)]
+    assert pressed(talk, ENTER, ASKED) == [WatchCommand(WatchAction.ANSWER, decision)]
 
 
 @pytest.mark.parametrize("word", ["a", "q", "yes please", "why", "my"])
 def test_every_other_word_is_a_message(word: str) -> None:
-    assert pressed(Talk(Paint(io.StringIO())), f"{word}{ENTER}", ASKED) == [Wanted(Wish.SAY, word)]
+    assert pressed(Talk(Paint(io.StringIO())), f"{word}{ENTER}", ASKED) == [WatchCommand(WatchAction.SAY, word)]
 
 
 def test_where_nothing_is_asked_yes_is_a_message() -> None:
-    assert pressed(Talk(Paint(io.StringIO())), f"yes{ENTER}", BUSY) == [Wanted(Wish.SAY, "yes")]
+    assert pressed(Talk(Paint(io.StringIO())), f"yes{ENTER}", BUSY) == [WatchCommand(WatchAction.SAY, "yes")]
 
 
 def test_a_word_that_was_begun_before_the_question_stood_there_is_no_answer() -> None:
@@ -248,17 +248,17 @@ def test_a_word_that_was_begun_before_the_question_stood_there_is_no_answer() ->
     assert pressed(talk, "y", BUSY, 99.0) == []
     assert pressed(talk, ENTER, asked, 102.0) == []
     assert "the question came while you typed" in talk.foot(asked, 103.0, 100)
-    assert pressed(talk, f"also{ENTER}", asked, 103.0) == [Wanted(Wish.SAY, "also")]
+    assert pressed(talk, f"also{ENTER}", asked, 103.0) == [WatchCommand(WatchAction.SAY, "also")]
     assert pressed(talk, f"y{ENTER}", asked, 103.2) == []  # typed on: nobody has looked up
     assert pressed(talk, CTRL_U, asked, 104.0) == []
     assert "question: yes, no, always (in this" in talk.foot(asked, 105.0, 80)
-    assert pressed(talk, f"y{ENTER}", asked, 105.0) == [Wanted(Wish.ANSWER, "approved")]
+    assert pressed(talk, f"y{ENTER}", asked, 105.0) == [WatchCommand(WatchAction.ANSWER, "approved")]
 
 
 def test_a_word_that_was_erased_and_typed_again_counts_and_what_breaks_out_of_a_paste_does_not() -> None:
     talk = Talk(Paint(io.StringIO()))
     assert pressed(talk, f"yse{CTRL_U}", ASKED) == []
-    assert pressed(talk, f"no{ENTER}", ASKED, 100.2) == [Wanted(Wish.ANSWER, "denied")]
+    assert pressed(talk, f"no{ENTER}", ASKED, 100.2) == [WatchCommand(WatchAction.ANSWER, "denied")]
     talk = Talk(Paint(io.StringIO()))
     assert talk.press(Pasted("x"), ASKED, 100.0) is None
     assert pressed(talk, f"{CTRL_U}yes{ENTER}", ASKED, 100.1) == []
@@ -282,11 +282,12 @@ def test_what_is_pasted_is_one_draft_and_never_an_answer(pasted: str) -> None:
     talk = Talk(Paint(io.StringIO()))
     assert talk.press(Pasted(pasted), ASKED, 100.0) is None
     assert talk.foot(ASKED, 101.0, 80).startswith("> ")
-    wanted = talk.press(ENTER, ASKED, 101.0)
-    assert wanted in (None, Wanted(Wish.SAY, pasted.strip()))
+    command = talk.press(ENTER, ASKED, 101.0)
+    assert command in (None, WatchCommand(WatchAction.SAY, pasted.strip()))
     assert talk.press(Pasted("e"), ASKED, 102.0) is None
     assert pressed(talk, "\x7f", ASKED, 103.0) == []
-    assert pressed(talk, f"yes{ENTER}", ASKED, 104.0) == [Wanted(Wish.ANSWER, "approved")]  # all of it was typed
+    # Now all of it is typed.
+    assert pressed(talk, f"yes{ENTER}", ASKED, 104.0) == [WatchCommand(WatchAction.ANSWER, "approved")]
 
 
 def test_lines_that_come_all_at_once_answer_nothing() -> None:
@@ -303,8 +304,8 @@ def test_what_is_not_shown_whole_is_not_approved() -> None:
     assert "show (all of it), no" in talk.foot(scene, 100.0, 80)
     assert pressed(talk, f"always{ENTER}", scene) == []
     assert "not all of it" in talk.foot(scene, 101.0, 80)
-    assert pressed(talk, f"show{ENTER}", scene, 102.0) == [Wanted(Wish.SHOW)]
-    assert pressed(talk, f"no{ENTER}", scene, 103.0) == [Wanted(Wish.ANSWER, "denied")]
+    assert pressed(talk, f"show{ENTER}", scene, 102.0) == [WatchCommand(WatchAction.SHOW)]
+    assert pressed(talk, f"no{ENTER}", scene, 103.0) == [WatchCommand(WatchAction.ANSWER, "denied")]
 
 
 @pytest.mark.parametrize("columns", [40, 60, 79, 80, 120])
@@ -340,7 +341,7 @@ def test_a_paste_whose_end_was_lost_holds_nobody() -> None:
 def test_who_only_watches_can_only_leave() -> None:
     talk = Talk(Paint(io.StringIO()), read_only=True)
     assert pressed(talk, f"yhello{ENTER}", ASKED) == []
-    assert pressed(talk, CTRL_C, BUSY) == pressed(talk, CTRL_D, BUSY) == [Wanted(Wish.LEAVE)]
+    assert pressed(talk, CTRL_C, BUSY) == pressed(talk, CTRL_D, BUSY) == [WatchCommand(WatchAction.LEAVE)]
 
 
 def test_arrows_come_whole_and_are_not_typed() -> None:
@@ -391,7 +392,7 @@ def test_a_watched_list_says_once_that_it_is_empty(
             raise KeyboardInterrupt
         return answers.pop(0)
 
-    listing = Listing({"id": "Which."}, (Column("ID", lambda row: row["id"]),), "nothing yet")
+    listing = ListLayout({"id": "Which."}, (Column("ID", lambda row: row["id"]),), "nothing yet")
     chosen = Namespace(json=None, format=None, quiet=False, watch=True)
     with pytest.raises(KeyboardInterrupt):
         present(listing, fetch, chosen)

@@ -34,7 +34,7 @@ REFUSED = ("patch rejected: ", "exec command rejected: ")  # by policy; what a p
 MARKS = {"completed": "[x]", "in_progress": "[>]", "pending": "[ ]"}
 
 
-class Transcript:
+class EventPrinter:
     def __init__(
         self, said: Screen, told: Screen, paint: Paint, *, raw: bool = False, markdown: bool = False
     ) -> None:
