@@ -30,7 +30,15 @@ from supervisor.agent.workspace import temporary_of
 from supervisor.asked import asked
 from supervisor.branching import check_name, forked, guest, taken_in
 from supervisor.codex_services import Machine
-from supervisor.config import Arguments, Loaded, choose_provider, differences, load, overrides_from_json, settings_for
+from supervisor.config import (
+    Arguments,
+    LoadedConfig,
+    choose_provider,
+    differences,
+    load,
+    overrides_from_json,
+    settings_for,
+)
 from supervisor.config.ceiling import Ceiling, check_overrides
 from supervisor.config.complain import HIDDEN, is_secret
 from supervisor.config.derive import sandbox_policy, working_directory
@@ -62,7 +70,7 @@ class Services:
         switchboard: Switchboard,
         identity: Identity,
         stop: Callable[[float], None],
-        reread: Callable[[], Loaded] = load,
+        reread: Callable[[], LoadedConfig] = load,
     ) -> None:
         self._engine = engine
         self._switchboard = switchboard

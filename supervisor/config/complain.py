@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pydantic import ValidationError
 
 from supervisor.config.models import Config
-from supervisor.config.shape import KeyPath, Place, place_at, unknown_keys
+from supervisor.config.shape import KeyPath, KeyType, place_at, unknown_keys
 from supervisor.config.shared import WITHOUT_EFFECT
 from supervisor.redaction import names_a_secret, scrub
 
@@ -23,17 +23,17 @@ _SHOWN_CHARACTERS = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class ConfigProblem:
     """`text` follows on the name of the key."""
 
     path: KeyPath
     text: str
 
 
-def problems(tree: Mapping[str, object]) -> list[Problem]:
+def problems(tree: Mapping[str, object]) -> list[ConfigProblem]:
     """Why the tree is not a configuration; empty when it is one."""
     found = [
-        Problem(
+        ConfigProblem(
             ("model_providers", name),
             "the built-in provider can't be redefined; expected a name other than "
             f"{', '.join(BUILT_IN_PROVIDERS)} (OPENAI_BASE_URL, CODEX_OSS_BASE_URL say where the built-in ones are)",
@@ -49,17 +49,17 @@ def problems(tree: Mapping[str, object]) -> list[Problem]:
     return found
 
 
-def strangers(tree: Mapping[str, object]) -> list[Problem]:
+def strangers(tree: Mapping[str, object]) -> list[ConfigProblem]:
     """Keys that nobody reads, with the one that was probably meant."""
     found = []
-    for path, known in unknown_keys(Place.of(Config), tree):
+    for path, known in unknown_keys(KeyType.of(Config), tree):
         name = str(path[-1])
         reason = WITHOUT_EFFECT.get(name if path[0] == "profiles" else ".".join(map(str, path)))
         if reason is not None:
-            found.append(Problem(path, f"has no effect here: {reason}"))
+            found.append(ConfigProblem(path, f"has no effect here: {reason}"))
             continue
         near = difflib.get_close_matches(name, known, n=1)
-        found.append(Problem(path, f"unknown key, ignored{f'; did you mean `{near[0]}`?' if near else ''}"))
+        found.append(ConfigProblem(path, f"unknown key, ignored{f'; did you mean `{near[0]}`?' if near else ''}"))
     return found
 
 
@@ -98,10 +98,10 @@ def is_secret(path: KeyPath) -> bool:
     return names_a_secret(str(last)) or (bool(above) and above[-1] in _VALUES_HIDDEN)
 
 
-def _mismatch(tree: Mapping[str, object], path: KeyPath) -> Problem:
+def _mismatch(tree: Mapping[str, object], path: KeyPath) -> ConfigProblem:
     place = place_at(Config, path)
     expected = place.expected if place is not None else "a name"
-    return Problem(path, f"expected {expected}, found {_found(path, _value_at(tree, path))}")
+    return ConfigProblem(path, f"expected {expected}, found {_found(path, _value_at(tree, path))}")
 
 
 def _found(path: KeyPath, value: object) -> str:

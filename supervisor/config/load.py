@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from actors.errors import ConfigError
-from supervisor.config.complain import BUILT_IN_PROVIDERS, Problem, dotted, printable, problems, strangers
+from supervisor.config.complain import BUILT_IN_PROVIDERS, ConfigProblem, dotted, printable, problems, strangers
 from supervisor.config.lines import key_lines
 from supervisor.config.models import Config
 from supervisor.config.overrides import Tree, merge
@@ -45,7 +45,7 @@ class ConfigFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadedConfig:
     """The configuration in force, and where it came from. `warnings` are lines for a person."""
 
     config: Config
@@ -58,7 +58,7 @@ class Loaded:
         """The file in which a line would change something."""
         return self.file.path or config_files(environ)[0]
 
-    def relayered(self, overrides: Mapping[str, object], profile: str | None = None) -> "Loaded":
+    def relayered(self, overrides: Mapping[str, object], profile: str | None = None) -> "LoadedConfig":
         """For one conversation: its own overrides over those that the program was started with."""
         if not overrides and profile is None:
             return self
@@ -70,7 +70,7 @@ def load(
     overrides: Mapping[str, object] | None = None,
     profile: str | None = None,
     environ: Mapping[str, str] | None = None,
-) -> Loaded:
+) -> LoadedConfig:
     environ = os.environ if environ is None else environ
     return layer(read_file(*find_file(explicit, environ)), overrides or {}, profile)
 
@@ -104,7 +104,7 @@ def read_file(path: str | None, shared: bool = False) -> ConfigFile:
     return ConfigFile(path, text, tree, shared, tuple(_line(file, problem) for problem in strangers(tree)))
 
 
-def layer(file: ConfigFile, overrides: Mapping[str, object], profile: str | None = None) -> Loaded:
+def layer(file: ConfigFile, overrides: Mapping[str, object], profile: str | None = None) -> LoadedConfig:
     overridden = merge(file.tree, overrides)
     wrong = problems(overridden)  # the file alone is sound, so it is an override that is not
     if wrong:
@@ -122,7 +122,7 @@ def layer(file: ConfigFile, overrides: Mapping[str, object], profile: str | None
     final = merge(merge(merge(overridden, chosen), overrides), {"profile": name or ""})
     config = Config.model_validate(final)
     warnings += _provider_warnings(file, overrides, config, chosen)
-    return Loaded(config, file, dict(overrides), profile, tuple(warnings))
+    return LoadedConfig(config, file, dict(overrides), profile, tuple(warnings))
 
 
 def _provider_warnings(file: ConfigFile, overrides: Mapping[str, object], config: Config, chosen: Tree) -> list[str]:
@@ -142,7 +142,7 @@ def _missing(file: ConfigFile, asked: bool, path: KeyPath, text: str, known: lis
     if asked or file.path is None:
         raise ConfigError(text, key=dotted(path), known=known)
     there = f"expected one of {', '.join(known)}" if known else "none is defined"
-    problem = Problem(path, f"{text}; {there}")
+    problem = ConfigProblem(path, f"{text}; {there}")
     if file.shared:
         return [_line(file, problem)]
     raise _error([problem], file)
@@ -152,9 +152,11 @@ def _tolerated(file: ConfigFile) -> ConfigFile:
     """Without what makes no sense to us. A Codex user is never locked out by what Codex may well understand."""
     tree, dropped = merge(file.tree, {}), []
     if tree.pop("greenroom", None) is not None:
-        dropped.append(Problem(("greenroom",), "ignored, because it is only read from a config file of Greenroom"))
+        dropped.append(
+            ConfigProblem(("greenroom",), "ignored, because it is only read from a config file of Greenroom")
+        )
     while wrong := problems(tree):
-        dropped += [Problem(_drop(tree, each.path), f"{each.text}; ignored") for each in wrong]
+        dropped += [ConfigProblem(_drop(tree, each.path), f"{each.text}; ignored") for each in wrong]
     lines = key_lines(file.text)
     dropped.sort(key=lambda problem: lines.get(problem.path, 0))
     warnings = dict.fromkeys(_line(file, problem) for problem in dropped)
@@ -220,15 +222,15 @@ def _exists(path: str) -> bool:
     return True
 
 
-def _text_of(problem: Problem) -> str:
+def _text_of(problem: ConfigProblem) -> str:
     return f"`{dotted(problem.path)}`: {problem.text}"
 
 
-def _line(file: ConfigFile, problem: Problem) -> str:
+def _line(file: ConfigFile, problem: ConfigProblem) -> str:
     return f"{file.where(problem.path)}: {_text_of(problem)}"
 
 
-def _error(problems: list[Problem], file: ConfigFile, *, in_overrides: bool = False) -> ConfigError:
+def _error(problems: list[ConfigProblem], file: ConfigFile, *, in_overrides: bool = False) -> ConfigError:
     """All of them, in the order of the file; the details are those of the first."""
     lines = {} if in_overrides else key_lines(file.text)
     placed = sorted(problems, key=lambda problem: lines.get(problem.path, 0))

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from supervisor.config.models import Config
-from supervisor.config.shape import Place
+from supervisor.config.shape import KeyType
 from supervisor.config.shared import WITHOUT_EFFECT
 
 RULES = """# Configuration
@@ -73,7 +73,7 @@ def _sections(model: type[BaseModel], prefix: str) -> Iterator[str]:
     title = f"### `[{prefix}]`" if prefix else "### Top level"
     yield "\n".join([title, "", *_about(model, prefix), *_rows(model), ""])
     for name, info in model.model_fields.items():
-        place = Place.of(info.annotation, info.metadata)
+        place = KeyType.of(info.annotation, info.metadata)
         path = f"{prefix}.{name}" if prefix else name
         if place.table is not None:
             yield from _sections(place.table, path)
@@ -93,7 +93,7 @@ def _rows(model: type[BaseModel]) -> list[str]:
 
 
 def _row(name: str, info: FieldInfo) -> str:
-    place = Place.of(info.annotation, info.metadata)
+    place = KeyType.of(info.annotation, info.metadata)
     default = "" if place.table is not None else _shown(info.default)
     cells = [f"`{name}`", place.expected, default, info.description or ""]
     return f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |"

@@ -27,14 +27,14 @@ class Expect:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class KeyType:
     """One key, or one element: its bare type and what narrows it."""
 
     bare: Any
     limits: tuple[object, ...] = ()
 
     @staticmethod
-    def of(annotation: Any, limits: Sequence[object] = ()) -> "Place":
+    def of(annotation: Any, limits: Sequence[object] = ()) -> "KeyType":
         bare, found = annotation, list(limits)
         while True:
             if get_origin(bare) is Annotated:
@@ -44,17 +44,17 @@ class Place:
             elif get_origin(bare) in (Union, UnionType):
                 (bare,) = (each for each in get_args(bare) if each is not NoneType)
             else:
-                return Place(bare, tuple(found))
+                return KeyType(bare, tuple(found))
 
-    def __getitem__(self, key: str | int) -> "Place | None":
+    def __getitem__(self, key: str | int) -> "KeyType | None":
         """What is expected below this key; None when there is no such key."""
         if (table := self.table) is not None:
             field = table.model_fields.get(str(key))
-            return Place.of(field.annotation, field.metadata) if field else None
+            return KeyType.of(field.annotation, field.metadata) if field else None
         inner = get_args(self.bare)
         if get_origin(self.bare) is tuple:
-            return Place.of(inner[0])
-        return Place.of(inner[1]) if self.is_free else None
+            return KeyType.of(inner[0])
+        return KeyType.of(inner[1]) if self.is_free else None
 
     @property
     def table(self) -> type[BaseModel] | None:
@@ -99,14 +99,16 @@ class Place:
         return f", {' and '.join(words)}" if words else ""
 
 
-def place_at(model: type[BaseModel], path: KeyPath) -> Place | None:
-    place: Place | None = Place.of(model)
+def place_at(model: type[BaseModel], path: KeyPath) -> KeyType | None:
+    place: KeyType | None = KeyType.of(model)
     for key in path:
         place = place[key] if place is not None else None
     return place
 
 
-def unknown_keys(place: Place, tree: Mapping[str, object], path: KeyPath = ()) -> Iterator[tuple[KeyPath, list[str]]]:
+def unknown_keys(
+    place: KeyType, tree: Mapping[str, object], path: KeyPath = ()
+) -> Iterator[tuple[KeyPath, list[str]]]:
     """Each key that no model knows, with the keys that are known beside it."""
     for key, value in tree.items():
         below = place[key]

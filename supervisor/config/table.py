@@ -17,7 +17,7 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 DECADE_SECONDS = 10 * 365 * 24 * 3600  # beyond any use, and still within what timers accept
 
 
-class Table(BaseModel):
+class ConfigTable(BaseModel):
     """Unknown keys are left out here and warned about by `shape.unknown_keys`."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
