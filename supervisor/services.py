@@ -47,7 +47,7 @@ from supervisor.config.providers import insist_on_a_model
 from supervisor.engine import Engine
 from supervisor.environment import command_environment
 from supervisor.file_search import search
-from supervisor.journal.export import Place, import_, piece
+from supervisor.journal.export import ExportPosition, import_, piece
 from supervisor.journal.failures import typed
 from supervisor.journal.opening import size_on_disk
 from supervisor.uploads import SpooledRecords, Uploads
@@ -295,9 +295,9 @@ class Services:
         return ask.AskedFound(tuple(places))
 
     async def _export(self, request: ask.Export, _: Client) -> ask.Exported:
-        place = Place(*request.place) if request.place else None
+        place = ExportPosition(*request.place) if request.place else None
         found = await asyncio.to_thread(piece, self._engine.journal, request.conversation, place)
-        return ask.Exported(tuple(found.lines), found.place, found.partial)
+        return ask.Exported(tuple(found.lines), found.position, found.partial)
 
     async def _import(self, request: ask.Import, client: Client) -> ask.Stored | ask.Plain:
         key = (client.connection, request.upload or f"{id(request)}")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pydantic import ValidationError
 
 from supervisor.config.models import Config
-from supervisor.config.shape import KeyPath, KeyType, place_at, unknown_keys
+from supervisor.config.shape import KeyPath, KeyType, key_type_at, unknown_keys
 from supervisor.config.shared import WITHOUT_EFFECT
 from supervisor.redaction import names_a_secret, scrub
 
@@ -99,8 +99,8 @@ def is_secret(path: KeyPath) -> bool:
 
 
 def _mismatch(tree: Mapping[str, object], path: KeyPath) -> ConfigProblem:
-    place = place_at(Config, path)
-    expected = place.expected if place is not None else "a name"
+    key_type = key_type_at(Config, path)
+    expected = key_type.expected if key_type is not None else "a name"
     return ConfigProblem(path, f"expected {expected}, found {_found(path, _value_at(tree, path))}")
 
 

@@ -99,21 +99,21 @@ class KeyType:
         return f", {' and '.join(words)}" if words else ""
 
 
-def place_at(model: type[BaseModel], path: KeyPath) -> KeyType | None:
-    place: KeyType | None = KeyType.of(model)
+def key_type_at(model: type[BaseModel], path: KeyPath) -> KeyType | None:
+    key_type: KeyType | None = KeyType.of(model)
     for key in path:
-        place = place[key] if place is not None else None
-    return place
+        key_type = key_type[key] if key_type is not None else None
+    return key_type
 
 
 def unknown_keys(
-    place: KeyType, tree: Mapping[str, object], path: KeyPath = ()
+    key_type: KeyType, tree: Mapping[str, object], path: KeyPath = ()
 ) -> Iterator[tuple[KeyPath, list[str]]]:
     """Each key that no model knows, with the keys that are known beside it."""
     for key, value in tree.items():
-        below = place[key]
+        below = key_type[key]
         if below is None:
-            table = place.table
+            table = key_type.table
             yield (*path, key), list(table.model_fields) if table else []
         elif isinstance(value, Mapping) and (below.table is not None or below.is_free):
             yield from unknown_keys(below, value, (*path, key))

@@ -26,11 +26,11 @@ Count = Annotated[int, Field(ge=0, lt=1 << 62)]
 Moment = Annotated[FiniteFloat, Field(ge=0, lt=253_402_300_800)]  # until the year 9999: no calendar goes further
 
 
-class Line(BaseModel):
+class ExportLine(BaseModel):
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
 
-class ExportedHead(Line):
+class ExportedHead(ExportLine):
     """Head as it stands in a file: settings and checkpoint are bytes, so base64."""
 
     conversation: str = Field(min_length=1)
@@ -50,13 +50,13 @@ class ExportedHead(Line):
     tokens: Count
 
 
-class Header(Line):
+class Header(ExportLine):
     greenroom_export: Literal[1]
     first_seq: Seq
     head: ExportedHead
 
 
-class ExportedEvent(Line):
+class ExportedEvent(ExportLine):
     seq: Seq
     ts: Moment
     turn: str | None
@@ -64,7 +64,7 @@ class ExportedEvent(Line):
     body: dict[str, Any]
 
 
-class Place(NamedTuple):
+class ExportPosition(NamedTuple):
     """Between two pieces: what comes next, and where the last one ends. `offset`: so much of its body was given."""
 
     after: int
@@ -73,60 +73,60 @@ class Place(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """`partial`: the last line goes on in the next piece. `place`: where that begins; None after the last."""
+    """`partial`: the last line goes on in the next piece. `position`: where that begins; None after the last."""
 
     lines: list[str]
-    place: Place | None
+    position: ExportPosition | None
     partial: bool = False
 
 
 def export(journal: Journal, conversation: ConversationId) -> Iterator[str]:
     """All of it, line by line."""
-    place, begun = None, ""
+    position, begun = None, ""
     while True:
-        lines, place, partial = piece(journal, conversation, place)
+        lines, position, partial = piece(journal, conversation, position)
         lines[0] = begun + lines[0]
         begun = lines.pop() if partial else ""
         yield from lines
-        if place is None:
+        if position is None:
             return
 
 
-def piece(journal: Journal, conversation: ConversationId, place: Place | None) -> Piece:
+def piece(journal: Journal, conversation: ConversationId, position: ExportPosition | None) -> Piece:
     """Up to the last event at the moment of the first piece; what is appended meanwhile is not in it."""
     lines = []
-    if place is None:
-        place, header = _beginning(journal, conversation)
+    if position is None:
+        position, header = _beginning(journal, conversation)
         lines.append(header)
-    if place.offset:
-        return _part(journal, conversation, place)
-    if place.after < place.last:
-        wanted = _wanted(journal, conversation, place)
+    if position.offset:
+        return _part(journal, conversation, position)
+    if position.after < position.last:
+        wanted = _wanted(journal, conversation, position)
         small = list(takewhile(lambda record: not record.stored_bytes, wanted))
         lines += [_line(_exported(record)) for record in small]
         if small:
-            place = place._replace(after=small[-1].seq)
+            position = position._replace(after=small[-1].seq)
         elif not lines:
-            return _part(journal, conversation, place, _line(_exported(wanted[0])).removesuffix("null}"))
-    return Piece(lines, place if place.after < place.last else None)
+            return _part(journal, conversation, position, _line(_exported(wanted[0])).removesuffix("null}"))
+    return Piece(lines, position if position.after < position.last else None)
 
 
-def _wanted(journal: Journal, conversation: ConversationId, place: Place) -> list[Record]:
-    page = journal.read(conversation, place.after, PAGE, PAGE_BYTES, LARGE)
-    if page is None or page.first_seq > place.after + 1:
+def _wanted(journal: Journal, conversation: ConversationId, position: ExportPosition) -> list[Record]:
+    page = journal.read(conversation, position.after, PAGE, PAGE_BYTES, LARGE)
+    if page is None or page.first_seq > position.after + 1:
         raise UnknownConversation(f"{conversation} was removed or pruned while it was exported")
-    return [record for record in page.records if record.seq <= place.last]
+    return [record for record in page.records if record.seq <= position.last]
 
 
-def _part(journal: Journal, conversation: ConversationId, place: Place, before: str = "") -> Piece:
+def _part(journal: Journal, conversation: ConversationId, position: ExportPosition, before: str = "") -> Piece:
     """Some of a long event, byte by byte as it is stored: nobody holds the whole of it."""
-    seq = place.after + 1
-    stored = journal.part(conversation, seq, place.offset, PART)
+    seq = position.after + 1
+    stored = journal.part(conversation, seq, position.offset, PART)
     chunk = _characters(stored)
     text = before + chunk.decode()
     if len(stored) == PART:
-        return Piece([text], place._replace(offset=place.offset + len(chunk)), partial=True)
-    return Piece([text + "}"], Place(seq, place.last) if seq < place.last else None)
+        return Piece([text], position._replace(offset=position.offset + len(chunk)), partial=True)
+    return Piece([text + "}"], ExportPosition(seq, position.last) if seq < position.last else None)
 
 
 def _characters(chunk: bytes) -> bytes:
@@ -140,7 +140,7 @@ def _exported(record: Record) -> dict[str, Any]:
     return {**fields, "body": None if record.stored_bytes else json.loads(record.body)}
 
 
-def _beginning(journal: Journal, conversation: ConversationId) -> tuple[Place, str]:
+def _beginning(journal: Journal, conversation: ConversationId) -> tuple[ExportPosition, str]:
     head, page = journal.head(conversation), journal.read(conversation, 0, 1)
     if head is None or page is None:
         raise UnknownConversation(f"no conversation {conversation}")
@@ -148,7 +148,7 @@ def _beginning(journal: Journal, conversation: ConversationId) -> tuple[Place, s
     for name in ("settings", "checkpoint"):
         fields[name] = base64.b64encode(fields[name]).decode()
     header = _line({"greenroom_export": FORMAT, "first_seq": page.first_seq, "head": fields})
-    return Place(page.first_seq - 1, head.last_seq), header
+    return ExportPosition(page.first_seq - 1, head.last_seq), header
 
 
 @dataclass(frozen=True, slots=True)

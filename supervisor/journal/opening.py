@@ -10,7 +10,7 @@ from pathlib import Path
 from actors.ids import ConversationId
 from supervisor.journal import repair
 from supervisor.journal.failures import is_damage
-from supervisor.journal.plan import Tail
+from supervisor.journal.plan import LogPosition
 from supervisor.journal.rows import GET_TAILS
 from supervisor.journal.schema import Migration, connect, migrate, prepare_writer, refuse_newer, version
 
@@ -26,7 +26,7 @@ FIND_HOLE = """
 @dataclass(frozen=True, slots=True)
 class Opened:
     db: sqlite3.Connection
-    known: dict[ConversationId, Tail]
+    known: dict[ConversationId, LogPosition]
     next_key: int
     repaired: str | None
 
@@ -52,7 +52,7 @@ def _prepared(path: Path, steps: Sequence[Migration]) -> Opened:
     try:
         prepare_writer(db)
         migrate(db, steps)
-        known = {id_: Tail(key, last) for id_, key, last in db.execute(GET_TAILS)}
+        known = {id_: LogPosition(key, last) for id_, key, last in db.execute(GET_TAILS)}
         used = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'conversations'").fetchone()
         return Opened(db, known, used[0] + 1 if used else 1, repair.told(db))
     except BaseException:

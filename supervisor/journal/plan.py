@@ -10,7 +10,7 @@ from supervisor.journal.rows import Row, event_row, head_row
 
 
 @dataclass(frozen=True, slots=True)
-class Tail:
+class LogPosition:
     """Where a conversation stands: its key in the tables, and its last event."""
 
     key: int
@@ -20,10 +20,10 @@ class Tail:
 class Plan:
     """One transaction in the making. `tails` is how things stand once it is committed, for those it touches."""
 
-    def __init__(self, known: Mapping[ConversationId, Tail], next_key: int) -> None:
+    def __init__(self, known: Mapping[ConversationId, LogPosition], next_key: int) -> None:
         self._known = known
         self.next_key = next_key
-        self.tails: dict[ConversationId, Tail] = {}
+        self.tails: dict[ConversationId, LogPosition] = {}
         self.heads: list[Row] = []
         self.snapshots: list[Row] = []
         self.events: list[Row] = []
@@ -31,28 +31,28 @@ class Plan:
         self.durable = False
 
     def add(self, append: Append) -> SequenceConflict | None:
-        tail = self.tails.get(append.conversation) or self._known.get(append.conversation)
-        conflict = misfit(append, tail.last_seq if tail else None)
+        position = self.tails.get(append.conversation) or self._known.get(append.conversation)
+        conflict = misfit(append, position.last_seq if position else None)
         if conflict is not None:
             return SequenceConflict(f"{append.conversation}: {conflict}")
-        if tail is None:
-            tail = Tail(self.next_key, 0)
+        if position is None:
+            position = LogPosition(self.next_key, 0)
             self.next_key += 1
-        self._write(append, tail)
+        self._write(append, position)
         return None
 
-    def _write(self, append: Append, tail: Tail) -> None:
-        key, head, records = tail.key, append.head, append.records
+    def _write(self, append: Append, position: LogPosition) -> None:
+        key, head, records = position.key, append.head, append.records
         self.durable = self.durable or append.durable
         self.events += [event_row(key, record) for record in records]
-        last = tail.last_seq + len(records)
+        last = position.last_seq + len(records)
         if head is not None:
             self.heads.append(head_row(key, head))
             self.snapshots.append((key, head.settings, head.checkpoint))
             self.ends.append((key, last, head.updated))
         elif records:
             self.ends.append((key, last, records[-1].ts))
-        self.tails[append.conversation] = Tail(key, last)
+        self.tails[append.conversation] = LogPosition(key, last)
 
 
 def misfit(append: Append, last_seq: int | None) -> str | None:

@@ -36,7 +36,7 @@ class Retention:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PruneStep:
     """`after` is the key from which the next step goes on."""
 
     after: int
@@ -51,16 +51,16 @@ class Candidate:
     last_seq: int
 
 
-def step(db: sqlite3.Connection, after: int, now: float, policy: Retention) -> Step:
+def step(db: sqlite3.Connection, after: int, now: float, policy: Retention) -> PruneStep:
     doomed = db.execute("SELECT key FROM doomed LIMIT 1").fetchone()
     if doomed is not None:
         erase(db, doomed[0])
-        return Step(after, more=True)
+        return PruneStep(after, more=True)
     rows = () if policy.keeps_all else db.execute(NEXT, (after, STEP_CONVERSATIONS))
     candidates = [Candidate(*row) for row in rows]
     if candidates:
         return _thin_out(db, after, candidates, now, policy)
-    return Step(after, more=True) if _give_back(db) else Step(0, more=False)
+    return PruneStep(after, more=True) if _give_back(db) else PruneStep(0, more=False)
 
 
 def doom(db: sqlite3.Connection, key: int) -> None:
@@ -80,7 +80,7 @@ def erase(db: sqlite3.Connection, key: int) -> bool:
 
 def _thin_out(
     db: sqlite3.Connection, after: int, candidates: Iterable[Candidate], now: float, policy: Retention
-) -> Step:
+) -> PruneStep:
     cutoff = None if policy.max_age_s is None else now - policy.max_age_s
     budget = STEP_EVENTS
     for one in candidates:
@@ -90,7 +90,7 @@ def _thin_out(
         if budget == 0:  # this one may have more: the next step begins with it
             break
         after = one.key
-    return Step(after, more=True)
+    return PruneStep(after, more=True)
 
 
 def _surplus(db: sqlite3.Connection, one: Candidate, cutoff: float | None, max_events: int | None) -> int:

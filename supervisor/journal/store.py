@@ -13,7 +13,7 @@ from supervisor.journal.connections import Connections, Hole, read_page, read_pa
 from supervisor.journal.failures import is_damage, mapped, typed
 from supervisor.journal.lock import Lock
 from supervisor.journal.opening import open_file
-from supervisor.journal.plan import Plan, Tail, dense
+from supervisor.journal.plan import LogPosition, Plan, dense
 from supervisor.journal.presence import Presence, problem
 from supervisor.journal.rows import (
     PUT_END,
@@ -30,13 +30,20 @@ from supervisor.journal.schema import MIGRATIONS, Migration, reader
 from supervisor.journal.transaction import Writer
 
 # What a value that cannot be stored at all raises: a broken constraint, a lone surrogate, a number too large.
-UNFIT = (sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.DataError, ValueError, TypeError, OverflowError)
+UNSTORABLE = (
+    sqlite3.IntegrityError,
+    sqlite3.ProgrammingError,
+    sqlite3.DataError,
+    ValueError,
+    TypeError,
+    OverflowError,
+)
 
 
 WHOLE_BYTES = 18 << 20  # the longest message that a client may send, and what stands around it
 
 
-class Unfit(JournalError):
+class UnstorableValue(JournalError):
     """The values themselves cannot be stored. A bug of the caller: trying again does not help."""
 
 
@@ -81,9 +88,9 @@ class SqliteJournal:
             return answers
         try:
             self._store(plan)
-        except Unfit as unfit:
+        except UnstorableValue as unstorable:
             if len(appends) == 1:
-                return [unfit]
+                return [unstorable]
             return [self.commit([append])[0] for append in appends]
         except JournalError as error:
             return [answer or error for answer in answers]
@@ -120,7 +127,7 @@ class SqliteJournal:
             db.execute(PUT_TAIL, (key, first_seq, head.last_seq, head.updated))
             db.executemany(PUT_EVENT, (event_row(key, record) for record in dense(records, first_seq, head.last_seq)))
         self._next_key += 1
-        self._known[head.conversation] = Tail(key, head.last_seq)
+        self._known[head.conversation] = LogPosition(key, head.last_seq)
 
     def close(self) -> None:
         if self._closed:
@@ -208,8 +215,8 @@ class SqliteJournal:
         """Maps what SQLite raises, and remembers damage for the next opening."""
         try:
             yield
-        except UNFIT as error:
-            raise Unfit(str(error)) from error
+        except UNSTORABLE as error:
+            raise UnstorableValue(str(error)) from error
         except Hole as hole:
             self._lock.suspect_damage()
             raise StorageFailed(f"{self._path}: {hole}") from hole
