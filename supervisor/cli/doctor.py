@@ -9,7 +9,7 @@ from argparse import Namespace
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from supervisor.cli import examination, exits
+from supervisor.cli import checks, exits
 from supervisor.cli.client import Control
 from supervisor.cli.problems import Problem
 from supervisor.cli.terminal import Paint
@@ -25,7 +25,7 @@ class Finding(NamedTuple):
     broken: bool = False
 
 
-class Patient(NamedTuple):
+class Installation(NamedTuple):
     """What there is to examine. `control` is None where no daemon answers; `silence` says why.
 
     `barred`: nobody was asked, because the way to the socket is not to be trusted.
@@ -37,7 +37,7 @@ class Patient(NamedTuple):
     barred: bool = False
 
 
-Check = Callable[[Patient], Iterator[tuple[str, str, bool] | str]]
+Check = Callable[[Installation], Iterator[tuple[str, str, bool] | str]]
 
 
 def run(chosen: Namespace) -> int:
@@ -50,25 +50,25 @@ def run(chosen: Namespace) -> int:
 
 
 def _findings() -> Iterator[Finding]:
-    patient = _reach()
-    for what, check in examination.CHECKS.items():
+    installation = _reach()
+    for what, check in checks.CHECKS.items():
         try:
-            for found in check(patient):
+            for found in check(installation):
                 yield Finding(what, found) if isinstance(found, str) else Finding(what, *found)
         except Problem as problem:
             yield Finding(what, problem.message, problem.advice or "see the daemon's log", broken=True)
         except Exception as error:  # noqa: BLE001  # a doctor that dies of a finding helps nobody
             yield Finding(what, f"the check failed: {error}", "please report this as a bug", broken=True)
-    if patient.control is not None:
-        patient.control.close()
+    if installation.control is not None:
+        installation.control.close()
 
 
-def _reach() -> Patient:
+def _reach() -> Installation:
     environ = dict(os.environ)
     try:
-        return Patient(environ, Control("doctor", timeout_s=3.0), "")
+        return Installation(environ, Control("doctor", timeout_s=3.0), "")
     except Problem as problem:
-        return Patient(environ, None, problem.message, problem.code == "not_allowed")
+        return Installation(environ, None, problem.message, problem.code == "not_allowed")
 
 
 def _print(findings: list[Finding]) -> None:

@@ -50,7 +50,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-class Unsaid:
+class NoOptions:
     """What `greenroom mcp` alone chooses, as most editors start it: argparse takes as long to load as all of this."""
 
     embedded = False
@@ -58,7 +58,7 @@ class Unsaid:
 
 
 def main(arguments: Sequence[str]) -> int:
-    return run(parsed(arguments) if arguments else Unsaid)
+    return run(parsed(arguments) if arguments else NoOptions)
 
 
 def parsed(arguments: Sequence[str]) -> argparse.Namespace:
@@ -78,7 +78,7 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     return chosen
 
 
-def run(chosen: argparse.Namespace | type[Unsaid]) -> int:
+def run(chosen: argparse.Namespace | type[NoOptions]) -> int:
     try:
         said = spoken(chosen)
         paths = locate()
@@ -198,7 +198,7 @@ def written(value: object) -> str:
     return json.dumps(value)
 
 
-def spoken(chosen: argparse.Namespace | type[Unsaid]) -> dict[str, object]:
+def spoken(chosen: argparse.Namespace | type[NoOptions]) -> dict[str, object]:
     """What the command line says, for the dialect: of new conversations, and of this connection."""
     return {"defaults": defaults(chosen), "settings": _settings(chosen.config or ())}
 
@@ -221,7 +221,7 @@ def _is_ours(override: str) -> bool:
     return override.partition("=")[0].partition(".")[0].strip() == "greenroom"
 
 
-def defaults(chosen: argparse.Namespace | type[Unsaid]) -> dict[str, object]:
+def defaults(chosen: argparse.Namespace | type[NoOptions]) -> dict[str, object]:
     """What new conversations get where a call says nothing."""
     said = {
         "model": chosen.model,

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import pytest
 
-from supervisor.cli import examination, mcp, service
+from supervisor.cli import checks, mcp, service
 from supervisor.cli.app import main
 from supervisor.cli.entry import verb_first
 from supervisor.cli.man import pages
@@ -89,15 +89,15 @@ def test_a_full_disk_a_missing_sandbox_and_a_repaired_journal_are_found(
     assert found["sandbox"]["advice"]
     assert not found["sandbox"]["broken"]  # one is asked then; see the table of policies
     status = {"journal_repaired": "kept 7 events", "log": "/log"}
-    patient = SimpleNamespace(control=SimpleNamespace(call=lambda _: status))
-    (repaired,) = examination.journal(cast("Any", patient))
+    installation = SimpleNamespace(control=SimpleNamespace(call=lambda _: status))
+    (repaired,) = checks.journal(cast("Any", installation))
     assert repaired == ("the journal was repaired: kept 7 events", "see the log: /log", False)
 
 
 def test_the_doctor_tells_of_a_journal_that_was_taken_away_and_what_to_do() -> None:
     trouble = "/j was deleted while the daemon had it open; nothing is stored any more; all of it is kept in /k"
     status = {"journal_repaired": None, "log": "/log", "trouble": trouble}
-    (found,) = examination.journal(cast("Any", SimpleNamespace(control=SimpleNamespace(call=lambda _: status))))
+    (found,) = checks.journal(cast("Any", SimpleNamespace(control=SimpleNamespace(call=lambda _: status))))
     assert found == ("/j was deleted while the daemon had it open", "all of it is kept in /k", True)
 
 
@@ -297,6 +297,6 @@ def test_the_tour_stays_within_its_window(quiet: Place, columns: int) -> None:
 def test_a_lock_that_outlives_its_daemon_for_a_moment_is_no_daemon(monkeypatch: pytest.MonkeyPatch) -> None:
     dead = AlreadyRunning(f"pid {2**22 - 3}, socket /s")
     found = [dead, dead, None]
-    monkeypatch.setattr(examination, "held", lambda _: found.pop(0))
-    assert examination._holder() is None
+    monkeypatch.setattr(checks, "held", lambda _: found.pop(0))
+    assert checks._holder() is None
     assert found == []

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from supervisor.cli import examination
+from supervisor.cli import checks
 from supervisor.cli.rows import STATES
 from supervisor.cli.top import Sample
 from supervisor.cli.topics import TOPICS
@@ -172,8 +172,8 @@ def test_completion_waits_for_no_daemon_that_hangs(quiet: Place) -> None:
 
 
 def test_the_doctor_sees_a_daemon_of_another_version() -> None:
-    patient = SimpleNamespace(control=SimpleNamespace(welcome={"version": "0.0.7"}))
-    (found,) = examination.version(cast("Any", patient))
+    installation = SimpleNamespace(control=SimpleNamespace(welcome={"version": "0.0.7"}))
+    (found,) = checks.version(cast("Any", installation))
     assert found == (f"the daemon is 0.0.7, this program {VERSION}", "`greenroom down && greenroom up`", True)
 
 
