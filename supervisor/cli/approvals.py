@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 
 from actors.visible import visible
 from supervisor.cli import exits, ids, terminal
+from supervisor.cli.approval_text import IN_A_LIST, block, body, home, row_of
 from supervisor.cli.client import Control, Json
 from supervisor.cli.listing import ListLayout, present
 from supervisor.cli.pager import paged
 from supervisor.cli.problems import Problem, report
-from supervisor.cli.questions import IN_A_LIST, block, body, home, row_of
 from supervisor.cli.table import Column, Row
 from supervisor.cli.words import age
 from supervisor.cli.written import json_text
@@ -21,7 +21,7 @@ RECENT = 200  # events of each
 LEAST = 2  # characters of an id
 DECISIONS = {"once": "approved", "conversation": "approved_for_session"}
 
-QUESTIONS = ListLayout(
+OPEN_APPROVALS = ListLayout(
     {
         "id": "Answer under this id.",
         "conversation": "Which conversation asks.",
@@ -51,7 +51,7 @@ QUESTIONS = ListLayout(
 
 def listing(chosen: Namespace) -> int:
     with Control("approvals") as control:
-        meant = chosen.question
+        meant = chosen.approval
         named = meant is not None and bool(_with_id(control, meant))
 
         def fetch() -> list[Row]:
@@ -62,7 +62,7 @@ def listing(chosen: Namespace) -> int:
 
         if named and chosen.json is None and chosen.format is None and not (chosen.quiet or chosen.watch):
             return _whole(fetch())
-        return present(QUESTIONS, fetch, chosen)
+        return present(OPEN_APPROVALS, fetch, chosen)
 
 
 def _with_id(control: Control, reference: str) -> list[Row]:
@@ -165,4 +165,4 @@ def _not_open(control: Control, reference: str) -> Problem:
             if event["type"] == "approval_resolved" and event["approval_id"].startswith(reference):
                 by = f" by {visible(event['by'])}" if event["by"] else ""
                 return Problem(f"{reference} is {event['decision']} already{by}", code="already_answered")
-    return Problem(f"no open question {reference!r}", "`greenroom approvals` lists them", "unknown_approval")
+    return Problem(f"no open approval {reference!r}", "`greenroom approvals` lists them", "unknown_approval")

@@ -156,7 +156,7 @@ def _conversations() -> Iterator[Candidate]:
 
 
 def _approvals() -> Iterator[Candidate]:
-    from supervisor.cli.questions import row_of
+    from supervisor.cli.approval_text import row_of
 
     try:
         with Control("complete", timeout_s=WITHIN_S) as control:
@@ -169,11 +169,11 @@ def _approvals() -> Iterator[Candidate]:
 
 def _fields(verb: str, last: str) -> Iterator[Candidate]:
     """Of a list with commas, the part after the last one."""
-    from supervisor.cli.approvals import QUESTIONS
+    from supervisor.cli.approvals import OPEN_APPROVALS
     from supervisor.cli.clients import CLIENTS
     from supervisor.cli.facts import FILES as SIZES
     from supervisor.cli.rows import LISTING
 
-    fields = {"approvals": QUESTIONS, "clients": CLIENTS, "df": SIZES}.get(verb, LISTING).fields
+    fields = {"approvals": OPEN_APPROVALS, "clients": CLIENTS, "df": SIZES}.get(verb, LISTING).fields
     head = last[: last.rfind(",") + 1]
     yield from ((f"{head}{name}", meaning) for name, meaning in fields.items())

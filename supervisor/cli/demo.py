@@ -25,7 +25,7 @@ POLL_S = 0.05
 WORK = "plan write, read; then write note.txt: buy milk"
 CONFINED = ("--sandbox", "workspace-write")
 UNCONFINED = ("--sandbox", "danger-full-access")
-QUESTION = "ask date > /dev/null && echo done"
+NEEDS_APPROVAL = "ask date > /dev/null && echo done"
 PROGRAM = (sys.executable, "-m", "supervisor.cli.app")
 KEPT_ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "TERM", "COLUMNS", "NO_COLOR", "PYTHONPATH", "VIRTUAL_ENV", "TZ")
 
@@ -61,14 +61,14 @@ class Tour:
         self._note_the_daemon()
         self._title("A new conversation: a plan, a patch, then a command.")
         confined = self._can_confine()
-        # Without a sandbox every step would be a question; the tour's directory is its own in any case.
+        # Without a sandbox every step would need an approval; the tour's directory is its own in any case.
         self._do("run", "--name", "tour", *(CONFINED if confined else UNCONFINED), WORK)
         self._do("send", "tour", "--wait", "run cat note.txt")
         self._title("A turn asks for an approval. A second terminal gives it.")
         if confined:
-            self._question()
+            self._approval()
         else:
-            self._question_apart()
+            self._approval_unconfined()
         self._title("A second terminal interrupts. The conversation stays.")
         counting = self._begin("send", "tour", "--wait", "count 500")
         time.sleep(1.0)  # for the person to see it count
@@ -88,16 +88,16 @@ class Tour:
         self._do("send", "tour", "--wait", "say Here we are again.")
         self._do("down")
 
-    def _question(self) -> None:
-        asking = self._begin("send", "tour", "--wait", QUESTION)
+    def _approval(self) -> None:
+        asking = self._begin("send", "tour", "--wait", NEEDS_APPROVAL)
         while asking.poll() is None and not json.loads(self._asked("approvals", "tour", "--json") or "[]"):
             time.sleep(POLL_S)  # it has yet to begin, somewhere else
         self._do("approve", "tour", second=True)
         self._end(asking)
 
-    def _question_apart(self) -> None:
+    def _approval_unconfined(self) -> None:
         """What runs unconfined anyway has nothing to ask, unless the policy trusts nothing."""
-        self._do("run", "--name", "careful", "--approval", "untrusted", *UNCONFINED, "-d", QUESTION)
+        self._do("run", "--name", "careful", "--approval", "untrusted", *UNCONFINED, "-d", NEEDS_APPROVAL)
         self._do("wait", "careful", "--for", "approval")
         self._do("approvals")
         self._do("approve", "careful", second=True)

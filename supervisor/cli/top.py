@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from actors.visible import visible
 from supervisor.cli import ids, terminal
+from supervisor.cli.approval_text import body, title
 from supervisor.cli.attach import attached
 from supervisor.cli.client import Control, Json, Refused
 from supervisor.cli.memory import of_conversations, of_process
-from supervisor.cli.questions import body, title
 from supervisor.cli.rows import COLUMNS, row_of
 from supervisor.cli.show import keys
 from supervisor.cli.table import Column, Row, drawn, plain
@@ -50,14 +50,14 @@ class Sample:
         self._then = time.monotonic()
         self.daemon: Json = {}
         self.rows: list[Row] = []
-        self.questions: list[Json] = []
+        self.approvals: list[Json] = []
 
     def take(self) -> None:
         control, now = self._control, time.monotonic()
         self.daemon = control.call("daemon/status")
         rows = [row_of(one) for one in ids.everything(control, archived=False)]
         clients = control.call("clients/list")["clients"]
-        self.questions = control.call("approvals/list")["approvals"]
+        self.approvals = control.call("approvals/list")["approvals"]
         memory, passed_s = of_conversations(), max(0.001, now - self._then)
         for row in rows:
             row["rate"] = max(0, row["seq"] - self._before.get(row["id"], row["seq"])) / passed_s
@@ -76,7 +76,7 @@ class Sample:
             f"greenroom {daemon['version']} up {span(daemon['uptime_s'])}",
             many(len(self.rows), "conversation"),
             many(daemon["agents"]["turns"], "turn"),
-            many(len(self.questions), "question"),
+            many(len(self.approvals), "open approval"),
             many(daemon["clients"], "client"),
             *([size(memory)] if memory else []),
         ]
@@ -150,7 +150,7 @@ class Top:
         lines = self._asking.lines(columns)
         if len(lines) < rows:
             return [*lines, cut(f"yes or no + Enter: {self._typed}_", columns)]
-        self._asking, self._note = None, "the question is too long for this window; enter shows it"
+        self._asking, self._note = None, "the approval is too long for this window; enter shows all of it"
         return self._feet(columns, rows)
 
     def _place(self) -> int:
@@ -194,7 +194,7 @@ class Top:
             self._attach(row, keyboard)
 
     def _ask_about(self, row: Row) -> None:
-        mine = [one for one in self._sample.questions if one["conversation"] == row["id"]]
+        mine = [one for one in self._sample.approvals if one["conversation"] == row["id"]]
         if mine:
             self._ask(Asking(mine[0]["approval_id"], "answer", title(mine[0]), mine[0]))
         else:

@@ -1,6 +1,6 @@
 """Events as a person reads them. Knows what each looks like; where it goes is the screen's business.
 
-A line of others, also one that the window breaks, never begins where our questions begin: at the margin with `? ID`.
+A line of others, also one that the window breaks, never begins where our approvals begin: at the margin with `? ID`.
 
 What the model says goes to `said`, everything else to `told`: on a terminal both are one screen; in a pipe the answer
 is alone on standard output.
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from actors.visible import visible
-from supervisor.cli import questions
+from supervisor.cli import approval_text
 from supervisor.cli.client import Json
 from supervisor.cli.ids import short
 from supervisor.cli.show.screen import Screen
@@ -21,7 +21,7 @@ from transports import question as texts
 
 HEAD = 8  # lines of a command's output before it is folded
 TAIL = 2
-LINES_OF_A_QUESTION = 100  # of its command or patch; more is shown when it is asked for
+LINES_OF_AN_APPROVAL = 100  # of its command or patch; more is shown when it is asked for
 ABORTED = {"interrupted": "interrupted", "replaced": "replaced by new input", "failed": "failed", "lost": "lost"}
 ANSWERS = {
     "approved": "approved",
@@ -47,9 +47,9 @@ class EventPrinter:
         self._output: dict[str, list[str]] = {}  # item → lines of output so far
         self._began = 0.0
         self.base = ""  # the conversation's directory, which names of files are relative to
-        self.questions: dict[str, Json] = {}
-        self.partly: set[str] = set()  # questions of which some lines were left out
-        self.heights: dict[str, int] = {}  # in lines, of the open questions
+        self.approvals: dict[str, Json] = {}
+        self.partly: set[str] = set()  # approvals of which some lines were left out
+        self.heights: dict[str, int] = {}  # in lines, of the open approvals
         self.turn: str | None = None
         self.tokens = 0
         self._error: str | None = None  # what is shown unless the next event says the same
@@ -118,7 +118,7 @@ class EventPrinter:
 
     def _end(self, word: str, envelope: Json) -> None:
         self.turn = None
-        self.questions.clear()
+        self.approvals.clear()
         self.heights.clear()
         for output in list(self._output):
             self._fold(output)
@@ -229,9 +229,9 @@ class EventPrinter:
     def _on_patch_apply_begin(self, body: Json, _: Json) -> None:
         for path, change in sorted(body["changes"].items()):
             name = path.removeprefix(f"{self.base.rstrip('/')}/") if self.base else path
-            for line in texts.changed(name, change, questions.home()):
+            for line in texts.changed(name, change, approval_text.home()):
                 for shown in line.folded(self._told.room or texts.LONGEST):
-                    self._plain(self._paint(shown, *questions.STYLES.get(line.style, ())))
+                    self._plain(self._paint(shown, *approval_text.STYLES.get(line.style, ())))
 
     def _on_patch_apply_end(self, body: Json, _: Json) -> None:
         if not body["success"]:
@@ -256,7 +256,7 @@ class EventPrinter:
             self._said.fresh()
         self._told.line(text, asks=asks)
 
-    # --- questions ------------------------------------------------------------------------------------------------
+    # --- approvals ------------------------------------------------------------------------------------------------
 
     def _on_exec_approval_request(self, body: Json, _: Json) -> None:
         self.ask(body)
@@ -267,18 +267,18 @@ class EventPrinter:
     def ask(self, body: Json, *, whole: bool = False) -> None:
         """What somebody who answers here has to have seen."""
         columns = self._told.room or texts.LONGEST
-        head = hung(f"? {questions.title(body)}", self._told.room)
+        head = hung(f"? {approval_text.title(body)}", self._told.room)
         for line in head:
             self._plain(self._paint(line, "yellow", "bold"), asks=True)
-        lines, complete = questions.body(body, columns, self._paint, None if whole else LINES_OF_A_QUESTION)
+        lines, complete = approval_text.body(body, columns, self._paint, None if whole else LINES_OF_AN_APPROVAL)
         for line in lines:
             self._plain(line)
-        self.questions[body["approval_id"]] = body
+        self.approvals[body["approval_id"]] = body
         self.heights[body["approval_id"]] = len(head) + len(lines)
         (self.partly.discard if complete else self.partly.add)(body["approval_id"])
 
     def _on_approval_resolved(self, body: Json, _: Json) -> None:
-        self.questions.pop(body["approval_id"], None)
+        self.approvals.pop(body["approval_id"], None)
         by = f" by {visible(body['by'])}" if body["by"] else ""
         why = f": {one_line(body['reason'])}" if body["reason"] and body["decision"] != "withdrawn" else ""
         style = "green" if body["decision"].startswith("approved") else "yellow"

@@ -1,6 +1,6 @@
 """What keys mean while a conversation is watched, and what the foot line says. Pure: keys in, wishes out.
 
-A question is answered by a word and Enter, written by somebody who had seen it: never by a single key, by what was
+An approval is answered by a word and Enter, written by somebody who had seen it: never by a single key, by what was
 pasted, or by what was begun before it stood there.
 """
 
@@ -20,12 +20,12 @@ ANSWERS = {
     "abort": "abort",
 }
 SHOW = "show"
-LOOK_S = 0.5  # nobody has read a question sooner; such a key was meant for the line that was being typed
+LOOK_S = 0.5  # nobody has read an approval sooner; such a key was meant for the line that was being typed
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 WIDE = 80  # columns from which there is room to say what the words mean
-CHANGED = "not answered: the question came while you typed; read it, then type again"
+CHANGED = "not answered: the approval appeared while you typed; read it, then type again"
 PASTED = "what is pasted answers nothing; type the word"
-CLOSED = "that question is closed; nothing was answered, nothing was sent"
+CLOSED = "that approval is no longer open; nothing was answered, nothing was sent"
 PARTLY = "not all of it is on the screen; type show and Enter first"
 
 
@@ -50,8 +50,8 @@ class Scene:
     """What goes on in the conversation, as far as keys depend on it."""
 
     running: bool = False
-    question: str | None = None
-    partly: bool = False  # some lines of the question were left out
+    approval: str | None = None
+    partly: bool = False  # some lines of the approval were left out
     asked: float = 0.0
     began: float = 0.0
 
@@ -65,7 +65,7 @@ class Talk:
         self._typed = ""
         self._typed_at = 0.0
         self._pasted = False  # some of it was
-        self._seen: str | None = None  # the question that stood there when the line was begun
+        self._seen: str | None = None  # the approval that stood there when the line was begun
         self._said = ""  # why nothing was answered
         self._asking = False
         self._interrupting = False
@@ -88,13 +88,13 @@ class Talk:
 
     def _begin(self, scene: Scene, now: float) -> None:
         if not self._typed:
-            known = scene.question is not None and self._seen == scene.question and not self._pasted
+            known = scene.approval is not None and self._seen == scene.approval and not self._pasted
             self._pasted, self._said = False, ""
-            self._seen = scene.question if known or self._may_answer(scene, now) else None
+            self._seen = scene.approval if known or self._may_answer(scene, now) else None
         self._typed_at = now
 
     def _may_answer(self, scene: Scene, now: float) -> bool:
-        return scene.question is not None and now - max(scene.asked, self._typed_at) >= LOOK_S
+        return scene.approval is not None and now - max(scene.asked, self._typed_at) >= LOOK_S
 
     def _ctrl_c(self, scene: Scene) -> WatchCommand | None:
         if self._typed:
@@ -136,9 +136,9 @@ class Talk:
 
     def _entered(self, said: str, scene: Scene) -> WatchCommand | None:
         word = said.lower()
-        if word not in ANSWERS and not (word == SHOW and scene.question is not None):
+        if word not in ANSWERS and not (word == SHOW and scene.approval is not None):
             return WatchCommand(WatchAction.SAY, said)
-        if scene.question is None:
+        if scene.approval is None:
             if self._seen is None:
                 return WatchCommand(WatchAction.SAY, said)
             self._said = CLOSED
@@ -152,7 +152,7 @@ class Talk:
     def _why_not(self, scene: Scene, decision: str) -> str:
         if self._pasted:
             return PASTED
-        if self._seen != scene.question:
+        if self._seen != scene.approval:
             return CHANGED
         return PARTLY if scene.partly and decision.startswith("approved") else ""
 
@@ -169,8 +169,8 @@ class Talk:
             return self._paint(self._said, "yellow", "bold")
         if self._interrupting:
             return f"{self._paint('interrupting', 'yellow')}  {self._paint('Ctrl-C again: kill at once', 'dim')}"
-        if not self._read_only and scene.question is not None and self._may_answer(scene, now):
-            return self._paint(self._words(scene.question, columns, partly=scene.partly), "yellow", "bold")
+        if not self._read_only and scene.approval is not None and self._may_answer(scene, now):
+            return self._paint(self._words(scene.approval, columns, partly=scene.partly), "yellow", "bold")
         if scene.running:
             turning = SPINNER[int(now * 10) % len(SPINNER)]
             hint = "Ctrl-D leaves" if self._read_only else "Ctrl-C interrupts, Ctrl-D leaves, type to join in"
@@ -178,9 +178,9 @@ class Talk:
         leave = self._paint("Ctrl-D leaves", "dim")
         return leave if self._read_only else self._paint("> type a message; Ctrl-D leaves", "dim")
 
-    def _words(self, question: str, columns: int, *, partly: bool) -> str:
+    def _words(self, approval: str, columns: int, *, partly: bool) -> str:
         if partly:
-            return f"{short(question)}: show (all of it), no, abort + Enter"
+            return f"{short(approval)}: show (all of it), no, abort + Enter"
         if columns < WIDE:
-            return f"{short(question)}: yes/no/always/abort + Enter"
-        return f"{short(question)}: yes, no, always (in this conversation), abort (ends the turn) + Enter"
+            return f"{short(approval)}: yes/no/always/abort + Enter"
+        return f"{short(approval)}: yes, no, always (in this conversation), abort (ends the turn) + Enter"

@@ -163,24 +163,24 @@ class Watch:
                 lines.write(envelope)
             self._follow(envelope)
         for request in params.get("pending") or ():
-            if request["approval_id"] not in self.printer.questions and not self._options.as_json:
+            if request["approval_id"] not in self.printer.approvals and not self._options.as_json:
                 self.printer.ask(request)  # asked before what we were shown; who answers must have read it
-        self._next_question()
+        self._next_approval()
 
-    def _next_question(self) -> None:
-        question = next(iter(self.printer.questions), None)
-        self._scene.partly = question in self.printer.partly
-        if question != self._scene.question:
-            self._scene.question, self._scene.asked = question, time.time()
-            if question is not None and not (self._options.read_only or self._options.as_json):
-                self._below(question)
+    def _next_approval(self) -> None:
+        approval = next(iter(self.printer.approvals), None)
+        self._scene.partly = approval in self.printer.partly
+        if approval != self._scene.approval:
+            self._scene.approval, self._scene.asked = approval, time.time()
+            if approval is not None and not (self._options.read_only or self._options.as_json):
+                self._below(approval)
 
-    def _below(self, question: str) -> None:
-        """A line below a question where the foot line can't tell all that its reader needs."""
-        short = ids.short(question)
+    def _below(self, approval: str) -> None:
+        """A line below an approval where the foot line can't tell all that its reader needs."""
+        short = ids.short(approval)
         if self._keyboard is None:
             self.screen.line(f"  (`greenroom approve {short}` or `greenroom deny {short}` answers it)")
-        elif (height := self.printer.heights.get(question, 0)) >= size()[1]:
+        elif (height := self.printer.heights.get(approval, 0)) >= size()[1]:
             self.screen.line(f"  ({short} has {height} lines and begins above this window; scroll up to read it)")
 
     def _follow(self, envelope: Json) -> None:
@@ -229,20 +229,20 @@ class Watch:
                 self._suspend()
 
     def _answer(self, decision: str) -> None:
-        question = self._scene.question
-        if question is not None:
-            self.printer.questions.pop(question, None)
-            self._scene.question = next(iter(self.printer.questions), None)
+        approval = self._scene.approval
+        if approval is not None:
+            self.printer.approvals.pop(approval, None)
+            self._scene.approval = next(iter(self.printer.approvals), None)
             self._scene.asked = time.time()
             self._show(whole=False)
-            self._ask("answer", "approvals/answer", approval=question, decision=decision)
+            self._ask("answer", "approvals/answer", approval=approval, decision=decision)
 
     def _show(self, *, whole: bool = True) -> None:
         """Again, or the next one: what was shown of it may be far above by now."""
-        if self._scene.question is not None:
-            self.printer.ask(self.printer.questions[self._scene.question], whole=whole)
-            self._scene.partly = self._scene.question in self.printer.partly
-            self._below(self._scene.question)
+        if self._scene.approval is not None:
+            self.printer.ask(self.printer.approvals[self._scene.approval], whole=whole)
+            self._scene.partly = self._scene.approval in self.printer.partly
+            self._below(self._scene.approval)
 
     def _ask(self, what: str, method: str, **params: object) -> None:
         self._asides[self._control.send(method, **params)] = what

@@ -232,8 +232,8 @@ def test_the_tour_shows_everything_and_leaves_nothing(quiet: Place) -> None:
         stdin=subprocess.DEVNULL,
     )
     told = done.stdout
-    question = (": may it run this command?", "second terminal", "approved by greenroom approve")
-    question_apart = (
+    approval = (": may it run this command?", "second terminal", "approved by greenroom approve")
+    approval_unconfined = (
         "waits for an approval",
         "date > /dev/null",
         "second terminal",
@@ -242,7 +242,7 @@ def test_the_tour_shows_everything_and_leaves_nothing(quiet: Place) -> None:
     )
     shown_in_order = (
         "up: pid", "[>] write", "+buy milk", "  buy milk",
-        *(question if CONFINED.ok else question_apart), "interrupted by greenroom interrupt", "kill -9",
+        *(approval if CONFINED.ok else approval_unconfined), "interrupted by greenroom interrupt", "kill -9",
         "the daemon is not running", " conversation", "lost: ", "Here we are again", "down",
     )  # fmt: skip
     at = 0

@@ -24,13 +24,13 @@ def offered(place: Place, *words: str) -> list[str]:
 
 def test_what_may_come_next(place: Place) -> None:
     conversation = place.asking("--name", "completed")
-    (question,) = place.json("approvals", conversation, "--json")
+    (approval,) = place.json("approvals", conversation, "--json")
     assert offered(place, "att") == ["attach"]
     assert "--from" in offered(place, "attach", "--")
     until(lambda: {"completed", conversation[:8], "@last"} <= set(offered(place, "attach", "")))
     assert offered(place, "send", "completed", "hi", "--if-busy", "st") == ["steer"]
     until(lambda: offered(place, "attach", "--ro", "comp") == ["completed"])
-    until(lambda: question["id"][:8] in offered(place, "approve", ""))
+    until(lambda: approval["id"][:8] in offered(place, "approve", ""))
     assert offered(place, "config", "p") == ["path"]
     assert "exit-codes" in offered(place, "help", "e")
     assert offered(place, "ls", "--json", "id,st") == ["id,state"]

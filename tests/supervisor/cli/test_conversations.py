@@ -218,7 +218,7 @@ def test_wait_for_idle_and_for_several(place: Place) -> None:
     assert place.run("wait", "w1", "w2", code=75).stdout == "w1: completed\nw2: interrupted\n"
 
 
-def test_wait_for_a_question_ends_with_a_turn_that_asks_none(place: Place) -> None:
+def test_wait_for_an_approval_ends_with_a_turn_that_asks_none(place: Place) -> None:
     conversation = place.new("count 60", "--name", "asks-none")
     assert (
         place.said("wait", conversation, "--for", "approval", code=1)
@@ -318,13 +318,13 @@ def test_an_empty_reference_names_nothing(place: Place) -> None:
 
 def test_approve_by_prefix_by_conversation_and_for_the_conversation(place: Place) -> None:
     conversation = place.asking()
-    (question,) = place.json("approvals", conversation, "--json")
-    assert question["what"] == "bash -lc 'touch asked'"
-    assert question["asked"] > 1_500_000_000
-    assert "approved" in place.said("approve", question["id"][:6], "--for", "conversation")
+    (approval,) = place.json("approvals", conversation, "--json")
+    assert approval["what"] == "bash -lc 'touch asked'"
+    assert approval["asked"] > 1_500_000_000
+    assert "approved" in place.said("approve", approval["id"][:6], "--for", "conversation")
     place.at_rest(conversation)
     place.run("send", conversation, "ask touch asked; then say again", "--wait")  # not asked this time
-    assert "no open question 'zz'" in place.run("approve", "zz", code=5).stderr
+    assert "no open approval 'zz'" in place.run("approve", "zz", code=5).stderr
     other = place.asking()
     assert place.json("deny", other, "--json")["decision"] == "denied"
 

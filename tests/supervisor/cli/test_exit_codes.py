@@ -67,10 +67,10 @@ def test_6_refused_because_busy(place: Place) -> None:
 
 def test_6_refused_because_somebody_answered_already(place: Place) -> None:
     conversation = place.asking()
-    (question,) = place.json("approvals", conversation, "--json")
-    place.run("deny", question["id"])
-    assert "denied already by greenroom deny" in place.run("approve", question["id"][:8], code=6).stderr
-    assert "already denied by greenroom deny" in place.run("approve", question["id"], code=6).stderr
+    (approval,) = place.json("approvals", conversation, "--json")
+    place.run("deny", approval["id"])
+    assert "denied already by greenroom deny" in place.run("approve", approval["id"][:8], code=6).stderr
+    assert "already denied by greenroom deny" in place.run("approve", approval["id"], code=6).stderr
 
 
 def test_8_overloaded_is_refused_with_what_to_do(quiet: Place) -> None:

@@ -135,10 +135,10 @@ def test_nothing_spins_in_a_pipe(place: Place) -> None:
     assert not set("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏\r\x1b") & set(done.stdout + done.stderr)
 
 
-# --- questions ------------------------------------------------------------------------------------------------------
+# --- approvals ------------------------------------------------------------------------------------------------------
 
 
-def test_several_questions_are_listed_oldest_first_and_answered_at_once(place: Place) -> None:
+def test_several_approvals_are_listed_oldest_first_and_answered_at_once(place: Place) -> None:
     asking = [place.asking(), place.asking()]
     rows = [row for row in place.json("approvals", "--json") if row["conversation"] in asking]
     assert [row["conversation"] for row in rows] == asking

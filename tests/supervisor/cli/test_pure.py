@@ -34,7 +34,7 @@ from supervisor.cli.written import json_text
 from tests.supervisor.cli.emulator import Emulator
 
 BUSY = Scene(running=True)
-ASKED = Scene(running=True, question="q")
+ASKED = Scene(running=True, approval="q")
 
 
 @pytest.mark.parametrize(("text", "length"), [("30s", 30), ("500ms", 0.5), ("2m", 120), ("1.5h", 5400), ("7", 7)])
@@ -241,17 +241,17 @@ def test_where_nothing_is_asked_yes_is_a_message() -> None:
     assert pressed(Talk(Paint(io.StringIO())), f"yes{ENTER}", BUSY) == [WatchCommand(WatchAction.SAY, "yes")]
 
 
-def test_a_word_that_was_begun_before_the_question_stood_there_is_no_answer() -> None:
-    asked = Scene(running=True, question="question-id", asked=100.0)
+def test_a_word_that_was_begun_before_the_approval_stood_there_is_no_answer() -> None:
+    asked = Scene(running=True, approval="approval-id", asked=100.0)
     talk = Talk(Paint(io.StringIO()))
     assert "yes" not in talk.foot(asked, 100.3, 80)
     assert pressed(talk, "y", BUSY, 99.0) == []
     assert pressed(talk, ENTER, asked, 102.0) == []
-    assert "the question came while you typed" in talk.foot(asked, 103.0, 100)
+    assert "the approval appeared while you typed" in talk.foot(asked, 103.0, 100)
     assert pressed(talk, f"also{ENTER}", asked, 103.0) == [WatchCommand(WatchAction.SAY, "also")]
     assert pressed(talk, f"y{ENTER}", asked, 103.2) == []  # typed on: nobody has looked up
     assert pressed(talk, CTRL_U, asked, 104.0) == []
-    assert "question: yes, no, always (in this" in talk.foot(asked, 105.0, 80)
+    assert "approval: yes, no, always (in this" in talk.foot(asked, 105.0, 80)
     assert pressed(talk, f"y{ENTER}", asked, 105.0) == [WatchCommand(WatchAction.ANSWER, "approved")]
 
 
@@ -269,8 +269,8 @@ def test_what_the_foot_line_says_of_an_answer_fits_eighty_columns() -> None:
     assert max(map(len, (CHANGED, PASTED, CLOSED, PARTLY))) < 80
 
 
-def test_a_word_for_one_question_does_not_answer_the_next_and_is_not_sent() -> None:
-    first, second = (Scene(running=True, question=one, asked=0.0) for one in ("first", "second"))
+def test_a_word_for_one_approval_does_not_answer_the_next_and_is_not_sent() -> None:
+    first, second = (Scene(running=True, approval=one, asked=0.0) for one in ("first", "second"))
     talk = Talk(Paint(io.StringIO()))
     assert pressed(talk, "yes", first) == pressed(talk, ENTER, second, 101.0) == []
     assert pressed(talk, "yes", first, 102.0) == pressed(talk, ENTER, BUSY, 103.0) == []
@@ -299,7 +299,7 @@ def test_lines_that_come_all_at_once_answer_nothing() -> None:
 
 
 def test_what_is_not_shown_whole_is_not_approved() -> None:
-    scene = Scene(running=True, question="long", partly=True)
+    scene = Scene(running=True, approval="long", partly=True)
     talk = Talk(Paint(io.StringIO()))
     assert "show (all of it), no" in talk.foot(scene, 100.0, 80)
     assert pressed(talk, f"always{ENTER}", scene) == []
@@ -309,9 +309,9 @@ def test_what_is_not_shown_whole_is_not_approved() -> None:
 
 
 @pytest.mark.parametrize("columns", [40, 60, 79, 80, 120])
-def test_the_words_of_a_question_fit_in_the_foot_line(columns: int) -> None:
+def test_the_words_of_an_approval_fit_in_the_foot_line(columns: int) -> None:
     for partly in (False, True):
-        scene = Scene(running=True, question="0123456789ab@conversation", partly=partly)
+        scene = Scene(running=True, approval="0123456789ab@conversation", partly=partly)
         assert len(Talk(Paint(io.StringIO())).foot(scene, 100.0, columns)) < max(columns, 55 * partly)
 
 
@@ -422,7 +422,7 @@ def test_words_are_kept_whole_and_long_ones_are_broken(wide: list[int]) -> None:
 
 @pytest.mark.parametrize("before", ["", "\u200d", "\ufe0f\u0301", "x" * 39, "x" * 78, "\u6f22" * 19 + "x"])
 @pytest.mark.parametrize("mark", ["?", "\uff1f", "\u0294"])
-def test_only_a_question_begins_a_line_as_questions_do(wide: list[int], before: str, mark: str) -> None:
+def test_only_an_approval_begins_a_line_as_approvals_do(wide: list[int], before: str, mark: str) -> None:
     for columns in range(8, 90):
         wide[0] = columns
         stream = io.StringIO()
