@@ -1,4 +1,4 @@
-"""What the doctor looks at. A check yields a line where all is well, or what is wrong, what to do, is it bad."""
+"""The doctor's checks. Each yields a line if all is well, else what is wrong, what to do, whether it is a fault."""
 
 import os
 import shutil
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Found = Iterator[tuple[str, str, bool] | str]
 CONNECT_S = 2.0
-ROOM_BYTES = 200 << 20  # below that a busy day fills the disk
+ROOM_BYTES = 200 << 20  # a busy day may fill less than that
 FORCE = "wait a moment; `greenroom up --force` ends it and starts another, and running turns are lost"
 LOG_ADVICE = "see the log: {}"
 
@@ -65,7 +65,7 @@ def socket(installation: "Installation") -> Found:
 
 
 def lock(installation: "Installation") -> Found:
-    """One journal has one owner; where it listens is written in the lock."""
+    """Check the lock, in which the one owner of the journal has written its pid and address."""
     holder = _holder()
     if holder is None:
         lost = installation.control is not None and installation.control.call("daemon/status").get("trouble")
@@ -79,7 +79,7 @@ def lock(installation: "Installation") -> Found:
 
 
 def _holder() -> AlreadyRunning | None:
-    """A child that a killed daemon was just starting has the lock until its exec, so a dead holder is asked again."""
+    """The lock's holder. A dead holder is asked about again: a child it was starting has the lock until its exec."""
     deadline = time.monotonic() + STRANGE_S
     while (found := held(locate().lock_file)) is not None and not lives(found.pid) and time.monotonic() < deadline:
         time.sleep(LOOK_S)
@@ -95,7 +95,7 @@ def version(installation: "Installation") -> Found:
 
 
 def leftovers(installation: "Installation") -> Found:
-    """Commands of a daemon that was killed. A living one has swept them when it started."""
+    """Check for commands that a killed daemon left running. A daemon ends those of its predecessor when it starts."""
     paths = locate()
     if installation.control is not None:
         survivors = installation.control.call("daemon/status")["processes"]["survivors"]
@@ -121,7 +121,7 @@ def leftovers(installation: "Installation") -> Found:
 
 
 def _ancestors() -> set[int]:
-    """A shell that was started by a command of ours carries its marks."""
+    """The ancestors of this process. They carry marks if a conversation's command runs the doctor."""
     table, pid, found = table_of_this_system(), os.getpid(), set[int]()
     while (process := table.look(pid)) is not None and process.ppid > 0:
         found.add(pid := process.ppid)
@@ -153,7 +153,7 @@ def config(installation: "Installation") -> Found:
 
 
 def model(installation: "Installation") -> Found:
-    """Whether its address can be reached and a key is there. The key is not sent anywhere."""
+    """Check that the provider can be reached and a key is set. The key is not sent anywhere."""
     try:
         loaded = load(environ=installation.environ)
     except ConfigError:

@@ -1,6 +1,6 @@
-"""`greenroom doctor`: what people trip over, looked at one by one; each is ok, or says what to do.
+"""`greenroom doctor`: check the installation; each check passes or says what to do.
 
-Works without a daemon, which is when it is needed most. Reads, and changes nothing.
+Works without a daemon, which is when it is needed most. Changes nothing.
 """
 
 import os
@@ -17,7 +17,7 @@ from supervisor.cli.written import json_text
 
 
 class Finding(NamedTuple):
-    """`advice` is empty where all is well; `broken` tells a fault from a hint."""
+    """The result of a check. `advice` is empty if all is well; `broken` tells a fault from a hint."""
 
     what: str
     told: str
@@ -26,9 +26,9 @@ class Finding(NamedTuple):
 
 
 class Installation(NamedTuple):
-    """What there is to examine. `control` is None where no daemon answers; `silence` says why.
+    """The installation to check. `control` is None if no daemon answers, and `silence` says why.
 
-    `barred`: nobody was asked, because the way to the socket is not to be trusted.
+    `barred`: the daemon was not asked, because the path to its socket can't be trusted.
     """
 
     environ: dict[str, str]
@@ -57,7 +57,7 @@ def _findings() -> Iterator[Finding]:
                 yield Finding(what, found) if isinstance(found, str) else Finding(what, *found)
         except Problem as problem:
             yield Finding(what, problem.message, problem.advice or "see the daemon's log", broken=True)
-        except Exception as error:  # noqa: BLE001  # a doctor that dies of a finding helps nobody
+        except Exception as error:  # noqa: BLE001  # a check that fails must not end the others
             yield Finding(what, f"the check failed: {error}", "please report this as a bug", broken=True)
     if installation.control is not None:
         installation.control.close()

@@ -3,7 +3,7 @@
 import sys
 
 BRIDGE = ("mcp", "mcp-server")
-OWN = ("-h", "--help", "-V", "--version")  # verbs in the shape of options
+OWN = ("-h", "--help", "-V", "--version")  # options that act as verbs
 # Options that may stand before the verb, as in `codex -m MODEL mcp-server`, and take a value.
 SHORT = ("-c", "-m", "-p", "-s", "-a", "-C")
 LONG = ("--config", "--model", "--profile", "--sandbox", "--approval", "--ask-for-approval", "--cd")

@@ -1,4 +1,4 @@
-"""What every listing verb does alike: a table, `--json FIELDS`, `--format`, `-q` and `--watch`."""
+"""Options that all listing verbs share: a table, `--json FIELDS`, `--format`, `-q` and `--watch`."""
 
 import re
 import sys
@@ -19,9 +19,9 @@ _ESCAPES = {"\\t": "\t", "\\n": "\n"}
 
 
 class ListLayout(NamedTuple):
-    """`fields` are API: name and meaning. `empty` is said, to people only, when there is nothing.
+    """The layout of a list. `fields` are API: name and meaning. `empty` is printed for people if there are no rows.
 
-    `block` draws a row on a terminal where a table would have to leave some of it out.
+    `block` draws a row on a terminal, if a table would have to leave some of it out.
     """
 
     fields: Mapping[str, str]
@@ -32,7 +32,7 @@ class ListLayout(NamedTuple):
 
 
 def text(listing: ListLayout, rows: Sequence[Row], chosen: Namespace) -> list[str]:
-    """Lines for standard output."""
+    """The lines for standard output."""
     if chosen.json is not None:
         return [_json(listing, rows, chosen.json)]
     if chosen.format is not None:
@@ -48,7 +48,7 @@ def text(listing: ListLayout, rows: Sequence[Row], chosen: Namespace) -> list[st
 
 
 def present(listing: ListLayout, fetch: Callable[[], Sequence[Row]], chosen: Namespace) -> int:
-    """Once, or with --watch whenever it has changed."""
+    """Print the list once, or with --watch whenever it has changed."""
     check(listing, chosen)
     if chosen.watch:
         _watched(listing, fetch, chosen)
@@ -60,7 +60,7 @@ def present(listing: ListLayout, fetch: Callable[[], Sequence[Row]], chosen: Nam
 
 
 def _watched(listing: ListLayout, fetch: Callable[[], Sequence[Row]], chosen: Namespace) -> NoReturn:
-    """An empty screen would look like one that has not been drawn yet."""
+    """Print the list whenever it has changed; `empty` too, because an empty screen looks unfinished."""
     before: list[str] | None = None
     while True:
         lines = text(listing, fetch(), chosen)
@@ -78,7 +78,7 @@ def _for_people(chosen: Namespace) -> bool:
 
 
 def check(listing: ListLayout, chosen: Namespace) -> None:
-    """Before anything is asked for: a field that there is not."""
+    """Refuse unknown fields, before the daemon is asked."""
     named = list(_names(chosen.json)) if chosen.json else []
     named += [one.partition(".")[0] for one in _FIELD.findall(chosen.format or "")]
     for name in named:
@@ -98,7 +98,7 @@ def filled(fields: Mapping[str, str], row: Row, template: str) -> str:
                 raise Problem(f"unknown field {found[1]!r}", f"write one of {known}", "usage")
             here = here[part]
         if isinstance(here, str):
-            return clean(here) if sys.stdout.isatty() else here  # also where TERM says that it is a dumb one
+            return clean(here) if sys.stdout.isatty() else here  # on a dumb terminal, too
         return "" if here is None else json_text(here)
 
     return _FIELD.sub(value, template)

@@ -1,4 +1,4 @@
-"""`greenroom logs`: what happened in a conversation, and with -f what happens."""
+"""`greenroom logs`: show the history of a conversation, and with -f go on with new events."""
 
 import sys
 from argparse import Namespace
@@ -15,7 +15,7 @@ from supervisor.cli.show.screen import Screen
 from supervisor.cli.show.watch import Watch, WatchOptions, coming_back
 from supervisor.cli.words import when
 
-LINES = 100  # events, where nobody says how many or since when
+LINES = 100  # events, unless a number or a time is given
 
 
 def run(chosen: Namespace) -> int:
@@ -52,7 +52,7 @@ def _written(found: Iterable[Json], stream: TextIO, *, raw: bool) -> None:
 
 
 def _followed(control: Control, conversation: str, after: int, chosen: Namespace) -> int:
-    """Ctrl-C is how one leaves here, and the way back is known."""
+    """Print new events until Ctrl-C, which leaves without a hint on how to come back."""
     options = WatchOptions(as_json=chosen.json, read_only=True, raw=chosen.raw, keys=False, one_stream=True)
     watch = Watch(control, conversation, options)
 

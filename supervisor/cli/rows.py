@@ -35,7 +35,7 @@ COLOURS = {
 
 
 def row_of(found: Json) -> Row:
-    """`id` is what people call it; the wire says `conversation`."""
+    """The row of a conversation. Its `id` is called `conversation` on the wire."""
     row = {name: found.get(name) for name in FIELDS}
     return {**row, "id": found["conversation"], "archived": bool(found.get("archived"))}
 
@@ -45,7 +45,7 @@ def colour(row: Row) -> tuple[str, ...]:
 
 
 def home(path: str) -> str:
-    """With ~ for the home directory; as it may be shown."""
+    """The path as people read it: with ~ for the home directory, and nothing hidden in it."""
     own = os.environ.get("HOME", "").rstrip("/")
     short = f"~{path[len(own) :]}" if own and (path == own or path.startswith(f"{own}/")) else path
     return visible(short)

@@ -26,7 +26,7 @@ ORDER = ("waiting", "interrupting", "running", "starting", "failed", "idle", "pa
 
 
 def _short(client: str) -> str:
-    """Of our own verbs the verb is enough, and all that a narrow table has room for."""
+    """The name of a client, without `greenroom`: a narrow table has room for the verb only."""
     return client.removeprefix("greenroom ")
 
 
@@ -42,7 +42,7 @@ TABLE = (
 
 
 class Sample:
-    """What the daemon says now, beside what it said before."""
+    """The state of the daemon, and the rates since the last look."""
 
     def __init__(self, control: Control) -> None:
         self._control = control
@@ -144,7 +144,7 @@ class Top:
         sys.stdout.flush()
 
     def _feet(self, columns: int, rows: int) -> list[str]:
-        """The lines at the bottom. What is asked is shown whole or is not answered here."""
+        """The lines at the bottom. An approval that does not fit can't be answered here."""
         if self._asking is None:
             return [cut(self._note or HELP, columns)]
         lines = self._asking.lines(columns)
@@ -164,7 +164,7 @@ class Top:
     # --- keys -----------------------------------------------------------------------------------------------------
 
     def _press(self, key: str, keyboard: keys.Keyboard, *, more: bool) -> None:
-        """Nothing that is pasted means anything here, and no single key does what can't be undone."""
+        """Act on a key. A paste is ignored, and no single key does what can't be undone."""
         if isinstance(key, keys.Pasted):
             self._asking, self._note = None, "what is pasted means nothing here"
             return
@@ -226,7 +226,7 @@ class Top:
             self._note = "it goes on"
 
     def _answered(self, approval: str, decision: str) -> str:
-        """Somebody else may have been quicker."""
+        """Answer the approval, and say if somebody else was quicker."""
         try:
             self._control.call("approvals/answer", approval=approval, decision=decision)
         except Refused as refusal:
@@ -234,7 +234,7 @@ class Top:
         return f"answered: {decision}"
 
     def _attach(self, row: Row, keyboard: keys.Keyboard) -> None:
-        """On the ordinary screen, with a connection of its own; afterwards we are back here."""
+        """Watch the conversation on the ordinary screen, over a connection of its own; then come back."""
         sys.stdout.write(SCREEN_OFF)
         sys.stdout.flush()
         keyboard.give_back()
@@ -249,7 +249,7 @@ class Top:
 
 
 class Asking(NamedTuple):
-    """What the person is asked below the table, until a word and Enter."""
+    """The prompt below the table, until the person types a word and Enter."""
 
     id: str
     what: str
@@ -257,6 +257,6 @@ class Asking(NamedTuple):
     found: Json | None = None
 
     def lines(self, columns: int) -> list[str]:
-        """All of it, without colours: they are counted and cut as text."""
+        """All its lines, without colours, because they are counted and cut as text."""
         below = body(self.found, columns, terminal.Paint(StringIO()))[0] if self.found is not None else []
         return [*hung(f"? {self.title}", columns), *below]

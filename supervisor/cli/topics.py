@@ -1,4 +1,4 @@
-"""What `greenroom help TOPIC` explains beyond the verbs. Text only; man pages and the reference show it too."""
+"""The topics that `greenroom help TOPIC` explains. Text only; man pages and the reference show it too."""
 
 from supervisor.cli import exits
 

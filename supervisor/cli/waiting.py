@@ -1,4 +1,4 @@
-"""`greenroom wait`: until the turns of conversations have ended, or ask for an approval."""
+"""`greenroom wait`: wait until turns have ended, or ask for an approval."""
 
 import time
 from argparse import Namespace
@@ -11,7 +11,7 @@ from supervisor.cli.ending import TurnOutcome
 from supervisor.cli.problems import Problem
 from supervisor.cli.written import json_text
 
-LOOK_BACK = 200  # events, for how the last turn ended
+LOOK_BACK = 200  # events in which to look for the end of the last turn
 WAITED = {"idle": "the turn to end", "done": "the turn to end", "approval": "an approval"}
 
 
@@ -32,7 +32,7 @@ def run(chosen: Namespace) -> int:
 
 
 def _code(codes: list[int]) -> int:
-    """They agree, or some failed."""
+    """The exit code that all targets share, or the code for some that failed."""
     return codes[0] if len(set(codes)) == 1 else exits.SOME_FAILED
 
 
@@ -56,7 +56,7 @@ class _Target:
         self._learn(control, summary)
 
     def _learn(self, control: Control, summary: Json) -> None:
-        """What the turn has been through so far, or how the last one ended."""
+        """Learn what happened in the turn so far, or how the last turn ended."""
         after = max(0, summary["seq"] - LOOK_BACK)
         for envelope in histories.events(control, self.conversation, after, summary["seq"]):
             self.ending.take(envelope["event"])
@@ -72,7 +72,7 @@ class _Target:
         for envelope in params.get("events", ()):
             body = envelope["event"]
             if self.reached and self._until != "idle":
-                return  # how this one ended, or that it asks, is the answer, whatever comes next
+                return  # the answer is known: that this turn has ended, or asks
             self.ending.take(body)
             self._asks = self._asks or body["type"].endswith("_approval_request")
             self._ended = self._ended or (self._until != "idle" and self.ending.how is not None)

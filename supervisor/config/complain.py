@@ -1,4 +1,4 @@
-"""What is wrong with a tree of configuration, in words: where it stands, what was found, what was expected.
+"""Errors in a configuration, in words: which key, what was found, what was expected.
 
 Secrets are never quoted. Pure; safe from any thread.
 """
@@ -16,7 +16,7 @@ from supervisor.config.shared import WITHOUT_EFFECT
 from supervisor.redaction import names_a_secret, scrub
 
 BUILT_IN_PROVIDERS = ("openai", "oss", "demo")
-# Tables of free names, whose values are for somebody else's eyes.
+# Tables of free names, whose values may be secrets.
 _VALUES_HIDDEN = frozenset({"http_headers", "query_params", "set", "env"})
 HIDDEN = "[…]"  # in place of a secret, where settings are stored
 _SHOWN_CHARACTERS = 60
@@ -24,14 +24,14 @@ _SHOWN_CHARACTERS = 60
 
 @dataclass(frozen=True, slots=True)
 class ConfigProblem:
-    """`text` follows on the name of the key."""
+    """A problem with a key. `text` follows the name of the key."""
 
     path: KeyPath
     text: str
 
 
 def problems(tree: Mapping[str, object]) -> list[ConfigProblem]:
-    """Why the tree is not a configuration; empty when it is one."""
+    """The problems of a tree that is not a configuration; none if it is one."""
     found = [
         ConfigProblem(
             ("model_providers", name),
@@ -50,7 +50,7 @@ def problems(tree: Mapping[str, object]) -> list[ConfigProblem]:
 
 
 def strangers(tree: Mapping[str, object]) -> list[ConfigProblem]:
-    """Keys that nobody reads, with the one that was probably meant."""
+    """Keys without effect, and unknown keys with the name that was probably meant."""
     found = []
     for path, known in unknown_keys(KeyType.of(Config), tree):
         name = str(path[-1])
@@ -64,7 +64,7 @@ def strangers(tree: Mapping[str, object]) -> list[ConfigProblem]:
 
 
 def dotted(path: KeyPath) -> str:
-    """As TOML writes it, list elements in brackets."""
+    """The path as TOML writes it, with list elements in brackets."""
     text = ""
     for key in path:
         if isinstance(key, int):
@@ -76,12 +76,12 @@ def dotted(path: KeyPath) -> str:
 
 
 def printable(name: str) -> str:
-    """The name in one line: a client may send half a surrogate pair, a line break or what a terminal obeys."""
+    """The name in one line: a client may send half a surrogate pair, a line break or a control character."""
     return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in name)
 
 
 def shown(path: KeyPath, value: object) -> str:
-    """The value for a person, shortened; not a secret."""
+    """The value for a person, shortened; a secret is not shown."""
     if is_secret(path) and value is not None:
         return "(not shown)"
     if isinstance(value, float) and value.is_integer():
@@ -94,7 +94,7 @@ def shown(path: KeyPath, value: object) -> str:
 def is_secret(path: KeyPath) -> bool:
     *above, last = path
     if above and above[-1] == "env_http_headers":
-        return False  # a header like Authorization, and the name of the variable that has it
+        return False  # its values are names of variables, not secrets
     return names_a_secret(str(last)) or (bool(above) and above[-1] in _VALUES_HIDDEN)
 
 

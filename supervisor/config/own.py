@@ -1,4 +1,4 @@
-"""The table `[greenroom]`: what is ours alone. Units are in the names, each default has its reason beside it."""
+"""The table `[greenroom]`: keys that only Greenroom has. Units are in the names; each default has its reason."""
 
 from typing import Annotated, Literal
 

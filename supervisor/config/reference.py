@@ -1,4 +1,4 @@
-"""The reference of the configuration, from the models that judge it."""
+"""The reference of the configuration, written from the models that check it."""
 
 import json
 from collections.abc import Iterator

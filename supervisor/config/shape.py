@@ -1,6 +1,6 @@
-"""Reads the config models' annotations: which keys there are, and in words what each expects.
+"""The keys of the config models, read from their annotations, and in words what each expects.
 
-Knows pydantic's fields and nothing about any one key. Pure; safe from any thread.
+Knows the fields of pydantic, but no particular key. Pure; safe from any thread.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,14 +21,14 @@ KeyPath = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Expect:
-    """Put into an annotation: what a value must be, where the type alone doesn't say it."""
+    """The expected value in words, put into an annotation if the type alone does not say it."""
 
     words: str
 
 
 @dataclass(frozen=True, slots=True)
 class KeyType:
-    """One key, or one element: its bare type and what narrows it."""
+    """The type of a key or an element, without its annotations, and its limits."""
 
     bare: Any
     limits: tuple[object, ...] = ()
@@ -47,7 +47,7 @@ class KeyType:
                 return KeyType(bare, tuple(found))
 
     def __getitem__(self, key: str | int) -> "KeyType | None":
-        """What is expected below this key; None when there is no such key."""
+        """The type of a key or an element below this; None if there is none."""
         if (table := self.table) is not None:
             field = table.model_fields.get(str(key))
             return KeyType.of(field.annotation, field.metadata) if field else None
@@ -62,7 +62,7 @@ class KeyType:
 
     @property
     def is_free(self) -> bool:
-        """A table whose keys are the user's own."""
+        """Whether it is a table whose keys the user chooses."""
         origin: object = get_origin(self.bare)
         return origin is Mapping
 
@@ -76,7 +76,7 @@ class KeyType:
 
     @property
     def expected(self) -> str:
-        """For a sentence that goes `expected …`."""
+        """The expected value, in words that can follow `expected`."""
         for limit in self.limits:
             if isinstance(limit, Expect):
                 return limit.words
@@ -109,7 +109,7 @@ def key_type_at(model: type[BaseModel], path: KeyPath) -> KeyType | None:
 def unknown_keys(
     key_type: KeyType, tree: Mapping[str, object], path: KeyPath = ()
 ) -> Iterator[tuple[KeyPath, list[str]]]:
-    """Each key that no model knows, with the keys that are known beside it."""
+    """The keys that no model knows, each with the known keys of its table."""
     for key, value in tree.items():
         below = key_type[key]
         if below is None:

@@ -11,7 +11,7 @@ from pydantic import Field
 from actors.settings import ApprovalPolicy, ReasoningEffort, ReasoningSummary, SandboxMode
 from supervisor.config.table import AbsolutePath, ConfigTable, Flag, HttpUrl, Integer, Milliseconds, VariableName
 
-# Codex's own affairs. Accepted, so that one file can serve both programs.
+# Keys that matter to Codex only. They are accepted, so that one file can serve both programs.
 WITHOUT_EFFECT = {
     "chatgpt_base_url": "Greenroom does not log in to ChatGPT",
     "experimental_resume": "every conversation can be resumed",

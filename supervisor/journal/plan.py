@@ -1,4 +1,4 @@
-"""What a group of appends becomes in rows, and which of them don't fit what is there. Pure: no database, no clock."""
+"""The rows of a group of appends, and the appends that don't fit what is stored. Pure: no database, no clock."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ from supervisor.journal.rows import Row, event_row, head_row
 
 @dataclass(frozen=True, slots=True)
 class LogPosition:
-    """Where a conversation stands: its key in the tables, and its last event."""
+    """The key of a conversation in the tables, and its last event."""
 
     key: int
     last_seq: int
 
 
 class Plan:
-    """One transaction in the making. `tails` is how things stand once it is committed, for those it touches."""
+    """One transaction in preparation. `tails`: the positions of its conversations once it is committed."""
 
     def __init__(self, known: Mapping[ConversationId, LogPosition], next_key: int) -> None:
         self._known = known
@@ -56,7 +56,7 @@ class Plan:
 
 
 def misfit(append: Append, last_seq: int | None) -> str | None:
-    """Why the append cannot follow what is there; None if it can. `last_seq` None: nothing is there."""
+    """The reason why the append can't follow what is stored, or None. `last_seq` is None if nothing is stored."""
     head = append.head
     if last_seq is None and head is None:
         return "is not known, and its first append brings no head"
@@ -73,7 +73,7 @@ def misfit(append: Append, last_seq: int | None) -> str | None:
 
 
 def dense(records: Iterable[Record], first_seq: int, last_seq: int) -> Iterator[Record]:
-    """The records as they come, provided they are exactly first_seq..last_seq."""
+    """The records as they come; an error if they are not exactly first_seq..last_seq."""
     due = first_seq
     for record in records:
         if record.seq != due:

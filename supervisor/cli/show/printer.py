@@ -1,9 +1,9 @@
-"""Events as a person reads them. Knows what each looks like; where it goes is the screen's business.
+"""Events as a person reads them. Knows how each looks; the screen decides where it goes.
 
-A line of others, also one that the window breaks, never begins where our approvals begin: at the margin with `? ID`.
+No line of a model or a command, even if the window breaks it, begins like an approval: with `? ID` at the margin.
 
-What the model says goes to `said`, everything else to `told`: on a terminal both are one screen; in a pipe the answer
-is alone on standard output.
+The words of the model go to `said`, everything else to `told`: on a terminal both are one screen; in a pipe the
+answer is alone on standard output.
 """
 
 import base64
@@ -21,7 +21,7 @@ from transports import question as texts
 
 HEAD = 8  # lines of a command's output before it is folded
 TAIL = 2
-LINES_OF_AN_APPROVAL = 100  # of its command or patch; more is shown when it is asked for
+LINES_OF_AN_APPROVAL = 100  # of its command or patch; `show` prints the others
 ABORTED = {"interrupted": "interrupted", "replaced": "replaced by new input", "failed": "failed", "lost": "lost"}
 ANSWERS = {
     "approved": "approved",
@@ -43,17 +43,17 @@ class EventPrinter:
         self._paint = paint
         self._raw = raw
         self._markdown = markdown
-        self._streamed: dict[str, str] = {}  # item → what of it was shown as it came
+        self._streamed: dict[str, str] = {}  # item → its text that was shown already
         self._output: dict[str, list[str]] = {}  # item → lines of output so far
         self._began = 0.0
-        self.base = ""  # the conversation's directory, which names of files are relative to
+        self.base = ""  # the conversation's directory, to which file names are relative
         self.approvals: dict[str, Json] = {}
         self.partly: set[str] = set()  # approvals of which some lines were left out
         self.heights: dict[str, int] = {}  # in lines, of the open approvals
         self.turn: str | None = None
         self.tokens = 0
-        self._error: str | None = None  # what is shown unless the next event says the same
-        self.ended: str | None = None  # how the last turn ended, in the words of the API
+        self._error: str | None = None  # shown unless the next event says the same
+        self.ended: str | None = None  # how the last turn ended, as the API says it
         self._table: dict[str, Callable[[Json, Json], None]] = {
             name.removeprefix("_on_"): getattr(self, name) for name in dir(self) if name.startswith("_on_")
         }
@@ -68,7 +68,7 @@ class EventPrinter:
             self._anything(body)
 
     def _flush_error(self, following: Json) -> None:
-        """A turn that was lost or failed says so twice, for clients that read only one of the two events."""
+        """Show the last error, unless this event repeats it: a lost or failed turn says so in two events."""
         error, self._error = self._error, None
         if error is not None and following.get("message") != error:
             self._note(f"error: {clean(error)}", "red", "bold")
@@ -195,7 +195,7 @@ class EventPrinter:
         else:
             lines.append(first)
         lines += rest
-        # The last one may not be complete: it is shown when the next begins, or at the end.
+        # The last line may be incomplete: it is shown when the next begins, or at the end.
         for line in lines[max(0, before - 1) : -1][: max(0, self._limit - max(0, before - 1))]:
             self._note(f"  {line}")
 
@@ -216,7 +216,7 @@ class EventPrinter:
             self._note(f"  exit {body['exit_code']}, {took(duration_s)}", "red")
 
     def _fold(self, item: str) -> None:
-        """The end of its output, or how much of it there is."""
+        """Show the end of the output, and how many lines were left out."""
         lines = self._output.pop(item, [])
         complete = lines[:-1] if lines and not lines[-1] else lines
         unseen = complete[min(self._limit, max(0, len(lines) - 1)) :]
@@ -238,7 +238,7 @@ class EventPrinter:
             self._note(f"the patch failed: {clean(body['stderr']).strip()}", "red")
 
     def _on_tool_output(self, body: Json, _: Json) -> None:
-        """Of interest where nothing else tells what became of a call: it was refused, and nobody was asked."""
+        """Show a call that was refused by policy: no other event tells of it."""
         if body["output"].startswith(REFUSED):
             self._note(one_line(body["output"]), "yellow")
         elif self._raw:
@@ -265,7 +265,7 @@ class EventPrinter:
         self.ask(body)
 
     def ask(self, body: Json, *, whole: bool = False) -> None:
-        """What somebody who answers here has to have seen."""
+        """Show an approval: a person has to see it in order to answer."""
         columns = self._told.room or texts.LONGEST
         head = hung(f"? {approval_text.title(body)}", self._told.room)
         for line in head:

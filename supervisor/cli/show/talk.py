@@ -1,7 +1,7 @@
-"""What keys mean while a conversation is watched, and what the foot line says. Pure: keys in, wishes out.
+"""The meaning of keys while a conversation is watched, and the text of the foot line. Pure: keys in, commands out.
 
-An approval is answered by a word and Enter, written by somebody who had seen it: never by a single key, by what was
-pasted, or by what was begun before it stood there.
+A word and Enter answer an approval, if they were typed after the person could read it: never a single key, a paste,
+or a word that was begun before.
 """
 
 from dataclasses import dataclass
@@ -20,9 +20,9 @@ ANSWERS = {
     "abort": "abort",
 }
 SHOW = "show"
-LOOK_S = 0.5  # nobody has read an approval sooner; such a key was meant for the line that was being typed
+LOOK_S = 0.5  # nobody reads an approval faster; an earlier key was meant for the line that was being typed
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
-WIDE = 80  # columns from which there is room to say what the words mean
+WIDE = 80  # columns needed to say what the words mean
 CHANGED = "not answered: the approval appeared while you typed; read it, then type again"
 PASTED = "what is pasted answers nothing; type the word"
 CLOSED = "that approval is no longer open; nothing was answered, nothing was sent"
@@ -42,12 +42,12 @@ class WatchAction(Enum):
 @dataclass(frozen=True, slots=True)
 class WatchCommand:
     action: WatchAction
-    text: str = ""  # what to say, or the decision
+    text: str = ""  # the message, or the decision
 
 
 @dataclass(slots=True)
 class Scene:
-    """What goes on in the conversation, as far as keys depend on it."""
+    """The state of the conversation, as far as keys depend on it."""
 
     running: bool = False
     approval: str | None = None
@@ -57,21 +57,21 @@ class Scene:
 
 
 class Talk:
-    """A line being typed, and whether we have just asked about an interrupt."""
+    """The line that is being typed, and whether an interrupt is to be confirmed."""
 
     def __init__(self, paint: Paint, *, read_only: bool = False) -> None:
         self._paint = paint
         self._read_only = read_only
         self._typed = ""
         self._typed_at = 0.0
-        self._pasted = False  # some of it was
-        self._seen: str | None = None  # the approval that stood there when the line was begun
+        self._pasted = False  # at least in part
+        self._seen: str | None = None  # the approval that was shown when the line was begun
         self._said = ""  # why nothing was answered
         self._asking = False
         self._interrupting = False
 
     def press(self, key: str, scene: Scene, now: float, *, more: bool = False) -> WatchCommand | None:
-        """`more`: other keys came in the same moment, so this is no hand that types."""
+        """Act on a key. `more`: other keys came at the same moment, so it was not typed by hand."""
         if key in {keys.CTRL_BACKSLASH, keys.CTRL_D}:
             return WatchCommand(WatchAction.LEAVE)
         if key == keys.CTRL_Z:
@@ -124,7 +124,7 @@ class Talk:
             said, self._typed = self._typed.strip(), ""
             self._pasted = self._pasted or more
             wanted = self._entered(said, scene) if said else None
-            self._seen = None  # of a line that was only erased it is still known
+            self._seen = None  # but not if the line was only erased
             return wanted
         elif key in {keys.BACKSPACE, "\x08"}:
             self._typed = self._typed[:-1]
@@ -160,7 +160,7 @@ class Talk:
         self._asking = self._interrupting = False
 
     def foot(self, scene: Scene, now: float, columns: int) -> str:
-        """The one line at the bottom; what is most urgent comes first."""
+        """The text of the foot line: the most urgent there is."""
         if self._asking:
             return self._paint("Interrupt the turn? Ctrl-C again: yes, any other key: no", "yellow", "bold")
         if self._typed:

@@ -1,6 +1,6 @@
-"""One conversation, watched: events to the screen, keys to the daemon. One thread, one select.
+"""A conversation, watched live: events to the screen, keys to the daemon. One thread, one select.
 
-Leaving never ends anything: the conversation goes on, whatever becomes of us.
+Leaving never ends anything: the conversation goes on.
 """
 
 import contextlib
@@ -34,7 +34,7 @@ class WatchOptions(NamedTuple):
     read_only: bool = False
     raw: bool = False
     keys: bool = True
-    one_stream: bool = False  # everything is the result, also in a pipe
+    one_stream: bool = False  # all goes to standard output, also in a pipe
 
 
 class Watch:
@@ -64,7 +64,7 @@ class Watch:
     # --- from outside ---------------------------------------------------------------------------------------------
 
     def attach(self, after: int | None) -> Json:
-        """Subscribe; what comes is shown by the loop."""
+        """Subscribe; the loop shows the events."""
         params: Json = {"conversation": self.conversation, "after": after, "read_only": self._options.read_only}
         answer = self._control.call("conversation/attach", **params)
         self._subscription = answer["subscription"]
@@ -75,7 +75,7 @@ class Watch:
         return answer
 
     def until_answered(self, request: int, timeout_s: float | None = None) -> Json:
-        """The answer of a request of ours; events that belong before it are shown before."""
+        """Show events until the request is answered; return the answer."""
         self._awaited = request
         self._loop(lambda: self.result is not None, timeout_s)
         if self.result is None:
@@ -104,7 +104,7 @@ class Watch:
         for message in self._control.messages(0.0):
             self._arrived(message)
             if self.result is not None:
-                return  # what comes behind it belongs to somebody else's turn
+                return  # what follows belongs to another turn
         self._foot()
         ready, _, _ = select.select(sources.all, [], [], TICK_S)
         if sources.wake in ready:
@@ -121,7 +121,7 @@ class Watch:
 
     @contextlib.contextmanager
     def _listening(self) -> Iterator["Sources"]:
-        """Window sizes wake the select; TERM ends us like Ctrl-C ends others, with the terminal put back."""
+        """Let a new window size wake the select, and TERM end the program with the terminal restored."""
         wake, woken = os.pipe()
         for end in (wake, woken):
             os.set_blocking(end, False)
@@ -150,7 +150,7 @@ class Watch:
         elif method == "announcement":
             self.screen.line(f"({clean(str(params.get('message')))})")
         elif "method" not in message and message.get("id") in {None, self._awaited}:
-            self.result = result_of(message)  # without an id it is an error: what we said was not even read
+            self.result = result_of(message)  # an error without an id: the request could not be read
         elif "method" not in message and message.get("id") in self._asides:
             self._aside(self._asides.pop(message["id"]), message)
 
@@ -164,7 +164,7 @@ class Watch:
             self._follow(envelope)
         for request in params.get("pending") or ():
             if request["approval_id"] not in self.printer.approvals and not self._options.as_json:
-                self.printer.ask(request)  # asked before what we were shown; who answers must have read it
+                self.printer.ask(request)  # asked before the first event shown; to answer it, a person must read it
         self._next_approval()
 
     def _next_approval(self) -> None:
@@ -176,7 +176,7 @@ class Watch:
                 self._below(approval)
 
     def _below(self, approval: str) -> None:
-        """A line below an approval where the foot line can't tell all that its reader needs."""
+        """Add a line below an approval if the foot line can't say all that the person needs."""
         short = ids.short(approval)
         if self._keyboard is None:
             self.screen.line(f"  (`greenroom approve {short}` or `greenroom deny {short}` answers it)")
@@ -195,7 +195,7 @@ class Watch:
             self._talk.turn_ended()
 
     def _ended(self, reason: str) -> None:
-        """It has a new owner; what we have is where we go on."""
+        """Attach again behind the last event that was shown: the conversation has a new owner."""
         try:
             self.attach(self.seq)
         except Refused as refusal:
@@ -238,7 +238,7 @@ class Watch:
             self._ask("answer", "approvals/answer", approval=approval, decision=decision)
 
     def _show(self, *, whole: bool = True) -> None:
-        """Again, or the next one: what was shown of it may be far above by now."""
+        """Show the open approval, again if need be: it may have scrolled far up."""
         if self._scene.approval is not None:
             self.printer.ask(self.printer.approvals[self._scene.approval], whole=whole)
             self._scene.partly = self._scene.approval in self.printer.partly
@@ -265,7 +265,7 @@ class Sources(NamedTuple):
 
 
 class PersonLeft(Exception):
-    """The person went before the answer came."""
+    """The person left before the answer came."""
 
 
 def _terminated(*_: object) -> None:
@@ -273,7 +273,7 @@ def _terminated(*_: object) -> None:
 
 
 def coming_back(conversation: str, work: Callable[[], int], *, quietly: bool = False) -> int:
-    """However we go, the person is told that the conversation has not, and how to find it again."""
+    """Do the work; if it ends early, say that the conversation goes on, and how to come back."""
     short = ids.short(conversation)
     back = f"the conversation goes on, `greenroom attach {short}` comes back"
     try:
