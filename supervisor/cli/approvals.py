@@ -18,7 +18,7 @@ from transports.question import LONGEST, place
 
 LOOK_BACK = 10  # conversations to search for an answer that somebody else has just given
 RECENT = 200  # events to look at in each of them
-LEAST = 2  # characters of an id that are taken for one
+LEAST = 2  # characters that a prefix of an id must have
 DECISIONS = {"once": "approved", "conversation": "approved_for_session"}
 
 OPEN_APPROVALS = ListLayout(

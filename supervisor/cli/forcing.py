@@ -19,7 +19,7 @@ from supervisor.single import AlreadyRunning, held, life_of, lives, state_of
 
 PATIENCE_S = 10.0  # a daemon that is merely busy answers in this time: nothing that it does takes a second
 COMING_UP_S = 20.0  # for a daemon that is starting or stopping, without a socket; repairing a journal takes longest
-SOON_S = 1.0  # before it is said what is waited for
+SOON_S = 1.0  # before a line says what is waited for
 STACKS_S = 0.5  # for the daemon to write down the stacks of its threads, if it still can
 GONE_S = 10.0  # for a killed process to be gone
 POLL_S = 0.05

@@ -101,7 +101,7 @@ def _bridge(paths: Paths, said: dict[str, object]) -> int:
     client = StandardStreams()
     try:
         return _run_to_the_end(client, DaemonAddress(paths), hello(said), log)
-    except Exception:  # noqa: BLE001  # any error belongs into the log, and none on the wire
+    except Exception:  # noqa: BLE001  # every error belongs in the log, none on the wire
         import traceback
 
         log.note(f"failed\n{traceback.format_exc()}")

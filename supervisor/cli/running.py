@@ -19,7 +19,7 @@ def run(chosen: Namespace) -> int:
     with ensure("run", environment=True) as control:
         made = control.call("conversation/create", **creation(chosen))
         conversation = made["conversation"]
-        notice = made["notice"] if chosen.detach else None  # a watched turn shows it itself
+        notice = made["notice"] if chosen.detach else None  # a watched turn shows the notice
         for line in (notice, *made["warnings"]):
             if line:
                 print(f"greenroom: {line}", file=sys.stderr)

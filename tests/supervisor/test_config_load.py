@@ -27,7 +27,7 @@ def write(tmp_path: Path) -> Write:
 
 @pytest.fixture
 def homes(tmp_path: Path) -> dict[str, str]:
-    """An environment whose three places for a file all have one, each with a model named after the place."""
+    """An environment with a file in each of the three places, each with a model named after its place."""
     places = {"GREENROOM_HOME": "g", "XDG_CONFIG_HOME": "x/greenroom", "CODEX_HOME": "c"}
     for place in places.values():
         (tmp_path / place).mkdir(parents=True)

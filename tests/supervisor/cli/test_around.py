@@ -59,7 +59,7 @@ def test_a_missing_key_and_an_unreachable_endpoint_are_found(quiet: Place) -> No
 
 
 def guard_of(daemon: int) -> int:
-    """It is told in its command line whose commands it is to end: those with the mark of this one life."""
+    """The guard of this daemon; its command line names the mark of the commands that it is to end."""
     (guard,) = (pid for pid, line in everything([f"={daemon}-".encode()]) if "after_death.py" in line)
     return guard
 
@@ -87,7 +87,7 @@ def test_a_full_disk_a_missing_sandbox_and_a_repaired_journal_are_found(
     assert found["disk"]["broken"]
     assert "commands can't be sandboxed" in str(found["sandbox"]["told"])
     assert found["sandbox"]["advice"]
-    assert not found["sandbox"]["broken"]  # one is asked then; see the table of policies
+    assert not found["sandbox"]["broken"]  # a person is asked then; see the table of policies
     status = {"journal_repaired": "kept 7 events", "log": "/log"}
     installation = SimpleNamespace(control=SimpleNamespace(call=lambda _: status))
     (repaired,) = checks.journal(cast("Any", installation))
@@ -279,7 +279,7 @@ def test_the_bridge_knows_the_options_by_the_names_that_codex_has_for_them() -> 
 
 @pytest.mark.parametrize("columns", [80, 60])
 def test_the_tour_stays_within_its_window(quiet: Place, columns: int) -> None:
-    """An error is one line, however long; whatever else is wider would be broken inside a word."""
+    """Only an error may be wider: any other wide line would be broken inside a word."""
     quiet.env["TMPDIR"] = str(quiet.base)
     tour = quiet.terminal("demo", columns=columns, rows=24)
     assert tour.end() == 0

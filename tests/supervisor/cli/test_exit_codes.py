@@ -74,7 +74,7 @@ def test_6_refused_because_somebody_answered_already(place: Place) -> None:
 
 
 def test_8_overloaded_is_refused_with_what_to_do(quiet: Place) -> None:
-    """As many conversations awake as the config allows, and as many inputs waiting."""
+    """As many conversations are live, and as many messages wait, as the config allows."""
     (quiet.home / "config.toml").write_text(
         'model_provider = "demo"\n[greenroom.limits]\nlive_sessions = 1\nqueue_length = 1\n', encoding="utf-8"
     )
@@ -91,7 +91,7 @@ def test_8_overloaded_is_refused_with_what_to_do(quiet: Place) -> None:
 
 
 def test_10_the_turn_ended_in_an_error(place: Place) -> None:
-    """A provider without its key: the turn fails when it wants to speak to it."""
+    """The provider lacks its key, so the turn fails at its first request."""
     place.run("run", "hello", "-c", "model_provider=openai", code=10)
 
 

@@ -1,4 +1,4 @@
-"""What the command line promises beside what the tests of single verbs prove."""
+"""Promises of the command line that the tests of single verbs do not prove."""
 
 import json
 import time

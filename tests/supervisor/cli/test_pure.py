@@ -1,4 +1,4 @@
-"""What needs no daemon: arguments, words, tables, keys, and the screen with its foot line."""
+"""Parts that need no daemon: arguments, words, tables, keys, and the screen with its foot line."""
 
 import io
 import json
@@ -291,7 +291,7 @@ def test_what_is_pasted_is_one_draft_and_never_an_answer(pasted: str) -> None:
 
 
 def test_lines_that_come_all_at_once_answer_nothing() -> None:
-    """From a terminal that does not say what is pasted."""
+    """A terminal that does not mark a paste sends all of it at once."""
     talk = Talk(Paint(io.StringIO()))
     assert talk.press("y", ASKED, 100.0, more=True) is None
     assert talk.press(ENTER, ASKED, 100.0, more=True) is None
@@ -363,7 +363,7 @@ def wide(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def seen(stream: io.StringIO, wide: list[int]) -> str:
-    """With what a terminal's driver makes of a line's end."""
+    """The screen after the output, with line ends as a terminal's driver writes them."""
     return Emulator(wide[0]).feed(stream.getvalue().replace("\n", "\r\n")).text
 
 

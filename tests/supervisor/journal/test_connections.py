@@ -18,7 +18,7 @@ JOIN_S = 20.0  # a bound for threads that only read
 
 
 def open_files(path: Path) -> int:
-    """How many descriptors of this process lead to the journal or its companions."""
+    """The number of descriptors of this process that lead to the journal or its companions."""
     folder = Path("/proc/self/fd")
     if not folder.exists():
         pytest.skip("counting descriptors needs /proc")
@@ -32,7 +32,7 @@ def open_files(path: Path) -> int:
 
 
 def run(work: list[Callable[[], object]]) -> None:
-    """All at once: nobody works before everybody is there. What one raises is raised here."""
+    """Run all at once: nobody begins before everybody is there. Errors are raised here."""
     gate = threading.Barrier(len(work))
     failures: list[BaseException] = []
 
