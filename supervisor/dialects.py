@@ -10,7 +10,7 @@ import structlog
 
 from supervisor.config import Config
 from supervisor.config.connection import with_connection
-from supervisor.config.own import Limits
+from supervisor.config.own import LimitsTable
 from supervisor.version import VERSION
 from transports.dialect import Client, Dialect
 from transports.dialects.control.dialect import ControlDialect
@@ -29,7 +29,7 @@ def dialects(config: Callable[[], Config]) -> Dialects:
     }
 
 
-def _control(limits: Limits, client: Client) -> Dialect:
+def _control(limits: LimitsTable, client: Client) -> Dialect:
     return ControlDialect(client, limits.requests_in_flight, limits.subscriptions)
 
 

@@ -46,7 +46,7 @@ from supervisor.agent.transcripts import TranscriptCache
 from supervisor.agent.turn_hook import TurnHook
 from supervisor.allocator import Trimming, keep_little
 from supervisor.bell import Wish
-from supervisor.config import Config, Loaded
+from supervisor.config import Config, LoadedConfig
 from supervisor.feed import Feed, Overheard
 from supervisor.health import Health, Look
 from supervisor.housekeeping import Housekeeping
@@ -74,7 +74,7 @@ class Engine:
 
     def __init__(
         self,
-        loaded: Loaded,
+        loaded: LoadedConfig,
         paths: Paths,
         environ: Mapping[str, str],
         outbox: Outbox,
@@ -201,7 +201,7 @@ class Engine:
         """What the first turn would wait for, when everybody can be served already."""
         self.loop.loop.call_soon_threadsafe(self._models.prepare)
 
-    def reload(self, loaded: Loaded) -> None:
+    def reload(self, loaded: LoadedConfig) -> None:
         """From the next turn on; `config.changes` has the keys that need a new start.
 
         A file that is gone changes nothing: its sandbox and its policies must not turn into defaults by accident.

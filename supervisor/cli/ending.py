@@ -1,4 +1,4 @@
-"""How a turn ended, from its events; the exit code follows from it. Pure."""
+"""The outcome of a turn, read from its events; the exit code follows from it. Pure."""
 
 from supervisor.cli import exits
 from supervisor.cli.client import Json
@@ -6,8 +6,8 @@ from supervisor.cli.client import Json
 TERMINAL = frozenset({"task_complete", "turn_aborted"})  # as `actors.events` has it, which takes too long to import
 
 
-class Ending:
-    """`how` is in the words of the API; None while the turn runs, or where none has been seen."""
+class TurnOutcome:
+    """The outcome so far. `how` is a word of the API; None while the turn runs, or if no turn was seen."""
 
     def __init__(self) -> None:
         self.how: str | None = None

@@ -1,4 +1,4 @@
-"""Writes man pages from what help shows: greenroom(1), and one for each verb.
+"""Man pages, written from what help shows: greenroom(1), and a page for each verb.
 
 python -m supervisor.cli.man DIRECTORY
 """
@@ -15,7 +15,7 @@ from supervisor.version import VERSION
 
 
 def pages() -> Iterator[tuple[str, str]]:
-    """File name and text."""
+    """The file name and text of each page."""
     yield "greenroom.1", "\n".join(_main())
     for verb in shown():
         yield f"greenroom-{verb.name}.1", "\n".join(_verb(verb))
@@ -61,7 +61,7 @@ def _verb(verb: Verb) -> Iterator[str]:
 
 
 def synopsis(verb: Verb) -> str:
-    """As help prints it."""
+    """The usage line, as help prints it."""
     return parser(verb).format_usage().removeprefix("usage: ").rstrip()
 
 
@@ -75,7 +75,7 @@ def _title(name: str) -> str:
 
 
 def _safe(text: str) -> str:
-    """No line of ours is a request to the formatter."""
+    """Escape text, so that the formatter takes no line of it for a command."""
     escaped = text.replace("\\", "\\e").replace("-", r"\-")
     return "\n".join(f"\\&{line}" if line[:1] in {".", "'"} else line for line in escaped.splitlines())
 

@@ -1,4 +1,4 @@
-"""The reference of the command line, from what help shows."""
+"""The reference of the command line, written from what help shows."""
 
 from collections.abc import Iterator
 

@@ -184,7 +184,7 @@ VERBS: tuple[Verb, ...] = (
             STREAM,
         ),
         aliases=("fg",),
-        about="Ctrl-C interrupts the turn, after a question. Ctrl-D or Ctrl-\\ leaves; the conversation continues.",
+        about="Ctrl-C interrupts the turn, after asking you. Ctrl-D or Ctrl-\\ leaves; the conversation continues.",
         group="conversations",
     ),
     Verb(
@@ -301,7 +301,7 @@ VERBS: tuple[Verb, ...] = (
         "greenroom approvals --watch",
         args=(
             Arg(
-                "question",
+                "approval",
                 "An approval's id or unique prefix, to see all of it; or a conversation. Default: all.",
                 "?",
                 "approval",

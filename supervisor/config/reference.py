@@ -1,4 +1,4 @@
-"""The reference of the configuration, from the models that judge it."""
+"""The reference of the configuration, written from the models that check it."""
 
 import json
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from supervisor.config.models import Config
-from supervisor.config.shape import Place
+from supervisor.config.shape import KeyType
 from supervisor.config.shared import WITHOUT_EFFECT
 
 RULES = """# Configuration
@@ -73,11 +73,11 @@ def _sections(model: type[BaseModel], prefix: str) -> Iterator[str]:
     title = f"### `[{prefix}]`" if prefix else "### Top level"
     yield "\n".join([title, "", *_about(model, prefix), *_rows(model), ""])
     for name, info in model.model_fields.items():
-        place = Place.of(info.annotation, info.metadata)
+        key_type = KeyType.of(info.annotation, info.metadata)
         path = f"{prefix}.{name}" if prefix else name
-        if place.table is not None:
-            yield from _sections(place.table, path)
-        elif place.is_free and (below := place["NAME"]) is not None and below.table is not None:
+        if key_type.table is not None:
+            yield from _sections(key_type.table, path)
+        elif key_type.is_free and (below := key_type["NAME"]) is not None and below.table is not None:
             yield from _sections(below.table, f"{path}.NAME")
 
 
@@ -93,9 +93,9 @@ def _rows(model: type[BaseModel]) -> list[str]:
 
 
 def _row(name: str, info: FieldInfo) -> str:
-    place = Place.of(info.annotation, info.metadata)
-    default = "" if place.table is not None else _shown(info.default)
-    cells = [f"`{name}`", place.expected, default, info.description or ""]
+    key_type = KeyType.of(info.annotation, info.metadata)
+    default = "" if key_type.table is not None else _shown(info.default)
+    cells = [f"`{name}`", key_type.expected, default, info.description or ""]
     return f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |"
 
 

@@ -10,10 +10,10 @@ class CrashPoint(StrEnum):
     IN_MIGRATION = "in_migration"
     IN_RETENTION = "in_retention"
     REPAIR_COPIED = "repair_copied"  # the salvage is complete, nothing has moved
-    REPAIR_MOVED = "repair_moved"  # the damaged file is aside, nothing stands in its place
+    REPAIR_MOVED = "repair_moved"  # the damaged file was set aside, nothing is in its place
     ANSWER_ORDERED = "answer_ordered"  # an approval's answer is stored, and the agent has not heard of it
-    SUSPENDING = "suspending"  # a turn that only waits is being parked: its task is about to go
-    SUSPENDED = "suspended"  # its task has gone, and its session has not heard of it
+    SUSPENDING = "suspending"  # a turn that only waits is being parked: its task is about to end
+    SUSPENDED = "suspended"  # its task has ended, and its session has not heard of it
 
 
 HOOKS: dict[CrashPoint, Callable[[], None]] = {}

@@ -1,6 +1,6 @@
-"""A damaged file: what can be read goes into a new one, the damaged one is set aside as it is.
+"""Repair of a damaged file: what can be read goes into a new file, and the damaged file is set aside unchanged.
 
-Every step that changes what an opening would find is one rename, so a repair can be cut off anywhere.
+Every step that an opening would notice is one rename, so a repair may be interrupted anywhere.
 """
 
 import os
@@ -19,7 +19,7 @@ NOTE = "repaired"
 
 def repair(path: Path, steps: Sequence[Migration]) -> None:
     work = path.with_name(path.name + ".repairing")
-    _remove(work)  # of a repair that was cut off
+    _remove(work)  # left by a repair that was interrupted
     number = _unused_number(path)
     try:
         found = salvage(path, work, steps)
@@ -37,7 +37,7 @@ def repair(path: Path, steps: Sequence[Migration]) -> None:
 
 
 def finish(path: Path) -> None:
-    """Swap a finished salvage in, also one that an earlier opening left in the middle of this."""
+    """Put a finished salvage in place, also if an earlier opening was interrupted while it did so."""
     for done in path.parent.glob(path.name + ".repaired-*"):
         number = int(done.name.rpartition("-")[2])
         for companion in COMPANIONS:
@@ -50,7 +50,7 @@ def finish(path: Path) -> None:
 
 
 def told(db: sqlite3.Connection) -> str | None:
-    """What the repair had to say; asked once."""
+    """The report of a repair, given only once."""
     row = db.execute("SELECT text FROM notes WHERE name = ?", (NOTE,)).fetchone()
     if row is None:
         return None

@@ -17,7 +17,7 @@ class Writer:
 
     @contextmanager
     def transaction(self, *, durable: bool) -> Iterator[sqlite3.Connection]:
-        """Whatever is raised inside undoes everything. `durable`: on its return a power cut does no harm."""
+        """A transaction; an error inside undoes everything. `durable`: once it is over, a power cut does no harm."""
         self._undo()
         self._sync("FULL" if durable else "NORMAL")
         self._db.execute("BEGIN IMMEDIATE")

@@ -6,7 +6,7 @@ from supervisor.config import Config
 from supervisor.config.complain import BUILT_IN_PROVIDERS
 from supervisor.config.providers import OSS_PORT
 from supervisor.config.reference import reference_text
-from supervisor.config.shape import Place
+from supervisor.config.shape import KeyType
 from supervisor.config.shared import Inherit, ShellEnvironmentPolicy
 from supervisor.environment import CORE
 
@@ -14,7 +14,7 @@ from supervisor.environment import CORE
 def models(model: type[BaseModel] = Config) -> Iterator[type[BaseModel]]:
     yield model
     for info in model.model_fields.values():
-        place = Place.of(info.annotation)
+        place = KeyType.of(info.annotation)
         below = place["NAME"] if place.is_free else place
         if below is not None and below.table is not None:
             yield from models(below.table)
@@ -31,7 +31,7 @@ def test_every_key_of_every_table_has_a_description_and_is_on_the_page() -> None
 def test_every_field_of_ours_that_measures_time_or_size_says_its_unit() -> None:
     for model in models():
         for name, info in model.model_fields.items():
-            if Place.of(info.annotation, info.metadata).bare is float:
+            if KeyType.of(info.annotation, info.metadata).bare is float:
                 assert name.endswith("_seconds")
 
 

@@ -1,4 +1,4 @@
-"""An answer of the model as a person likes to read it. The one place that knows rich; only for terminals."""
+"""Markdown of the model, drawn for a terminal. Only this module imports rich."""
 
 import os
 import re
@@ -15,6 +15,6 @@ def rendered(text: str, columns: int) -> str:
     console = Console(width=columns, force_terminal=True, no_color=bool(os.environ.get("NO_COLOR")), highlight=False)
     with console.capture() as captured:
         console.print(Markdown(clean(text), code_theme="ansi_dark", hyperlinks=False))
-    # Once more, because names of characters (`&#x202e;`) have become those characters only now.
+    # Clean again, because character references (`&#x202e;`) have become characters only now.
     seen = "".join(one if _COLOUR.fullmatch(one) else clean(one) for one in _COLOUR.split(captured.get()))
     return "\n".join(line.rstrip() for line in seen.rstrip("\n").split("\n"))

@@ -10,12 +10,12 @@ import pytest
 
 from supervisor.agent.bounds import DEFAULTS, Bounds, json_size
 from supervisor.agent.worker_job import WorkerJob, in_worker
-from supervisor.config.own import Limits
+from supervisor.config.own import LimitsTable
 from tests.supervisor.agent.commands import limited
 
 
 def test_every_bound_is_a_key_of_the_configuration_with_the_same_default() -> None:
-    configured = Limits()
+    configured = LimitsTable()
     assert {one.name: getattr(DEFAULTS, one.name) for one in fields(Bounds)} == {
         one.name: getattr(configured, one.name) for one in fields(Bounds)
     }

@@ -26,7 +26,7 @@ LIGHT = {
 }
 LOOK = """
 import json, sys
-from supervisor.cli.main import main
+from supervisor.cli.app import main
 before = sys.stdout
 sys.stdout = sys.stderr
 main(sys.argv[1:])

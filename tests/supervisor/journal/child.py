@@ -44,7 +44,7 @@ def say(append: Append, answer: JournalError | None) -> None:
 
 
 def text(number: int, seq: int) -> str:
-    """So long that the log is moved into the file every few hundred commits."""
+    """A text so long that the log is moved into the file every few hundred commits."""
     return f"{number}.{seq}." + "z" * (seq * 37 % 3000)
 
 

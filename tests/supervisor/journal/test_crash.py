@@ -29,7 +29,7 @@ def start(path: Path, what: str, argument: int) -> subprocess.Popen[bytes]:
 
 
 def die(path: Path, point: CrashPoint, visit: int = 1) -> dict[ConversationId, int]:
-    """Runs a child into the crash point; what it acknowledged before."""
+    """Run a child into the crash point; return what it acknowledged before."""
     with start(path, point, visit) as child:
         said, complaint = child.communicate(timeout=PATIENCE_S)
     assert child.returncode == -signal.SIGKILL, complaint.decode()

@@ -1,4 +1,4 @@
-"""Reading, on any thread: a few read-only connections, lent to whoever reads. Never waits for the writer."""
+"""Read-only connections, lent to readers on any thread. Reading never waits for the writer."""
 
 import sqlite3
 import threading
@@ -15,17 +15,17 @@ from actors.shortening import outline
 from supervisor.journal.rows import GET_EVENTS, GET_PLACE, GET_RANGE
 from supervisor.journal.schema import reader
 
-KEPT = 4  # idle connections; more readers at once open their own and close them again
-PIECE = 1 << 18  # bytes of a long body that are looked at in one go
-OUTLINE = 1 << 20  # what a body that is not read whole comes to, at most
+KEPT = 4  # idle connections; further readers open and close their own
+PIECE = 1 << 18  # bytes of a long body that are read at once
+OUTLINE = 1 << 20  # bytes of a shortened body, at most
 MOST_RECORDS = 100_000  # of one page, whatever was asked for
 
 
 class Hole(Exception):
-    """Events that the tail promises are not there: the file is damaged."""
+    """Events are missing that must be stored: the file is damaged."""
 
 
-class Readers:
+class Connections:
     def __init__(self, path: Path, connect: Callable[[Path], sqlite3.Connection] = reader) -> None:
         self._path = path
         self._connect = connect
@@ -47,7 +47,7 @@ class Readers:
         self._give(db)
 
     def close(self) -> None:
-        """Those that are lent are closed when they come back."""
+        """Close all connections; those that are lent, when they are given back."""
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []
@@ -77,7 +77,7 @@ def read_page(
     if found is None:
         return None
     key, first, last = found
-    after = min(max(after, first - 1), last)  # a client's cursor may be any number at all
+    after = min(max(after, first - 1), last)  # a client's cursor may be any number
     records: list[Record] = []
     size = 0
     with closing(db.execute(GET_EVENTS, (whole_bytes, key, after, min(max(limit, 1), MOST_RECORDS)))) as rows:
@@ -101,7 +101,7 @@ def read_part(db: sqlite3.Connection, conversation: ConversationId, seq: int, of
 
 
 def _shortened(db: sqlite3.Connection, row: tuple[Any, ...], whole_bytes: int) -> Record:
-    """An event that was stored before there was a bound, in pieces: it may be as long as SQLite allows."""
+    """Shorten an event that was stored before there was a limit. It is read in pieces, as it may have any length."""
     seq, ts, turn, type_, _, rowid, size = row
     with db.blobopen("events", "body", rowid, readonly=True) as body:
         short = outline(iter(lambda: body.read(PIECE), b""), min(whole_bytes, OUTLINE))

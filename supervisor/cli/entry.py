@@ -1,9 +1,9 @@
-"""What `greenroom` runs first: an editor's bridge at once, everything else by the full command line."""
+"""The entry point of `greenroom`: starts the bridge for `mcp` at once, and the command line for every other verb."""
 
 import sys
 
 BRIDGE = ("mcp", "mcp-server")
-OWN = ("-h", "--help", "-V", "--version")  # verbs in the shape of options
+OWN = ("-h", "--help", "-V", "--version")  # options that act as verbs
 # Options that may stand before the verb, as in `codex -m MODEL mcp-server`, and take a value.
 SHORT = ("-c", "-m", "-p", "-s", "-a", "-C")
 LONG = ("--config", "--model", "--profile", "--sandbox", "--approval", "--ask-for-approval", "--cd")
@@ -15,7 +15,7 @@ def main() -> int:
         from supervisor.cli.mcp import main as bridge
 
         return bridge(words[1:])
-    from supervisor.cli.main import main as everything
+    from supervisor.cli.app import main as everything
 
     return everything()
 

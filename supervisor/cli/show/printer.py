@@ -1,9 +1,9 @@
-"""Events as a person reads them. Knows what each looks like; where it goes is the screen's business.
+"""Events as a person reads them. Knows how each looks; the screen decides where it goes.
 
-A line of others, also one that the window breaks, never begins where our questions begin: at the margin with `? ID`.
+No line of a model or a command, even if the window breaks it, begins like an approval: with `? ID` at the margin.
 
-What the model says goes to `said`, everything else to `told`: on a terminal both are one screen; in a pipe the answer
-is alone on standard output.
+The words of the model go to `said`, everything else to `told`: on a terminal both are one screen; in a pipe the
+answer is alone on standard output.
 """
 
 import base64
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from actors.visible import visible
-from supervisor.cli import questions
+from supervisor.cli import approval_text
 from supervisor.cli.client import Json
 from supervisor.cli.ids import short
 from supervisor.cli.show.screen import Screen
@@ -21,7 +21,7 @@ from transports import question as texts
 
 HEAD = 8  # lines of a command's output before it is folded
 TAIL = 2
-LINES_OF_A_QUESTION = 100  # of its command or patch; more is shown when it is asked for
+LINES_OF_AN_APPROVAL = 100  # of its command or patch; `show` prints the others
 ABORTED = {"interrupted": "interrupted", "replaced": "replaced by new input", "failed": "failed", "lost": "lost"}
 ANSWERS = {
     "approved": "approved",
@@ -34,7 +34,7 @@ REFUSED = ("patch rejected: ", "exec command rejected: ")  # by policy; what a p
 MARKS = {"completed": "[x]", "in_progress": "[>]", "pending": "[ ]"}
 
 
-class Transcript:
+class EventPrinter:
     def __init__(
         self, said: Screen, told: Screen, paint: Paint, *, raw: bool = False, markdown: bool = False
     ) -> None:
@@ -43,17 +43,17 @@ class Transcript:
         self._paint = paint
         self._raw = raw
         self._markdown = markdown
-        self._streamed: dict[str, str] = {}  # item → what of it was shown as it came
+        self._streamed: dict[str, str] = {}  # item → its text that was shown already
         self._output: dict[str, list[str]] = {}  # item → lines of output so far
         self._began = 0.0
-        self.base = ""  # the conversation's directory, which names of files are relative to
-        self.questions: dict[str, Json] = {}
-        self.partly: set[str] = set()  # questions of which some lines were left out
-        self.heights: dict[str, int] = {}  # in lines, of the open questions
+        self.base = ""  # the conversation's directory, to which file names are relative
+        self.approvals: dict[str, Json] = {}
+        self.partly: set[str] = set()  # approvals of which some lines were left out
+        self.heights: dict[str, int] = {}  # in lines, of the open approvals
         self.turn: str | None = None
         self.tokens = 0
-        self._error: str | None = None  # what is shown unless the next event says the same
-        self.ended: str | None = None  # how the last turn ended, in the words of the API
+        self._error: str | None = None  # shown unless the next event says the same
+        self.ended: str | None = None  # how the last turn ended, as the API says it
         self._table: dict[str, Callable[[Json, Json], None]] = {
             name.removeprefix("_on_"): getattr(self, name) for name in dir(self) if name.startswith("_on_")
         }
@@ -64,13 +64,13 @@ class Transcript:
         show = self._table.get(body["type"])
         if show is not None:
             show(body, envelope)
-        elif questions.asks(body):
+        elif approval_text.asks(body):
             self.ask(body)
         elif self._raw:
             self._anything(body)
 
     def _flush_error(self, following: Json) -> None:
-        """A turn that was lost or failed says so twice, for clients that read only one of the two events."""
+        """Show the last error, unless this event repeats it: a lost or failed turn says so in two events."""
         error, self._error = self._error, None
         if error is not None and following.get("message") != error:
             self._note(f"error: {clean(error)}", "red", "bold")
@@ -120,7 +120,7 @@ class Transcript:
 
     def _end(self, word: str, envelope: Json) -> None:
         self.turn = None
-        self.questions.clear()
+        self.approvals.clear()
         self.heights.clear()
         for output in list(self._output):
             self._fold(output)
@@ -197,7 +197,7 @@ class Transcript:
         else:
             lines.append(first)
         lines += rest
-        # The last one may not be complete: it is shown when the next begins, or at the end.
+        # The last line may be incomplete: it is shown when the next begins, or at the end.
         for line in lines[max(0, before - 1) : -1][: max(0, self._limit - max(0, before - 1))]:
             self._note(f"  {line}")
 
@@ -218,7 +218,7 @@ class Transcript:
             self._note(f"  exit {body['exit_code']}, {took(duration_s)}", "red")
 
     def _fold(self, item: str) -> None:
-        """The end of its output, or how much of it there is."""
+        """Show the end of the output, and how many lines were left out."""
         lines = self._output.pop(item, [])
         complete = lines[:-1] if lines and not lines[-1] else lines
         unseen = complete[min(self._limit, max(0, len(lines) - 1)) :]
@@ -231,16 +231,16 @@ class Transcript:
     def _on_patch_apply_begin(self, body: Json, _: Json) -> None:
         for path, change in sorted(body["changes"].items()):
             name = path.removeprefix(f"{self.base.rstrip('/')}/") if self.base else path
-            for line in texts.changed(name, change, questions.home()):
+            for line in texts.changed(name, change, approval_text.home()):
                 for shown in line.folded(self._told.room or texts.LONGEST):
-                    self._plain(self._paint(shown, *questions.STYLES.get(line.style, ())))
+                    self._plain(self._paint(shown, *approval_text.STYLES.get(line.style, ())))
 
     def _on_patch_apply_end(self, body: Json, _: Json) -> None:
         if not body["success"]:
             self._note(f"the patch failed: {clean(body['stderr']).strip()}", "red")
 
     def _on_tool_output(self, body: Json, _: Json) -> None:
-        """Of interest where nothing else tells what became of a call: it was refused, and nobody was asked."""
+        """Show a call that was refused by policy: no other event tells of it."""
         if body["output"].startswith(REFUSED):
             self._note(one_line(body["output"]), "yellow")
         elif self._raw:
@@ -258,23 +258,23 @@ class Transcript:
             self._said.fresh()
         self._told.line(text, asks=asks)
 
-    # --- questions ------------------------------------------------------------------------------------------------
+    # --- approvals ------------------------------------------------------------------------------------------------
 
     def ask(self, body: Json, *, whole: bool = False) -> None:
-        """What somebody who answers here has to have seen."""
+        """Show an approval: a person has to see it in order to answer."""
         columns = self._told.room or texts.LONGEST
-        head = hung(f"? {questions.title(body)}", self._told.room)
+        head = hung(f"? {approval_text.title(body)}", self._told.room)
         for line in head:
             self._plain(self._paint(line, "yellow", "bold"), asks=True)
-        lines, complete = questions.body(body, columns, self._paint, None if whole else LINES_OF_A_QUESTION)
+        lines, complete = approval_text.body(body, columns, self._paint, None if whole else LINES_OF_AN_APPROVAL)
         for line in lines:
             self._plain(line)
-        self.questions[body["approval_id"]] = body
+        self.approvals[body["approval_id"]] = body
         self.heights[body["approval_id"]] = len(head) + len(lines)
         (self.partly.discard if complete else self.partly.add)(body["approval_id"])
 
     def _on_approval_resolved(self, body: Json, _: Json) -> None:
-        self.questions.pop(body["approval_id"], None)
+        self.approvals.pop(body["approval_id"], None)
         by = f" by {visible(body['by'])}" if body["by"] else ""
         why = f": {one_line(body['reason'])}" if body["reason"] and body["decision"] != "withdrawn" else ""
         style = "green" if body["decision"].startswith("approved") else "yellow"

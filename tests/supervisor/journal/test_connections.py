@@ -9,7 +9,7 @@ import pytest
 
 from actors.errors import StorageFailed
 from supervisor.journal import SqliteJournal
-from supervisor.journal.readers import KEPT, read_page
+from supervisor.journal.connections import KEPT, read_page
 from tests.supervisor.journal.conftest import Open
 from tests.supervisor.journal.sample import A, B, begin, contents, follow, records, stored
 
@@ -18,7 +18,7 @@ JOIN_S = 20.0  # a bound for threads that only read
 
 
 def open_files(path: Path) -> int:
-    """How many descriptors of this process lead to the journal or its companions."""
+    """The number of descriptors of this process that lead to the journal or its companions."""
     folder = Path("/proc/self/fd")
     if not folder.exists():
         pytest.skip("counting descriptors needs /proc")
@@ -32,7 +32,7 @@ def open_files(path: Path) -> int:
 
 
 def run(work: list[Callable[[], object]]) -> None:
-    """All at once: nobody works before everybody is there. What one raises is raised here."""
+    """Run all at once: nobody begins before everybody is there. Errors are raised here."""
     gate = threading.Barrier(len(work))
     failures: list[BaseException] = []
 
@@ -58,7 +58,7 @@ def test_threads_that_come_and_go_leave_nothing_open(opened: Open, path: Path) -
     stored(journal, [begin(A, 20)])
     for _ in range(8):
         run([lambda: contents(journal)] * CROWD)
-    assert len(journal._readers._idle) <= KEPT
+    assert len(journal._connections._idle) <= KEPT
     # Lock, file, log, shared memory, and the handles that tell whether file and log are still there; the log for each
     # idle reader. The file stays open as often as it ever was at once: closing one would drop the locks of all, so
     # SQLite keeps the descriptors and uses them again.
@@ -70,7 +70,7 @@ def test_threads_that_come_and_go_leave_nothing_open(opened: Open, path: Path) -
 def test_a_reader_in_the_middle_of_its_snapshot_does_not_hold_the_writer(opened: Open) -> None:
     journal = opened()
     stored(journal, [begin(A, 3)])
-    with journal._readers.snapshot() as db:
+    with journal._connections.snapshot() as db:
         before = read_page(db, A, 0, 10, 1 << 20, 1 << 20)
         stored(journal, [follow(A, 4, 4, durable=True)])  # if readers were in its way it would be refused
         assert read_page(db, A, 0, 10, 1 << 20, 1 << 20) == before
@@ -117,7 +117,7 @@ def test_readers_see_whole_groups_while_the_writer_goes_on(opened: Open) -> None
 def test_a_reader_that_is_out_when_the_journal_closes_is_closed_when_it_returns(path: Path) -> None:
     journal = SqliteJournal(path)
     stored(journal, [begin(A, 3)])
-    with journal._readers.snapshot() as db:
+    with journal._connections.snapshot() as db:
         journal.close()
         assert read_page(db, A, 0, 10, 1 << 20, 1 << 20) is not None
     assert open_files(path) == 0

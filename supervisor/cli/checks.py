@@ -1,4 +1,4 @@
-"""What the doctor looks at. A check yields a line where all is well, or what is wrong, what to do, is it bad."""
+"""The doctor's checks. Each yields a line if all is well, else what is wrong, what to do, whether it is a fault."""
 
 import os
 import shutil
@@ -22,16 +22,16 @@ from supervisor.single import LOOK_S, STRANGE_S, AlreadyRunning, held, lives
 from supervisor.version import VERSION
 
 if TYPE_CHECKING:
-    from supervisor.cli.doctor import Patient
+    from supervisor.cli.doctor import Installation
 
 Found = Iterator[tuple[str, str, bool] | str]
 CONNECT_S = 2.0
-ROOM_BYTES = 200 << 20  # below that a busy day fills the disk
+ROOM_BYTES = 200 << 20  # a busy day may fill less than that
 FORCE = "wait a moment; `greenroom up --force` ends it and starts another, and running turns are lost"
 LOG_ADVICE = "see the log: {}"
 
 
-def directories(_: "Patient") -> Found:
+def directories(_: "Installation") -> Found:
     try:
         paths = locate()
         for directory in (paths.state, paths.run):
@@ -50,55 +50,55 @@ def directories(_: "Patient") -> Found:
         )
 
 
-def socket(patient: "Patient") -> Found:
+def socket(installation: "Installation") -> Found:
     path = socket_path(locate())
-    if patient.control is not None:
+    if installation.control is not None:
         yield f"a daemon answers at {path}"
-    elif patient.barred:
-        yield patient.silence, "then a daemon that runs is found again", True
+    elif installation.barred:
+        yield installation.silence, "then a daemon that runs is found again", True
     elif _holder() is not None:
-        yield f"a daemon holds this home and does not answer ({patient.silence})", FORCE, True
+        yield f"a daemon holds this home and does not answer ({installation.silence})", FORCE, True
     elif Path(path).exists():
-        yield f"{path} exists, but no daemon answers ({patient.silence})", "`greenroom up` replaces it", True
+        yield f"{path} exists, but no daemon answers ({installation.silence})", "`greenroom up` replaces it", True
     else:
         yield "no daemon runs", "`greenroom up` starts it", False
 
 
-def lock(patient: "Patient") -> Found:
-    """One journal has one owner; where it listens is written in the lock."""
+def lock(installation: "Installation") -> Found:
+    """Check the lock, in which the one owner of the journal has written its pid and address."""
     holder = _holder()
     if holder is None:
-        lost = patient.control is not None and patient.control.call("daemon/status").get("trouble")
+        lost = installation.control is not None and installation.control.call("daemon/status").get("trouble")
         advice = "see what is said of the journal" if lost else "restart it: `greenroom down && greenroom up`"
-        yield ("not held, although a daemon runs", advice, True) if patient.control else "free"
+        yield ("not held, although a daemon runs", advice, True) if installation.control else "free"
         return
-    if patient.control is None and not patient.barred:
+    if installation.control is None and not installation.barred:
         yield f"held by {holder.told or 'an unknown process'}, which does not answer", FORCE, True
     else:
         yield f"held by {holder.told.partition(',')[0]}"
 
 
 def _holder() -> AlreadyRunning | None:
-    """A child that a killed daemon was just starting has the lock until its exec, so a dead holder is asked again."""
+    """The lock's holder. A dead holder is asked about again: a child it was starting has the lock until its exec."""
     deadline = time.monotonic() + STRANGE_S
     while (found := held(locate().lock_file)) is not None and not lives(found.pid) and time.monotonic() < deadline:
         time.sleep(LOOK_S)
     return found
 
 
-def version(patient: "Patient") -> Found:
-    theirs = patient.control.welcome["version"] if patient.control else VERSION
+def version(installation: "Installation") -> Found:
+    theirs = installation.control.welcome["version"] if installation.control else VERSION
     if theirs != VERSION:
         yield f"the daemon is {theirs}, this program {VERSION}", "`greenroom down && greenroom up`", True
     else:
         yield VERSION
 
 
-def leftovers(patient: "Patient") -> Found:
-    """Commands of a daemon that was killed. A living one has swept them when it started."""
+def leftovers(installation: "Installation") -> Found:
+    """Check for commands that a killed daemon left running. A daemon ends those of its predecessor when it starts."""
     paths = locate()
-    if patient.control is not None:
-        survivors = patient.control.call("daemon/status")["processes"]["survivors"]
+    if installation.control is not None:
+        survivors = installation.control.call("daemon/status")["processes"]["survivors"]
         if survivors:
             yield (
                 f"{many(survivors, 'process', 'processes')} could not be ended",
@@ -121,14 +121,14 @@ def leftovers(patient: "Patient") -> Found:
 
 
 def _ancestors() -> set[int]:
-    """A shell that was started by a command of ours carries its marks."""
+    """The ancestors of this process. They carry marks if a conversation's command runs the doctor."""
     table, pid, found = table_of_this_system(), os.getpid(), set[int]()
     while (process := table.look(pid)) is not None and process.ppid > 0:
         found.add(pid := process.ppid)
     return found
 
 
-def sandbox(_: "Patient") -> Found:
+def sandbox(_: "Installation") -> Found:
     found = Sandbox().availability
     if found.ok:
         yield "commands can be sandboxed"
@@ -136,31 +136,31 @@ def sandbox(_: "Patient") -> Found:
         yield f"commands can't be sandboxed: {found.reason}", found.how_to_get or "install bubblewrap", False
 
 
-def config(patient: "Patient") -> Found:
+def config(installation: "Installation") -> Found:
     try:
-        loaded = load(environ=patient.environ)
+        loaded = load(environ=installation.environ)
     except ConfigError as error:
         first, _, rest = error.message.partition("\n")
         yield first + (" (and more)" if rest else ""), "`greenroom config check` shows all of it", True
         return
     for warning in loaded.warnings:
         yield warning, "the key is ignored; correct or remove it", False
-    directory = Path(locate(patient.environ).config)
+    directory = Path(locate(installation.environ).config)
     if directory.exists() and not directory.is_dir():
         yield f"{directory} is a file, so nothing is read", f"move it to {directory}/config.toml", True
         return
     yield loaded.file.path or "no file; defaults apply"
 
 
-def model(patient: "Patient") -> Found:
-    """Whether its address can be reached and a key is there. The key is not sent anywhere."""
+def model(installation: "Installation") -> Found:
+    """Check that the provider can be reached and a key is set. The key is not sent anywhere."""
     try:
-        loaded = load(environ=patient.environ)
+        loaded = load(environ=installation.environ)
     except ConfigError:
         yield "unknown while the config has errors", "correct the config first", True
         return
     try:
-        choice = choose_provider(loaded.config, patient.environ)
+        choice = choose_provider(loaded.config, installation.environ)
     except ConfigError as error:
         yield error.message, "correct the file that `greenroom config path` prints", True
         return
@@ -169,7 +169,7 @@ def model(patient: "Patient") -> Found:
         yield "the built-in demo model", choice.notice or "", False
         return
     try:
-        provider.api_key(patient.environ)
+        provider.api_key(installation.environ)
     except ConfigError as error:
         yield error.message, "export it in the shell that runs the client", True
     address = urlsplit(provider.base_url)
@@ -186,7 +186,7 @@ def model(patient: "Patient") -> Found:
         yield f"{provider.id} at {address.hostname}:{port} can be reached"
 
 
-def disk(_: "Patient") -> Found:
+def disk(_: "Installation") -> Found:
     there = Path(locate().state)
     while not there.exists():
         there = there.parent
@@ -203,12 +203,12 @@ def disk(_: "Patient") -> Found:
         yield f"{size(free)} free"
 
 
-def journal(patient: "Patient") -> Found:
-    if patient.control is None:
+def journal(installation: "Installation") -> Found:
+    if installation.control is None:
         found = Path(locate().journal_file)
         yield size(size_on_disk(found)) if found.exists() else "none yet"
         return
-    told = patient.control.call("daemon/status")
+    told = installation.control.call("daemon/status")
     if told.get("trouble"):
         what, _, advice = told["trouble"].partition("; nothing is stored any more; ")
         yield what, advice or LOG_ADVICE.format(told["log"]), True
@@ -218,7 +218,7 @@ def journal(patient: "Patient") -> Found:
         yield f"{size(told['journal_bytes'])}, no damage found"
 
 
-CHECKS: dict[str, Callable[["Patient"], Found]] = {
+CHECKS: dict[str, Callable[["Installation"], Found]] = {
     "files": directories,
     "socket": socket,
     "lock": lock,

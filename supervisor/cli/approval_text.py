@@ -1,4 +1,4 @@
-"""Questions as the command line shows them: the one text of a question, painted, in the width of the terminal."""
+"""Approvals as the command line shows them: the text that all surfaces share, painted, in the terminal's width."""
 
 import os
 
@@ -18,7 +18,7 @@ STYLES = {
     "removed": ("red",),
     "hunk": ("cyan",),
 }
-IN_A_LIST = 20  # lines of a command or a patch; the view of one question has all of them
+IN_A_LIST = 20  # lines of a command or a patch; `greenroom approvals ID` shows all of them
 
 
 def asks(event: Json) -> bool:
@@ -52,14 +52,14 @@ def title(found: Json) -> str:
 
 
 def body(found: Json, columns: int, paint: Paint, most: int | None = None) -> tuple[list[str], bool]:
-    """Lines below the title, and whether they are all that there is."""
+    """The lines below the title, and whether they are complete."""
     see = f"`greenroom approvals {ids.short(found['approval_id'])}` shows all of it"
     drawn = texts.drawn(found, columns, home=home(), most=most, see=see)
     return [paint(line, *STYLES.get(style, ())) for line, style in drawn.lines], drawn.whole
 
 
 def block(row: Row, columns: int, paint: Paint, most: int | None = None) -> list[str]:
-    """One question of several."""
+    """The lines of one approval in a list."""
     found = row["found"]
     head = [paint(line, "yellow", "bold") for line in texts.Line("", title(found)).folded(columns)]
     lines, _ = body(found, columns, paint, most)

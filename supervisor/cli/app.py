@@ -1,4 +1,4 @@
-"""The door: `greenroom VERB …`. Finds the verb, imports what that one needs, turns problems into exit codes."""
+"""The command line: finds the verb, imports its module, runs it and turns problems into exit codes."""
 
 import importlib
 import os
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _refusal(error: Exception) -> Problem | None:
-    """An error that is meant for people. Without the tree of errors, which is loaded by the verb that raises one."""
+    """The problem for an error that is meant for people. A verb that raised one has loaded `actors.errors` itself."""
     errors = sys.modules.get("actors.errors")
     if errors is None or not isinstance(error, errors.GreenroomError):
         return None
@@ -48,7 +48,7 @@ def _refusal(error: Exception) -> Problem | None:
 
 
 def _failed(problem: Problem, *, as_json: bool) -> int:
-    """Also where what was printed so far can't be written, or not even the error."""
+    """Report the problem, also if the output so far, or the report itself, can't be written."""
     streams.let_go_if_broken()
     try:
         report(problem, as_json=as_json)
@@ -69,7 +69,7 @@ def _carry_out(words: list[str]) -> int:
     chosen = parse(verb, words[1:])
     chosen.verb = verb.name
     code = _function(verb)(chosen)
-    sys.stdout.flush()  # a reader that has gone shows here, not at the interpreter's end
+    sys.stdout.flush()  # a closed pipe shows here, not at the interpreter's end
     return code
 
 
@@ -89,11 +89,11 @@ def _unknown(word: str) -> Problem:
 
 
 def _end_like_others() -> NoReturn:
-    """Whoever read our output has gone. Other programs die of SIGPIPE then, and shells know what that means."""
+    """Die of SIGPIPE, as other programs do when the reader of their output has gone; shells know what that means."""
     sys.stderr.flush()
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     os.kill(os.getpid(), signal.SIGPIPE)
-    os._exit(128 + signal.SIGPIPE)  # in the case that the signal is blocked
+    os._exit(128 + signal.SIGPIPE)  # if the signal is blocked
 
 
 if __name__ == "__main__":
