@@ -525,7 +525,6 @@ DurableEvent = (
 
 AnyEvent = Annotated[DurableEvent | Delta, Field(discriminator="type")]
 
-event_adapter: TypeAdapter[DurableEvent | Delta] = TypeAdapter(AnyEvent)
 durable_adapter: TypeAdapter[DurableEvent] = TypeAdapter(Annotated[DurableEvent, Field(discriminator="type")])
 
 

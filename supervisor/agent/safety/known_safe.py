@@ -9,13 +9,11 @@ from supervisor.agent.safety.shell import plain_commands
 SED_PRINT = re.compile(r"[0-9]+(,[0-9]+)?p")
 
 
-def known_safe(argv: Sequence[str]) -> bool:
-    """A command as it would be executed, or every command in a `bash -lc` script."""
-    return bool(programs(argv))
-
-
 def programs(argv: Sequence[str]) -> tuple[str, ...]:
-    """The names of all programs of a known safe command; none where it is not known to be safe."""
+    """The names of all programs of a known safe command; none where it is not known to be safe.
+
+    A command as it would be executed, or every command in a `bash -lc` script.
+    """
     match argv:
         case ["bash", "-lc", script]:
             commands = plain_commands(script) or ()
