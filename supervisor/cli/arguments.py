@@ -15,7 +15,7 @@ LONGEST_S = 10 * 365 * 86400.0  # a turn may wait for a person; the kernel takes
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
-    """The same on every terminal, so that what man pages and the reference say is what help says."""
+    """The same on every terminal, so that what the reference says is what help says."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=26, width=80)

@@ -1,4 +1,4 @@
-"""What a verb looks like from outside, as data: parser, help, man pages, completion and reference read it."""
+"""What a verb looks like from outside, as data: parser, help, completion and reference read it."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""What `greenroom help TOPIC` explains beyond the verbs. Text only; man pages and the reference show it too."""
+"""What `greenroom help TOPIC` explains beyond the verbs. Text only; the reference shows it too."""
 
 from supervisor.cli import exits
 

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 import actors
 import supervisor
 import transports
-from actors import errors, schema
+from actors import errors
 from actors.ids import Caller, ConnectionId
 from actors.items import ImageItem, InputItem, LocalImageItem, TextItem, text_of
 from actors.settings import DangerFullAccess, ReadOnly, SandboxPolicy, Settings, WorkspaceWrite
@@ -122,7 +122,3 @@ def test_errors_are_equal_when_they_say_the_same() -> None:
     assert errors.Busy("b", turn="t") == errors.Busy("b", turn="t")
     assert errors.Busy("b", turn="t") != errors.Busy("b", turn="u")
     assert errors.Busy("b") != errors.Overloaded("b")
-
-
-def test_the_committed_schema_is_the_one_the_code_makes() -> None:
-    assert (ROOT / "docs/schema/events.json").read_text(encoding="utf-8") == schema.schema_text()
