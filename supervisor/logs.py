@@ -106,7 +106,10 @@ def _formatter(renderer: Processor) -> logging.Formatter:
 
 
 def _for_people(*, colours: bool) -> Processor:
-    return structlog.dev.ConsoleRenderer(colors=colours, timestamp_key="ts", pad_event_to=28)
+    plain = structlog.dev.plain_traceback  # whatever else is installed beside us
+    return structlog.dev.ConsoleRenderer(
+        colors=colours, timestamp_key="ts", pad_event_to=28, exception_formatter=plain
+    )
 
 
 def _route(handlers: list[LogFile | Terminal] | list[logging.NullHandler], level: int) -> None:
