@@ -72,7 +72,7 @@ class Trim:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The index of what there is, at start: one head per conversation, and the one process that serves them is us."""
+    """Heads of conversations that nobody serves: all there are at start, later what was forked or imported."""
 
     heads: tuple[Head, ...]
 

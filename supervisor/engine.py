@@ -268,9 +268,8 @@ class Engine:
     async def _start_agents(self) -> None:
         """On the loop thread, which spawns every child."""
         ledger, instance = Path(self.paths.ledger_file), self.paths.state
-        swept = await sweep_last_life(ledger, instance)
-        if swept.ended:
-            log.warning("processes.swept", ended=swept.ended)
+        if ended := await sweep_last_life(ledger, instance):
+            log.warning("processes.swept", ended=ended)
         grace_s = self.config.greenroom.interrupt_grace_ms / 1000
         self.processes = await Processes(ledger, instance, grace_s, guarded=True).__aenter__()
         self._client = ModelClient(bounds=self._bounds)

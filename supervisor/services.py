@@ -60,7 +60,6 @@ from transports.switchboard import Switchboard
 log = structlog.get_logger()
 
 ARGUMENTS = tuple(one.name for one in fields(Arguments))
-STATISTICS_S = 1.0  # actors never wait, so this is for a machine that is very busy
 
 
 class Services:

@@ -1,6 +1,6 @@
 """The seam between a connection and its client's end: what may be asked of an end, and what its owner is told.
 
-Implemented over descriptors (sockets, standard input and output) and in memory. All methods may be called from any
+Implemented over descriptors: sockets, standard input and output. All methods may be called from any
 thread and none waits.
 """
 

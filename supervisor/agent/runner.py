@@ -39,7 +39,6 @@ from supervisor.agent.backends import Backend
 from supervisor.agent.model.errors import ModelError
 from supervisor.agent.processes import Processes
 from supervisor.agent.turn import ApprovalAnswer, Turn
-from supervisor.journal.crashpoints import CrashPoint, reached
 
 log = structlog.get_logger()
 
@@ -135,11 +134,9 @@ class Runner:
             case AllStored():
                 turn.all_stored()
             case AnswerAgent():
-                reached(CrashPoint.ANSWER_ORDERED)
                 turn.answered(order.approval, ApprovalAnswer(order.decision, order.reason))
             case SuspendAgent():
                 if running.backend.resumable and turn.only_waits and not running.stopping:
-                    reached(CrashPoint.SUSPENDING)
                     running.suspending = True
                     running.work.cancel()
             case StopAgent():
@@ -170,8 +167,6 @@ class Runner:
         if not isinstance(outcome, Completed):
             running.backend.forget(order.conversation)
         del self._running[order.turn]
-        if isinstance(outcome, Suspended):
-            reached(CrashPoint.SUSPENDED)
         running.turn.output.finish(outcome)
         if isinstance(outcome, Completed):
             self._completed(running.turn, outcome)

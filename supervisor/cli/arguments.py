@@ -15,7 +15,7 @@ LONGEST_S = 10 * 365 * 86400.0  # a turn may wait for a person; the kernel refus
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
-    """Help in the same width on every terminal, so that man pages and the reference say the same."""
+    """Help in the same width on every terminal, so that the reference says the same."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=26, width=80)

@@ -11,7 +11,6 @@ from urllib.parse import urlsplit
 
 from actors.errors import ConfigError
 from supervisor.agent.processes.command import INSTANCE
-from supervisor.agent.processes.ledger import ProcessLedger
 from supervisor.agent.processes.platform import table_of_this_system
 from supervisor.agent.sandbox import Sandbox
 from supervisor.cli.words import many, size
@@ -112,12 +111,11 @@ def leftovers(installation: "Installation") -> Found:
     table.refresh()
     left = [pid for pid in table.everybody() if pid != os.getpid() and table.marks(pid).get(INSTANCE) == paths.state]
     left = [pid for pid in left if pid not in _ancestors()]
-    entries = len(ProcessLedger(Path(paths.ledger_file)).entries()) if Path(paths.ledger_file).exists() else 0
     if left:
         told = many(len(left), "process", "processes")
         yield f"{told} of the last daemon left running: {left}", "`greenroom up` ends them", True
     else:
-        yield f"no process is left ({entries} old entries)" if entries else "no process is left"
+        yield "no process is left"
 
 
 def _ancestors() -> set[int]:

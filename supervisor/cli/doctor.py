@@ -6,7 +6,7 @@ Works without a daemon, which is when it is needed most. Changes nothing.
 import os
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from supervisor.cli import checks, exits
@@ -35,9 +35,6 @@ class Installation(NamedTuple):
     control: Control | None
     silence: str
     barred: bool = False
-
-
-Check = Callable[[Installation], Iterator[tuple[str, str, bool] | str]]
 
 
 def run(chosen: Namespace) -> int:

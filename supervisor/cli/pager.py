@@ -11,9 +11,9 @@ from supervisor.cli.terminal import is_terminal, size
 
 
 @contextlib.contextmanager
-def paged(*, wanted: bool = True) -> Iterator[StringIO | None]:
+def paged() -> Iterator[StringIO | None]:
     """Yield a buffer for the text, or None if text goes straight to standard output."""
-    if not (wanted and is_terminal()):
+    if not is_terminal():
         yield None
         return
     text = StringIO()

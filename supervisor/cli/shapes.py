@@ -1,4 +1,4 @@
-"""The description of a verb as data, for parser, help, man pages, completion and reference."""
+"""The description of a verb as data, for parser, help, completion and reference."""
 
 from typing import NamedTuple
 

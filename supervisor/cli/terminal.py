@@ -10,6 +10,7 @@ ROWS = 24
 _CODES = {
     "bold": "1",
     "dim": "2",
+    "italic": "3",
     "red": "31",
     "green": "32",
     "yellow": "33",

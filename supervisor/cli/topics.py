@@ -1,4 +1,4 @@
-"""The topics that `greenroom help TOPIC` explains. Text only; man pages and the reference show it too."""
+"""The topics that `greenroom help TOPIC` explains. Text only; the reference shows it too."""
 
 from supervisor.cli import exits
 

@@ -7,9 +7,6 @@ CONVERSATIONS = Arg("conversation", "Ids, unique prefixes, names, @last or @here
 ANY = Arg(
     "conversation", "Ids, unique prefixes, names, @last or @here. Default: all conversations.", "*", "conversation"
 )
-MAYBE = Arg(
-    "conversation", "Id, unique prefix, name, @last or @here. Default: all conversations.", "?", "conversation"
-)
 
 JSON = Opt(("--json",), "Print one JSON object.")
 STREAM = Opt(("--json",), "Print JSON lines; each has seq, ts, conversation and type.")

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 
-from supervisor.journal.crashpoints import CrashPoint, reached
 from supervisor.journal.salvage import salvage
 from supervisor.journal.schema import Migration
 
@@ -32,7 +31,6 @@ def repair(path: Path, steps: Sequence[Migration]) -> None:
     sync(work)
     work.rename(_done(path, number))
     sync(path.parent)
-    reached(CrashPoint.REPAIR_COPIED)
     finish(path)
 
 
@@ -44,7 +42,6 @@ def finish(path: Path) -> None:
             with suppress(FileNotFoundError):
                 path.with_name(path.name + companion).rename(f"{_aside(path, number)}{companion}")
         sync(path.parent)
-        reached(CrashPoint.REPAIR_MOVED)
         done.rename(path)
         sync(path.parent)
 

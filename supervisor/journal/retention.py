@@ -8,8 +8,6 @@ import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from supervisor.journal.crashpoints import CrashPoint, reached
-
 STEP_EVENTS = 500  # deleted in one step: a few milliseconds
 STEP_CONVERSATIONS = 200  # looked at in one step
 STEP_PAGES = 64  # pages given back in one step; each is moved, so each is a write
@@ -115,7 +113,6 @@ def _forget(db: sqlite3.Connection, one: Candidate, count: int) -> None:
         return
     first = one.first_seq + count
     db.execute("DELETE FROM events WHERE conversation = ? AND seq < ?", (one.key, first))
-    reached(CrashPoint.IN_RETENTION)
     db.execute("UPDATE tails SET first_seq = ? WHERE key = ?", (first, one.key))
 
 

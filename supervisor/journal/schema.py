@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from actors.errors import JournalTooNew
-from supervisor.journal.crashpoints import CrashPoint, reached
 
 Migration = Callable[[sqlite3.Connection], None]
 
@@ -83,7 +82,6 @@ def migrate(db: sqlite3.Connection, steps: Sequence[Migration]) -> None:
         try:
             steps[done](db)
             db.execute(f"PRAGMA user_version={done + 1}")
-            reached(CrashPoint.IN_MIGRATION)
             db.execute("COMMIT")
         except BaseException:
             if db.in_transaction:

@@ -7,11 +7,11 @@ import pytest
 
 from actors import errors
 from actors import events as ev
-from supervisor.reference.__main__ import WRITERS, main
-from supervisor.reference.control import control_page
-from supervisor.reference.events import events_page
-from supervisor.reference.mcp import mcp_page
 from tests.docs.pages import DOCS
+from tools.reference.__main__ import WRITERS, main
+from tools.reference.control import control_page
+from tools.reference.events import events_page
+from tools.reference.mcp import mcp_page
 from transports.dialects.control.methods import METHODS
 from transports.dialects.mcp import tools
 

@@ -5,10 +5,10 @@ from pydantic import BaseModel
 from supervisor.config import Config
 from supervisor.config.complain import BUILT_IN_PROVIDERS
 from supervisor.config.providers import OSS_PORT
-from supervisor.config.reference import reference_text
 from supervisor.config.shape import KeyType
 from supervisor.config.shared import Inherit, ShellEnvironmentPolicy
 from supervisor.environment import CORE
+from tools.reference.configuration import configuration_page
 
 
 def models(model: type[BaseModel] = Config) -> Iterator[type[BaseModel]]:
@@ -21,7 +21,7 @@ def models(model: type[BaseModel] = Config) -> Iterator[type[BaseModel]]:
 
 
 def test_every_key_of_every_table_has_a_description_and_is_on_the_page() -> None:
-    page = reference_text()
+    page = configuration_page()
     for model in models():
         for name, info in model.model_fields.items():
             assert info.description, f"{model.__name__}.{name}"
@@ -36,7 +36,7 @@ def test_every_field_of_ours_that_measures_time_or_size_says_its_unit() -> None:
 
 
 def test_what_the_page_says_in_prose_is_what_the_code_does() -> None:
-    page = reference_text()
+    page = configuration_page()
     assert str(OSS_PORT) in page
     assert all(f"`{name}`" in page for name in BUILT_IN_PROVIDERS)
     named = ShellEnvironmentPolicy.model_fields["inherit"].description or ""

@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from supervisor.agent.model.blotting import blotted
-from supervisor.agent.model.errors import MissingKey, Rejected
+from supervisor.agent.model.errors import Rejected
 from supervisor.redaction import names_a_secret
 
 SECRET_LENGTH = 6  # shorter values (`v1`, `true`) are no secrets, and cutting them out would garble texts
@@ -24,16 +24,11 @@ PATHS = {WireApi.CHAT: "/chat/completions", WireApi.RESPONSES: "/responses"}
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """An endpoint of a provider. With `key_variable` a key is required; an error about an empty key names it.
-
-    `include_usage` asks a chat server for token counts; strict servers refuse the question.
-    """
+    """An endpoint of a provider. `include_usage` asks a chat server for token counts; strict servers refuse that."""
 
     base_url: str
     wire: WireApi = WireApi.CHAT
     key: str | None = field(default=None, repr=False)
-    key_variable: str | None = None
-    key_instructions: str | None = None
     query: Mapping[str, str] = field(default_factory=dict, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     request_max_retries: int = 4
@@ -67,11 +62,8 @@ def headers_of(endpoint: Endpoint, session_id: str) -> dict[str, str]:
         headers |= {"openai-beta": "responses=experimental", "originator": "greenroom"}
         if session_id:
             headers["session_id"] = session_id
-    key = (endpoint.key or "").strip()
-    if key:
+    if key := (endpoint.key or "").strip():
         headers["authorization"] = f"Bearer {key}"
-    elif endpoint.key_variable:
-        raise MissingKey(endpoint.key_variable, endpoint.key_instructions)
     headers |= {name.lower(): value for name, value in endpoint.headers.items()}
     for name, value in headers.items():
         if not (value.isascii() and value.isprintable()):  # checked here, because the library's error shows the value

@@ -37,13 +37,8 @@ class Matcher(SequenceMatcher[str]):
         return super().find_longest_match(alo, ahi, blo, bhi)
 
 
-def unified_diff(old: str, new: str, context: int) -> str:
-    """Return the hunks from `@@` on; empty for equal texts."""
-    return "".join(diff_lines(old, new, context))
-
-
 def diff_lines(old: str, new: str, context: int, go_on: GoOn = lambda: None) -> Iterator[str]:
-    """Yield the diff line by line. `go_on` is called between steps, and may raise."""
+    """Yield the hunks from `@@` on; none for equal texts. `go_on` is called between steps, and may raise."""
     return _hunks(split_lines(old), split_lines(new), context, go_on)
 
 

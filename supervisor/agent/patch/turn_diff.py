@@ -72,14 +72,10 @@ def git_root(cwd: Path) -> Path | None:
     return next((folder for folder in (real, *real.parents) if (folder / ".git").exists()), None)
 
 
-def git_diff(name: str, old: FileState | None, new: FileState | None) -> str:
-    """Return the diff; empty where nothing changed."""
-    return "".join(git_diff_lines(name, old, new))
-
-
 def git_diff_lines(
     name: str, old: FileState | None, new: FileState | None, go_on: GoOn = lambda: None
 ) -> Iterator[str]:
+    """Nothing where nothing changed."""
     same_bytes = old is not None and new is not None and old.data == new.data
     if (old is None and new is None) or (same_bytes and _mode(old) == _mode(new)):
         return

@@ -4,7 +4,7 @@ Knows nothing of models, approvals or sandboxes; docs/processes.md explains the 
 """
 
 from supervisor.agent.processes.command import Command, Finished, NotStarted
-from supervisor.agent.processes.last_life import Swept, sweep_last_life
+from supervisor.agent.processes.last_life import sweep_last_life
 from supervisor.agent.processes.output import Capture, Output
 from supervisor.agent.processes.processes import Processes
 from supervisor.agent.processes.spawn import reason
@@ -16,7 +16,6 @@ __all__ = [
     "NotStarted",
     "Output",
     "Processes",
-    "Swept",
     "reason",
     "sweep_last_life",
 ]

@@ -19,7 +19,7 @@ from supervisor.agent.processes.command import COMMAND, CONVERSATION, INSTANCE, 
 from supervisor.agent.processes.ending import end
 from supervisor.agent.processes.exits import settle
 from supervisor.agent.processes.guard import Guard
-from supervisor.agent.processes.ledger import ProcessEntry, ProcessLedger
+from supervisor.agent.processes.ledger import ProcessLedger
 from supervisor.agent.processes.output import Output
 from supervisor.agent.processes.pipes import Pipe, Pump
 from supervisor.agent.processes.platform import gather_orphans, table_of_this_system, tags_of_this_process
@@ -106,7 +106,6 @@ class Processes:
             turn.ending = None  # it saw nothing of this run
             self._tree.ending.discard(command.turn)
         pump = Pump(child.stdout, child.stderr, output)
-        entry = self._enter(child)
         try:
             return await self._to_the_end(child, pump, command.timeout_s)
         except BaseException:
@@ -114,7 +113,6 @@ class Processes:
             raise
         finally:
             self._put_away(turn, child, pump)
-            self._ledger.remove(entry)
 
     def kill_now(self, turn: TurnId) -> None:
         """Skip the grace of everything that is or will be ended in this turn."""
@@ -164,16 +162,6 @@ class Processes:
 
     def _marks(self, command: Command, run: str) -> dict[str, str]:
         return {INSTANCE: self._instance, CONVERSATION: command.conversation, TURN: command.turn, COMMAND: run}
-
-    def _enter(self, child: Child) -> ProcessEntry:
-        self._table.refresh()
-        process = self._table.look(child.pid)
-        entry = ProcessEntry(self._table.boot, child.pid, process.start if process is not None else 0)
-        try:
-            self._ledger.add(entry)
-        except OSError as error:  # a full disk: by its marks the next life still recognises it
-            log.warning("ledger.failed", pid=child.pid, error=str(error))
-        return entry
 
     async def _to_the_end(self, child: Child, pump: Pump, timeout_s: float | None) -> Finished:
         began = time.monotonic()

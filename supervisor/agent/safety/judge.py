@@ -16,14 +16,11 @@ def judge_command(
     sandbox_available: bool,
     plainly_named: bool = False,
     escalated: bool = False,
-    approved: bool = False,
 ) -> Verdict:
     """Judge a command. `plainly_named`: its programs are the system's own; only used where there is no sandbox.
 
-    `escalated`: the model asked to leave the sandbox. `approved`: a person let this run for the session.
+    `escalated`: the model asked to leave the sandbox.
     """
-    if approved:
-        return MayRun()
     cell = (policy, _column(sandbox_mode, available=sandbox_available))
     if escalated:
         return rules.ESCALATED.get(cell, rules.COMMANDS[cell])

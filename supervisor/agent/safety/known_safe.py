@@ -9,13 +9,11 @@ from supervisor.agent.safety.shell import plain_commands
 SED_PRINT = re.compile(r"[0-9]+(,[0-9]+)?p")
 
 
-def known_safe(argv: Sequence[str]) -> bool:
-    """Tell whether a command, or every command in a `bash -lc` script, only reads."""
-    return bool(programs(argv))
-
-
 def programs(argv: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of all programs of a known safe command, or none if it is not known to be safe."""
+    """Return the names of all programs of a known safe command, or none if it is not known to be safe.
+
+    A command as it would be executed, or every command in a `bash -lc` script.
+    """
     match argv:
         case ["bash", "-lc", script]:
             commands = plain_commands(script) or ()

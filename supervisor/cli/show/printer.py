@@ -14,6 +14,7 @@ from actors.visible import visible
 from supervisor.cli import approval_text
 from supervisor.cli.client import Json
 from supervisor.cli.ids import short
+from supervisor.cli.show.markdown import painted
 from supervisor.cli.show.screen import Screen
 from supervisor.cli.terminal import Paint
 from supervisor.cli.words import clean, hung, many, one_line, took
@@ -158,11 +159,7 @@ class EventPrinter:
             self._note("(cut off)")
 
     def _whole(self, text: str) -> str:
-        if not self._markdown:
-            return text
-        from supervisor.cli.show.markdown import rendered
-
-        return rendered(text, self._said.columns - 1)
+        return painted(text, self._paint) if self._markdown and self._paint.on else text
 
     def _on_agent_reasoning_delta(self, body: Json, _: Json) -> None:
         if body["item_id"] not in self._streamed:

@@ -411,7 +411,7 @@ def test_an_orphan_without_marks_is_not_left_by_turns_that_end_at_once(tmp_path:
 # --- what it costs -------------------------------------------------------------------------------------------------
 
 
-def test_no_descriptor_no_zombie_and_no_ledger_entry_is_left(tmp_path: Path) -> None:
+def test_no_descriptor_no_zombie_and_no_claim_is_left(tmp_path: Path) -> None:
     async def work() -> tuple[int, int]:
         async with processes_at(tmp_path) as processes:
             await processes.run(command("true"), Watched().output)

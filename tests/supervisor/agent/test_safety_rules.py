@@ -4,7 +4,7 @@ import pytest
 
 from actors.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxMode, WorkspaceWrite
 from supervisor.agent.safety.judge import confinement, judge_command, judge_patch
-from supervisor.agent.safety.known_safe import known_safe
+from supervisor.agent.safety.known_safe import programs
 from supervisor.agent.safety.rules import MayRun, MustAsk, Reject, Verdict
 
 ASK = MustAsk()
@@ -100,11 +100,6 @@ def test_a_read_only_verdict_is_a_read_only_sandbox_whatever_the_conversation_ha
 
 
 @pytest.mark.parametrize(("policy", "mode", "available"), CELLS)
-def test_an_approved_command_runs_without_sandbox(policy: str, mode: str, available: bool) -> None:
-    assert judged(["make"], policy, mode, available, approved=True) == FREE
-
-
-@pytest.mark.parametrize(("policy", "mode", "available"), CELLS)
 def test_only_on_request_may_the_model_ask_to_leave_the_sandbox(policy: str, mode: str, available: bool) -> None:
     plain = COMMANDS[policy][column(mode, available)]
     expected = ASK if policy == "on-request" and column(mode, available) == 1 else plain
@@ -185,13 +180,13 @@ NOT_SAFE = [
 
 @pytest.mark.parametrize("command", [*SAFE, *GIT_SAFE])
 def test_what_only_reads_is_safe(command: str) -> None:
-    assert known_safe(command.split(" "))
+    assert programs(command.split(" "))
 
 
 @pytest.mark.parametrize("command", NOT_SAFE)
 def test_what_may_write_or_start_something_is_not_safe(command: str) -> None:
-    assert not known_safe(command.split(" "))
+    assert not programs(command.split(" "))
 
 
 def test_a_format_with_a_blank_in_it_that_asks_for_a_signature_is_not_safe() -> None:
-    assert not known_safe(["git", "log", "--format=% G?"])
+    assert not programs(["git", "log", "--format=% G?"])

@@ -1,4 +1,4 @@
-"""Doctor, service, completion, man pages, reference and the tour."""
+"""Doctor, service, completion and the tour."""
 
 import os
 import plistlib
@@ -16,8 +16,6 @@ import pytest
 from supervisor.cli import checks, mcp, service
 from supervisor.cli.app import main
 from supervisor.cli.entry import verb_first
-from supervisor.cli.man import pages
-from supervisor.cli.verbs import shown
 from supervisor.single import AlreadyRunning
 from tests.faults.house import everything
 from tests.supervisor.cli.place import PROGRAM, Place
@@ -162,24 +160,6 @@ def test_the_agent_for_launchd_is_a_property_list(monkeypatch: pytest.MonkeyPatc
     assert found["ExitTimeOut"] == service.STOP_S  # launchd would kill it after 20 s
     assert found["KeepAlive"] == {"SuccessfulExit": False}
     assert found["EnvironmentVariables"]["GREENROOM_HOME"] == "/some/where"
-
-
-# --- generated texts ------------------------------------------------------------------------------------------------
-
-
-def test_there_is_a_man_page_for_every_verb_and_none_upsets_the_formatter() -> None:
-    found = dict(pages())
-    assert set(found) == {"greenroom.1", *(f"greenroom-{verb.name}.1" for verb in shown())}
-    for text in found.values():
-        assert text.startswith(".TH ")
-        requests = {line.split()[0] for line in text.splitlines() if line.startswith((".", "'"))}
-        assert requests <= {".TH", ".SH", ".TP", ".PP", ".B", ".nf", ".fi"}
-    if shutil.which("groff"):
-        pages_ = "\n".join(found.values())
-        done = subprocess.run(
-            ["groff", "-k", "-man", "-Tutf8", "-ww", "-z"], input=pages_, text=True, capture_output=True, check=True
-        )
-        assert done.stderr == ""
 
 
 # --- mcp and the tour -----------------------------------------------------------------------------------------------

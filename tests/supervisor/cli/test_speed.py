@@ -13,7 +13,6 @@ HEAVY = {
     "httpx",
     "structlog",
     "asyncio",
-    "rich",
     "tree_sitter",
     "pathlib",
     "pykka",

@@ -11,12 +11,12 @@ import pytest
 
 from actors.ids import ConversationId
 from supervisor.journal import SqliteJournal
-from supervisor.journal.crashpoints import CrashPoint
 from supervisor.journal.schema import MIGRATIONS, connect, version
 from tests.supervisor.journal.child import SPOKEN, text
 from tests.supervisor.journal.conftest import Open
 from tests.supervisor.journal.sample import A, B, Contents, begin, contents, conversation, follow, record, stored
 from tests.supervisor.journal.test_damage import root, ruin, suspect
+from tests.support.mortal import CrashPoint
 
 ROOT = Path(__file__).resolve().parents[3]
 FULL, NORMAL = 2, 1  # SQLite's numbers for them

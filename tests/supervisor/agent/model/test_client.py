@@ -21,7 +21,6 @@ from supervisor.agent.model.errors import (
     AnswerCut,
     BeyondBound,
     ContextFull,
-    MissingKey,
     ModelError,
     Rejected,
     RequestFailed,
@@ -302,13 +301,6 @@ def test_an_address_that_cannot_be_asked_is_rejected_at_once(url: str) -> None:
 
     with pytest.raises(Rejected):
         run(attempt())
-
-
-def test_a_missing_key_is_told_before_anything_is_sent() -> None:
-    with ModelServer() as server:
-        _, error = failure(server, WireApi.CHAT, "hi", key_variable="MY_KEY")
-        assert error == MissingKey("MY_KEY")
-        assert not server.requests
 
 
 def test_a_key_that_the_server_quotes_is_not_shown() -> None:

@@ -1,28 +1,26 @@
 """Write every page and schema that is made from the code, or name the committed ones that are out of date.
 
-python -m supervisor.reference [--check] docs
+python -m tools.reference [--check] docs
 """
 
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from actors.schema import schema_text as events_schema
-from supervisor.cli import reference as command_line
-from supervisor.config import reference as configuration
-from supervisor.reference.control import control_page
-from supervisor.reference.events import events_page
-from supervisor.reference.mcp import mcp_page
-from transports.dialects.control.schema import schema_text as control_schema
-from transports.dialects.control.schema import with_errors
+from tools.reference.command_line import command_line_page
+from tools.reference.configuration import configuration_page
+from tools.reference.control import control_page, control_schema
+from tools.reference.errors import with_errors
+from tools.reference.events import events_page, events_schema
+from tools.reference.mcp import mcp_page
 
 # Each writer is given the file's text, because only a table of some pages is made from the code.
 WRITERS: Mapping[str, Callable[[str], str]] = {
     "schema/events.json": lambda _: events_schema(),
     "schema/control.json": lambda _: control_schema(),
-    "config.md": lambda _: configuration.reference_text(),
+    "config.md": lambda _: configuration_page(),
     "control-api.md": with_errors,
-    "reference/cli.md": lambda _: command_line.reference_text(),
+    "reference/cli.md": lambda _: command_line_page(),
     "reference/control-api.md": lambda _: control_page(),
     "reference/events.md": lambda _: events_page(),
     "reference/mcp.md": lambda _: mcp_page(),

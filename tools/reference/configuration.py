@@ -63,7 +63,7 @@ needs neither key nor network. When nobody named one, that is said once, with th
 """
 
 
-def reference_text() -> str:
+def configuration_page() -> str:
     sections = [RULES, *_sections(Config, ""), _without_effect()]
     return "\n".join(sections)
 

@@ -1,9 +1,12 @@
-"""The page of the events, from the vocabulary."""
+"""The page of the events and their JSON Schema, from the vocabulary."""
 
+import json
 from collections.abc import Iterable, Iterator
 
+from pydantic import TypeAdapter
+
 from actors import events as ev
-from supervisor.reference.members import Schema, member_table, one_line, page
+from tools.reference.members import Schema, member_table, one_line, page
 
 NAMES = {kind.__name__ for kind in ev.EVENTS}
 
@@ -33,6 +36,11 @@ again. Somebody who attaches in the middle gets all of the unfinished text at on
 
 PARTS = """## What they are made of
 """
+
+
+def events_schema() -> str:
+    schema = TypeAdapter(ev.Envelope).json_schema(mode="serialization")
+    return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}, indent=1) + "\n"
 
 
 def events_page() -> str:

@@ -1,10 +1,11 @@
 """The page of the control API, from its schema and the tree of errors."""
 
+import json
 from collections.abc import Iterator
 
-from actors import errors
-from supervisor.reference.events import parts_of_events
-from supervisor.reference.members import Schema, member_table, one_line, page, resolved
+from tools.reference.errors import error_rows
+from tools.reference.events import parts_of_events
+from tools.reference.members import Schema, member_table, one_line, page, resolved
 from transports.dialects.control.schema import api_schema
 
 HEAD = """# The control API
@@ -45,6 +46,10 @@ mean what they always mean.
 |---|---|---|---|"""
 
 
+def control_schema() -> str:
+    return json.dumps(api_schema(), indent=1) + "\n"
+
+
 def control_page() -> str:
     schema = api_schema()
     writer = _Writer(schema["$defs"])
@@ -55,7 +60,7 @@ def control_page() -> str:
     parts.append(NOTIFICATIONS)
     for name, notification in schema["notifications"].items():
         parts += [f"### `{name}`\n", f"{notification['summary']}\n", *writer.members(notification["params"])]
-    parts += [STRUCTURES, *writer.structures(), ERRORS, *_errors()]
+    parts += [STRUCTURES, *writer.structures(), ERRORS, *error_rows()]
     return page(parts)
 
 
@@ -109,20 +114,3 @@ def _references(tree: object) -> Iterator[str]:
                 yield from _references(value)
         case _:
             pass
-
-
-def _errors() -> Iterator[str]:
-    rows = {(kind.jsonrpc, kind.code): kind for kind in _descendants(errors.GreenroomError)}
-    for (number, code), kind in sorted(rows.items(), reverse=True):
-        meaning = one_line(kind.__doc__ or "") or code.replace("_", " ")
-        again = "yes" if kind.retryable else "no"
-        yield f"| `{code}` | {number} | {again} | {meaning} |"
-
-
-def _descendants(kind: type[errors.GreenroomError]) -> Iterator[type[errors.GreenroomError]]:
-    """Yield the errors of the vocabulary's own module; transports and supervisor have few, told in their texts."""
-    for one in kind.__subclasses__():
-        if one.__module__ == errors.__name__:
-            if not one.__subclasses__() or "code" not in vars(one):
-                yield one
-            yield from _descendants(one)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from supervisor.config.own import Mcp
-from supervisor.reference.members import Schema, member_table, page
+from tools.reference.members import Schema, member_table, page
 from transports.dialects.codex.methods import METHODS
 from transports.dialects.mcp.resources import TEMPLATES
 from transports.dialects.mcp.revisions import REVISIONS

@@ -1,4 +1,4 @@
-"""A wire without a kernel: client and server in one process. What the sockets' wire promises, this one promises too.
+"""A wire without a kernel: client and server in one process, under the contract tests of the real one.
 
 No thread of its own: whoever sends, reads or writes does the work, behind one lock that may be held again by its
 holder. Telling never waits, so holding it while the owner is told is harmless.
@@ -13,6 +13,7 @@ from actors.messages import Address
 from transports.framing import LINE_LIMIT, Item, LineSplitter
 from transports.wire import HIGH_WATER, LINES, WRITE_LIMIT, Arrived, Gone, News, NoMore, Parcel
 
+PATIENCE_S = 10.0
 CAPACITY = 64 * 1024  # what may lie between the two, as in a pipe
 READ_SIZE = 64 * 1024
 
@@ -171,8 +172,8 @@ class MemoryClient:
     def send(self, data: bytes) -> None:
         self._wire.arrive(data)
 
-    def receive(self, timeout_s: float) -> bytes:
-        return self._wire.take(timeout_s)
+    def receive(self) -> bytes:
+        return self._wire.take(PATIENCE_S)
 
     def shut_down(self) -> None:
         """Nothing more is sent; what comes is still read."""

@@ -15,7 +15,7 @@ This page is written from the code by `make reference`.
 """
 
 
-def reference_text() -> str:
+def command_line_page() -> str:
     return "\n".join([HEAD, *_verbs(), "## Topics", "", *_topics()])
 
 
