@@ -158,12 +158,12 @@ def test_it_loads_nothing_that_is_expensive(tmp_path: Path) -> None:
     code = (
         "import sys\n"
         "from supervisor.cli import mcp\n"
-        "from transports.bridge import Bridge\n"
-        "from transports.link import Link\n"
+        "from transports.bridge.bridge import Bridge\n"
+        "from transports.bridge.daemon_link import DaemonLink\n"
         "def tell(*_): sys.stderr.write(' '.join(sys.modules) + '\\n'); sys.stderr.flush()\n"
         "begin = Bridge.begin\n"
         "Bridge.begin = lambda self: (begin(self), tell())\n"
-        "Link.take = tell\n"
+        "DaemonLink.take = tell\n"
         "mcp.main([])\n"
     )
     env = {**os.environ, "GREENROOM_HOME": str(tmp_path)}
