@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from transports.bridge.messages import Id, Message
 
     class Replay(Protocol):
-        server: str  # what the client has started, for texts that people read: "MCP server"
+        server: str  # what the client has started, as people are told of it
         handshake: str  # the method of the request that a client begins with
 
         # --- the client's messages ---
