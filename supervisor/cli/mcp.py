@@ -12,8 +12,10 @@ from supervisor.dialling import dial
 from supervisor.paths import UnsafePath, locate, private_directory
 from supervisor.umask import own_umask
 from supervisor.version import VERSION
-from transports.bridge import Bridge
-from transports.lean import AF_UNIX, SIGHUP, SIGINT, SIGTERM, SOCK_STREAM, quoted, set_wakeup_fd, signal, socket
+from transports.bridge import lean
+from transports.bridge.bridge import Bridge
+from transports.bridge.daemon_link import DaemonLink
+from transports.dialects.mcp.replay import McpReplay
 from transports.stdio import StandardStreams
 
 TYPE_CHECKING = False  # loading typing and argparse costs more than everything else here
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
 DIALECT = "mcp"
 PROTOCOL = 1  # of the hello; transports.hello is too expensive to import here
-ENDS = {SIGTERM: "SIGTERM", SIGINT: "SIGINT", SIGHUP: "SIGHUP"}
+ENDS = {lean.SIGTERM: "SIGTERM", lean.SIGINT: "SIGINT", lean.SIGHUP: "SIGHUP"}
 LOG_BYTES = 1 << 20  # then a new log begins, and the last one is kept; a connection logs one line
 APPROVAL = ("untrusted", "on-failure", "on-request", "never")
 SANDBOX = ("read-only", "workspace-write", "danger-full-access")
@@ -100,7 +102,8 @@ def _bridge(paths: Paths, said: dict[str, object]) -> int:
         return 1
     client = StandardStreams()
     try:
-        return _run_to_the_end(client, DaemonAddress(paths), hello(said), log)
+        link = DaemonLink(DaemonAddress(paths), hello(said), McpReplay(), log.note)
+        return _run_to_the_end(client, link, log)
     except Exception:  # noqa: BLE001  # every error belongs in the log, none on the wire
         import traceback
 
@@ -110,11 +113,11 @@ def _bridge(paths: Paths, said: dict[str, object]) -> int:
         client.close()
 
 
-def _run_to_the_end(client: StandardStreams, address: DaemonAddress, first: bytes, log: Log) -> int:
+def _run_to_the_end(client: StandardStreams, link: DaemonLink, log: Log) -> int:
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
-    set_wakeup_fd(writer, warn_on_full_buffer=False)
-    bridge = Bridge(client, address, first, log.note, reader)
+    lean.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    bridge = Bridge(client, link, log.note, reader)
     caught = [0]
 
     def stop(signum: int, _: FrameType | None) -> None:
@@ -122,7 +125,7 @@ def _run_to_the_end(client: StandardStreams, address: DaemonAddress, first: byte
         bridge.stop(ENDS[signum])
 
     for wanted in ENDS:
-        signal(wanted, stop)
+        lean.signal(wanted, stop)
     bridge.begin()
     import json  # noqa: F401  # it takes as long to load as everything before, and meanwhile the daemon reads the hello
 
@@ -136,7 +139,7 @@ class DaemonAddress:
     def __init__(self, paths: Paths) -> None:
         self._paths = paths
 
-    def dial(self) -> socket | None:
+    def dial(self) -> lean.socket | None:
         try:
             return dial(self._paths, _never_waiting)
         except UnsafePath:
@@ -148,8 +151,8 @@ class DaemonAddress:
         return Launch()
 
 
-def _never_waiting() -> socket:
-    fresh = socket(AF_UNIX, SOCK_STREAM)
+def _never_waiting() -> lean.socket:
+    fresh = lean.socket(lean.AF_UNIX, lean.SOCK_STREAM)
     fresh.setblocking(False)
     return fresh
 
@@ -188,9 +191,9 @@ def hello(said: dict[str, object]) -> bytes:
 def written(value: object) -> str:
     """JSON text, made without the json module unless a value needs it."""
     if isinstance(value, str):
-        return quoted(value)
+        return lean.quoted(value)
     if isinstance(value, dict):
-        return "{" + ",".join(f"{quoted(key)}:{written(held)}" for key, held in value.items()) + "}"
+        return "{" + ",".join(f"{lean.quoted(key)}:{written(held)}" for key, held in value.items()) + "}"
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     import json

@@ -144,6 +144,13 @@ def test_a_dialect_that_the_daemon_does_not_know_is_an_error_and_no_silence(home
 
 BEFORE_HELLO = {"json", "re", "enum", "socket", "signal", "contextlib", "argparse", "collections"}
 HEAVY = {"pydantic", "asyncio", "structlog", "httpx", "pykka", "typing", "dataclasses", "pathlib", "subprocess"}
+BESIDE_THE_BRIDGE = {
+    "transports",
+    "transports.dialects",
+    "transports.dialects.mcp",
+    "transports.dialects.mcp.replay",
+    "transports.stdio",
+}
 
 
 @pytest.fixture
@@ -158,12 +165,12 @@ def test_it_loads_nothing_that_is_expensive(tmp_path: Path) -> None:
     code = (
         "import sys\n"
         "from supervisor.cli import mcp\n"
-        "from transports.bridge import Bridge\n"
-        "from transports.link import Link\n"
+        "from transports.bridge.bridge import Bridge\n"
+        "from transports.bridge.daemon_link import DaemonLink\n"
         "def tell(*_): sys.stderr.write(' '.join(sys.modules) + '\\n'); sys.stderr.flush()\n"
         "begin = Bridge.begin\n"
         "Bridge.begin = lambda self: (begin(self), tell())\n"
-        "Link.take = tell\n"
+        "DaemonLink.take = tell\n"
         "mcp.main([])\n"
     )
     env = {**os.environ, "GREENROOM_HOME": str(tmp_path)}
@@ -176,10 +183,12 @@ def test_it_loads_nothing_that_is_expensive(tmp_path: Path) -> None:
         )
         daemon.greet()
         _, loaded = program.communicate(b"{}\n", timeout=10)
-    first, then = ({name.partition(".")[0] for name in line.split()} for line in loaded.decode().splitlines())
+    first, then = (set(line.split()) for line in loaded.decode().splitlines())
     assert not first & (HEAVY | BEFORE_HELLO)
     assert "json" in then
-    assert not then & {*HEAVY, "actors"}
+    assert not then & HEAVY
+    ours = {name for name in then if name.partition(".")[0] in ("actors", "transports", "supervisor")}
+    assert {name for name in ours if not name.startswith(("transports.bridge", "supervisor"))} == BESIDE_THE_BRIDGE
 
 
 def test_it_needs_little_memory(started: tuple[Client, FakeDaemon]) -> None:

@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from transports.lines import Lines
+from transports.bridge.lines import Lines
 
 SAID = b"one\n\ntwo\r\n" + bytes(range(11, 256)) + b"\nlast"
 

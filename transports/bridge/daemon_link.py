@@ -1,23 +1,26 @@
 """The bridge's end towards the daemon: dialling, starting one, the hello, what waits to be sent, and every loss.
 
-Standard library only; never waits. Whoever owns it polls its descriptors and calls `turn`. What the client is to see
-is put into `outbox`. In one of four states: away, starting (a daemon is on its way up), greeting, open.
+Standard library only; never waits. Its owner polls its descriptors, calls `turn`, and gives the client what is in
+`outbox`. It is in one of four states: away, starting (a daemon is on its way up), greeting, open.
 """
 
 from __future__ import annotations
 
 import select
 
-from transports.lean import deque
-from transports.ledger import Ledger, is_request, parsed, refusals, result, unreachable
-from transports.lines import Lines
+from transports.bridge.lean import deque
+from transports.bridge.lines import Lines
+from transports.bridge.messages import is_request, parsed, refusal, result, unreachable, written
+from transports.bridge.outstanding import Outstanding, Waiting
 
 TYPE_CHECKING = False  # loading typing costs more than all of the bridge
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any, Protocol
 
-    from transports.lean import socket
+    from transports.bridge.lean import socket
+    from transports.bridge.messages import Message
+    from transports.bridge.replay import Replay
 
     class Start(Protocol):
         """A daemon on its way up."""
@@ -29,9 +32,9 @@ if TYPE_CHECKING:
 
         def close(self) -> None: ...
 
-    class Door(Protocol):
+    class DaemonAddress(Protocol):
         def dial(self) -> socket | None:
-            """Connected and never waiting; None if nobody listens."""
+            """A socket that is connected and never waits; None if nobody listens."""
 
         def start(self) -> Start: ...
 
@@ -45,23 +48,25 @@ HELLO_S = 10.0  # a daemon that is stopped or swapped out says no welcome
 
 LOST = "the Greenroom daemon went away before it answered; conversations are kept, and it can be asked again"
 HUNG = "the Greenroom daemon does not answer; `greenroom up --force` ends it and starts another"
-UPGRADE = "; the daemon and this bridge are of different versions: `greenroom down`, then start this MCP server again"
+LEFT = "the input of this {} has ended; conversations are kept in the daemon"
+UPGRADE = "; the daemon and this bridge are of different versions: `greenroom down`, then start this {} again"
 
 
-class Link:
-    def __init__(self, door: Door, hello: bytes, outbox: bytearray, note: Callable[[str], None]) -> None:
-        self._door = door
+class DaemonLink:
+    def __init__(self, address: DaemonAddress, hello: bytes, replay: Replay, note: Callable[[str], None]) -> None:
+        self.outbox = bytearray()
+        self._address = address
         self._hello = hello
-        self._outbox = outbox
         self._note = note
-        self._ledger = Ledger()
+        self._replay = replay
+        self._outstanding = Outstanding(replay)
         self._start: Start | None = None
         self._socket: socket | None = None
         self._open = False  # the daemon has said its welcome
         self._mute = False  # it takes no more, but may have said something
         self._lines = Lines()
         self._first = bytearray()  # the hello, and what is replayed; goes before the queue
-        self._queue: deque[bytes] = deque()
+        self._queue: deque[Waiting] = deque()
         self._queued = 0  # bytes
         self._left = 0  # of the first line in the queue, what has been sent
         self._wanted_since: float | None = None  # the client waits for an answer, or is about to
@@ -76,38 +81,40 @@ class Link:
 
     @property
     def owes(self) -> bool:
-        """Something of the client's is under way."""
+        """Requests of the client are under way."""
         reachable = self._socket is not None or self._wanted_since is not None
-        return self._ledger.waiting > 0 or (reachable and bool(self._queue))
+        return self._outstanding.requests > 0 or (reachable and bool(self._queue))
 
     @property
     def due(self) -> float | None:
         return self._until
 
     def begin(self, now: float) -> None:
-        """Somebody is to be there: the client waits for an answer, or will say something soon."""
+        """Find a daemon, or start one: the client waits for an answer, or will say something soon."""
         self._wanted_since = now
         self._dial(now)
 
     def take(self, line: bytes, now: float) -> None:
         """A line of the client. A request is a reason to start a daemon; anything else when there is no more room."""
-        if self._ledger.is_stale(line):
+        message = parsed(line)
+        if self._outstanding.is_stale(message):
             self._note("an answer to a question of an earlier daemon was dropped")
             return
-        message = {} if self._open else parsed(line)
+        asks = is_request(message)
         away = self._socket is None and self._wanted_since is None
-        if away and message.get("method") == "ping" and is_request(message):
-            self._outbox += result(message["id"], {})  # whether somebody is there: we are
+        alone = self._replay.answer_alone(message) if away and asks else None
+        if alone is not None:
+            self.outbox += written(result(message["id"], alone))
             return
-        self._queue.append(line)
+        self._queue.append(Waiting(line, message, self._replay))
         self._queued += len(line)
-        if self._wanted_since is None and (is_request(message) or (away and self.full)):
+        if self._wanted_since is None and not self._open and (asks or (away and self.full)):
             self._wanted_since = now
             if away:
                 self._dial(now)
 
     def interests(self, *, room: bool) -> list[tuple[int, int]]:
-        """What to poll for. `room`: the client can be told more."""
+        """The descriptors to poll, and for which events. `room`: the client can be told more."""
         if self._start is not None:
             return [(self._start.fileno(), select.POLLIN)]
         if self._socket is None:
@@ -124,16 +131,14 @@ class Link:
         if self._until is not None and now >= self._until:
             self._late(now)
 
-    def close(self, why: str) -> None:
-        """The client goes. What it has not been answered, it is told, and once: half a line counts as sent."""
+    def close(self) -> None:
+        """The client goes. It is told once what it has not been answered: half a line counts as sent."""
+        why = LEFT.format(self._replay.server)
         if self._left:
             self._drop_first()
-        self._outbox += b"".join(self._ledger.lost(why, "client_left"))
-        if self._queue or self._ledger.handshaking:
+        self.outbox += b"".join(self._outstanding.lost(why, "client_left"))
+        if self._queue or self._outstanding.handshaking:
             self._give_up(unreachable(why, "client_left"))
-        if self._start is not None:
-            self._start.close()  # the daemon goes on coming up
-            self._start = None
         self._hang_up()
 
     # --- finding a daemon -----------------------------------------------------------------------------------------
@@ -141,11 +146,11 @@ class Link:
     def _dial(self, now: float) -> None:
         self._until = None
         try:
-            found = self._door.dial()
+            found = self._address.dial()
             if found is not None:
                 self._greet(found, now)
             elif self._wanted_since is not None:
-                self._start = self._door.start()
+                self._start = self._address.start()
                 self._until = self._wanted_since + PATIENCE_S
             else:
                 self._look_later(now)
@@ -156,13 +161,12 @@ class Link:
         said = start.said()
         if said is None:
             return
-        start.close()
-        self._start = None
+        self._hang_up()
         if said:
             self._give_up(unreachable(said))
             return
         try:
-            found = self._door.dial()
+            found = self._address.dial()
         except OSError:
             found = None
         if found is not None:
@@ -170,7 +174,7 @@ class Link:
         else:
             self._again(unreachable("the Greenroom daemon was ready, and then was not there"), now)
 
-    def _again(self, error: dict[str, Any], now: float) -> None:
+    def _again(self, error: Message, now: float) -> None:
         """Try once more as long as the client has patience; then it hears this error."""
         self._hang_up()
         if self._wanted_since is None:
@@ -186,31 +190,29 @@ class Link:
 
     def _late(self, now: float) -> None:
         if self._start is not None:
-            self._start.close()
-            self._start = None
             self._give_up(unreachable("the Greenroom daemon was not ready in time; its log says more"))
         elif self._socket is not None:
             self._give_up(unreachable(HUNG))
         else:
             self._dial(now)
 
-    def _give_up(self, error: dict[str, Any]) -> None:
-        """What the client has said can't be done. It hears so, may say it again, and nobody tries before that."""
+    def _give_up(self, error: Message) -> None:
+        """Refuse all that waits. The client may ask again, and no daemon is looked for before that."""
         self._hang_up()
         self._until = self._wanted_since = None
-        lines = [*self._ledger.forget_handshake(), *self._queue]
-        told = refusals(lines, error)
-        self._outbox += b"".join(told)
+        queued = (line.asks for line in self._queue if line.asks is not None)
+        numbers = [*self._outstanding.forget_handshake(), *queued]
+        self.outbox += b"".join(written(refusal(number, error)) for number in numbers)
         self._queue.clear()
         self._queued = 0
-        self._note(f"no daemon, and {len(told)} requests refused: {error['message']}")
+        self._note(f"no daemon, and {len(numbers)} requests refused: {error['message']}")
 
     # --- the hello ------------------------------------------------------------------------------------------------
 
     def _greet(self, found: socket, now: float) -> None:
         self._socket, self._open, self._mute = found, False, False
         self._lines = Lines()
-        self._first = bytearray(self._ledger.hello(self._hello))
+        self._first = bytearray(self._outstanding.hello(self._hello))
         self._until = now + HELLO_S
         self._send(found)
 
@@ -224,15 +226,15 @@ class Link:
         self._open = True
         self._until = self._wanted_since = None
         self._looks = -1
-        if not any(parsed(line).get("method") == "initialize" for line in self._queue if b'"initialize"' in line):
-            self._first += b"".join(self._ledger.replay())
+        if not any(line.begins for line in self._queue):
+            self._first += b"".join(self._outstanding.again())
 
     def _refused(self, error: Any, now: float) -> None:
-        """It is there, and does not want us."""
+        """The daemon is there, and does not want us."""
         if not isinstance(error, dict) or not isinstance(error.get("data"), dict):
             error = unreachable("the Greenroom daemon answered the hello with something else")
         if error["data"].get("code") == "unknown_protocol":
-            error = {**error, "message": f"{error.get('message')}{UPGRADE}"}
+            error = {**error, "message": f"{error.get('message')}{UPGRADE.format(self._replay.server)}"}
         if error["data"].get("retryable"):
             self._again(error, now)
         else:
@@ -258,8 +260,8 @@ class Link:
             return
         for line in self._lines.feed(data):
             if self._open:
-                if self._ledger.received(line):
-                    self._outbox += line
+                if self._outstanding.received(line):
+                    self.outbox += line
             else:
                 self._hear_welcome(line, now)
                 if self._socket is None:
@@ -280,38 +282,40 @@ class Link:
             self._mute = True  # its last words may be in the socket: the reading side finds the end
 
     def _send_some(self, found: socket) -> None:
-        line = self._queue[0]
-        sent = found.send(memoryview(line)[self._left : self._left + CHUNK])
+        first = self._queue[0]
+        sent = found.send(memoryview(first.line)[self._left : self._left + CHUNK])
         if self._left == 0:
-            self._ledger.sent(line)
+            self._outstanding.sent(first)
         self._left += sent
-        if self._left == len(line):
+        if self._left == len(first.line):
             self._drop_first()
 
     def _drop_first(self) -> None:
-        self._queued -= len(self._queue.popleft())
+        self._queued -= len(self._queue.popleft().line)
         self._left = 0
 
     # --- a loss ---------------------------------------------------------------------------------------------------
 
     def _lose(self, now: float) -> None:
-        """What was sent has failed with the daemon; what only waited to be sent is for the next one."""
+        """Fail what was sent; lines that only waited to be sent are for the next daemon."""
         if not self._open:
             self._again(unreachable("the Greenroom daemon closed the connection without a message"), now)
             return
         if self._left:
             self._drop_first()
         self._hang_up()
-        told = self._ledger.lost(LOST)
-        self._outbox += b"".join(told)
+        told = self._outstanding.lost(LOST)
+        self.outbox += b"".join(told)
         self._note(f"the daemon went away; {len(told)} requests and questions went with it")
-        if self._ledger.handshaking or any(is_request(parsed(line)) for line in self._queue):
+        if self._outstanding.handshaking or any(line.asks is not None for line in self._queue):
             self.begin(now)
         else:
             self._look_later(now)
 
     def _hang_up(self) -> None:
+        if self._start is not None:
+            self._start.close()  # a daemon that is coming up goes on to
         if self._socket is not None:
             self._socket.close()
-        self._socket, self._open, self._left = None, False, 0
+        self._start, self._socket, self._open, self._left = None, None, False, 0
         self._first.clear()

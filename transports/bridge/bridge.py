@@ -1,7 +1,7 @@
-"""MCP over stdio to the daemon's socket and back: a thin program that outlives any number of daemons.
+"""The bridge's end towards the client, and its one poll.
 
-Standard library only, one thread, one poll; this is the end towards the client. Moves whole lines, byte for byte, and
-takes no more from either end than the other one takes.
+Standard library only, one thread. Moves whole lines, byte for byte, and takes no more from either end than the other
+one takes.
 """
 
 from __future__ import annotations
@@ -9,14 +9,13 @@ from __future__ import annotations
 import select
 import time
 
-from transports.lines import Lines
-from transports.link import Link
+from transports.bridge.lines import Lines
 
 TYPE_CHECKING = False  # loading typing costs more than all of this
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from transports.link import Door
+    from transports.bridge.daemon_link import DaemonLink
     from transports.stdio import StandardStreams
 
 CHUNK = 1 << 16
@@ -24,7 +23,6 @@ BUFFER = 1 << 20  # bytes for the client; when it has more to read than that, th
 GOODBYE_S = 0.5  # after the client's end of input, for answers that are under way; it waits a second for us
 HANGUP = getattr(select, "POLLRDHUP", 0)  # tells of the end of input while we don't read
 GONE = select.POLLHUP | select.POLLERR | select.POLLNVAL
-LEFT = "the input of this MCP server has ended; conversations are kept in the daemon"
 TOO_LONG = b'{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"a message was too long and was skipped"}}\n'
 
 
@@ -32,13 +30,13 @@ class Bridge:
     """`wake` is a descriptor that becomes readable when `stop` was called by a signal."""
 
     def __init__(
-        self, client: StandardStreams, door: Door, hello: bytes, note: Callable[[str], None], wake: int | None = None
+        self, client: StandardStreams, link: DaemonLink, note: Callable[[str], None], wake: int | None = None
     ) -> None:
         self._client = client
+        self._link = link
+        self._outbox = link.outbox
         self._note = note
         self._wake = wake
-        self._outbox = bytearray()
-        self._link = Link(door, hello, self._outbox, note)
         self._lines = Lines()
         self._input_over = False
         self._deadline: float | None = None  # since the client has closed its end
@@ -53,11 +51,11 @@ class Bridge:
         self._link.begin(time.monotonic())
 
     def run(self) -> None:
-        """Until the client has no more to say and is owed nothing, or not much longer."""
+        """Serve until the client has no more to say and is owed nothing, or not much longer."""
         while self._ended is None:
             self._turn()
         self._note(f"ended: {self._ended}")
-        self._link.close(LEFT)
+        self._link.close()
         self._write()
 
     # --- one turn -------------------------------------------------------------------------------------------------
@@ -102,7 +100,7 @@ class Bridge:
     # --- the client -----------------------------------------------------------------------------------------------
 
     def _hear(self, events: int, now: float) -> None:
-        """Its end is noticed at once, also while what came before it has to wait."""
+        """The end of its input is noticed at once, also while the lines before it have to wait."""
         if events & (GONE | HANGUP) and self._deadline is None:
             self._deadline = now + GOODBYE_S
         if self._link.full:
@@ -124,7 +122,7 @@ class Bridge:
             self._deadline = self._deadline or now + GOODBYE_S
 
     def _write(self) -> None:
-        """As much as the client takes without waiting."""
+        """Write as much as the client takes without waiting."""
         try:
             sent = 0
             while sent < len(self._outbox):
