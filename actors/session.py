@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from actors.base import Actor, Failure, Start, start
+from actors.base import Actor, Failure, Start
 from actors.clock import Clock
 from actors.conversation import (
     Stamp,
@@ -82,7 +82,7 @@ class Surroundings:
     clock: Clock
     fresh_name: Callable[[], str]
     limits: Limits
-    start: Start = start
+    start: Start
 
 
 @dataclass(frozen=True, slots=True)

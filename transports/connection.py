@@ -11,7 +11,7 @@ from typing import assert_never
 
 import structlog
 
-from actors.base import Actor, Failure, Ref, Start, start
+from actors.base import Actor, Failure, Ref, Start
 from actors.clock import Clock
 from actors.effects import Deliver, EndSubscription, ReplyTo
 from actors.errors import ActorGone, GreenroomError, MailboxFull, Overloaded
@@ -63,7 +63,7 @@ class Neighbours:
     supervisor: Address[Asked]
     switchboard: Switchboard
     clock: Clock
-    start: Start = start
+    start: Start
 
 
 class Connection(Actor[Inbox]):

@@ -1,11 +1,9 @@
 """One turn's news on its way to the session: collected, coalesced, one batch under way at a time.
 
-Filled on the loop thread; the session itself fetches what has collected meanwhile, so that the loop is not woken for
-each batch.
+The loop's thread alone, which is the session's too: the session itself fetches what has collected meanwhile.
 """
 
 import asyncio
-import threading
 
 from actors.errors import GreenroomError
 from actors.events import (
@@ -17,7 +15,6 @@ from actors.events import (
 from actors.ids import TurnId
 from actors.messages import Address
 from actors.orders import AgentNews, AgentOutput, Outcome, TurnEnded
-from actors.shared import soon
 
 ROOM = 128 * 1024  # characters that may wait; whoever produces more waits for the session
 
@@ -76,43 +73,36 @@ class Outflow:
     def __init__(self, turn: TurnId, session: Address[AgentOutput | TurnEnded]) -> None:
         self._turn = turn
         self._session = session
-        self._loop = asyncio.get_running_loop()
-        self._lock = threading.Lock()  # held for moments: telling a session never waits
         self._waiting: list[AgentNews | _Growing] = []
         self._size = 0
         self._under_way = False
         self._ending = False
         self._room = asyncio.Event()
         self._room.set()
-        self._crowded = False  # somebody may wait for room
         self.gone = False  # the session does not exist any more; what is said is said to nobody
 
     def emit(self, *news: AgentNews) -> None:
-        with self._lock:
-            for one in news:
-                self._add(one)
-            if not self._under_way:
-                self._send_what_is_due()
+        for one in news:
+            self._add(one)
+        if not self._under_way:
+            self._send_what_is_due()
 
     async def room(self) -> None:
         """Back-pressure: returns when the session keeps up."""
         await self._room.wait()
 
     def taken(self) -> None:
-        """From any thread: the session has taken the last batch and gets the next, if there is one."""
-        with self._lock:
-            self._under_way = False
-            self._send_what_is_due()
+        """The session has taken the last batch and gets the next, if there is one."""
+        self._under_way = False
+        self._send_what_is_due()
 
     def end_soon(self) -> None:
         """The turn is being stopped. Output goes on streaming; the rest goes with the last word, in one commit."""
-        with self._lock:
-            self._ending = True
+        self._ending = True
 
     def finish(self, outcome: Outcome) -> None:
         """The last word, and what waits goes with it."""
-        with self._lock:
-            self._tell(TurnEnded(self._turn, outcome, self._collected()))
+        self._tell(TurnEnded(self._turn, outcome, self._collected()))
 
     def _add(self, news: AgentNews) -> None:
         match news:
@@ -126,7 +116,6 @@ class Outflow:
                 self._size += NOT_A_DELTA
                 self._waiting.append(news)
         if self._size > ROOM:
-            self._crowded = True
             self._room.clear()
 
     def _grow(self, delta: TextDelta | ExecCommandOutputDelta) -> None:
@@ -146,15 +135,8 @@ class Outflow:
         batch = tuple(one.joined() if isinstance(one, _Growing) else one for one in self._waiting)
         self._waiting = []
         self._size = 0
-        if self._crowded:
-            self._crowded = False
-            soon(self._loop, self._make_room)
+        self._room.set()
         return batch
-
-    def _make_room(self) -> None:
-        with self._lock:
-            if not self._crowded:
-                self._room.set()
 
     def _tell(self, message: AgentOutput | TurnEnded) -> None:
         try:

@@ -1,4 +1,4 @@
-"""Carries out turns on the loop thread: one task a turn, stopped when asked, ended only when its processes are gone.
+"""Carries out turns on the loop's thread: one task a turn, stopped when asked, ended only when its processes are gone.
 
 Implements ports.AgentRunner. Owns which turns run; knows nothing of models, tools or policies.
 """
@@ -34,7 +34,6 @@ from actors.orders import (
     TakeMore,
     TurnEnded,
 )
-from actors.shared import soon
 from supervisor.agent.backends import Backend
 from supervisor.agent.model.errors import ModelError
 from supervisor.agent.processes import Processes
@@ -82,20 +81,16 @@ class Runner:
         self._closed = False
 
     def order(self, order: AgentOrder, session: Address[AgentOutput | TurnEnded]) -> None:
-        """From any thread. What has collected is handed over here; all else is the loop thread's from here on."""
+        """What has collected is handed over here; all else comes after the session's step, whose failure it is not."""
         if isinstance(order, TakeMore):
-            running = self._running.get(order.turn)  # one look into a dict needs no lock
+            running = self._running.get(order.turn)
             if running is not None:
                 running.turn.outflow.taken()
         else:
-            soon(self._loop, self._take, order, session)
+            self._loop.call_soon(self._take, order, session)
 
     def abandon(self, order: AbandonAgent, registry: Address[AgentAbandoned]) -> None:
-        """From any thread."""
-        soon(self._loop, self._begin_abandoning, order.conversation, registry)
-
-    def _begin_abandoning(self, conversation: ConversationId, registry: Address[AgentAbandoned]) -> None:
-        chore = self._loop.create_task(self._abandon(conversation, registry))
+        chore = self._loop.create_task(self._abandon(order.conversation, registry))
         self._chores.add(chore)  # the loop itself only keeps a weak reference
         chore.add_done_callback(self._chores.discard)
 
