@@ -22,9 +22,9 @@ class Clock(Protocol):
 
 
 class LoopClock:
-    """Called on the loop's thread, and tells there. Delays are monotonic: a jump of the wall clock fires nothing early.
+    """Called on the loop's thread, and tells there. What is not due when the loop ends is never told.
 
-    Timers that are not due when the loop ends never are.
+    Delays are monotonic, so that a jump of the wall clock fires nothing early.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:

@@ -1,4 +1,4 @@
-"""Carries out turns on the loop's thread: one task a turn, stopped when asked, ended only when its processes are gone.
+"""Carries out turns on the loop thread: one task a turn, stopped when asked, ended only when its processes are gone.
 
 Implements ports.AgentRunner. Owns which turns run; knows nothing of models, tools or policies.
 """
@@ -81,7 +81,7 @@ class Runner:
         self._closed = False
 
     def order(self, order: AgentOrder, session: Address[AgentOutput | TurnEnded]) -> None:
-        """What has collected is handed over here; all else comes after the session's step, whose failure it is not."""
+        """What has collected is handed over here; all else comes after the session's step, and can't fail it."""
         if isinstance(order, TakeMore):
             running = self._running.get(order.turn)
             if running is not None:
