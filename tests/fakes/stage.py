@@ -14,7 +14,7 @@ from typing import Any
 
 from pykka._envelope import Envelope
 
-from actors.base import Actor, Host, Ref
+from actors.base import Actor, Host, Message, Ref
 from actors.mailbox import Mailbox
 
 RESTLESS = 200_000  # so many messages in one go: the actors keep each other busy for nothing
@@ -25,13 +25,13 @@ class Stage:
 
     def __init__(self, shuffle: random.Random | None = None) -> None:
         self.delivered = 0
-        self.cast: list[Ref] = []
+        self.cast: list[Ref[Any]] = []
         self._hosts: dict[int, _StagedHost] = {}
         self._due: deque[_StagedHost] = deque()
         self._held: set[_StagedHost] = set()
         self._shuffle = shuffle
 
-    def start(self, actor: Actor, **context: str) -> Ref:
+    def start(self, actor: Actor[Message], **context: str) -> Ref[Message]:
         host = _StagedHost(actor, context)
         host.mailbox_of_stage.noticed = lambda: self._due.append(host)
         ref = actor.address = _StagedRef(self, host, actor.name)
@@ -55,7 +55,7 @@ class Stage:
         self._deliver(host)
         return True
 
-    def deliver(self, ref: Ref, count: int = 1) -> None:
+    def deliver(self, ref: Ref[Any], count: int = 1) -> None:
         """The next messages go to this one, held back or not."""
         host = self._hosts[id(ref)]
         for _ in range(count):
@@ -64,7 +64,7 @@ class Stage:
             self._deliver(host)
 
     @contextmanager
-    def holding(self, *refs: Ref) -> Iterator[None]:
+    def holding(self, *refs: Ref[Any]) -> Iterator[None]:
         """These get nothing meanwhile; their mail waits."""
         hosts = {self._hosts[id(ref)] for ref in refs}
         self._held |= hosts
@@ -105,7 +105,7 @@ class _StagedMailbox(Mailbox):
 class _StagedHost(Host):
     """pykka's loop, one turn of it at a time."""
 
-    def __init__(self, actor: Actor, context: dict[str, str]) -> None:
+    def __init__(self, actor: Actor[Any], context: dict[str, str]) -> None:
         super().__init__(actor, context)
         self._logging = contextvars.copy_context()
         self._started = False
@@ -144,7 +144,7 @@ class _StagedHost(Host):
         return True
 
 
-class _StagedRef(Ref):
+class _StagedRef(Ref[Any]):
     __slots__ = ("_stage", "_staged")
 
     def __init__(self, stage: Stage, host: _StagedHost, name: str) -> None:

@@ -310,7 +310,7 @@ def test_only_the_turn_that_a_conversation_begins_with_has_no_history_to_read() 
     core.send("two")
     assert [run.first for run in core.runs] == [True, False]
     renamed = Core()
-    renamed.say(Rename(ANN, "two events old"))
+    renamed.say(Rename("two events old"), ANN)
     renamed.send("one")
     assert [run.first for run in renamed.runs] == [False]
 

@@ -7,8 +7,7 @@ import pytest
 
 from actors import events as ev
 from actors.ids import ApprovalId, CallId, ConversationId
-from actors.messages import AnswerApproval
-from actors.registry_messages import ToConversation
+from actors.messages import AnswerApproval, ToConversation
 from actors.settings import Decision
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import McpClient

@@ -3,9 +3,8 @@
 import pytest
 
 from actors.ids import ConversationId
-from actors.messages import Interrupt
+from actors.messages import Interrupt, ToConversation
 from actors.orders import InputWanted
-from actors.registry_messages import ToConversation
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import McpClient
 from tests.transports.dialects.mcp.steps import (

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from actors import events as ev
 from actors.ids import ConversationId, ItemId
-from actors.messages import ResumeQueue
+from actors.messages import ResumeQueue, ToConversation
 from actors.orders import Completed, InputWanted, ModelFailed
-from actors.registry_messages import ToConversation
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import Json, McpClient
 from tests.transports.dialects.mcp.steps import created
