@@ -25,11 +25,20 @@ from actors.registry_messages import HeadChanged, Known, ToRegistry, WatchList
 FIRST_LANE = frozenset(
     (ToConversation, ToRegistry, CancelRequest, ConnectionClosed, Quiesce, Known, HeadChanged, Settle)
 )
-UNHURRIED = frozenset((Ready,))  # means nothing to a session that has nothing more for this reader
 
-# Of those, what a full mailbox takes all the same: it makes work less, or there is one for each request, commit or
-# connection. Of an envelope it is the content that counts.
-LESS_WORK = (Quiesce, Interrupt, CancelRequest, AnswerApproval, PassOn, Detach, ConnectionClosed, WithdrawInput)
+# Of those, what a full mailbox takes all the same: it makes work less, or there is one for each request, commit,
+# reader or connection. Of an envelope it is the content that counts.
+LESS_WORK = (
+    Quiesce,
+    Interrupt,
+    CancelRequest,
+    AnswerApproval,
+    PassOn,
+    Detach,
+    ConnectionClosed,
+    WithdrawInput,
+    Ready,
+)
 ALWAYS_TAKEN = frozenset((*LESS_WORK, Known, HeadChanged, Settle, WatchList))
 
 

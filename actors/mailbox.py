@@ -2,7 +2,6 @@
 
 pykka's own inbox is an unbounded queue without priorities that swallows what is told to a dying actor. Here the first
 lane goes before the second, a full first lane refuses its sender, and `close` hands back what was never handled.
-Waking a thread costs more than most messages, so what can wait for the next one wakes nobody, if the owner agrees.
 """
 
 import threading
@@ -13,7 +12,7 @@ from pykka import Future
 from pykka._envelope import Envelope  # the inbox is pykka's own hook, and this is what passes through it
 
 from actors.errors import ActorGone, MailboxFull
-from actors.lanes import FIRST_LANE, UNHURRIED, makes_work
+from actors.lanes import FIRST_LANE, makes_work
 
 CAPACITY = 1024  # commands that may wait; each client has far fewer in flight
 IN_A_ROW = 32  # so many of the first lane, then one of the second, so that a busy client starves nobody
@@ -40,7 +39,6 @@ class Mailbox:
         self._closed = False
         self._in_a_row = 0
         self._last: Envelope[object] | None = None
-        self.sleeps_lightly = True  # the owner is woken by everything; False: not by what is unhurried
 
     def put(self, envelope: Envelope[object]) -> None:
         kind = type(envelope.message)
@@ -59,9 +57,8 @@ class Mailbox:
             hurries = not self.hurried and kind not in self.patient
             self.hurried = self.hurried or hurries
             if self._asleep:
-                if self.sleeps_lightly or kind not in UNHURRIED:
-                    self._asleep = False
-                    self.ring()
+                self._asleep = False
+                self.ring()
             elif hurries and self.hurry is not None:
                 self.hurry()
 

@@ -10,7 +10,7 @@ import structlog
 
 from actors.base import Actor, Ref
 from actors.effects import EndSubscription, ReplyTo
-from actors.errors import ActorGone, MailboxFull, TooManySessions
+from actors.errors import ActorGone, MailboxFull
 from actors.ids import ConversationId
 from actors.journal_messages import Erase, Erased
 from actors.messages import Input
@@ -76,12 +76,7 @@ class Registry(Actor[RegistryInput]):
 
     def _start(self, effect: StartSession) -> None:
         session = Session(effect.conversation, effect.generation, effect.revived, self._around, effect.unborn)
-        try:
-            self._sessions[effect.conversation] = self._around.start(session, conversation=effect.conversation)
-        except TooManySessions as error:
-            log.error("session.not_started", conversation=effect.conversation, reason=error.message)  # noqa: TRY400  # the reason says it all
-            self._perform_all(self._routing.not_started(effect))
-            return
+        self._sessions[effect.conversation] = self._around.start(session, conversation=effect.conversation)
         for message in effect.first:
             self._forward(effect.conversation, message)
 

@@ -8,14 +8,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from actors.base import Actor, Failure, Start, start
+from actors.base import Actor, Failure, Start
 from actors.clock import Clock
 from actors.conversation import (
     Stamp,
     State,
     Step,
     restore,
-    somebody_is_behind,
     step,
     summary,
     survivors_of,
@@ -82,7 +81,7 @@ class Surroundings:
     clock: Clock
     fresh_name: Callable[[], str]
     limits: Limits
-    start: Start = start
+    start: Start
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +123,6 @@ class Session(Actor[SessionMessage]):
         self._handling: Input | None = None
         self._undone: list[Effect] = []  # lists, because an empty deque is 760 bytes in each of a thousand sessions
         self._performing = False
-        self._freed: list[Ready] = []
         self._reading: set[SubscriptionId] = set()  # readers that the librarian owes a page
         self._settled = False  # what the last life left was taken over
         self._left = False
@@ -142,8 +140,6 @@ class Session(Actor[SessionMessage]):
             self._live(message)
         elif self._state is None:
             self._waiting.append(message)
-        elif isinstance(message, Ready) and not self.mailbox.empty():
-            self._freed.append(message)  # goes with what waits already: half the steps of a fast stream
         else:
             self._take(self._state, message)
         return None
@@ -162,8 +158,7 @@ class Session(Actor[SessionMessage]):
 
     def _take(self, state: State, message: Input) -> None:
         self._handling = message
-        result = step(state, message, Stamp(self._around.clock.now(), self._around.fresh_name()), self._freed)
-        self._freed = []
+        result = step(state, message, Stamp(self._around.clock.now(), self._around.fresh_name()))
         self._state = result.state
         self._undone.extend(result.effects)
         self._performing = True
@@ -172,7 +167,6 @@ class Session(Actor[SessionMessage]):
         while self._undone:
             self._perform(self._undone[0])
             self._undone.pop(0)
-        self.mailbox.sleeps_lightly = somebody_is_behind(result.state)  # then it matters when a slice has left
         self._performing = False
         self._handling = None
 
@@ -320,7 +314,7 @@ class Session(Actor[SessionMessage]):
 
     def _owed(self, bad: object, leftovers: tuple[object, ...]) -> tuple[Input, ...]:
         """News of the failed life means nothing to the next; what clients said does. A Ready frees its reader."""
-        first = (*self._freed, bad) if isinstance(bad, Ready) else tuple(self._freed)
+        first = (bad,) if isinstance(bad, Ready) else ()
         waiting = (*first, *self._waiting, *leftovers)
         return tuple(message for message in waiting if isinstance(message, SAID_TO_IT))
 

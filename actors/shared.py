@@ -11,7 +11,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from time import perf_counter
-from typing import Any
+from typing import Any, Generic
 
 from actors.base import Actor, Host, Message, Ref
 
@@ -123,6 +123,19 @@ def soon(loop: asyncio.AbstractEventLoop, do: Callable[..., object], *what: obje
     else:
         with contextlib.suppress(RuntimeError):
             loop.call_soon_threadsafe(do, *what)
+
+
+class LoopAddress(Generic[Message]):
+    """An address that any thread may tell; what it is told arrives on the loop."""
+
+    __slots__ = ("_loop", "_take")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, take: Callable[[Message], object]) -> None:
+        self._loop = loop
+        self._take = take
+
+    def tell(self, message: Message) -> None:
+        soon(self._loop, self._take, message)
 
 
 class _Sharer(Host):

@@ -7,6 +7,8 @@ hours of work some tens more. Nothing here does anything where the C library is 
 
 import ctypes
 import platform
+from collections.abc import Callable
+from functools import partial
 
 from actors.clock import Clock
 
@@ -25,10 +27,13 @@ def keep_little() -> None:
 
 
 class Trimming:
-    """The pages between what is in use go back to the system every minute. Told by the clock, on its thread."""
+    """The pages between what is in use go back to the system every minute. On the loop; a worker does it."""
 
-    def __init__(self, clock: Clock, every_s: float = TRIM_EVERY_S) -> None:
+    def __init__(
+        self, clock: Clock, in_worker: Callable[[Callable[[], object]], object], every_s: float = TRIM_EVERY_S
+    ) -> None:
         self._clock = clock
+        self._in_worker = in_worker
         self._every_s = every_s
         self._libc = _glibc()
 
@@ -38,7 +43,7 @@ class Trimming:
 
     def tell(self, _: str) -> None:
         if self._libc is not None:
-            self._libc.malloc_trim(0)
+            self._in_worker(partial(self._libc.malloc_trim, 0))
             self._clock.after(self._every_s, self, _TRIM)
 
 

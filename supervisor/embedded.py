@@ -15,6 +15,7 @@ from typing import Any
 
 import structlog
 
+from actors.base import Ref
 from actors.errors import GreenroomError
 from actors.ids import ConnectionId
 from supervisor import logs
@@ -29,7 +30,7 @@ from supervisor.services import Services
 from supervisor.single import AlreadyRunning, take_lock
 from supervisor.umask import own_umask
 from supervisor.version import VERSION
-from transports.connection import Connection, Neighbours
+from transports.connection import Connection, Inbox, Neighbours
 from transports.descriptors import DescriptorWire
 from transports.dialect import Client
 from transports.hello import Identity
@@ -37,6 +38,7 @@ from transports.stdio import StandardStreams
 from transports.switchboard import Switchboard
 
 PATIENCE_S = 2.0  # for a daemon of this home that is just stopping
+OPEN_S = 10.0  # the loop has nothing else to do yet
 GOODBYE_S = 2.0  # for the connection's actor, which has nothing more to do then
 
 log = structlog.get_logger()
@@ -105,14 +107,16 @@ class Embedded:
         wire = DescriptorWire(
             StandardStreams(), engine.loop.loop, lambda _: self._end(), limits.frame_bytes, limits.message_values
         )
-        connection = Connection(client, spoken, wire, around).begin()
-        wire.open(connection)
+        connection = engine.loop.call(_opened(Connection(client, spoken, wire, around), wire), OPEN_S)
         engine.prepare()
         while not self._over:
             self._bell.wait()
-        self._switchboard.dismiss_all("the program ends")
+        engine.loop.call(self._say_goodbye(), GOODBYE_S)
         if not connection.ended(GOODBYE_S):
             log.error("embedded.connection_left")
+
+    async def _say_goodbye(self) -> None:
+        self._switchboard.dismiss_all("the program ends")
 
     def _signalled(self, signum: int, _: FrameType | None) -> None:
         log.info("embedded.signal", signal=signal.Signals(signum).name)
@@ -122,3 +126,10 @@ class Embedded:
         """From any thread."""
         self._over = True
         self._bell.ring()
+
+
+async def _opened(connection: Connection, wire: DescriptorWire) -> Ref[Inbox]:
+    """On the loop, where the wire lives."""
+    ref = connection.begin()
+    wire.open(ref)
+    return ref

@@ -16,7 +16,7 @@ import structlog
 from actors import base
 from actors.answers import Condition
 from actors.base import Actor, Message, Ref, Start
-from actors.clock import ThreadClock
+from actors.clock import LoopClock
 from actors.conversation.state import Limits
 from actors.errors import ConfigError
 from actors.ids import ConversationId
@@ -46,6 +46,7 @@ from supervisor.agent.transcripts import TranscriptCache
 from supervisor.agent.turn_hook import TurnHook
 from supervisor.allocator import Trimming, keep_little
 from supervisor.bell import Wish
+from supervisor.chores import Chores
 from supervisor.config import Config, LoadedConfig
 from supervisor.feed import Feed, Overheard
 from supervisor.health import Health, Look
@@ -86,7 +87,7 @@ class Engine:
         self.paths = paths
         self.loop = LoopThread()
         self.shared = SharedThread(self.loop.loop)  # for all who never wait: registry, sessions, connections
-        self.clock = ThreadClock()
+        self.clock = LoopClock(self.loop.loop)
         self.environments = Environments(environ, loaded.config.greenroom.limits.environments_bytes)
         self.sandbox = Sandbox(protection(loaded, paths, environ))
         self.feed = Feed()
@@ -130,8 +131,7 @@ class Engine:
         self.librarian = self._actor(Librarian(self.journal))
         overheard = Overheard(self.journal, self.feed, self._forget)
         self.journalist = self._actor(Journalist(overheard, self.librarian))
-        self.clock.start()
-        self._undo.append(("clock", lambda: self.clock.stop(STOP_S)))
+        self.chores = Chores(self.loop.loop, self.journalist)
         self._undo.append(("actors", self._wait_for_actors))
         self._registry = Registry(self._surroundings, self.config.greenroom.limits.live_sessions)
         self.registry = self._actor(self._registry, self.shared.start)
@@ -139,15 +139,15 @@ class Engine:
         # Asked, not told: ready means that everybody can be found.
         self.registry.ask(Known(tuple(heads)), START_S)
         self._wait_for_the_lost(heads)
-        self._keep_house()
+        self.loop.call(self._keep_house(), START_S)
 
-    def _keep_house(self) -> None:
+    async def _keep_house(self) -> None:
         wanted = lambda: self.config.greenroom.retention  # noqa: E731  # as it is then: a reload may change it
-        Housekeeping(self.journal.prune, self.journalist, self.registry, self.clock, wanted).begin()
+        Housekeeping(self.journal.prune, self.chores, self.registry, self.clock, wanted).begin()
         looks = (self.journal.look, *self._looks)
-        self.health = Health(looks, self.journalist, self.clock, self._announce)
+        self.health = Health(looks, self.chores, self.clock, self._announce)
         self.health.begin()
-        Trimming(self.clock).begin()
+        Trimming(self.clock, lambda work: self.loop.loop.run_in_executor(None, work)).begin()
 
     def _wait_for_the_lost(self, heads: Sequence[Head]) -> None:
         """Nobody is to see a turn of the last life that seems to run: first its end is written."""

@@ -1,7 +1,7 @@
 """What a running daemon stands on, looked at every few seconds: the journal's files and the home's lock.
 
-Knows when to look and whom to tell. The looks themselves happen on the journalist's thread, which may wait for a
-disk; this is told by the clock and by the journalist, and never waits.
+Knows when to look and whom to tell. Lives on the loop; the looks themselves happen on the journalist's thread, which
+may wait for a disk.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,8 +1,7 @@
-"""When the journal forgets: small steps on the writer's thread, again and again, as the config says. Loop and clock.
+"""When the journal forgets: small steps on the writer's thread, again and again, as the config says.
 
-Knows when. Which conversations may go is the registry's business, which of their events the journal's. It is told by
-the clock and by the journalist, whoever's thread that is, and never waits: between two steps the writer commits what
-has come in meanwhile.
+Knows when, and lives on the loop. Which conversations may go is the registry's business, which of their events the
+journal's. Between two steps the writer commits what has come in meanwhile.
 """
 
 import time

@@ -1,4 +1,4 @@
-"""What dialects ask of the supervisor, answered. An Address: any thread asks, the loop serves, a connection is told.
+"""What dialects ask of the supervisor, answered on the loop. An Address: a connection asks, and is told.
 
 A table by kind of request, and a small function for each; what may wait for the disk goes to a worker thread, what
 writes the journal goes to the one thread that may.
@@ -23,7 +23,6 @@ from actors.messages import Quiesce
 from actors.records import Record
 from actors.registry_messages import Known
 from actors.settings import SandboxMode, Settings, WorkspaceWrite
-from actors.shared import soon
 from supervisor.agent.environments import Around
 from supervisor.agent.pins import missing, pins_of
 from supervisor.agent.workspace import temporary_of
@@ -89,18 +88,14 @@ class Services:
         switchboard.on_leave = self._left
 
     def tell(self, asked: Asked) -> None:
-        """From any thread; the loop owns it from here on."""
-        soon(self._engine.loop.loop, self._begin, asked)
-
-    def _left(self) -> None:
-        """Some connection has ended: what it was uploading goes, on the loop."""
-        if self._uploads.characters:
-            soon(self._engine.loop.loop, self._forget_the_gone)
-
-    def _begin(self, asked: Asked) -> None:
         task = asyncio.get_running_loop().create_task(self._serve(asked), name=type(asked.request).__name__)
         self._busy.add(task)
         task.add_done_callback(self._busy.discard)
+
+    def _left(self) -> None:
+        """Some connection has ended: what it was uploading goes."""
+        if self._uploads.characters:
+            self._forget_the_gone()
 
     async def _serve(self, asked: Asked) -> None:
         answer = await self._answer(asked)
@@ -382,8 +377,8 @@ class Services:
 
     async def _write(self, work: Callable[[], object]) -> object:
         """On the journalist's thread, between two commits."""
-        waiting = Waiting(asyncio.get_running_loop())
-        self._engine.journalist.tell(Chore(work, waiting))
+        waiting = Waiting()
+        self._engine.chores.tell(Chore(work, waiting))
         result = await waiting.future
         if isinstance(result, GreenroomError):
             raise result
@@ -462,19 +457,14 @@ def _about(cwd: Path) -> Iterator[str]:
 
 
 class Waiting:
-    """An Address for one answer from an actor, awaited on the loop."""
+    """An Address for one answer, awaited on the loop."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._loop = loop
-        self.future: asyncio.Future[object] = loop.create_future()
+    def __init__(self) -> None:
+        self.future: asyncio.Future[object] = asyncio.get_running_loop().create_future()
 
-    def tell(self, message: object) -> None:
-        if isinstance(message, ChoreDone):
-            self._loop.call_soon_threadsafe(self._settle, message.result)
-
-    def _settle(self, result: object) -> None:
+    def tell(self, message: ChoreDone) -> None:
         if not self.future.done():
-            self.future.set_result(result)
+            self.future.set_result(message.result)
 
 
 def without_secrets(tree: Any, path: tuple[str, ...] = ()) -> Any:

@@ -11,7 +11,7 @@ from typing import assert_never
 
 import structlog
 
-from actors.base import Actor, Failure, Ref, Start, start
+from actors.base import Actor, Failure, Ref, Start
 from actors.clock import Clock
 from actors.effects import Deliver, EndSubscription, ReplyTo
 from actors.errors import ActorGone, GreenroomError, MailboxFull, Overloaded
@@ -28,7 +28,6 @@ from transports.messages import (
     LingeredEnough,
     Posted,
     ReadOn,
-    ReadyUnsaid,
     Reconfigured,
     Reminder,
     Served,
@@ -46,7 +45,6 @@ log = structlog.get_logger()
 HELD_S = 5.0  # an answer is not kept longer for events that do not come; a session needs milliseconds
 GATHERED = 16  # parcels that go out together while more messages wait
 SLICE_S = 0.0005  # of lines in a row; then the others are looked at
-RETRY_READY_S = 0.1  # when not even the registry could take it
 
 
 Taken = (
@@ -63,7 +61,7 @@ class Neighbours:
     supervisor: Address[Asked]
     switchboard: Switchboard
     clock: Clock
-    start: Start = start
+    start: Start
 
 
 class Connection(Actor[Inbox]):
@@ -287,8 +285,6 @@ class Connection(Actor[Inbox]):
         """The session that sent the slice has ended; its successor is found by the registry."""
         try:
             self._around.registry.tell(ToConversation(conversation, Ready(subscription)))
-        except MailboxFull:
-            self._around.clock.after(RETRY_READY_S, self.address, ReadyUnsaid(conversation, subscription))
         except ActorGone:
             log.debug("ready.unsaid", conversation=conversation)  # the daemon is stopping
 
@@ -300,8 +296,6 @@ class Connection(Actor[Inbox]):
                 self._give_up_holding(message)
             case LingeredEnough():
                 self._leave("its input has ended")
-            case ReadyUnsaid(conversation, subscription):
-                self._say_ready(conversation, subscription)
             case _:
                 assert_never(message)
 

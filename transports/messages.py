@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from actors.effects import Deliver, EndSubscription, ReplyTo
 from actors.errors import GreenroomError
-from actors.ids import Caller, ConversationId, SubscriptionId
+from actors.ids import Caller
 from actors.messages import Address, Ready
 from transports.dialect import Client
 from transports.requests import Answer, Request
@@ -84,12 +84,4 @@ class ReadOn:
     """There are lines that were not looked at: somebody else had a turn, or their client was to wait."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReadyUnsaid:
-    """Not even the registry could take it; say it again."""
-
-    conversation: ConversationId
-    subscription: SubscriptionId
-
-
-Reminder = HeldTooLong | LingeredEnough | ReadyUnsaid
+Reminder = HeldTooLong | LingeredEnough

@@ -1,7 +1,7 @@
 """The seam between a connection and its client's end: what may be asked of an end, and what its owner is told.
 
-Implemented over descriptors: sockets, standard input and output. All methods may be called from any
-thread and none waits.
+Implemented over descriptors: sockets, standard input and output. The owner calls on its own thread, which is the
+loop's, and nothing waits.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ HANGUP_GRACE_S = 5.0  # what was written before a hang-up may take so long to le
 
 @dataclass(frozen=True, slots=True)
 class Parcel:
-    """Bytes to write. `left` is called when the last one was handed over, by whichever thread; it never waits."""
+    """Bytes to write. `left` is called when the last one was handed over; it never waits."""
 
     data: bytes
     left: Callable[[], None] | None = None

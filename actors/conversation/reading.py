@@ -95,13 +95,6 @@ def feed_readers(draft: Draft) -> None:
         draft.after_the_readers(FeedOthers())
 
 
-def somebody_is_behind(state: State) -> bool:
-    """Has a slice under way, and there is more already."""
-    return any(
-        reader.in_flight and not reader.paging and _is_behind(state, reader) for reader in state.subscribers.values()
-    )
-
-
 def _is_behind(state: State, reader: Subscriber) -> bool:
     return (
         not reader.caught_up

@@ -1,6 +1,5 @@
 """The one door: every input comes in here, every decision goes out."""
 
-from collections.abc import Sequence
 from typing import assert_never
 
 from actors.conversation import deciding, living, passing, reading, sending, storing, turns
@@ -46,15 +45,10 @@ LOOKS_AT_THE_DISK_AGAIN = (Send, Interrupt, CancelRequest, AnswerApproval, Resum
 MACHINERY = (Ready, ReadersWait, Committed, PageRead, TimerFired, Park)  # nobody cares for the conversation by these
 
 
-def step(state: State, message: Input, stamp: Stamp, freed: Sequence[Ready] = ()) -> Step:
-    """What the conversation decides on one input. Never waits, never fails but by a bug.
-
-    `freed` came just before it: readers that can have more, in a step of their own only if nothing else happens.
-    """
+def step(state: State, message: Input, stamp: Stamp) -> Step:
+    """What the conversation decides on one input. Never waits, never fails but by a bug."""
     command, caller = (message.command, message.caller) if isinstance(message, ToConversation) else (message, None)
     draft = Draft(state, stamp, caller)
-    for ready in freed:
-        reading.reader_ready(draft, ready)
     if state.storage_error is not None and isinstance(command, LOOKS_AT_THE_DISK_AGAIN):
         storing.settle_stranded(draft, AbortReason.FAILED, state.storage_error)
     _decide(draft, command)

@@ -507,18 +507,6 @@ class Routing:
         error = TurnFailed(f"the conversation can't be loaded: {failed.message}")
         return self._turn_away(failed.survivors, entry.emptied(), error)
 
-    def not_started(self, effect: StartSession) -> list[RoutingEffect]:
-        """There was no room for it: it is parked as before, and whoever waited may try again."""
-        entry = self._index[effect.conversation]
-        self._one_less(effect.conversation)
-        entry.status = Status.PARKED
-        if entry.head is None:
-            self._index.forget(effect.conversation)
-        error = Overloaded("too many conversations are in memory; try again")
-        removers, entry.removal, entry.removers = entry.removers, None, []
-        refused = [one for caller in removers for one in self._refused(caller, error)]
-        return [*self._turn_away(effect.revived.survivors, effect.first, error), *refused, *self._let_in()]
-
     def _turn_away(
         self, survivors: Survivors | None, waiting: Iterable[Input], error: GreenroomError
     ) -> list[RoutingEffect]:

@@ -1,11 +1,9 @@
 """One turn's output on its way to the session: collected, coalesced, one batch under way at a time.
 
-Filled on the loop thread; the session itself fetches the next batch, so that the loop is not woken for each of
-them.
+On the loop's thread alone, which is the session's too: the session itself fetches the next batch.
 """
 
 import asyncio
-import threading
 
 from actors.errors import GreenroomError
 from actors.events import (
@@ -17,7 +15,6 @@ from actors.events import (
 from actors.ids import TurnId
 from actors.messages import Address
 from actors.orders import AgentNews, AgentOutput, Outcome, TurnEnded
-from actors.shared import soon
 
 ROOM = 128 * 1024  # characters that may wait; a producer of more waits for the session
 
@@ -76,43 +73,36 @@ class OutputBatcher:
     def __init__(self, turn: TurnId, session: Address[AgentOutput | TurnEnded]) -> None:
         self._turn = turn
         self._session = session
-        self._loop = asyncio.get_running_loop()
-        self._lock = threading.Lock()  # held for moments: telling a session never waits
         self._waiting: list[AgentNews | _Growing] = []
         self._size = 0
         self._under_way = False
         self._ending = False
         self._room = asyncio.Event()
         self._room.set()
-        self._crowded = False  # a producer may wait for room
         self.gone = False  # the session does not exist any more; output is dropped
 
     def emit(self, *news: AgentNews) -> None:
-        with self._lock:
-            for one in news:
-                self._add(one)
-            if not self._under_way:
-                self._send_what_is_due()
+        for one in news:
+            self._add(one)
+        if not self._under_way:
+            self._send_what_is_due()
 
     async def room(self) -> None:
         """Wait until the session keeps up (back-pressure)."""
         await self._room.wait()
 
     def taken(self) -> None:
-        """Send the next batch, if there is one: the session has taken the last. From any thread."""
-        with self._lock:
-            self._under_way = False
-            self._send_what_is_due()
+        """Send the next batch, if there is one: the session has taken the last."""
+        self._under_way = False
+        self._send_what_is_due()
 
     def end_soon(self) -> None:
         """Prepare for the end of a stopped turn: output still streams, everything else waits for the last message."""
-        with self._lock:
-            self._ending = True
+        self._ending = True
 
     def finish(self, outcome: Outcome) -> None:
         """Send the outcome, and with it everything that waits, so that both are one commit."""
-        with self._lock:
-            self._tell(TurnEnded(self._turn, outcome, self._collected()))
+        self._tell(TurnEnded(self._turn, outcome, self._collected()))
 
     def _add(self, news: AgentNews) -> None:
         match news:
@@ -126,7 +116,6 @@ class OutputBatcher:
                 self._size += NOT_A_DELTA
                 self._waiting.append(news)
         if self._size > ROOM:
-            self._crowded = True
             self._room.clear()
 
     def _grow(self, delta: TextDelta | ExecCommandOutputDelta) -> None:
@@ -146,15 +135,8 @@ class OutputBatcher:
         batch = tuple(one.joined() if isinstance(one, _Growing) else one for one in self._waiting)
         self._waiting = []
         self._size = 0
-        if self._crowded:
-            self._crowded = False
-            soon(self._loop, self._make_room)
+        self._room.set()
         return batch
-
-    def _make_room(self) -> None:
-        with self._lock:
-            if not self._crowded:
-                self._room.set()
 
     def _tell(self, message: AgentOutput | TurnEnded) -> None:
         try:

@@ -34,7 +34,6 @@ from actors.orders import (
     TakeMore,
     TurnEnded,
 )
-from actors.shared import soon
 from supervisor.agent.backends import Backend
 from supervisor.agent.model.errors import ModelError
 from supervisor.agent.processes import Processes
@@ -81,20 +80,16 @@ class Runner:
         self._closed = False
 
     def order(self, order: AgentOrder, session: Address[AgentOutput | TurnEnded]) -> None:
-        """Carry out an order, from any thread. TakeMore is handled here; all others go to the loop thread."""
+        """Hand over what has collected; everything else comes after the session's step, and can't fail it."""
         if isinstance(order, TakeMore):
-            running = self._running.get(order.turn)  # a single dict lookup needs no lock
+            running = self._running.get(order.turn)
             if running is not None:
                 running.turn.output.taken()
         else:
-            soon(self._loop, self._take, order, session)
+            self._loop.call_soon(self._take, order, session)
 
     def abandon(self, order: AbandonAgent, registry: Address[AgentAbandoned]) -> None:
-        """From any thread."""
-        soon(self._loop, self._begin_abandoning, order.conversation, registry)
-
-    def _begin_abandoning(self, conversation: ConversationId, registry: Address[AgentAbandoned]) -> None:
-        abandoning = self._loop.create_task(self._abandon(conversation, registry))
+        abandoning = self._loop.create_task(self._abandon(order.conversation, registry))
         self._abandoning.add(abandoning)  # the loop itself only keeps a weak reference
         abandoning.add_done_callback(self._abandoning.discard)
 

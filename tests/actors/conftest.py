@@ -1,7 +1,7 @@
 """No test leaves an actor behind, and what actors log is there to be looked at."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pykka
@@ -9,7 +9,7 @@ import pytest
 import structlog
 
 from actors.conversation import Stamp, State, Step, step
-from actors.messages import Input, Ready
+from actors.messages import Input
 from tests.fakes.daemon import StagedDaemon
 
 LEFTOVERS_S = 5.0  # for all leftovers of one test together; an actor that waits for nobody needs milliseconds
@@ -54,11 +54,11 @@ class Poison:
         self.chokes_on: Callable[[Input], bool] = lambda _: False
         self.times = 0
 
-    def step(self, state: State, message: Input, stamp: Stamp, freed: Sequence[Ready]) -> Step:
+    def step(self, state: State, message: Input, stamp: Stamp) -> Step:
         if self.chokes_on(message):
             self.times += 1
             raise ZeroDivisionError("poison")
-        return step(state, message, stamp, freed)
+        return step(state, message, stamp)
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """The mailbox alone: its two lanes, its bound, its end."""
 
 import gc
-import queue
 import threading
 import time
 import weakref
@@ -138,32 +137,6 @@ def test_taking_more_stops_at_another_kind_at_a_client_and_at_the_limit() -> Non
     mailbox.get()
     put(mailbox, STOP)
     assert mailbox.take(News, 9) == []
-
-
-def test_what_is_unhurried_wakes_only_who_sleeps_lightly_and_is_read_before_what_comes_next() -> None:
-    mailbox, got = Mailbox(), queue.SimpleQueue[object]()
-
-    def actor() -> None:
-        while (message := mailbox.get().message) != News(9):
-            got.put(message)
-
-    thread = threading.Thread(target=actor, daemon=True)  # a test that fails must not hold up the end of the run
-    thread.start()
-    unhurried = Ready(SubscriptionId("s"))
-    put(mailbox, unhurried)
-    assert got.get(timeout=BOUND_S) == unhurried
-    mailbox.sleeps_lightly = False
-    put(mailbox, News(1))
-    assert got.get(timeout=BOUND_S) == News(1)
-    wait_asleep(mailbox)  # who is still on its way there would find it without being woken
-    put(mailbox, unhurried)
-    with pytest.raises(queue.Empty):
-        got.get(timeout=0.05)
-    put(mailbox, News(2))
-    assert [got.get(timeout=BOUND_S), got.get(timeout=BOUND_S)] == [unhurried, News(2)]
-    put(mailbox, News(9))
-    thread.join(BOUND_S)
-    assert not thread.is_alive()
 
 
 def test_a_message_that_was_handled_is_not_kept_alive_while_the_actor_waits() -> None:

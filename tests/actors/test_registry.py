@@ -179,30 +179,6 @@ def test_beyond_the_limit_nobody_is_created_or_woken_until_somebody_leaves() -> 
     assert isinstance(daemon.say(A, Inspect()), Summary)
 
 
-def test_without_a_thread_the_creator_is_told_and_its_name_is_free_again(daemon: StagedDaemon) -> None:
-    daemon.stage.room = False
-    created = daemon.create(A, name="fix")
-    sent = daemon.send(A)
-    daemon.run()
-    assert isinstance(daemon.answer(created), Overloaded)
-    assert isinstance(daemon.answer(sent), UnknownConversation)
-    daemon.stage.room = True
-    assert daemon.ask(Create(A, Begin(SETTINGS, "fix"))) == Begun(A, SETTINGS)
-
-
-def test_without_a_thread_a_parked_conversation_stays_parked_and_is_woken_later(daemon: StagedDaemon) -> None:
-    daemon.create(A)
-    daemon.run()
-    daemon.time.advance(601)
-    daemon.run()
-    daemon.stage.room = False
-    assert isinstance(daemon.say(A, Inspect()), Overloaded)
-    assert listed(daemon) == {A: "parked"}
-    assert daemon.routing.statistics()["live"] == 0
-    daemon.stage.room = True
-    assert isinstance(daemon.say(A, Inspect()), Summary)
-
-
 def test_a_session_that_can_not_take_more_refuses_its_caller_and_forgets_the_request(
     daemon: StagedDaemon, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from actors import events as ev
 from actors.answers import Done, Listing, TurnResult
-from actors.errors import Overloaded, StorageFull, UnknownConversation, WrongState
+from actors.errors import StorageFull, UnknownConversation, WrongState
 from actors.ids import ApprovalId, Caller, CallId, ConversationId
 from actors.messages import ConnectionClosed, Inspect, Rename
 from actors.registry_messages import ListConversations, Remove, ToRegistry, Trim
@@ -209,24 +209,6 @@ def test_a_session_that_fails_while_it_leaves_is_removed_by_its_successor(idle: 
     assert poison.times == 1
     assert idle.answer(asked) == Done()
     assert is_gone(idle)
-
-
-def test_without_a_thread_to_ask_it_is_refused_and_may_be_asked_again(daemon: StagedDaemon) -> None:
-    daemon.agents.script = lambda _: ((QUESTION,), *says("done"))
-    daemon.create(A)
-    caller = daemon.send(A, caller=daemon.caller("gone"), await_end=False)
-    daemon.run()
-    daemon.registry.tell(ConnectionClosed(caller.connection))
-    daemon.run()
-    park(daemon)
-    daemon.stage.room = False
-    asked = remove(daemon)
-    daemon.run()
-    assert isinstance(daemon.answer(asked), Overloaded)
-    daemon.stage.room = True
-    again = remove(daemon)
-    daemon.run()
-    assert isinstance(daemon.answer(again), WrongState), "it is asked now"
 
 
 # --- by number and age ----------------------------------------------------------------------------------------------

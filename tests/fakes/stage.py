@@ -15,7 +15,6 @@ from typing import Any
 from pykka._envelope import Envelope
 
 from actors.base import Actor, Host, Message, Ref
-from actors.errors import TooManySessions
 from actors.mailbox import Mailbox
 
 RESTLESS = 200_000  # so many messages in one go: the actors keep each other busy for nothing
@@ -26,7 +25,6 @@ class Stage:
 
     def __init__(self, shuffle: random.Random | None = None) -> None:
         self.delivered = 0
-        self.room = True  # False: no thread can be started
         self.cast: list[Ref[Any]] = []
         self._hosts: dict[int, _StagedHost] = {}
         self._due: deque[_StagedHost] = deque()
@@ -34,8 +32,6 @@ class Stage:
         self._shuffle = shuffle
 
     def start(self, actor: Actor[Message], **context: str) -> Ref[Message]:
-        if not self.room:
-            raise TooManySessions(f"no thread for {actor.name}: the stage is full")
         host = _StagedHost(actor, context)
         host.mailbox_of_stage.noticed = lambda: self._due.append(host)
         ref = actor.address = _StagedRef(self, host, actor.name)

@@ -20,7 +20,7 @@ def resident():
 
 keep_little()
 clock = Clock()
-Trimming(clock).begin()
+Trimming(clock, lambda work: work()).begin()
 blocks = [bytearray(40_000) for _ in range(2_000)]
 kept = blocks[::20]
 del blocks
