@@ -5,13 +5,13 @@ what would run and where, by the text that every surface has, and last what the 
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 from actors.events import ApprovalRequest, ExecApprovalRequest
 from actors.ids import ConversationId
 from actors.settings import Decision
 from actors.visible import misread
 from transports import question
+from transports.jsonrpc import JsonObject
 from transports.quoting import quoted_command
 
 LINES_SHOWN = 200  # of a command or a patch, in the message; the middle of more is left out, and that is said
@@ -31,7 +31,7 @@ class Origin:
     thread: ConversationId
 
 
-def elicitation(request: ApprovalRequest, origin: Origin) -> dict[str, Any]:
+def elicitation(request: ApprovalRequest, origin: Origin) -> JsonObject:
     """Params of `elicitation/create`."""
     common = {
         "threadId": origin.thread,
@@ -94,7 +94,7 @@ def described(request: ApprovalRequest) -> str:
     return f"`{what}`{where}{', outside the sandbox' if question.outside(asked) else ''}"
 
 
-def decision_of(result: Any) -> tuple[Decision | None, str]:
+def decision_of(result: object) -> tuple[Decision | None, str]:
     """Codex's own shape, or MCP's. None: the question was dismissed without a choice. What is neither is a no."""
     if isinstance(result, dict):
         known, said = (DECISIONS, result["decision"]) if "decision" in result else (ACTIONS, result.get("action"))
@@ -103,7 +103,7 @@ def decision_of(result: Any) -> tuple[Decision | None, str]:
     return Decision.DENIED, "the client's reply could not be read"
 
 
-def _tagged(changes: dict[str, Any]) -> dict[str, Any]:
+def _tagged(changes: JsonObject) -> JsonObject:
     """As Codex has written them since the autumn of 2025: the kind is a member, and what is deleted has a content."""
     kinds = {path: {"delete": {"content": ""}} if change == "delete" else change for path, change in changes.items()}
     return {path: {"type": kind, **change[kind]} for path, change in kinds.items() for kind in change}
