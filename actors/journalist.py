@@ -10,7 +10,7 @@ import structlog
 
 from actors.base import Actor
 from actors.errors import GreenroomError, JournalError, StorageFailed
-from actors.journal_messages import Chore, ChoreDone, Erase, Erased, JournalistInput, Load, Store
+from actors.journal_messages import Chore, ChoreDone, Erase, Erased, JournalistInput, LibrarianInput, Load, Store
 from actors.messages import Address, AppendRefused, Committed
 from actors.ports import Journal
 
@@ -23,7 +23,7 @@ class Journalist(Actor[JournalistInput]):
     fatal = False
     name = "journalist"
 
-    def __init__(self, journal: Journal, librarian: Address[Load]) -> None:
+    def __init__(self, journal: Journal, librarian: Address[LibrarianInput]) -> None:
         self._journal = journal
         self._librarian = librarian
         self.commits = 0

@@ -41,7 +41,7 @@ from actors.effects import (
 from actors.errors import ActorGone, JournalError
 from actors.events import ApprovalRequest
 from actors.ids import ConversationId, SubscriptionId
-from actors.journal_messages import FetchPage, JournalistInput, Load, Loaded, Store
+from actors.journal_messages import FetchPage, JournalistInput, LibrarianInput, Load, Loaded, Store
 from actors.messages import (
     Address,
     AppendRefused,
@@ -76,7 +76,7 @@ class Surroundings:
 
     registry: Address[RegistryInput]
     journalist: Address[JournalistInput]
-    librarian: Address[FetchPage]
+    librarian: Address[LibrarianInput]
     agents: AgentRunner
     outbox: Outbox
     clock: Clock

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -73,7 +74,7 @@ class Quiet:
     def expect(self, *_: object) -> None:
         """No reader of ours remembers anything."""
 
-    def post(self, _connection: object, message: ReplyTo | Deliver | EndSubscription, sender: Address) -> None:
+    def post(self, _connection: object, message: ReplyTo | Deliver | EndSubscription, sender: Address[Any]) -> None:
         match message:
             case ReplyTo():
                 self.answered.release()
@@ -219,7 +220,7 @@ def quieten() -> None:
 # --- time -----------------------------------------------------------------------------------------------------
 
 
-class Echo(Actor):
+class Echo(Actor[Any]):
     name = "echo"
 
     def receive(self, message: object) -> object:
@@ -289,7 +290,7 @@ class Emitting(FakeAgents):
                     self.emitted += count
 
 
-def interrupts(house: House, agents: Emitting, echo: Ref) -> tuple[list[float], list[float]]:
+def interrupts(house: House, agents: Emitting, echo: Ref[Any]) -> tuple[list[float], list[float]]:
     target = conversation(NEIGHBOURS)
     times, floors = [], []
     for _ in range(INTERRUPTS):
@@ -301,7 +302,7 @@ def interrupts(house: House, agents: Emitting, echo: Ref) -> tuple[list[float], 
         echo.ask(asked, BOUND_S)
         floors.append((time.perf_counter() - asked) * 1e3)
         told = time.perf_counter()
-        house.tell(target, Interrupt(house.caller()))
+        house.tell(target, Interrupt(), house.caller())
         assert agents.stops.acquire(timeout=BOUND_S)
         times.append((agents.stopped_at.pop(turns[0]) - told) * 1e3)
         house.wait()

@@ -21,8 +21,8 @@ from typing import Any
 import structlog
 
 from actors.clock import ThreadClock
-from actors.effects import Deliver, EndSubscription, ReplyTo
-from actors.ids import ConnectionId
+from actors.effects import Deliver, EndSubscription
+from actors.ids import Caller, ConnectionId
 from actors.shared import SharedThread
 from transports.connection import Connection, Neighbours
 from transports.descriptors import DescriptorWire
@@ -49,16 +49,13 @@ class Echo:
     def skipped(self, _: str) -> Iterable[Action]:
         return ()
 
-    def replied(self, _: ReplyTo) -> Iterable[Action]:
+    def answered(self, _: Caller, __: object) -> Iterable[Action]:
         return ()
 
     def delivered(self, _: Deliver) -> Iterable[Action]:
         return ()
 
     def ended(self, _: EndSubscription) -> Iterable[Action]:
-        return ()
-
-    def served(self, _: object) -> Iterable[Action]:
         return ()
 
     def woken(self, _: str) -> Iterable[Action]:

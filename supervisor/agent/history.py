@@ -3,14 +3,14 @@
 from collections import OrderedDict
 
 from actors.errors import UnknownConversation
-from actors.events import TaskStarted, UserMessage, durable_adapter
+from actors.events import READ_BY_MODELS, TaskStarted, UserMessage, durable_adapter
 from actors.ids import ConversationId, ItemId
 from actors.items import text_of
 from actors.orders import PendingInput, RunAgent
 from actors.ports import Journal
 from supervisor.agent.bounds import DEFAULTS, Bounds
 from supervisor.agent.chore import Chore, in_worker
-from supervisor.agent.transcript import READ_BY_MODELS, Transcript
+from supervisor.agent.transcript import Transcript
 
 PAGE = 1024  # events read in one go
 ITEM_BYTES = 512  # of an item, beside its letters; a model may say many that have none

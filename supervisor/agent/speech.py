@@ -26,7 +26,7 @@ class Speech:
                 self.say(event)
         await self._turn.room()
 
-    def say(self, event: ev.DurableEvent | ev.Delta) -> None:
+    def say(self, event: ev.AgentEvent | ev.Delta) -> None:
         if not isinstance(event, DELTAS):
             self._transcript.take(event)
         self._turn.emit(event)
@@ -35,7 +35,7 @@ class Speech:
         """What was open will not be finished; the next attempt says it anew, as another item."""
         self._text = self._reasoning = None
 
-    def _events(self, one: news.News) -> Iterator[ev.DurableEvent | ev.Delta]:
+    def _events(self, one: news.News) -> Iterator[ev.AgentEvent | ev.Delta]:
         match one:
             case news.TextDelta(text):
                 self._text = self._text or self._turn.new_item()
@@ -60,7 +60,7 @@ class Speech:
 
     def _reasoning_events(
         self, one: news.ReasoningDelta | news.RawReasoningDelta | news.SectionBreak | news.ReasoningDone
-    ) -> Iterator[ev.DurableEvent | ev.Delta]:
+    ) -> Iterator[ev.AgentEvent | ev.Delta]:
         self._reasoning = item = self._reasoning or self._turn.new_item()
         match one:
             case news.ReasoningDelta(text) if not self._hide_reasoning:
@@ -75,7 +75,7 @@ class Speech:
             case _:
                 pass
 
-    def _reasoned(self, done: news.ReasoningDone, item: ItemId) -> Iterator[ev.DurableEvent]:
+    def _reasoned(self, done: news.ReasoningDone, item: ItemId) -> Iterator[ev.AgentEvent]:
         for part in () if self._hide_reasoning else done.summary:
             yield ev.AgentReasoning(text=part, item_id=item)
         if done.raw and self._show_raw:

@@ -48,12 +48,6 @@ class Decided:
     reason: str
 
 
-READ_BY_MODELS = frozenset(
-    {"user_message", "agent_message", "model_reasoning", "tool_call", "tool_output"}
-    | {"exec_approval_request", "apply_patch_approval_request", "approval_resolved", "exec_command_end"}
-    | {"task_started", "conversation_restarted"}
-)  # events of other types need not even be parsed
-
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 UNNAMED = "unknown"
 
@@ -99,7 +93,7 @@ class Transcript:
                 self._open[event.item_id] = OpenCall(event.call_id, event.item_id, event.name, event.arguments)
             case ev.ToolOutput():
                 self._answer(event)
-            case ev.ExecApprovalRequest() | ev.ApplyPatchApprovalRequest():
+            case ev.ApprovalRequest():
                 self._asked[event.approval_id] = event
             case ev.ApprovalResolved():
                 self._decide(event)

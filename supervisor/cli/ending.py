@@ -3,6 +3,8 @@
 from supervisor.cli import exits
 from supervisor.cli.client import Json
 
+TERMINAL = frozenset({"task_complete", "turn_aborted"})  # as `actors.events` has it, which takes too long to import
+
 
 class Ending:
     """`how` is in the words of the API; None while the turn runs, or where none has been seen."""
@@ -21,7 +23,7 @@ class Ending:
             self._error = True
         elif kind == "approval_resolved" and body["decision"] in {"denied", "abort"}:
             self.denied = True
-        elif kind in {"task_complete", "turn_aborted"}:
+        elif kind in TERMINAL:
             self.open = False
             self.how = body.get("reason", "error" if self._error else "completed")
         elif kind == "conversation_failed":

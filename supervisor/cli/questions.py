@@ -21,6 +21,11 @@ STYLES = {
 IN_A_LIST = 20  # lines of a command or a patch; the view of one question has all of them
 
 
+def asks(event: Json) -> bool:
+    """Whether it is an approval request, of whatever kind."""
+    return str(event["type"]).endswith("_approval_request")
+
+
 def row_of(found: Json) -> Row:
     patch = texts.is_patch(found)
     return {

@@ -4,7 +4,7 @@ import time
 from argparse import Namespace
 
 from actors.visible import visible
-from supervisor.cli import exits, histories, ids
+from supervisor.cli import exits, histories, ids, questions
 from supervisor.cli.arguments import seconds
 from supervisor.cli.client import Control, Json
 from supervisor.cli.ending import Ending
@@ -74,7 +74,7 @@ class _Target:
             if self.reached and self._until != "idle":
                 return  # how this one ended, or that it asks, is the answer, whatever comes next
             self.ending.take(body)
-            self._asks = self._asks or body["type"].endswith("_approval_request")
+            self._asks = self._asks or questions.asks(body)
             self._ended = self._ended or (self._until != "idle" and self.ending.how is not None)
         self._ended = self._ended or (self._until == "idle" and not self.ending.open)
 

@@ -1,12 +1,11 @@
 """The page of the events, from the vocabulary."""
 
 from collections.abc import Iterable, Iterator
-from typing import get_args
 
 from actors import events as ev
 from supervisor.reference.members import Schema, member_table, one_line, page
 
-NAMES = {kind.__name__ for kind in (*get_args(ev.DurableEvent), *get_args(ev.Delta))}
+NAMES = {kind.__name__ for kind in ev.EVENTS}
 
 HEAD = """# Events
 
@@ -40,8 +39,8 @@ def events_page() -> str:
     schema = ev.Envelope.model_json_schema(mode="serialization")
     schema["properties"]["event"] = {"const": "event", "description": "One of those below; its `type` says which."}
     parts = [HEAD, *member_table(schema), ""]
-    parts += [DURABLE, *_events(get_args(ev.DurableEvent))]
-    parts += [DELTAS, *_events(get_args(ev.Delta))]
+    parts += [DURABLE, *_events(ev.DURABLE_EVENTS)]
+    parts += [DELTAS, *_events(ev.DELTAS)]
     parts += [PARTS, *_parts(schema["$defs"])]
     return page(parts)
 
@@ -49,7 +48,7 @@ def events_page() -> str:
 def _events(kinds: Iterable[type[ev.Event]]) -> Iterator[str]:
     for kind in kinds:
         schema = kind.model_json_schema(mode="serialization")
-        yield f"### `{kind.model_fields['type'].default}`\n"
+        yield f"### `{ev.type_of(kind)}`\n"
         if kind.__doc__:
             yield f"{one_line(kind.__doc__)}\n"
         yield from member_table(schema, but="type")

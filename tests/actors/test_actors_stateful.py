@@ -22,6 +22,7 @@ from actors.messages import (
     AnswerApproval,
     Begin,
     CancelRequest,
+    Command,
     ConnectionClosed,
     Detach,
     Input,
@@ -31,9 +32,10 @@ from actors.messages import (
     Restart,
     ResumeQueue,
     Send,
+    ToConversation,
 )
 from actors.orders import Completed, Crashed, InputWanted, ModelFailed, Outcome
-from actors.registry_messages import Create, ListApprovals, ListConversations, Remove, Trim
+from actors.registry_messages import Create, ListApprovals, ListConversations, Remove, ToRegistry, Trim
 from actors.settings import BusyPolicy, Decision
 from tests.actors.conftest import Poison
 from tests.fakes.agents import FakeAgents, Script
@@ -151,7 +153,7 @@ class World:
             state.facts.conversation for state in states if state and state.facts.paused and not state.facts.failed
         ]
         for conversation in paused:
-            self.daemon.tell(conversation, ResumeQueue(self._caller()))
+            self.daemon.tell(conversation, ResumeQueue(), self._caller())
         return bool(paused)
 
     def _end_turns(self) -> None:
@@ -165,7 +167,7 @@ class World:
         """Turns that wait for an answer on paper, or for a disk that is looked at again after a while."""
         self.clock.advance(10)
         for conversation in self._open_turns():
-            self.daemon.tell(conversation, Interrupt(self._caller()))
+            self.daemon.tell(conversation, Interrupt(), self._caller())
 
     def _is_open(self, conversation: ConversationId) -> bool:
         kinds = Counter(record.type for record in self.journal.history(conversation))
@@ -186,7 +188,7 @@ class World:
     def _create(self) -> None:
         conversation, caller = self._somewhere(), self._caller()
         self._names += 1
-        self.daemon.registry.tell(Create(conversation, Begin(caller, SETTINGS, f"name-{self._names}")))
+        self.daemon.registry.tell(ToRegistry(Create(conversation, Begin(SETTINGS, f"name-{self._names}")), caller))
 
     def _send(self) -> None:
         words = "poison" if self.chance.random() < 0.04 else "hello"
@@ -205,21 +207,19 @@ class World:
 
     def _command(self) -> None:
         caller = self._caller()
-        commands: list[Input] = [
-            Interrupt(caller),
-            Interrupt(caller, kill=True),
-            Inspect(caller),
-            Rename(caller, self.chance.choice(["x", "y", "z", None])),
-            Restart(caller),
-            ResumeQueue(caller),
+        commands: list[Command] = [
+            Interrupt(),
+            Interrupt(kill=True),
+            Inspect(),
+            Rename(self.chance.choice(["x", "y", "z", None])),
+            Restart(),
+            ResumeQueue(),
         ]
         if self.chance.random() < 0.2:
-            questions = (ListConversations(caller), ListApprovals(caller))
+            questions = (ToRegistry(ListConversations(), caller), ToRegistry(ListApprovals(), caller))
             self.daemon.registry.tell(self.chance.choice(questions))
         else:
-            command = self.chance.choice(commands)
-            assert isinstance(command, Interrupt | Inspect | Rename | Restart | ResumeQueue)
-            self.daemon.tell(self._somewhere(), command)
+            self.daemon.tell(self._somewhere(), self.chance.choice(commands), caller)
 
     def _ready(self) -> None:
         for subscription in self._readers():
@@ -238,7 +238,7 @@ class World:
         if self._questions:
             conversation, approval = self.chance.choice(self._questions)
             decision = self.chance.choice(tuple(Decision))
-            self.daemon.tell(conversation, AnswerApproval(self._caller(), approval, decision))
+            self.daemon.tell(conversation, AnswerApproval(approval, decision), self._caller())
 
     def _cancel(self) -> None:
         if self._asked:
@@ -248,7 +248,7 @@ class World:
         if readers := self._readers():
             gone = self.chance.choice(readers)
             conversation = self.outbox.readers[gone].conversation
-            self.daemon.tell(conversation, Detach(self._caller(), gone))
+            self.daemon.tell(conversation, Detach(gone), self._caller())
             self._forget(gone)
 
     def _close(self) -> None:
@@ -276,16 +276,17 @@ class World:
             return
         conversation = self._somewhere()
         for _ in range(self.chance.choice([1, 1, 2])):
-            self.daemon.registry.tell(Remove(conversation, self._caller()))
+            self.daemon.registry.tell(ToRegistry(Remove(conversation), self._caller()))
 
     def _disk(self) -> None:
         self.journal.undeletable = StorageFull("no room") if self.chance.random() < 0.1 else None
         self.journal.refusing = StorageFull("no room") if self.chance.random() < 0.3 else None
 
     def _is_bad(self, message: Input) -> bool:
-        if isinstance(message, Send):
-            return text_of(message.items) == "poison"
-        return not isinstance(message, Begin) and self.chance.random() < 0.002
+        command = message.command if isinstance(message, ToConversation) else message
+        if isinstance(command, Send):
+            return text_of(command.items) == "poison"
+        return not isinstance(command, Begin) and self.chance.random() < 0.002
 
     def _script(self, conversation: ConversationId) -> Script:
         item, number = ItemId(f"i{self.chance.random()}"), self.chance.randrange(6)

@@ -18,13 +18,17 @@ import structlog
 from actors.base import Actor, Failure, Ref
 from actors.base import start as start_on_own_thread
 from actors.errors import ActorGone, DeadlineExceeded, GreenroomError, MailboxFull, TooManySessions
+from actors.ids import ConversationId
 from actors.mailbox import CAPACITY
-from actors.messages import Inspect, Interrupt
+from actors.messages import Inspect, Interrupt, ToConversation
 from actors.shared import SharedThread
 from supervisor.loop import LoopThread
 from tests.actors.conftest import stop_leftovers
 
-Start = Callable[..., Ref]
+LOOK = ToConversation(ConversationId("any"), Inspect())
+STOP = ToConversation(ConversationId("any"), Interrupt())
+
+Start = Callable[..., Ref[Any]]
 
 BOUND_S = 5.0  # for one hand-over between threads, on a machine that does other things as well
 
@@ -55,7 +59,7 @@ class Do:
     what: Callable[["Probe"], object]
 
 
-class Probe(Actor):
+class Probe(Actor[Any]):
     """Writes down what happens to it."""
 
     def __init__(self, name: str = "probe") -> None:
@@ -93,7 +97,7 @@ def explode(error: BaseException) -> Do:
 class Gate:
     """Holds an actor in the middle of a message until it is opened."""
 
-    def __init__(self, ref: Ref) -> None:
+    def __init__(self, ref: Ref[Any]) -> None:
         self._entered, self._open = threading.Event(), threading.Event()
         ref.tell(Do(self._hold))
         assert self._entered.wait(BOUND_S)
@@ -106,7 +110,7 @@ class Gate:
         self._open.set()
 
 
-def settled(ref: Ref) -> None:
+def settled(ref: Ref[Any]) -> None:
     """Everything that was told before was handled."""
     ref.ask(Note("barrier"), BOUND_S)
 
@@ -231,12 +235,12 @@ def test_what_waits_behind_a_failing_message_is_handed_to_the_supervisor_in_orde
     actor = Probe()
     ref = start(actor)
     gate = Gate(ref)
-    for message in (explode(ValueError("poison")), Note("one"), Note("two"), Interrupt(None)):
+    for message in (explode(ValueError("poison")), Note("one"), Note("two"), STOP):
         ref.tell(message)
     gate.open()
     assert actor.failed.wait(BOUND_S)
     assert ref.ended(BOUND_S)
-    handled_first = [Interrupt(None)]
+    handled_first = [STOP]
     assert actor.heard == handled_first
     assert actor.failures[0].leftovers == (Note("one"), Note("two"))
 
@@ -286,7 +290,7 @@ def test_no_ask_hangs_that_races_with_a_stop(start: Start) -> None:
             gate = threading.Barrier(4)
             hung: list[object] = []
 
-            def ask(ref: Ref = ref, gate: threading.Barrier = gate, hung: list[object] = hung) -> None:
+            def ask(ref: Ref[Any] = ref, gate: threading.Barrier = gate, hung: list[object] = hung) -> None:
                 gate.wait(BOUND_S)
                 with contextlib.suppress(ActorGone):
                     while True:
@@ -367,16 +371,16 @@ def test_a_mailbox_is_bounded_and_a_full_one_can_still_be_stopped_even_by_its_ow
     ref = start(actor)
     gate = Gate(ref)
     for _ in range(CAPACITY):
-        ref.tell(Inspect(None))
+        ref.tell(LOOK)
     with pytest.raises(MailboxFull):
-        ref.tell(Inspect(None))
-    ref.tell(Interrupt(None))
+        ref.tell(LOOK)
+    ref.tell(STOP)
     ref.tell(Do(lambda probe: probe.stop()))
     ref.stop_soon()
     gate.open()
     assert ref.ended(BOUND_S)
     assert [entry["kinds"] for entry in log if entry["event"] == "actor.stopped_with_messages"] == [
-        ["Inspect", "Interrupt"]
+        ["ToConversation"]
     ]
 
 
@@ -386,10 +390,10 @@ def test_an_interrupt_overtakes_queued_news_and_a_stop_does_not(start: Start) ->
     gate = Gate(ref)
     ref.tell(Note("one"))
     ref.stop_soon()
-    ref.tell(Interrupt(None))
+    ref.tell(STOP)
     gate.open()
     assert ref.ended(BOUND_S)
-    assert actor.heard == [Interrupt(None), Note("one")]
+    assert actor.heard == [STOP, Note("one")]
 
 
 def test_an_actor_is_told_messages_and_never_called_by_attribute(start: Start) -> None:

@@ -1,5 +1,7 @@
 """The librarian alone: pages, loads, and a journal that can't be read."""
 
+from typing import Any
+
 import pytest
 
 from actors.base import Ref
@@ -26,7 +28,7 @@ class Library:
         stored = tuple(Record(seq, 0.0, None, "background_event", b"{}") for seq in range(1, records + 1))
         self.head = Head(A, None, "/", "m", "idle", "", b"{}", b"{}", 10, 0.0, 0.0, records, 1)
         assert self.journal.commit([Append(A, stored, self.head)]) == [None]
-        self.ref: Ref = self.stage.start(Librarian(self.journal))
+        self.ref: Ref[Any] = self.stage.start(Librarian(self.journal))
 
     def told(self, message: object) -> list[object]:
         self.ref.tell(message)

@@ -21,7 +21,7 @@ def begun(daemon: StagedDaemon) -> StagedDaemon:
 
 
 def names(daemon: StagedDaemon) -> list[str | None]:
-    answer = daemon.ask(ListConversations)
+    answer = daemon.ask(ListConversations())
     assert isinstance(answer, Listing)
     return [head.name for head in answer.heads]
 
@@ -105,14 +105,14 @@ def test_a_late_refusal_of_the_last_epoch_does_not_hide_what_came_after_it(daemo
     daemon.journal.refusing = StorageFull("no room")
     callers = [daemon.caller() for _ in range(2)]
     for caller, name in zip(callers, ("x", "y"), strict=True):
-        daemon.tell(A, Rename(caller, name))
+        daemon.tell(A, Rename(name), caller)
     daemon.stage.deliver(daemon.registry, 2)
     daemon.stage.deliver(session, 2)
     daemon.stage.deliver(daemon.journalist)
     daemon.journal.refusing = None
     daemon.stage.deliver(session)  # the first refusal; the second still waits
     renamed = daemon.caller()
-    daemon.tell(A, Rename(renamed, "z"))
+    daemon.tell(A, Rename("z"), renamed)
     daemon.stage.deliver(daemon.registry)
     daemon.stage.deliver(session)
     daemon.run()

@@ -23,7 +23,7 @@ class Do:
     what: Callable[[], object]
 
 
-class Doer(Actor):
+class Doer(Actor[Any]):
     def __init__(self, name: str = "doer") -> None:
         self.name = name
         self.threads: set[str] = set()
@@ -57,7 +57,7 @@ def shared(loop: LoopThread) -> Iterator[SharedThread]:
     assert shared.left(BOUND_S) == []
 
 
-def settled(ref: Ref) -> None:
+def settled(ref: Ref[Any]) -> None:
     ref.ask(Do(lambda: None), BOUND_S)
 
 
@@ -204,7 +204,7 @@ def test_however_many_go_first_the_others_have_their_turn(shared: SharedThread) 
     reader, served = shared.start(Reader("reader")), threading.Event()
     settled(reader)
 
-    def again(ref: Ref) -> None:
+    def again(ref: Ref[Any]) -> None:
         if going_on.is_set():
             ref.tell(Do(partial(again, ref)))
 

@@ -2,19 +2,23 @@
 
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from actors import base
 from actors.base import Actor, Failure, Ref
 from actors.errors import ActorGone
-from actors.messages import Interrupt
+from actors.ids import ConversationId
+from actors.messages import Interrupt, ToConversation
 from tests.fakes.stage import Stage
+
+STOP = ToConversation(ConversationId("any"), Interrupt())
 
 BOUND_S = 5.0  # for one scene on threads, on a machine that does other things as well
 
 
-class Player(Actor):
+class Player(Actor[Any]):
     name = "player"
 
     def __init__(self) -> None:
@@ -43,19 +47,19 @@ class Stoic(Player):
     fatal = False
 
 
-Play = Callable[[Player, tuple[object, ...]], Ref]
+Play = Callable[[Player, tuple[object, ...]], Ref[Any]]
 
 
-def on_threads(player: Player, messages: tuple[object, ...]) -> Ref:
+def on_threads(player: Player, messages: tuple[object, ...]) -> Ref[Any]:
     ref = base.start(player)
     return told(player, ref, messages)
 
 
-def on_stage(player: Player, messages: tuple[object, ...]) -> Ref:
+def on_stage(player: Player, messages: tuple[object, ...]) -> Ref[Any]:
     return told(player, Stage().start(player), messages)
 
 
-def told(player: Player, ref: Ref, messages: tuple[object, ...]) -> Ref:
+def told(player: Player, ref: Ref[Any], messages: tuple[object, ...]) -> Ref[Any]:
     for message in messages:
         ref.tell(message)
     player.curtain.set()
@@ -71,8 +75,8 @@ def play(request: pytest.FixtureRequest) -> Play:
 
 def test_commands_go_first_and_work_before_a_stop_is_done(play: Play) -> None:
     player = Player()
-    play(player, ("one", "two", Interrupt(None)))
-    assert player.heard == ["start", Interrupt(None), "one", "two", "stop"]
+    play(player, ("one", "two", STOP))
+    assert player.heard == ["start", STOP, "one", "two", "stop"]
 
 
 def test_a_failure_hands_over_what_was_left_and_runs_no_stop(play: Play) -> None:

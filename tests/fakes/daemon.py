@@ -3,19 +3,20 @@
 import itertools
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from actors import base
 from actors.answers import Answer
-from actors.base import Ref
+from actors.base import Actor, Message, Ref
 from actors.clock import Clock
 from actors.conversation.state import Limits
 from actors.ids import Caller, ConnectionId, ConversationId, RequestId, SubscriptionId
 from actors.items import TextItem
 from actors.journalist import Journalist
 from actors.librarian import Librarian
-from actors.messages import Attach, Begin, Command, Interrupt, Send
+from actors.messages import Attach, Begin, Command, Interrupt, Send, ToConversation
 from actors.registry import Registry
-from actors.registry_messages import Create, Known, ToConversation
+from actors.registry_messages import Create, Known, RegistryQuery, ToRegistry
 from actors.session import Session, Surroundings
 from actors.settings import BusyPolicy, Settings
 from tests.fakes.agents import FakeAgents
@@ -32,7 +33,7 @@ class FakeDaemon:
 
     def __init__(
         self,
-        start: Callable[..., Ref] = base.start,
+        start: Callable[..., Ref[Any]] = base.start,
         *,
         journal: MemoryJournal | None = None,
         agents: FakeAgents | None = None,
@@ -40,7 +41,7 @@ class FakeDaemon:
         clock: Clock | None = None,
         limits: Limits | None = None,
         max_live: int = 1000,
-        share: Callable[..., Ref] | None = None,
+        share: Callable[..., Ref[Any]] | None = None,
     ) -> None:
         self.journal = journal or MemoryJournal()
         self.agents = agents or FakeAgents()
@@ -61,7 +62,7 @@ class FakeDaemon:
         if heads := self.journal.heads():
             self.registry.tell(Known(tuple(heads)))
 
-    def _surroundings(self, registry: Ref) -> Surroundings:
+    def _surroundings(self, registry: Ref[Any]) -> Surroundings:
         return Surroundings(
             registry,
             self.journalist,
@@ -74,9 +75,10 @@ class FakeDaemon:
             self._start_session,
         )
 
-    def _start_session(self, session: Session, **context: str) -> Ref:
-        ref = self._share(session, **context)
-        self.live.append(session)
+    def _start_session(self, actor: Actor[Message], **context: str) -> Ref[Message]:
+        ref: Ref[Message] = self._share(actor, **context)
+        assert isinstance(actor, Session)
+        self.live.append(actor)
         return ref
 
     def _fresh_name(self) -> str:
@@ -94,11 +96,11 @@ class FakeDaemon:
 
     def create(self, conversation: ConversationId, name: str | None = None) -> Caller:
         caller = self.caller()
-        self.registry.tell(Create(conversation, Begin(caller, SETTINGS, name)))
+        self.registry.tell(ToRegistry(Create(conversation, Begin(SETTINGS, name)), caller))
         return caller
 
-    def tell(self, conversation: ConversationId, command: Command) -> None:
-        self.registry.tell(ToConversation(conversation, command))
+    def tell(self, conversation: ConversationId, command: Command, caller: Caller | None = None) -> None:
+        self.registry.tell(ToConversation(conversation, command, caller))
 
     def send(
         self,
@@ -110,12 +112,12 @@ class FakeDaemon:
         policy: BusyPolicy = BusyPolicy.STEER,
     ) -> Caller:
         caller = caller or self.caller()
-        self.tell(conversation, Send(caller, (TextItem(text=text),), policy, await_end=await_end))
+        self.tell(conversation, Send((TextItem(text=text),), policy, await_end=await_end), caller)
         return caller
 
     def interrupt(self, conversation: ConversationId) -> Caller:
         caller = self.caller()
-        self.tell(conversation, Interrupt(caller))
+        self.tell(conversation, Interrupt(), caller)
         return caller
 
     def attach(
@@ -124,7 +126,7 @@ class FakeDaemon:
         caller = self.caller(connection)
         subscription = SubscriptionId(f"{connection}-{caller.request}")
         reader = self.outbox.expect(subscription, conversation, after)
-        self.tell(conversation, Attach(caller, caller.connection, subscription, after))
+        self.tell(conversation, Attach(caller.connection, subscription, after), caller)
         return subscription, reader
 
     def answer(self, caller: Caller) -> Answer:
@@ -166,15 +168,15 @@ class StagedDaemon(FakeDaemon):
         self.run()
         return caller
 
-    def ask(self, message: Callable[[Caller], object]) -> Answer:
-        """A question to the registry and the one answer, once everybody has come to rest."""
+    def ask(self, query: RegistryQuery) -> Answer:
+        """A query to the registry and the one answer, once everybody has come to rest."""
         caller = self.caller()
-        self.registry.tell(message(caller))
+        self.registry.tell(ToRegistry(query, caller))
         self.run()
         return self.answer(caller)
 
-    def say(self, conversation: ConversationId, message: Callable[[Caller], Command]) -> Answer:
+    def say(self, conversation: ConversationId, command: Command) -> Answer:
         caller = self.caller()
-        self.tell(conversation, message(caller))
+        self.tell(conversation, command, caller)
         self.run()
         return self.answer(caller)

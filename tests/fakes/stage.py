@@ -14,7 +14,7 @@ from typing import Any
 
 from pykka._envelope import Envelope
 
-from actors.base import Actor, Host, Ref
+from actors.base import Actor, Host, Message, Ref
 from actors.errors import TooManySessions
 from actors.mailbox import Mailbox
 
@@ -27,13 +27,13 @@ class Stage:
     def __init__(self, shuffle: random.Random | None = None) -> None:
         self.delivered = 0
         self.room = True  # False: no thread can be started
-        self.cast: list[Ref] = []
+        self.cast: list[Ref[Any]] = []
         self._hosts: dict[int, _StagedHost] = {}
         self._due: deque[_StagedHost] = deque()
         self._held: set[_StagedHost] = set()
         self._shuffle = shuffle
 
-    def start(self, actor: Actor, **context: str) -> Ref:
+    def start(self, actor: Actor[Message], **context: str) -> Ref[Message]:
         if not self.room:
             raise TooManySessions(f"no thread for {actor.name}: the stage is full")
         host = _StagedHost(actor, context)
@@ -59,7 +59,7 @@ class Stage:
         self._deliver(host)
         return True
 
-    def deliver(self, ref: Ref, count: int = 1) -> None:
+    def deliver(self, ref: Ref[Any], count: int = 1) -> None:
         """The next messages go to this one, held back or not."""
         host = self._hosts[id(ref)]
         for _ in range(count):
@@ -68,7 +68,7 @@ class Stage:
             self._deliver(host)
 
     @contextmanager
-    def holding(self, *refs: Ref) -> Iterator[None]:
+    def holding(self, *refs: Ref[Any]) -> Iterator[None]:
         """These get nothing meanwhile; their mail waits."""
         hosts = {self._hosts[id(ref)] for ref in refs}
         self._held |= hosts
@@ -109,7 +109,7 @@ class _StagedMailbox(Mailbox):
 class _StagedHost(Host):
     """pykka's loop, one turn of it at a time."""
 
-    def __init__(self, actor: Actor, context: dict[str, str]) -> None:
+    def __init__(self, actor: Actor[Any], context: dict[str, str]) -> None:
         super().__init__(actor, context)
         self._logging = contextvars.copy_context()
         self._started = False
@@ -148,7 +148,7 @@ class _StagedHost(Host):
         return True
 
 
-class _StagedRef(Ref):
+class _StagedRef(Ref[Any]):
     __slots__ = ("_stage", "_staged")
 
     def __init__(self, stage: Stage, host: _StagedHost, name: str) -> None:

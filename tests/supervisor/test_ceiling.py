@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from actors.errors import ConfigError, NotAllowed
-from actors.ids import ConnectionId
+from actors.ids import Caller, ConnectionId
 from actors.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxPolicy, Settings, WorkspaceWrite
 from supervisor.config import load
 from tests.supervisor.test_services import House
@@ -45,18 +45,17 @@ class Place:
             def tell(self, message: object) -> None:
                 answers.put_nowait(message)
 
-        self._house.services.tell(Asked(request, client, Box()))
+        self._house.services.tell(Asked(request, Caller(client.connection, 1), client, Box()))
 
         async def wait() -> Any:
             return await asyncio.wait_for(answers.get(), 20)
 
         served = asyncio.run_coroutine_threadsafe(wait(), self._house.engine.loop.loop).result(20)
         assert isinstance(served, Served)
-        assert isinstance(served.answer, ask.Served)
-        return served.answer.answer
+        return served.answer
 
     def make(self, person: ask.Person | None = None, **wish: Any) -> Any:
-        return self.serve(ask.MakeSettings(1, person=person or ask.Person(), **wish))
+        return self.serve(ask.MakeSettings(person=person or ask.Person(), **wish))
 
 
 @pytest.fixture
@@ -189,7 +188,7 @@ def test_providers_by_override_are_a_choice_of_the_config(place: Place) -> None:
 def test_the_command_line_has_no_ceiling(place: Place) -> None:
     config = {"model_providers.mine.base_url": "http://x", "model_provider": "mine"}
     answer = place.serve(
-        ask.MakeSettings(1, sandbox="danger-full-access", approval_policy="never", cwd="/", config=config)
+        ask.MakeSettings(sandbox="danger-full-access", approval_policy="never", cwd="/", config=config)
     )
     assert made(answer).sandbox == DangerFullAccess()
 
@@ -205,9 +204,9 @@ def test_the_command_line_has_no_ceiling(place: Place) -> None:
 def test_a_turn_and_a_command_of_its_own_have_the_same_ceiling(place: Place, sandbox: SandboxPolicy) -> None:
     current = made(place.make())
     wanted = current.model_copy(update={"sandbox": sandbox, "approval_policy": ApprovalPolicy.NEVER})
-    refused(place.serve(ask.Permit(1, wanted, current, ask.Person())), "greenroom.mcp.max_sandbox")
-    assert made(place.serve(ask.Permit(1, wanted, wanted, ask.Person()))) == wanted  # somebody has given it that
-    refused(place.serve(ask.RunOnce(1, ("true",), None, None, sandbox, ask.Person())), "greenroom.mcp.max_sandbox")
+    refused(place.serve(ask.Permit(wanted, current, ask.Person())), "greenroom.mcp.max_sandbox")
+    assert made(place.serve(ask.Permit(wanted, wanted, ask.Person()))) == wanted  # somebody has given it that
+    refused(place.serve(ask.RunOnce(("true",), None, None, sandbox, ask.Person())), "greenroom.mcp.max_sandbox")
 
 
 # --- a model -----------------------------------------------------------------------------------------------------
@@ -221,8 +220,8 @@ def test_without_a_provider_and_a_key_a_client_gets_an_error_that_says_what_to_d
         assert word in answer.message
     assert made(place.make(config={"model_provider": "demo"})).provider == "demo"
     assert made(place.make(ask.Person(config={"model_provider": "demo"}))).provider == "demo"
-    assert made(place.serve(ask.MakeSettings(1, person=ask.Person()), OPENAI_API_KEY="sk-1")).provider == "openai"
-    assert made(place.serve(ask.MakeSettings(1))).provider == "demo"  # the command line says it once
+    assert made(place.serve(ask.MakeSettings(person=ask.Person()), OPENAI_API_KEY="sk-1")).provider == "openai"
+    assert made(place.serve(ask.MakeSettings())).provider == "demo"  # the command line says it once
 
 
 def test_a_provider_whose_key_did_not_arrive_is_an_error_before_anything_is_made(place: Place) -> None:
@@ -233,4 +232,4 @@ def test_a_provider_whose_key_did_not_arrive_is_an_error_before_anything_is_made
     assert isinstance(answer, ConfigError)
     assert answer.message.startswith("Missing environment variable: `MINE`; many clients hand only ")
     assert "env_vars" in answer.message
-    assert made(place.serve(ask.MakeSettings(1, person=ask.Person()), MINE="k")).provider == "mine"
+    assert made(place.serve(ask.MakeSettings(person=ask.Person()), MINE="k")).provider == "mine"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from actors.errors import ConfigError, GreenroomError, NotAllowed
-from actors.ids import ConnectionId
+from actors.ids import Caller, ConnectionId
 from actors.settings import DangerFullAccess
 from supervisor.config import load
 from supervisor.engine import Engine
@@ -23,6 +23,8 @@ from transports.messages import Asked, Served
 from transports.switchboard import Switchboard
 
 PATIENCE_S = 20.0  # a busy machine; a test that waits this long has failed
+
+CALLER = Caller(ConnectionId("c"), 7)
 
 
 class House:
@@ -41,15 +43,14 @@ class House:
         self._answers.put(message)
 
     def ask(self, request: ask.Request) -> Any:
-        self.services.tell(Asked(request, self.client, self))
+        self.services.tell(Asked(request, CALLER, self.client, self))
         return self.heard()
 
     def heard(self) -> Any:
         served = self._answers.get(timeout=PATIENCE_S)
         assert isinstance(served, Served)
-        assert isinstance(served.answer, ask.Served)
-        assert served.answer.token == 7
-        return served.answer.answer
+        assert served.caller == CALLER
+        return served.answer
 
 
 @pytest.fixture
@@ -64,24 +65,24 @@ def house(tmp_path: Path) -> Iterator[House]:
 
 def test_a_command_of_its_own_runs_where_the_client_is_with_what_the_client_has(house: House, tmp_path: Path) -> None:
     argv = ("sh", "-c", "pwd; echo $HELLO")
-    answer = house.ask(ask.RunOnce(7, argv, sandbox=DangerFullAccess()))
+    answer = house.ask(ask.RunOnce(argv, sandbox=DangerFullAccess()))
     assert answer == ask.Plain({"exitCode": 0, "stdout": f"{tmp_path}\nthere\n", "stderr": ""})
 
 
 def test_a_timeout_and_a_refusal_are_answers(house: House) -> None:
-    slow = house.ask(ask.RunOnce(7, ("sleep", "30"), timeout_ms=100, sandbox=DangerFullAccess()))
+    slow = house.ask(ask.RunOnce(("sleep", "30"), timeout_ms=100, sandbox=DangerFullAccess()))
     assert isinstance(slow, GreenroomError)
     assert "timed out" in slow.message
 
 
 def test_a_diff_where_there_is_no_repository_is_refused(house: House) -> None:
-    assert isinstance(house.ask(ask.DiffToRemote(7, "nowhere")), GreenroomError)
+    assert isinstance(house.ask(ask.DiffToRemote("nowhere")), GreenroomError)
 
 
 def test_files_are_found_below_roots_that_are_relative_to_the_client(house: House, tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "wanted.py").touch()
-    (row,) = house.ask(ask.FindFiles(7, "want", ("src", "nowhere"))).value["files"]
+    (row,) = house.ask(ask.FindFiles("want", ("src", "nowhere"))).value["files"]
     assert (row["root"], row["path"]) == (str(tmp_path / "src"), "wanted.py")
 
 
@@ -95,11 +96,11 @@ def test_a_search_gives_way_to_a_later_one_of_its_series(house: House, monkeypat
         return [{"path": query}]
 
     monkeypatch.setattr("supervisor.services.search", slow)
-    house.services.tell(Asked(ask.FindFiles(7, "a", (), "typed"), house.client, house))
+    house.services.tell(Asked(ask.FindFiles("a", (), "typed"), CALLER, house.client, house))
     assert begun.wait(PATIENCE_S)
     for query, series in (("ab", "typed"), ("abc", "typed"), ("x", None), ("y", None)):
-        house.services.tell(Asked(ask.FindFiles(7, query, (), series), house.client, house))
-    assert house.ask(ask.ReadConfig(7)).value["path"]  # what was asked before has begun to wait
+        house.services.tell(Asked(ask.FindFiles(query, (), series), CALLER, house.client, house))
+    assert house.ask(ask.ReadConfig()).value["path"]  # what was asked before has begun to wait
     gate.set()
     found = [house.heard().value["files"] for _ in range(5)]
     assert queries == ["a", "abc", "x", "y"]
@@ -107,25 +108,25 @@ def test_a_search_gives_way_to_a_later_one_of_its_series(house: House, monkeypat
 
 
 def test_the_config_in_force_is_told(house: House) -> None:
-    answer = house.ask(ask.ReadConfig(7))
+    answer = house.ask(ask.ReadConfig())
     assert (answer.value["value"]["model"], answer.value["value"]["approval_policy"]) == ("m", "never")
 
 
 def test_the_saved_config_is_what_the_file_says_now_and_no_defaults(house: House, tmp_path: Path) -> None:
-    answer = house.ask(ask.ReadSavedConfig(7))
+    answer = house.ask(ask.ReadSavedConfig())
     saved = {"model": "m", "model_provider": "openai", "approval_policy": "never"}
     assert answer == ask.Plain({"value": saved, "path": str(tmp_path / "config.toml")})
     (tmp_path / "config.toml").write_text("model = 'another'")
-    assert house.ask(ask.ReadSavedConfig(7)).value["value"] == {"model": "another"}
+    assert house.ask(ask.ReadSavedConfig()).value["value"] == {"model": "another"}
     (tmp_path / "config.toml").write_text("model = [")
-    assert isinstance(house.ask(ask.ReadSavedConfig(7)), ConfigError)
+    assert isinstance(house.ask(ask.ReadSavedConfig()), ConfigError)
 
 
 def test_the_approval_policy_of_the_config_holds(tmp_path: Path) -> None:
     house = House(tmp_path, 'model = "m"\nmodel_provider = "openai"\napproval_policy = "untrusted"\n')
     house.engine.start()
     try:
-        assert isinstance(house.ask(ask.RunOnce(7, ("touch", "there"))), NotAllowed)
+        assert isinstance(house.ask(ask.RunOnce(("touch", "there"))), NotAllowed)
     finally:
         house.engine.stop()
     assert not (tmp_path / "there").exists()

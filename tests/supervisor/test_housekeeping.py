@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,12 +26,12 @@ NOW = 100 * DAY_S
 
 class HandClock:
     def __init__(self) -> None:
-        self.alarms: list[tuple[float, Address, object]] = []
+        self.alarms: list[tuple[float, Address[Any], object]] = []
 
     def now(self) -> float:
         return NOW
 
-    def after(self, delay_s: float, address: Address, message: object) -> None:
+    def after(self, delay_s: float, address: Address[Any], message: object) -> None:
         self.alarms.append((delay_s, address, message))
 
     def ring(self) -> float:
@@ -51,7 +52,7 @@ def journal(tmp_path: Path) -> SqliteJournal:
 
 
 @pytest.fixture
-def journalist(journal: SqliteJournal) -> Iterator[Ref]:
+def journalist(journal: SqliteJournal) -> Iterator[Ref[Any]]:
     ref = start(Journalist(journal, Nobody()))
     yield ref
     assert ref.stop(5)
@@ -67,7 +68,9 @@ def fill(journal: SqliteJournal, name: str, count: int, *, age_days: float, arch
     return one
 
 
-def test_a_pass_takes_what_the_config_says_in_steps_and_comes_again(journal: SqliteJournal, journalist: Ref) -> None:
+def test_a_pass_takes_what_the_config_says_in_steps_and_comes_again(
+    journal: SqliteJournal, journalist: Ref[Any]
+) -> None:
     long = fill(journal, "long", 2_000, age_days=1)
     short = fill(journal, "short", 5, age_days=1)
     clock = HandClock()
@@ -88,7 +91,7 @@ def test_a_pass_takes_what_the_config_says_in_steps_and_comes_again(journal: Sql
 
 
 def test_what_a_delete_that_was_cut_off_has_left_goes_although_everything_is_kept(
-    journal: SqliteJournal, journalist: Ref, monkeypatch: pytest.MonkeyPatch
+    journal: SqliteJournal, journalist: Ref[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def cut_off(_db: sqlite3.Connection, _key: int) -> bool:
         raise KeyboardInterrupt
@@ -107,7 +110,7 @@ def test_what_a_delete_that_was_cut_off_has_left_goes_although_everything_is_kep
 
 
 def test_the_registry_is_told_once_in_a_pass_which_conversations_are_too_many_or_too_old(
-    journal: SqliteJournal, journalist: Ref
+    journal: SqliteJournal, journalist: Ref[Any]
 ) -> None:
     fill(journal, "long", 2_000, age_days=1)
     heard: list[object] = []

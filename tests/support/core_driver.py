@@ -21,6 +21,7 @@ from actors.messages import (
     AppendRefused,
     Attach,
     Begin,
+    Command,
     Committed,
     Input,
     Interrupt,
@@ -29,6 +30,7 @@ from actors.messages import (
     Ready,
     Revived,
     Send,
+    ToConversation,
 )
 from actors.orders import (
     AgentNews,
@@ -131,15 +133,15 @@ class Core:
         self.pages: deque[ReadPage] = deque()
         self.state = restore(CONVERSATION, None, (), self.limits)
         if begin:
-            self.say(Begin(None, SETTINGS))
+            self.say(Begin(SETTINGS))
             self.store()
 
     # --- one step -------------------------------------------------------------------------------------------------
 
-    def say(self, message: Input) -> list[Effect]:
+    def say(self, message: Input | Command, caller: Caller | None = None) -> list[Effect]:
         """Everything that came of it, with what the disk and the readers answered at once."""
         before = len(self.effects)
-        self._take(message)
+        self._take(ToConversation(CONVERSATION, message, caller) if isinstance(message, Command) else message)
         if self.commits:
             self.store()
         return self.effects[before:]
@@ -207,16 +209,16 @@ class Core:
         await_end: bool = False,
     ) -> list[Effect]:
         by = who.connection if who else ""
-        return self.say(Send(who, said(text) if text else (), policy, settings, key, await_end, by))
+        return self.say(Send(said(text) if text else (), policy, settings, key, await_end, by), who)
 
     def interrupt(self, who: Caller | None = None, *, kill: bool = False, clear: bool = False) -> list[Effect]:
-        return self.say(Interrupt(who, who.connection if who else "", kill, clear=clear))
+        return self.say(Interrupt(who.connection if who else "", kill, clear=clear), who)
 
     def answer_with(self, decision: Decision, who: Caller | None = None, approval: str = "question") -> list[Effect]:
-        return self.say(AnswerApproval(who, ApprovalId(approval), decision, who.connection if who else ""))
+        return self.say(AnswerApproval(ApprovalId(approval), decision, who.connection if who else ""), who)
 
     def attach(self, name: str, after: int | None = 0, *, connection: str = "reader") -> Reader:
-        self.say(Attach(caller(connection, name), ConnectionId(connection), SubscriptionId(name), after))
+        self.say(Attach(ConnectionId(connection), SubscriptionId(name), after), caller(connection, name))
         return self.reader(name)
 
     def free(self, name: str) -> list[Effect]:

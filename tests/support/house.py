@@ -32,8 +32,9 @@ from actors.messages import (
     Ready,
     Restart,
     Send,
+    ToConversation,
 )
-from actors.registry_messages import Create, ToConversation
+from actors.registry_messages import Create, ToRegistry
 from actors.settings import ApprovalPolicy, BusyPolicy, DangerFullAccess, Decision, Settings
 from supervisor.config import load
 from supervisor.engine import Engine
@@ -68,18 +69,20 @@ class Recorder:
         self.answers: dict[int | str, Answer] = {}
         self.ended: list[str] = []
 
-    def post(self, _: ConnectionId, message: ReplyTo | Deliver | EndSubscription, sender: Address) -> None:
+    def deliver(self, message: Deliver, session: Address[Ready]) -> None:
+        with self.changed:
+            self.seen += _seen(message)
+            self.changed.notify_all()
+        session.tell(Ready(message.subscription))
+
+    def post(self, _: ConnectionId, message: ReplyTo | EndSubscription) -> None:
         with self.changed:
             match message:
                 case ReplyTo():
                     self.answers.setdefault(message.caller.request, message.answer)
-                case Deliver():
-                    self.seen += _seen(message)
                 case EndSubscription():
                     self.ended.append(message.news.reason)
             self.changed.notify_all()
-        if isinstance(message, Deliver):
-            sender.tell(Ready(message.subscription))
 
     def wait_for(self, found: Callable[[], Answering | None], what: str) -> Answering:
         with self.changed:
@@ -188,7 +191,7 @@ class Talk:
         self.settings = settings
         self._attached = 0
         caller = house.caller()
-        house.engine.registry.tell(Create(conversation, Begin(caller, settings)))
+        house.engine.registry.tell(ToRegistry(Create(conversation, Begin(settings)), caller))
         house.answer(caller, Begun)
         self.attach()
 
@@ -197,7 +200,7 @@ class Talk:
         self._attached += 1
         caller, subscription = self._house.caller(), SubscriptionId(f"{self.conversation}/{self._attached}")
         after = max((one.seq for one in self.seen() if one.seq is not None), default=0)
-        self.tell(Attach(caller, ME, subscription, after))
+        self.tell(Attach(ME, subscription, after), caller)
         self._house.answer(caller, Attached)
 
     def wait_parked(self) -> None:
@@ -205,8 +208,8 @@ class Talk:
         session = self._house.engine._registry._sessions.get(self.conversation)
         assert session is None or session.ended(WAIT_S), f"{session} was not parked"
 
-    def tell(self, command: Command) -> None:
-        self._house.engine.registry.tell(ToConversation(self.conversation, command))
+    def tell(self, command: Command, caller: Caller) -> None:
+        self._house.engine.registry.tell(ToConversation(self.conversation, command, caller))
 
     # --- what the client says -------------------------------------------------------------------------------------
 
@@ -219,7 +222,7 @@ class Talk:
     ) -> Caller:
         caller = self._house.caller()
         items = tuple(TextItem(text=one) if isinstance(one, str) else one for one in said)
-        self.tell(Send(caller, items, policy, settings, await_end=await_end, by="house"))
+        self.tell(Send(items, policy, settings, await_end=await_end, by="house"), caller)
         return caller
 
     def result(self, caller: Caller) -> TurnResult:
@@ -238,7 +241,7 @@ class Talk:
 
     def interrupt(self, *, kill: bool = False) -> Caller:
         caller = self._house.caller()
-        self.tell(Interrupt(caller, by="house", kill=kill))
+        self.tell(Interrupt(by="house", kill=kill), caller)
         return caller
 
     def interrupted(self, caller: Caller) -> Interrupted:
@@ -246,23 +249,23 @@ class Talk:
 
     def decide(self, approval: ApprovalId, decision: Decision, reason: str = "") -> Answered:
         caller = self._house.caller()
-        self.tell(AnswerApproval(caller, approval, decision, "house", reason))
+        self.tell(AnswerApproval(approval, decision, "house", reason), caller)
         return self._house.answer(caller, Answered)
 
     def change(self, settings: Settings) -> None:
         caller = self._house.caller()
-        self.tell(ChangeSettings(caller, settings))
+        self.tell(ChangeSettings(settings), caller)
         self._house.answer(caller, Done)
         self.settings = settings
 
     def restart(self) -> None:
         caller = self._house.caller()
-        self.tell(Restart(caller, "house"))
+        self.tell(Restart("house"), caller)
         self._house.answer(caller, Done)
 
     def summary(self) -> Summary:
         caller = self._house.caller()
-        self.tell(Inspect(caller))
+        self.tell(Inspect(), caller)
         return self._house.answer(caller, Summary)
 
     # --- what the client sees -------------------------------------------------------------------------------------

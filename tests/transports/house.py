@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
+from actors.clock import Message
 from actors.errors import ActorGone
 from actors.messages import Address
 
@@ -52,13 +53,13 @@ class ManualClock:
 
     def __init__(self) -> None:
         self._now = 0.0
-        self._due: list[tuple[float, Address, object]] = []
+        self._due: list[tuple[float, Address[Any], Any]] = []
         self._lock = threading.Lock()
 
     def now(self) -> float:
         return self._now
 
-    def after(self, delay_s: float, address: Address, message: object) -> None:
+    def after(self, delay_s: float, address: Address[Message], message: Message) -> None:
         with self._lock:
             self._due.append((self._now + delay_s, address, message))
 

@@ -8,12 +8,13 @@ import sys
 import structlog
 
 from actors.clock import ThreadClock
-from actors.ids import ConnectionId
+from actors.ids import Caller, ConnectionId
 from tests.fakes.dialect import EchoDialect
 from tests.transports.house import Probe
 from transports.connection import Connection, Neighbours
 from transports.descriptors import DescriptorWire
 from transports.dialect import Action, Ask, Client
+from transports.requests import AskStatus
 from transports.stdio import StandardStreams
 from transports.switchboard import Switchboard
 
@@ -25,7 +26,7 @@ def script(line: bytes) -> tuple[Action, ...] | None:
         os.write(1, b"written\n")
         subprocess.run(["/bin/sh", "-c", "echo child; cat"], check=True)
     if line == b"owe":
-        return (Ask("never answered"),)
+        return (Ask(AskStatus(), Caller(ConnectionId("stdio"), 1)),)
     return None
 
 

@@ -10,7 +10,7 @@ from actors.records import Record
 from tests.fakes.dialect import EchoDialect, Script, echo_all
 from tests.transports.doors import Door, Peer, Reading
 from tests.transports.house import PATIENCE_S, LoopThread, ManualClock, Probe, eventually
-from transports.connection import Connection, Neighbours
+from transports.connection import Connection, Inbox, Neighbours
 from transports.dialect import Client, Dialect
 from transports.framing import LINE_LIMIT
 from transports.switchboard import Switchboard
@@ -29,7 +29,7 @@ class Tenant:
     reads: Reading
     wire: Wire
     connection: Connection
-    ref: Ref
+    ref: Ref[Inbox]
 
     def caller(self, request: int) -> Caller:
         return Caller(self.id, request)
@@ -67,7 +67,10 @@ class Tenants:
         return tenant
 
     def post(self, tenant: Tenant, message: ReplyTo | Deliver) -> None:
-        self.switchboard.post(tenant.id, message, self.session)
+        if isinstance(message, Deliver):
+            self.switchboard.deliver(message, self.session)
+        else:
+            self.switchboard.post(tenant.id, message)
 
     def leave(self) -> None:
         for tenant in self._tenants:

@@ -11,8 +11,7 @@ import pytest
 from actors.answers import Done
 from actors.effects import ReplyTo
 from actors.ids import Caller, ConnectionId, SubscriptionId
-from actors.messages import ConnectionClosed, Inspect, Ready
-from actors.registry_messages import ToConversation
+from actors.messages import ConnectionClosed, Inspect, Ready, ToConversation
 from tests.transports.doors import Door
 from tests.transports.house import PATIENCE_S, eventually
 from tests.transports.tenants import CONVERSATION, SUBSCRIPTION, Tenant, Tenants
@@ -125,7 +124,7 @@ def test_a_client_that_reads_no_answers_is_not_listened_to_and_loses_nothing(ten
 
 
 def test_a_client_that_has_closed_its_writing_side_gets_the_answer_it_is_owed(tenants: Tenants, door: Door) -> None:
-    question = ToConversation(CONVERSATION, Inspect(Caller(ConnectionId("client-0"), 5)))
+    question = ToConversation(CONVERSATION, Inspect(), Caller(ConnectionId("client-0"), 5))
     tenant = tenants.enter(door, lambda line: (Tell(question),) if line == b"ask" else None)
     tenant.peer.send(b"ask\nunfinished")
     tenant.peer.shut_down()
@@ -142,7 +141,7 @@ def test_a_client_that_only_listens_and_then_vanishes_is_noticed(
 ) -> None:
     """No event of the kernel tells of it, and nothing is written that could fail."""
     monkeypatch.setattr(descriptors, "STILL_THERE_S", 0.01)
-    question = ToConversation(CONVERSATION, Inspect(Caller(ConnectionId("client-0"), 5)))
+    question = ToConversation(CONVERSATION, Inspect(), Caller(ConnectionId("client-0"), 5))
     tenant = tenants.enter(door, lambda _: (Tell(question),))
     tenant.peer.send(b"ask\n")
     tenant.peer.shut_down()

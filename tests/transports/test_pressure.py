@@ -120,7 +120,7 @@ class Source:
         record = Record(1, 0.0, None, "agent_message", b"x" * self._size)
         slice_ = Slice(CONVERSATION, (record,), live=True)
         deliver = Deliver(self._tenant.id, SubscriptionId("s"), slice_)
-        self._tenants.switchboard.post(self._tenant.id, deliver, self)
+        self._tenants.switchboard.deliver(deliver, self)
 
 
 def pour(tenants: Tenants, total: int) -> int:

@@ -15,20 +15,20 @@ ME, OTHER = ConnectionId("me"), ConnectionId("other")
 REPLY = ReplyTo(Caller(ME, 1), Done())
 
 
-def test_what_is_posted_reaches_the_connection_it_is_for_with_its_sender() -> None:
-    switchboard, mine, others, sender = Switchboard(), Probe(), Probe(), Probe()
+def test_what_is_posted_reaches_the_connection_it_is_for() -> None:
+    switchboard, mine, others = Switchboard(), Probe(), Probe()
     switchboard.join(Client(ME), mine)
     switchboard.join(Client(OTHER), others)
-    switchboard.post(ME, REPLY, sender)
-    assert mine.expect(Posted) == Posted(REPLY, sender)
+    switchboard.post(ME, REPLY)
+    assert mine.expect(Posted) == Posted(REPLY)
     assert others.empty
 
 
 def test_a_connection_that_is_gone_or_never_was_swallows() -> None:
-    switchboard, sender = Switchboard(), Probe()
-    switchboard.post(ME, REPLY, sender)
+    switchboard = Switchboard()
+    switchboard.post(ME, REPLY)
     switchboard.join(Client(ME), Probe(ActorGone("gone")))
-    switchboard.post(ME, REPLY, sender)
+    switchboard.post(ME, REPLY)
     switchboard.leave(ME)
     switchboard.leave(ME)
     assert not switchboard.dismiss(ME, "why")
@@ -59,7 +59,7 @@ def test_when_a_connection_has_left_nobody_is_in_the_middle_of_telling_it_someth
     switchboard, slow = Switchboard(), Slow()
     switchboard.join(Client(ME), slow)
     found_before = switchboard._lines[ME]  # as by a poster that was interrupted right after its look
-    posting = threading.Thread(target=switchboard.post, args=(ME, REPLY, Probe()))
+    posting = threading.Thread(target=switchboard.post, args=(ME, REPLY))
     posting.start()
     assert slow.entered.wait(PATIENCE_S)
     leaving = threading.Thread(target=switchboard.leave, args=(ME,))
@@ -70,5 +70,5 @@ def test_when_a_connection_has_left_nobody_is_in_the_middle_of_telling_it_someth
     leaving.join(PATIENCE_S)
     posting.join(PATIENCE_S)
     assert slow.told == 1
-    assert not found_before.tell(Posted(REPLY, slow))
+    assert not found_before.tell(Posted(REPLY))
     assert slow.told == 1

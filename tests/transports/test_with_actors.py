@@ -5,6 +5,7 @@ import json
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,11 +18,11 @@ from actors.ids import Caller, ConnectionId
 from actors.items import TextItem
 from actors.journalist import Journalist
 from actors.librarian import Librarian
-from actors.messages import Address, Attach, Begin, Send
-from actors.orders import AgentOrder, AgentOutput, Completed, RunAgent, TurnEnded
+from actors.messages import Address, Attach, Begin, Send, ToConversation
+from actors.orders import AbandonAgent, AgentAbandoned, AgentOrder, AgentOutput, Completed, RunAgent, TurnEnded
 from actors.records import Append, Head, Page, Record
 from actors.registry import Registry
-from actors.registry_messages import Create, ToConversation
+from actors.registry_messages import Create, ToRegistry
 from actors.session import Surroundings
 from actors.settings import Settings
 from tests.transports.doors import Door
@@ -81,11 +82,14 @@ class Disk:
 class Agents:
     """Every turn says a lot and is done."""
 
-    def order(self, order: AgentOrder, session: Address) -> None:
+    def order(self, order: AgentOrder, session: Address[Any]) -> None:
         if isinstance(order, RunAgent):
             threading.Thread(target=self._run, args=(order, session)).start()
 
-    def _run(self, order: RunAgent, session: Address) -> None:
+    def abandon(self, _: AbandonAgent, registry: Address[AgentAbandoned]) -> None:  # noqa: ARG002  # the port's name
+        raise AssertionError("no session fails here")
+
+    def _run(self, order: RunAgent, session: Address[Any]) -> None:
         for number in range(MESSAGES):
             message = ev.AgentMessage(message=TEXT, item_id=f"{order.turn}-{number}")
             session.tell(AgentOutput(order.turn, (message,)))
@@ -97,11 +101,11 @@ def speak(line: bytes) -> tuple[Action, ...]:
     caller = Caller(ME, int(number))
     match word:
         case b"create":
-            return (Tell(Create(CONVERSATION, Begin(caller, Settings(model="m", cwd=Path("/"))))),)
+            return (Tell(ToRegistry(Create(CONVERSATION, Begin(Settings(model="m", cwd=Path("/")))), caller)),)
         case b"attach":
-            return (Tell(ToConversation(CONVERSATION, Attach(caller, ME, SUBSCRIPTION))),)
+            return (Tell(ToConversation(CONVERSATION, Attach(ME, SUBSCRIPTION), caller)),)
         case _:
-            return (Tell(ToConversation(CONVERSATION, Send(caller, (TextItem(text="go"),), await_end=True))),)
+            return (Tell(ToConversation(CONVERSATION, Send((TextItem(text="go"),), await_end=True), caller)),)
 
 
 @pytest.fixture
@@ -112,7 +116,7 @@ def lively(tenants: Tenants) -> Iterator[Tenants]:
     librarian = start(Librarian(disk))
     journalist = start(Journalist(disk, librarian))
 
-    def surroundings(me: Address) -> Surroundings:
+    def surroundings(me: Address[Any]) -> Surroundings:
         fresh = lambda: f"n{next(names)}"  # noqa: E731  # a field of what follows
         return Surroundings(me, journalist, librarian, Agents(), tenants.switchboard, clock, fresh, Limits())
 

@@ -40,7 +40,7 @@ class Work:
     def settings(self) -> Settings:
         return self.turn.order.settings
 
-    def say(self, event: ev.DurableEvent) -> None:
+    def say(self, event: ev.AgentEvent) -> None:
         self.transcript.take(event)
         self.turn.emit(event)
 

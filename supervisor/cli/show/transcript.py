@@ -64,6 +64,8 @@ class Transcript:
         show = self._table.get(body["type"])
         if show is not None:
             show(body, envelope)
+        elif questions.asks(body):
+            self.ask(body)
         elif self._raw:
             self._anything(body)
 
@@ -257,12 +259,6 @@ class Transcript:
         self._told.line(text, asks=asks)
 
     # --- questions ------------------------------------------------------------------------------------------------
-
-    def _on_exec_approval_request(self, body: Json, _: Json) -> None:
-        self.ask(body)
-
-    def _on_apply_patch_approval_request(self, body: Json, _: Json) -> None:
-        self.ask(body)
 
     def ask(self, body: Json, *, whole: bool = False) -> None:
         """What somebody who answers here has to have seen."""

@@ -15,7 +15,7 @@ from typing import NamedTuple, NoReturn
 from actors.visible import visible
 from supervisor.cli import exits, ids
 from supervisor.cli.client import Control, Json, Lost, Refused, result_of
-from supervisor.cli.ending import Ending
+from supervisor.cli.ending import TERMINAL, Ending
 from supervisor.cli.problems import Problem
 from supervisor.cli.show import keys, lines
 from supervisor.cli.show.screen import Screen
@@ -190,7 +190,7 @@ class Watch:
         kind = envelope["event"]["type"]
         if kind == "task_started":
             self._scene.running, self._scene.began = True, envelope["ts"]
-        elif kind in {"task_complete", "turn_aborted"}:
+        elif kind in TERMINAL:
             self._scene.running = False
             self._talk.turn_ended()
 

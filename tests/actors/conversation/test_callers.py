@@ -16,7 +16,7 @@ GONE_S = 5.0
 def call(
     core: Core, who: Caller = ANN, policy: BusyPolicy = BusyPolicy.STEER, *, gone_s: float | None = GONE_S
 ) -> None:
-    core.say(Send(who, said("hi"), policy, await_end=True, gone_s=gone_s))
+    core.say(Send(said("hi"), policy, await_end=True, gone_s=gone_s), who)
 
 
 def leave(core: Core, who: Caller = ANN) -> list[str]:

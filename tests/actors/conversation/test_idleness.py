@@ -29,7 +29,7 @@ def test_a_conversation_that_was_idle_long_enough_offers_to_leave() -> None:
 def test_a_conversation_that_was_spoken_to_meanwhile_stays() -> None:
     core = Core()
     core.now += core.limits.idle_park_s / 2
-    core.say(Inspect(ANN))
+    core.say(Inspect(), ANN)
     assert look(core, core.limits.idle_park_s / 2) == []
     assert look(core, core.limits.idle_park_s) == [OfferToPark()]
 
@@ -53,8 +53,8 @@ def test_a_conversation_stays_while_a_turn_runs() -> None:
 
 def test_a_conversation_whose_append_was_refused_may_leave_before_the_ones_behind_it_are_refused_too() -> None:
     core = Core(commits=False)
-    core.say(Rename(ANN, "one"))
-    core.say(Rename(ANN, "two"))
+    core.say(Rename("one"), ANN)
+    core.say(Rename("two"), ANN)
     core.disk.refuses = StorageFull("full")
     core.store(1)
     core.disk.refuses = None

@@ -200,7 +200,7 @@ def test_an_interrupt_of_a_client_that_left_still_stops_and_is_answered_to_nobod
 def test_an_interrupt_says_why_when_its_sender_does() -> None:
     core = Core()
     core.send()
-    core.say(Interrupt(ANN, "ann", message="wrong branch"))
+    core.say(Interrupt("ann", message="wrong branch"), ANN)
     core.stopped()
     assert core.said_of(ev.TurnAborted)[0].message == "wrong branch"
 

@@ -27,7 +27,7 @@ from actors.effects import (
     Slice,
     Stay,
 )
-from actors.errors import Cancelled, GreenroomError, StorageFull, TurnFailed
+from actors.errors import GreenroomError, StorageFull, TurnFailed
 from actors.ids import ApprovalId, Caller, ConnectionId, ItemId, SubscriptionId, TurnId
 from actors.messages import (
     AnswerApproval,
@@ -36,6 +36,7 @@ from actors.messages import (
     Attach,
     CancelRequest,
     ChangeSettings,
+    Command,
     Committed,
     ConnectionClosed,
     Detach,
@@ -132,7 +133,7 @@ class Conversation(RuleBasedStateMachine):
         self.agent = Agent()
         self.told: deque[Committed | AppendRefused] = deque()
         self.readers: dict[str, Subscription] = {}
-        self.asked: dict[Caller, Input] = {}
+        self.asked: dict[Caller, Input | Command] = {}
         self.answered: dict[Caller, Answer] = {}
         self.settled: Counter[Caller] = Counter()
         self.forgiven: set[Caller] = set()
@@ -149,12 +150,11 @@ class Conversation(RuleBasedStateMachine):
 
     # --- the one door ---------------------------------------------------------------------------------------------
 
-    def say(self, message: Input) -> None:
-        caller = getattr(message, "caller", None)
-        if isinstance(caller, Caller) and not isinstance(message, CancelRequest):
+    def say(self, message: Input | Command, caller: Caller | None = None) -> None:
+        if caller is not None:
             self.asked[caller] = message
             self.hit[caller] = self.core.state.facts.turn.id if self.core.state.facts.turn else None
-        self.core.say(message)
+        self.core.say(message, caller)
         self.look()
         self.judge_passed()
         if self.prompt and not self.working:
@@ -412,11 +412,11 @@ class Conversation(RuleBasedStateMachine):
     )
     def send(self, client: str, policy: BusyPolicy, *, await_end: bool, own: bool, key: str | None) -> None:
         caller, words = self.caller(client), said(self.name("words"))
-        self.say(Send(caller, words, policy, OTHER if own else None, key, await_end, client))
+        self.say(Send(words, policy, OTHER if own else None, key, await_end, client), caller)
 
     @rule(client=CLIENTS, kill=st.booleans(), clear=st.sampled_from([False, False, False, True]))
     def interrupt(self, client: str, *, kill: bool, clear: bool = False) -> None:
-        self.say(Interrupt(self.caller(client), client, kill, clear=clear))
+        self.say(Interrupt(client, kill, clear=clear), self.caller(client))
 
     @rule(data=st.data(), client=CLIENTS)
     def cancel(self, data: st.DataObject, client: str) -> None:
@@ -426,22 +426,16 @@ class Conversation(RuleBasedStateMachine):
             self.say(CancelRequest(caller, client))
             self.saw("a request was cancelled")
 
-    def cancel_early(self, client: str) -> None:
-        caller = self.caller(client)
-        self.say(CancelRequest(caller, client))
-        self.say(Send(caller, said(self.name("words")), await_end=True))
-        assert isinstance(self.answered[caller], Cancelled)
-
     @precondition(lambda self: self.questions)
     @rule(data=st.data(), client=CLIENTS, decision=DECISIONS)
     def answer(self, data: st.DataObject, client: str, decision: Decision) -> None:
         question = data.draw(st.sampled_from(self.questions[-3:]))
-        self.say(AnswerApproval(self.caller(client), question, decision, client))
+        self.say(AnswerApproval(question, decision, client), self.caller(client))
 
     @precondition(lambda self: self.story.questions)
     @rule(client=CLIENTS, decision=st.sampled_from([Decision.APPROVED, Decision.DENIED, Decision.ABORT]))
     def answer_the_last(self, client: str, decision: Decision) -> None:
-        self.say(AnswerApproval(self.caller(client), list(self.story.questions)[-1], decision, client))
+        self.say(AnswerApproval(list(self.story.questions)[-1], decision, client), self.caller(client))
 
     @precondition(lambda self: self.story.questions)
     @rule(client=CLIENTS, asked=st.booleans())
@@ -480,20 +474,20 @@ class Conversation(RuleBasedStateMachine):
         caller, pending = self.caller(client), self.core.state.facts.pending
         match what:
             case 0:
-                self.say(Rename(caller, self.name("name")))
+                self.say(Rename(self.name("name")), caller)
             case 1:
-                self.say(Archive(caller, flag))
-                self.say(Archive(self.caller(client), archived=False))
+                self.say(Archive(flag), caller)
+                self.say(Archive(archived=False), self.caller(client))
             case 2:
-                self.say(ChangeSettings(caller, OTHER if flag else SETTINGS))
+                self.say(ChangeSettings(OTHER if flag else SETTINGS), caller)
             case 3 if pending:
-                self.say(WithdrawInput(caller, pending[-1].id, "not needed"))
+                self.say(WithdrawInput(pending[-1].id, "not needed"), caller)
             case 4:
-                self.say(Restart(caller, client))
+                self.say(Restart(client), caller)
             case 5:
-                self.say(Inspect(caller))
+                self.say(Inspect(), caller)
             case _:
-                self.say(ResumeQueue(caller))
+                self.say(ResumeQueue(), caller)
 
     def hang_up(self, client: str) -> None:
         self.forgiven.update(one for one in self.asked if one.connection == client)
@@ -537,8 +531,6 @@ class Conversation(RuleBasedStateMachine):
                 self.detach()
             case 13 | 14:
                 self.prune()
-            case 15 | 16:
-                self.cancel_early(client)
             case _:
                 pass
 
@@ -551,7 +543,7 @@ class Conversation(RuleBasedStateMachine):
         cursor = self.core.state.committed if after is None else after
         self.readers[name] = Subscription(client, cursor, can_answer)
         caller = self.caller(client)
-        self.say(Attach(caller, ConnectionId(client), SubscriptionId(name), after, not can_answer))
+        self.say(Attach(ConnectionId(client), SubscriptionId(name), after, not can_answer), caller)
         assert isinstance(self.answered[caller], Attached)
 
     def detach(self) -> None:
@@ -559,7 +551,7 @@ class Conversation(RuleBasedStateMachine):
         if name is None:
             return
         self.readers[name].alive = False
-        self.say(Detach(self.caller("ann"), SubscriptionId(name)))
+        self.say(Detach(SubscriptionId(name)), self.caller("ann"))
 
     @precondition(lambda self: any(one.in_hands and one.alive for one in self.readers.values()))
     @rule(data=st.data(), everybody=st.booleans())
@@ -726,7 +718,7 @@ class Conversation(RuleBasedStateMachine):
         self.agent.asked.add(question)
         self.say_out(w.call(item), request.model_copy(update={"deadline_s": 30.0 if deadline else None}))
         if for_good and standing:
-            self.say(AnswerApproval(self.caller("ben"), question, Decision.APPROVED_FOR_SESSION, "ben"))
+            self.say(AnswerApproval(question, Decision.APPROVED_FOR_SESSION, "ben"), self.caller("ben"))
             if self.agent.turn and not self.blocked():
                 self.agent_asks(standing=True, deadline=False, patch=False, for_good=False)
 
@@ -838,7 +830,7 @@ class Conversation(RuleBasedStateMachine):
             self.say(TurnEnded(turn, Stopped() if self.core.now % 2 else Completed("at last")))
         elif self.story.questions and not self.core.disk.under_way:
             question = next(iter(self.story.questions))
-            self.say(AnswerApproval(self.caller("cem"), question, Decision.DENIED, "cem"))
+            self.say(AnswerApproval(question, Decision.DENIED, "cem"), self.caller("cem"))
         elif "storage" in self.timers:
             self.timers.remove("storage")
             self.say(TimerFired("storage"))

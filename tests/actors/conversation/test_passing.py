@@ -26,7 +26,7 @@ def asked_of(*names: str, commits: bool = True) -> Core:
 
 
 def attach(core: Core, name: str, *, read_only: bool = False) -> None:
-    core.say(Attach(None, ConnectionId(name), SubscriptionId(name), 0, read_only))
+    core.say(Attach(ConnectionId(name), SubscriptionId(name), 0, read_only))
 
 
 def pass_on(core: Core, name: str, *, asked: bool = True, approval: str = "question") -> None:
@@ -75,7 +75,7 @@ def test_who_passes_on_twice_counts_once() -> None:
 
 def test_two_readers_of_one_client_pass_on_together() -> None:
     core = asked_of("ben")
-    core.say(Attach(None, ConnectionId("ben"), SubscriptionId("another"), 0))
+    core.say(Attach(ConnectionId("ben"), SubscriptionId("another"), 0))
     pass_on(core, "ben")
     assert decided(core) == [NOBODY_LEFT]
 
@@ -89,7 +89,7 @@ def test_who_only_watches_is_nobody_to_wait_for() -> None:
 
 def test_who_left_before_is_nobody_to_wait_for() -> None:
     core = asked_of("ann", "ben")
-    core.say(Detach(None, SubscriptionId("ann")))
+    core.say(Detach(SubscriptionId("ann")))
     pass_on(core, "ben")
     assert decided(core) == [NOBODY_LEFT]
 

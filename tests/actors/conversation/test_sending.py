@@ -265,10 +265,10 @@ def test_input_beyond_the_queues_limit_is_refused() -> None:
 
 def test_an_archived_conversation_takes_no_input_until_it_is_brought_back() -> None:
     core = Core()
-    core.say(Archive(None))
+    core.say(Archive())
     core.send("hi", ANN)
     assert isinstance(core.answer(ANN), WrongState)
-    core.say(Archive(None, archived=False))
+    core.say(Archive(archived=False))
     core.send("hi", BEN)
     assert isinstance(core.answer(BEN), Accepted)
 

@@ -279,7 +279,7 @@ def test_abandoning_ends_the_turns_of_one_conversation_and_says_when_they_are_go
             runner.order(an_order(), mine)
             runner.order(an_order(TurnId("t-2"), ConversationId("c-2")), other)
             mine.gone = True
-            runner.order(AbandonAgent(CONVERSATION), registry)
+            runner.abandon(AbandonAgent(CONVERSATION), registry)
             assert await registry.abandoned() == AgentAbandoned(CONVERSATION)
             assert runner.statistics() == {"turns": 1}
             assert not other.messages
@@ -291,7 +291,7 @@ def test_abandoning_a_conversation_without_a_turn_is_answered_at_once(tmp_path: 
     async def scene() -> None:
         registry = FakeSession()
         async with a_runner(tmp_path, Doing(for_ever)) as (runner, _):
-            runner.order(AbandonAgent(CONVERSATION), registry)
+            runner.abandon(AbandonAgent(CONVERSATION), registry)
             assert await registry.abandoned() == AgentAbandoned(CONVERSATION)
 
     limited(scene())
@@ -302,7 +302,7 @@ def test_a_registry_that_is_gone_stops_nothing(tmp_path: Path) -> None:
         registry, session = FakeSession(), FakeSession()
         registry.gone = True
         async with a_runner(tmp_path, Doing(says_done)) as (runner, _):
-            runner.order(AbandonAgent(CONVERSATION), registry)
+            runner.abandon(AbandonAgent(CONVERSATION), registry)
             await asyncio.sleep(0)
             runner.order(an_order(), session)
             await session.batch()

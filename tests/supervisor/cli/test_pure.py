@@ -14,15 +14,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from actors import events as ev
 from actors.visible import unseen
 from supervisor.cli import words
 from supervisor.cli.arguments import pairs, parse, seconds
 from supervisor.cli.client import Refused
-from supervisor.cli.ending import Ending
+from supervisor.cli.ending import TERMINAL, Ending
 from supervisor.cli.exits import of_turn
 from supervisor.cli.ids import proper
 from supervisor.cli.listing import Listing, filled, present
 from supervisor.cli.problems import Problem
+from supervisor.cli.questions import asks
 from supervisor.cli.show.keys import CTRL_C, CTRL_D, CTRL_U, ENTER, Keyboard, Pasted, _keys
 from supervisor.cli.show.markdown import rendered
 from supervisor.cli.show.screen import Screen
@@ -493,3 +495,8 @@ def test_a_word_of_any_length_is_cut_and_broken_in_linear_time(wide: list[int]) 
     assert max(map(len, stream.getvalue().splitlines())) == (wide[0] - 1) // 2
     assert words.cut(word, 10) == "漢漢漢漢…"
     assert time.process_time() - began < 20
+
+
+def test_the_command_line_knows_the_types_that_it_does_not_import() -> None:
+    assert TERMINAL == ev.TERMINAL
+    assert {one for one in map(ev.type_of, ev.EVENTS) if asks({"type": one})} == ev.APPROVAL_REQUESTS

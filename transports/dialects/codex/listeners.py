@@ -5,19 +5,21 @@ from uuid import uuid4
 
 from actors.effects import Slice
 from actors.errors import GreenroomError
-from actors.events import ApprovalRequest, ExecApprovalRequest
+from actors.events import ApplyPatchApprovalRequest, ApprovalRequest, ExecApprovalRequest
 from actors.ids import ConversationId
 from transports import jsonrpc
 from transports.codex_events import listener_notification, told
 from transports.dialect import Write
 from transports.dialects.codex import params as p
 from transports.dialects.codex.conversations import CodexCall, about, invalid_request
+from transports.dialects.kit.questions import waiting_text
 from transports.dialects.kit.readers import FULL
 from transports.dialects.kit.reading import ReadingState
 from transports.dialects.kit.script import Script, answer
 from transports.jsonrpc import JsonObject
 
 CONFIGURED = 1  # seq of `session_configured`, which listeners are never told
+Known = ExecApprovalRequest | ApplyPatchApprovalRequest  # what Codex clients can be asked
 
 
 @dataclass(slots=True, eq=False)
@@ -41,11 +43,17 @@ class ListenerSink:
         self.state.log.say("warning", f"{self.conversation} can't be listened to any more: {reason}")
 
     def _ask(self, request: ApprovalRequest) -> None:
+        questions = self.state.questions
+        if not isinstance(request, Known):
+            return questions.cannot_ask(request, self.conversation, self._say)
         method, params = approval(self.conversation, request)
-        self.state.questions.ask(request, self.conversation, lambda number: jsonrpc.request(number, method, params))
+        return questions.ask(request, self.conversation, lambda number: jsonrpc.request(number, method, params))
+
+    def _say(self, request: ApprovalRequest) -> None:
+        self.state.log.say("warning", waiting_text(request))
 
 
-def approval(conversation: ConversationId, request: ApprovalRequest) -> tuple[str, JsonObject]:
+def approval(conversation: ConversationId, request: Known) -> tuple[str, JsonObject]:
     """Method and params. These alone are written in snake case."""
     common = {"conversation_id": conversation, "call_id": request.call_id}
     reason = {"reason": request.reason} if request.reason is not None else {}

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import count
 
 from actors.effects import Slice
-from actors.events import ApprovalRequest, ApprovalResolved, durable_adapter
+from actors.events import APPROVAL_REQUESTS, ApprovalRequest, ApprovalResolved, durable_adapter
 from actors.ids import ApprovalId, ConversationId
 from actors.messages import AnswerApproval, PassOn, ToConversation
 from actors.records import Record
@@ -18,10 +18,11 @@ from actors.settings import Decision
 from transports.dialect import Tell, Write
 from transports.dialects.kit.bounded import Bounded
 from transports.dialects.kit.client import ClientState
+from transports.question import outside, place, summary
 
-ASKED = frozenset({"exec_approval_request", "apply_patch_approval_request"})
 RESOLVED = "approval_resolved"
 DISMISSED = "the client dismissed the question"
+DESCRIBED_LENGTH = 300  # of what waits, where a client can only be told
 CLOSED_KEPT = 256  # readers of one conversation are never further apart than this many approvals
 
 Ask = Callable[[ApprovalRequest], None]
@@ -67,7 +68,7 @@ class Questions:
             return
         if record.type == RESOLVED:
             self.close(_resolution(record.body).approval_id, "answered elsewhere")
-        elif record.type in ASKED and slice_.live and slice_.pending is None:
+        elif record.type in APPROVAL_REQUESTS and slice_.live and slice_.pending is None:
             request = durable_adapter.validate_json(record.body)
             assert isinstance(request, ApprovalRequest)  # noqa: S101  # its record says so
             if not _resolved_within(slice_, request.approval_id):
@@ -172,6 +173,25 @@ class Questions:
         client = self._state.client
         passed = PassOn(client.connection, question.approval, by=client.label, reason=reason)
         self._state.do(Tell(ToConversation(question.conversation, passed)))
+
+
+def waiting_text(request: ApprovalRequest) -> str:
+    known = request.approval_id
+    return (
+        f"waiting for an approval of {described(request)}; `greenroom approvals {known}` shows all of it; "
+        f"answer with `greenroom approve {known}` or the tool answer_approval"
+    )
+
+
+def described(request: ApprovalRequest) -> str:
+    """In a line, for progress: what, where, and what of it is not said."""
+    asked = request.model_dump(mode="json")
+    what = summary(asked)
+    left_out = len(what) - DESCRIBED_LENGTH
+    if left_out > 0:
+        what = f"{what[:DESCRIBED_LENGTH]}… ({left_out:,} more characters)"
+    where = f" in `{place(asked['cwd'])}`" if "cwd" in asked else ""
+    return f"`{what}`{where}{', outside the sandbox' if outside(asked) else ''}"
 
 
 def _resolution(body: bytes) -> ApprovalResolved:

@@ -2,6 +2,7 @@
 
 import json
 
+from actors.events import ACTIVITIES
 from actors.registry_messages import WatchList
 from transports import jsonrpc
 from transports.codex_events import Told
@@ -52,23 +53,6 @@ class ClientLog:
 PROGRESS = "progress"
 COMMAND_LENGTH = 120  # of a command line in a message
 
-ACTIVITIES = {
-    "task_started": "thinking",
-    "agent_reasoning": "thinking",
-    "agent_message": "thinking",
-    "agent_message_delta": "answering",
-    "exec_command_end": "thinking",
-    "patch_apply_begin": "applying a patch",
-    "patch_apply_end": "thinking",
-    "exec_approval_request": "waiting for an approval",
-    "apply_patch_approval_request": "waiting for an approval",
-    "approval_resolved": "thinking",
-    "stream_error": "waiting to ask the model again",
-    "background_event": "thinking",
-    "queue_paused": "waiting; the queue is paused since the last turn was interrupted",
-    "queue_resumed": "waiting",
-}
-
 
 def follow_progress(state: ClientState, call: OpenCall, every_s: float) -> None:
     """Nothing at all for a call without a token."""
@@ -89,7 +73,7 @@ def note_activity(call: OpenCall, one: Told) -> None:
         line = command_line(json.loads(one.msg)["command"])
         call.activity = f"running `{line[:COMMAND_LENGTH]}{'…' if len(line) > COMMAND_LENGTH else ''}`"
     else:
-        call.activity = ACTIVITIES.get(one.type, call.activity)
+        call.activity = ACTIVITIES.get(one.record.type if one.record else one.type, call.activity)
 
 
 # --- the list of resources ------------------------------------------------------------------------------------------

@@ -12,7 +12,6 @@ from actors.effects import Slice
 from actors.events import UserMessage, durable_adapter
 from actors.ids import ConversationId, RequestId, TurnId
 
-TERMINAL = frozenset({"task_complete", "turn_aborted"})
 ProgressToken = int | str
 
 

@@ -4,17 +4,17 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from actors.effects import Slice
-from actors.events import ApprovalRequest
+from actors.events import TERMINAL, ApprovalRequest
 from actors.ids import ConversationId, RequestId, TurnId
 from transports import jsonrpc
 from transports.codex_events import Told, event_notification, history_of, initial_state, told
 from transports.dialect import Wake, Write
 from transports.dialects.kit.paged_history import RecentMessages
-from transports.dialects.kit.questions import DISMISSED
+from transports.dialects.kit.questions import DISMISSED, described, waiting_text
 from transports.dialects.kit.readers import Reader
-from transports.dialects.mcp.elicitation import Origin, described, elicitation
+from transports.dialects.mcp.elicitation import Origin, elicitation
 from transports.dialects.mcp.notifications import note_activity, tell_progress
-from transports.dialects.mcp.open_calls import TERMINAL, OpenCall
+from transports.dialects.mcp.open_calls import OpenCall
 from transports.dialects.mcp.state import McpState
 
 HOW_TO_GO_ON = (
@@ -197,14 +197,6 @@ def _elicit(
         return jsonrpc.request(number, "elicitation/create", elicitation(request, origin))
 
     state.questions.ask(request, conversation, write)
-
-
-def waiting_text(request: ApprovalRequest) -> str:
-    known = request.approval_id
-    return (
-        f"waiting for an approval of {described(request)}; `greenroom approvals {known}` shows all of it; "
-        f"answer with `greenroom approve {known}` or the tool answer_approval"
-    )
 
 
 def _denied(request: ApprovalRequest) -> str:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Mapping
 
+from actors.events import APPROVAL_REQUESTS
 from actors.records import Record
 from actors.visible import visible
 from transports.jsonrpc import JsonObject
@@ -81,8 +82,7 @@ PARTS: Mapping[str, Callable[[JsonObject], str]] = {
     "exec_command_begin": _command,
     "exec_command_end": _ended,
     "patch_apply_begin": _patch,
-    "exec_approval_request": _asked,
-    "apply_patch_approval_request": _asked,
+    **dict.fromkeys(APPROVAL_REQUESTS, _asked),
     "approval_resolved": _answered,
     "plan_update": _plan,
     "error": lambda event: f"*Error: {event['message']}*",

@@ -83,7 +83,7 @@ def settle(house: House, conversation: Talk, chance: random.Random) -> None:
         for question in pending:
             caller = house.caller()
             decision = chance.choice([Decision.APPROVED, Decision.DENIED])
-            conversation.tell(AnswerApproval(caller, question.approval_id, decision))
+            conversation.tell(AnswerApproval(question.approval_id, decision), caller)
             answer = house.answer(caller, object)
             assert isinstance(answer, Answered | AlreadyAnswered)  # a turn that is being stopped withdraws it
             house.recorder.wait_for(partial(resolution, conversation, question.approval_id), "the resolution")

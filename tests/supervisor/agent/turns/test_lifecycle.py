@@ -82,7 +82,7 @@ def test_abandoning_a_conversation_ends_its_processes(house: House) -> None:
             heard.set()
 
     assert alive(token)
-    house.engine.runner.order(AbandonAgent(conversation.conversation), Registry())
+    house.engine.runner.abandon(AbandonAgent(conversation.conversation), Registry())
     assert heard.wait(10)
     assert not alive(token)
 

@@ -172,7 +172,8 @@ def test_an_environment_is_remembered_only_for_a_conversation_that_there_is() ->
 def test_a_subscription_that_was_refused_or_given_up_is_not_known_any_more() -> None:
     daemon = Scripted(replies={"Attach": lambda _: errors.InvalidInput("cursor 9 is not in 0..3", last_seq=3)})
     daemon.request("conversation/attach", {**NAMED, "after": 9})
-    assert daemon.dialect.subscription(daemon.last("Attach").subscription) is None
+    refused = daemon.request("conversation/detach", {"subscription": daemon.last("Attach").subscription}, 2)
+    assert "error" in (refused or {})
     daemon = prepared()
     name = daemon.answer("prepare")["result"]["subscription"]
     assert "result" in (daemon.request("conversation/detach", {"subscription": name}) or {})

@@ -7,8 +7,7 @@ import pytest
 
 from actors import events as ev
 from actors.ids import ApprovalId, CallId, ConversationId
-from actors.messages import AnswerApproval
-from actors.registry_messages import ToConversation
+from actors.messages import AnswerApproval, ToConversation
 from actors.settings import Decision
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import McpClient
@@ -30,7 +29,7 @@ def decisions(daemon: Daemon) -> list[Decision]:
 
 
 def answer_elsewhere(daemon: Daemon, conversation: ConversationId, approval: ApprovalId) -> None:
-    answer = AnswerApproval(None, approval, Decision.APPROVED, "somebody")
+    answer = AnswerApproval(approval, Decision.APPROVED, "somebody")
     daemon.mailboxes["registry"].tell(ToConversation(conversation, answer))
     daemon.settle()
 

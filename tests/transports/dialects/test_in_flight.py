@@ -1,7 +1,7 @@
 """Requests in flight are bounded."""
 
 from actors.errors import InvalidInput, Overloaded
-from transports.inflight import InFlight
+from transports.dialects.kit.in_flight import InFlight
 
 
 def test_beyond_the_limit_a_request_is_refused_as_retryable_and_not_kept() -> None:
