@@ -5,18 +5,17 @@ what would run and where, by the text that every surface has, and last what the 
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 from actors.events import ApplyPatchApprovalRequest, ApprovalRequest, ExecApprovalRequest
 from actors.ids import ConversationId
 from actors.settings import Decision
 from actors.visible import misread
 from transports import question
+from transports.jsonrpc import JsonObject
 from transports.quoting import quoted_command
 
 LINES_SHOWN = 200  # of a command or a patch, in the message; the middle of more is left out, and that is said
 SENTENCE_LENGTH = 200  # of a command that is read within a sentence; a longer one has lines of its own
-DESCRIBED_LENGTH = 300  # of what waits, where a client can only be told
 ACTIONS: dict[str, Decision | None] = {"accept": Decision.APPROVED, "decline": Decision.DENIED, "cancel": None}
 DECISIONS: dict[str, Decision | None] = {one.value: one for one in Decision if one is not Decision.WITHDRAWN}
 
@@ -31,7 +30,7 @@ class Origin:
     thread: ConversationId
 
 
-def elicitation(request: ApprovalRequest, origin: Origin) -> dict[str, Any]:
+def elicitation(request: ApprovalRequest, origin: Origin) -> JsonObject:
     """Params of `elicitation/create`."""
     kind, members = _for_codex(request, more_text=origin.more_text)
     return {
@@ -46,7 +45,7 @@ def elicitation(request: ApprovalRequest, origin: Origin) -> dict[str, Any]:
     }
 
 
-def _for_codex(request: ApprovalRequest, *, more_text: bool) -> tuple[dict[str, str], dict[str, Any]]:
+def _for_codex(request: ApprovalRequest, *, more_text: bool) -> tuple[JsonObject, JsonObject]:
     """The kind and what is asked, where Codex clients know the kind."""
     match request:
         case ExecApprovalRequest():
@@ -91,18 +90,7 @@ def _opening(request: ApprovalRequest) -> tuple[str, bool]:
             return f"The agent asks: {question.title(request.model_dump(mode='json'))}", False
 
 
-def described(request: ApprovalRequest) -> str:
-    """In a line, for progress: what, where, and what of it is not said."""
-    asked = request.model_dump(mode="json")
-    what = question.summary(asked)
-    left_out = len(what) - DESCRIBED_LENGTH
-    if left_out > 0:
-        what = f"{what[:DESCRIBED_LENGTH]}… ({left_out:,} more characters)"
-    where = f" in `{question.place(asked['cwd'])}`" if "cwd" in asked else ""
-    return f"`{what}`{where}{', outside the sandbox' if question.outside(asked) else ''}"
-
-
-def decision_of(result: Any) -> tuple[Decision | None, str]:
+def decision_of(result: object) -> tuple[Decision | None, str]:
     """Codex's own shape, or MCP's. None: the question was dismissed without a choice. What is neither is a no."""
     if isinstance(result, dict):
         known, said = (DECISIONS, result["decision"]) if "decision" in result else (ACTIONS, result.get("action"))
@@ -111,7 +99,7 @@ def decision_of(result: Any) -> tuple[Decision | None, str]:
     return Decision.DENIED, "the client's reply could not be read"
 
 
-def _tagged(changes: dict[str, Any]) -> dict[str, Any]:
+def _tagged(changes: JsonObject) -> JsonObject:
     """As Codex has written them since the autumn of 2025: the kind is a member, and what is deleted has a content."""
     kinds = {path: {"delete": {"content": ""}} if change == "delete" else change for path, change in changes.items()}
     return {path: {"type": kind, **change[kind]} for path, change in kinds.items() for kind in change}

@@ -9,8 +9,7 @@ from actors import events as ev
 from actors.effects import Slice
 from actors.errors import NotAllowed
 from actors.ids import ConversationId, ItemId
-from actors.messages import PassOn
-from actors.registry_messages import ToConversation
+from actors.messages import PassOn, ToConversation
 from actors.settings import ApprovalPolicy, Decision, ReadOnly, ReasoningEffort
 from tests.support.any_event import MountApprovalRequest
 from tests.transports.dialects.mcp.daemon import Daemon
@@ -284,8 +283,11 @@ def test_a_question_of_a_kind_that_codex_does_not_know_is_said_and_left_to_other
     daemon = Daemon()
     client = McpClient(daemon)
     conversation = new(client)
-    sink = client.dialect._desk.listeners[listen(client, conversation)].sink
-    said, left = sink.take(Slice(conversation, (), live=True, pending=(MountApprovalRequest(),)))
+    state = client.dialect._state
+    state.listeners[listen(client, conversation)].sink.take(
+        Slice(conversation, (), live=True, pending=(MountApprovalRequest(),))
+    )
+    said, left = state.taken()
     assert isinstance(said, Write)
     assert b"waiting for an approval of `mount /dev/sdb`" in said.data
     assert isinstance(left, Tell)

@@ -40,8 +40,7 @@ from tests.fakes.journal import FakeJournal
 from transports import requests as ask
 from transports.connection import Connection, Neighbours
 from transports.dialect import Client, Dialect
-from transports.messages import Asked
-from transports.messages import Served as ServedBySupervisor
+from transports.messages import Asked, Served
 from transports.switchboard import Switchboard
 from transports.wire import Gone, Parcel
 
@@ -225,7 +224,7 @@ class Daemon:
                 case Forward(conversation, command):
                     self._session(conversation).tell(command)
                 case ReplyTo():
-                    self.switchboard.post(effect.caller.connection, effect, self._registry)
+                    self.switchboard.post(effect.caller.connection, effect)
                 case _:
                     raise NotImplementedError(effect)
 
@@ -250,10 +249,12 @@ class Daemon:
                 self.answered.append(effect)
             case GiveInput():
                 self.given.append(effect)
-            case Deliver() | EndSubscription():
-                self.switchboard.post(effect.connection, effect, session)
+            case Deliver():
+                self.switchboard.deliver(effect, session)
+            case EndSubscription():
+                self.switchboard.post(effect.connection, effect)
             case ReplyTo():
-                self.switchboard.post(effect.caller.connection, effect, session)
+                self.switchboard.post(effect.caller.connection, effect)
                 if effect.settles:
                     self._registry.tell(Settle(effect.caller))
             case Settle():
@@ -287,7 +288,8 @@ class Daemon:
             answer: Any = serve(request) if serve is not None else None
         except GreenroomError as error:
             answer = error
-        asked.reply_to.tell(ServedBySupervisor(ask.Served(request.token, answer)))
+        if asked.caller is not None:
+            asked.reply_to.tell(Served(asked.caller, answer))
 
     def _make_settings(self, request: ask.MakeSettings) -> ask.SettingsMade:
         if request.profile is not None:

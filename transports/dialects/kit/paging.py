@@ -3,11 +3,12 @@
 import math
 from collections.abc import Sequence
 
+from actors.errors import InvalidInput
 from actors.records import Head
 
 
-class BadCursor(ValueError):
-    """The text is for the client."""
+class BadCursor(InvalidInput):
+    """The cursor is none of ours."""
 
 
 def page_of(heads: Sequence[Head], cursor: str | None, limit: int) -> tuple[list[Head], str | None]:

@@ -1,19 +1,20 @@
-"""Our events in the shapes that Codex clients of August 2025 decode strictly: their types, their members, no others.
+"""Our events as Codex clients of August 2025 decode them, strictly: their types, their members, and the lines.
 
 Pure. What they don't know is left out; the journal has it. A slice is translated once for all who read it.
 """
 
 import json
 from base64 import b64decode
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from actors.effects import Slice
 from actors.ids import TurnId
 from actors.records import Record
 from transports import jsonrpc
+from transports.jsonrpc import JsonObject
 
+SERVER = "codex-mcp-server"  # the name that Codex clients look for
 OUTPUT_LENGTH = 5120  # characters of each stream that the end of a command repeats
 ENCODED = "codex-2025-08"  # our key in a slice
 
@@ -79,7 +80,7 @@ def _type(record: Record, msg: bytes) -> str:
     return RENAMED.get(record.type, record.type)
 
 
-def seed_message(event: Mapping[str, Any]) -> dict[str, Any] | None:
+def seed_message(event: Mapping[str, object]) -> JsonObject | None:
     """An event's JSON object as those clients know it, or None."""
     kind = str(event.get("type"))
     kind = RENAMED.get(kind, kind)
@@ -105,26 +106,62 @@ def _messages(slice_: Slice) -> list[bytes]:
     return known.split(b"\n")
 
 
-def _line(event: Mapping[str, Any]) -> bytes:
+def _line(event: Mapping[str, object]) -> bytes:
     msg = seed_message(event)
-    return jsonrpc.line(msg).rstrip(b"\n") if msg is not None else b""
+    return encoded(msg) if msg is not None else b""
 
 
-def _chunk_as_numbers(msg: dict[str, Any]) -> dict[str, Any]:
+def _chunk_as_numbers(msg: JsonObject) -> JsonObject:
     return {**msg, "chunk": list(b64decode(msg["chunk"]))}
 
 
-def _short_output(msg: dict[str, Any]) -> dict[str, Any]:
+def _short_output(msg: JsonObject) -> JsonObject:
     return {**msg, "stdout": msg["stdout"][:OUTPUT_LENGTH], "stderr": msg["stderr"][:OUTPUT_LENGTH]}
 
 
-def _known_reason(msg: dict[str, Any]) -> dict[str, Any]:
+def _known_reason(msg: JsonObject) -> JsonObject:
     """A turn that failed, or was lost with a daemon, was interrupted by nobody: it ends as failed turns do there."""
     return msg if msg["reason"] in KNOWN_REASONS else {"type": "task_complete", "last_agent_message": None}
 
 
-ADAPTED: Mapping[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+ADAPTED: Mapping[str, Callable[[JsonObject], JsonObject]] = {
     "exec_command_output_delta": _chunk_as_numbers,
     "exec_command_end": _short_output,
     "turn_aborted": _known_reason,
 }
+
+
+# --- lines: put together from bytes that are JSON already -----------------------------------------------------------
+
+
+def event_notification(method: str, params: Mapping[str, object], msg: bytes) -> bytes:
+    """`params` come first, then the event as `msg`."""
+    head = jsonrpc.line(params)[:-2]
+    comma = b"," if params else b""
+    return _start(method) + head + comma + b'"msg":' + msg + b"}}\n"
+
+
+def listener_notification(kind: str, event_id: str, conversation: str, msg: bytes) -> bytes:
+    tail = jsonrpc.line({"conversationId": conversation})[1:-1]
+    event = jsonrpc.line({"id": event_id})[:-2] + b',"msg":' + msg + b"," + tail
+    return _start(f"codex/event/{kind}") + event + b"}\n"
+
+
+def initial_state(meta: Mapping[str, object], messages: list[bytes]) -> bytes:
+    events = b",".join(b'{"msg":' + msg + b"}" for msg in messages)
+    head = jsonrpc.line({"_meta": meta})[:-2]
+    return _start("notifications/initial_state") + head + b',"initial_state":{"events":[' + events + b"]}}}\n"
+
+
+def _start(method: str) -> bytes:
+    return jsonrpc.line({"jsonrpc": "2.0", "method": method})[:-2] + b',"params":'
+
+
+def history_of(messages: Iterable[bytes], left_out: int) -> list[bytes]:
+    """After an event that says how much of it is not shown."""
+    marker = {"type": "background_event", "message": f"{left_out} earlier events are not shown"}
+    return [encoded(marker), *messages] if left_out else list(messages)
+
+
+def encoded(msg: JsonObject) -> bytes:
+    return jsonrpc.line(msg).rstrip(b"\n")

@@ -10,27 +10,25 @@ from dataclasses import dataclass
 
 from actors.effects import Slice
 from actors.events import UserMessage, durable_adapter
-from actors.ids import Caller, ConversationId, RequestId, TurnId
-from transports.dialects.mcp.call import Call
+from actors.ids import ConversationId, RequestId, TurnId
+
+ProgressToken = int | str
 
 
 @dataclass(slots=True, eq=False)
-class TurnCall:
-    call: Call
+class OpenCall:
+    request: RequestId
     number: int
     by: str
     first: bool  # it began the conversation, so its turn goes by the request's id
+    progress: ProgressToken | None = None
     conversation: ConversationId | None = None
-    caller: Caller | None = None  # under which its input was sent; None before
+    sent: bool = False  # its words are with the conversation, which decides what a cancel means for them
     cancelled: bool = False
     activity: str = "starting"
     reports: int = 0
     notices: tuple[str, ...] = ()  # for the result, as many clients show no notifications
     remarks: tuple[str, ...] = ()  # for the model that called: what it can't know from the answer
-
-    @property
-    def request(self) -> RequestId:
-        return self.call.request
 
     def event_id(self, turn: TurnId | None) -> str:
         if turn is None:
@@ -38,32 +36,31 @@ class TurnCall:
         return str(self.request) if self.first else turn
 
 
-class Running:
+class OpenCalls:
     def __init__(self) -> None:
-        self._calls: dict[RequestId, TurnCall] = {}
-        self._owners: dict[TurnId, TurnCall] = {}
+        self._calls: dict[RequestId, OpenCall] = {}
+        self._owners: dict[TurnId, OpenCall] = {}
 
     def __len__(self) -> int:
         return len(self._calls)
 
-    def __iter__(self) -> Iterator[TurnCall]:
+    def __iter__(self) -> Iterator[OpenCall]:
         return iter(tuple(self._calls.values()))
 
-    def add(self, turn: TurnCall) -> None:
-        self._calls[turn.request] = turn
+    def add(self, call: OpenCall) -> None:
+        self._calls[call.request] = call
 
-    def remove(self, turn: TurnCall) -> None:
-        if self._calls.get(turn.request) is turn:
-            del self._calls[turn.request]
-        self._owners = {key: one for key, one in self._owners.items() if one is not turn}
+    def remove(self, call: OpenCall) -> None:
+        del self._calls[call.request]
+        self._owners = {turn: one for turn, one in self._owners.items() if one is not call}
 
-    def get(self, request: RequestId) -> TurnCall | None:
+    def get(self, request: RequestId) -> OpenCall | None:
         return self._calls.get(request)
 
-    def numbered(self, number: int) -> TurnCall | None:
+    def numbered(self, number: int) -> OpenCall | None:
         return next((one for one in self._calls.values() if one.number == number), None)
 
-    def of(self, conversation: ConversationId) -> list[TurnCall]:
+    def of(self, conversation: ConversationId) -> list[OpenCall]:
         """Oldest first."""
         return [one for one in self._calls.values() if one.conversation == conversation]
 
@@ -76,8 +73,8 @@ class Running:
                 if isinstance(message, UserMessage) and message.by in by:
                     self._owners[record.turn] = by[message.by]
 
-    def owner(self, conversation: ConversationId, turn: TurnId | None) -> TurnCall | None:
-        """Whose turn it is; failing that, the call that has waited longest."""
+    def owner(self, conversation: ConversationId, turn: TurnId | None) -> OpenCall | None:
+        """The call of this turn; failing that, the call that has waited longest."""
         owner = self._owners.get(turn) if turn is not None else None
         waiting = self.of(conversation)
         return owner or (waiting[0] if waiting else None)

@@ -1,10 +1,16 @@
-"""Conversation ids as clients write them: UUIDs in four spellings, and what to say to one that is none. Pure."""
+"""Conversations as clients name them: UUIDs in four spellings, addresses, ids of approvals. Pure."""
 
 import re
+from typing import Annotated
 from uuid import UUID
 
+from pydantic import AfterValidator
+
+from actors.errors import UnknownApproval
 from actors.ids import ConversationId
 
+PREFIX = "greenroom://conversation/"
+EVENTS = "/events"
 GROUPS = (8, 4, 4, 4, 12)
 DIGITS = 32
 
@@ -34,3 +40,29 @@ def conversation_id(text: str) -> ConversationId:
         if len(group) != length:
             raise ValueError(f"invalid group length in group {number}: expected {length}, found {len(group)}")
     return ConversationId(str(UUID(bare)))
+
+
+Id = Annotated[ConversationId, AfterValidator(conversation_id)]
+
+
+def uri_of(conversation: str) -> str:
+    return PREFIX + conversation
+
+
+def named_by(uri: str) -> tuple[ConversationId, bool] | None:
+    """The conversation and whether its events are meant, or None for what is no address of ours."""
+    rest = uri.removeprefix(PREFIX)
+    try:
+        conversation = conversation_id(rest.removesuffix(EVENTS))
+    except ValueError:
+        return None
+    return (conversation, rest.endswith(EVENTS)) if rest != uri else None
+
+
+def conversation_of(approval: str) -> ConversationId:
+    """An approval's id names its conversation, so it is found by whoever has it. Raises UnknownApproval."""
+    _, _, conversation = approval.partition("@")
+    try:
+        return ConversationId(str(UUID(conversation)))
+    except ValueError:
+        raise UnknownApproval(f"no approval {approval}") from None
