@@ -1,4 +1,5 @@
-"""What a conversation has done, as bare verbs that its shell carries out. Frozen all the way down: nobody copies.
+"""What a conversation has done, as bare verbs that its shell carries out. Frozen all the way down,
+but for the bytes that dialects keep in a `Slice`: nobody copies.
 
 An effect that is addressed to somebody is the message that this somebody gets: the core returns it, the shell
 delivers it.

@@ -3,10 +3,10 @@
     GreenroomError
     ├── Refusal                     expected: a reply value, never raised between actors
     │   ├── InvalidInput            ├── UnknownConversation     ├── AmbiguousConversation
-    │   ├── UnknownApproval         ├── AlreadyAnswered         ├── NothingToCancel
-    │   ├── Busy                    ├── WrongState              ├── NotAllowed
-    │   ├── QueueFull               ├── Overloaded              ├── Cancelled
-    │   ├── TurnFailed              └── NameTaken
+    │   ├── UnknownApproval         ├── AlreadyAnswered         ├── Busy
+    │   ├── WrongState              ├── NotAllowed              ├── QueueFull
+    │   ├── Overloaded              ├── Cancelled               ├── TurnFailed
+    │   └── NameTaken
     ├── JournalError                the durable log could not do what was asked
     │   ├── StorageFull             ├── StorageReadOnly         ├── StorageFailed
     │   ├── StorageLost             ├── SequenceConflict        ├── JournalTooNew
@@ -78,11 +78,6 @@ class AlreadyAnswered(Refusal):
 
     code = "already_answered"
     jsonrpc = -31004
-
-
-class NothingToCancel(Refusal):
-    code = "nothing_to_cancel"
-    jsonrpc = -31005
 
 
 class Busy(Refusal):
@@ -189,7 +184,7 @@ class ConfigError(GreenroomError):
 
 class MailboxFull(GreenroomError):
     code = "mailbox_full"
-    jsonrpc = -31010
+    jsonrpc = -31304
     retryable = True
 
 

@@ -6,12 +6,18 @@ out. Two families:
 
 * **durable** events get a `seq` and are committed before anybody sees them;
 * **deltas** have none: they are the unfinished tail of an item, and its finished event says everything again.
+
+What the program has to know of a type stands on its class: in its base, where the type checker holds it, or in a
+class variable. The tables at the end of this file are computed from that, so a new type is one class here and what
+`apply` makes of it.
 """
 
 from base64 import b64encode, urlsafe_b64decode
 from enum import StrEnum
+from functools import reduce
+from operator import or_
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, BeforeValidator, Field, PlainSerializer, TypeAdapter, WithJsonSchema
 
@@ -39,13 +45,30 @@ class Duration(BaseModel):
 class Event(BaseModel):
     model_config = FROZEN
 
+    activity: ClassVar[str] = ""  # what the conversation is busy with from then on, for people; empty: as before
+
+    type: str
+
+
+class DurableEvent(Event):
+    synced: ClassVar[bool] = False  # a power cut must not take it: something was said, decided, ended
+    headline: ClassVar[bool] = False  # after it the row that `ls` and a wake-up read is not true any more
+    terminal: ClassVar[bool] = False  # its turn is over
+    said_by_client: ClassVar[bool] = False  # it is as long as a client's message may be
+    read_by_models: ClassVar[bool] = False  # the transcript that a model gets depends on it
+
+
+class AgentEvent(DurableEvent):
+    """An agent may say it."""
+
 
 # --- the conversation ------------------------------------------------------------------
 
 
-class SessionConfigured(Event):
+class SessionConfigured(DurableEvent):
     """The first event of every conversation."""
 
+    synced = headline = True
     type: Literal["session_configured"] = "session_configured"
     session_id: ConversationId = Field(description="The conversation's id.")
     model: str = Field(description="The effective model.")
@@ -56,30 +79,35 @@ class SessionConfigured(Event):
     forked_from: str | None = Field(None, description="`ID@SEQ` of the conversation this one was forked from.")
 
 
-class SettingsChanged(Event):
+class SettingsChanged(DurableEvent):
+    headline = True
     type: Literal["settings_changed"] = "settings_changed"
     settings: Settings = Field(description="The settings of later turns.")
 
 
-class ConversationRenamed(Event):
+class ConversationRenamed(DurableEvent):
+    headline = True
     type: Literal["conversation_renamed"] = "conversation_renamed"
     name: str | None = Field(description="The new name; null removes it.")
 
 
-class ConversationArchived(Event):
+class ConversationArchived(DurableEvent):
+    synced = headline = True
     type: Literal["conversation_archived"] = "conversation_archived"
     archived: bool = Field(True, description="False unarchives it.")
 
 
-class ConversationFailed(Event):
+class ConversationFailed(DurableEvent):
     """The conversation was given up until somebody restarts it."""
 
+    synced = headline = True
     type: Literal["conversation_failed"] = "conversation_failed"
     message: str = Field(description="What went wrong, in one line.")
     traceback: str = Field("", description="Where in our code.")
 
 
-class ConversationRestarted(Event):
+class ConversationRestarted(DurableEvent):
+    synced = headline = read_by_models = True
     type: Literal["conversation_restarted"] = "conversation_restarted"
     by: str = Field("", description="The client that restarted it.")
     without_pictures: bool = Field(False, description="The model no longer gets the pictures of earlier messages.")
@@ -88,9 +116,10 @@ class ConversationRestarted(Event):
 # --- input -----------------------------------------------------------------------------
 
 
-class InputQueued(Event):
+class InputQueued(DurableEvent):
     """Input was accepted while a turn was running; a `user_message` with its id follows when it is taken."""
 
+    synced = headline = said_by_client = True
     type: Literal["input_queued"] = "input_queued"
     input_id: InputId = Field(description="The input's id.")
     policy: BusyPolicy = Field(description="steer: joins the running turn. enqueue, interrupt: gets its own.")
@@ -100,18 +129,23 @@ class InputQueued(Event):
     by: str = Field("", description="Which client sent it.")
 
 
-class InputWithdrawn(Event):
+class InputWithdrawn(DurableEvent):
+    synced = headline = True
     type: Literal["input_withdrawn"] = "input_withdrawn"
     input_id: InputId = Field(description="The input that no turn will run.")
     reason: str = Field("", description="Why.")
 
 
-class QueuePaused(Event):
+class QueuePaused(DurableEvent):
+    headline = True
+    activity = "waiting; the queue is paused since the last turn was interrupted"
     type: Literal["queue_paused"] = "queue_paused"
     queued: Whole = Field(description="How many inputs wait.")
 
 
-class QueueResumed(Event):
+class QueueResumed(DurableEvent):
+    headline = True
+    activity = "waiting"
     type: Literal["queue_resumed"] = "queue_resumed"
     queued: Whole = Field(description="How many inputs wait.")
 
@@ -122,9 +156,10 @@ class MessageKind(StrEnum):
     ENVIRONMENT_CONTEXT = "environment_context"
 
 
-class UserMessage(Event):
+class UserMessage(AgentEvent):
     """Input that a turn has taken: from here on it is part of what the model reads."""
 
+    synced = headline = said_by_client = read_by_models = True
     type: Literal["user_message"] = "user_message"
     message: str = Field(description="The words of the message.")
     kind: MessageKind = Field(MessageKind.PLAIN, description="plain: somebody said it. Others: we did.")
@@ -138,7 +173,9 @@ class UserMessage(Event):
 # --- the turn --------------------------------------------------------------------------
 
 
-class TaskStarted(Event):
+class TaskStarted(DurableEvent):
+    headline = read_by_models = True
+    activity = "thinking"
     type: Literal["task_started"] = "task_started"
     model_context_window: Whole | None = Field(None, description="Tokens that fit, where known.")
     settings: Settings | None = Field(
@@ -146,38 +183,42 @@ class TaskStarted(Event):
     )
 
 
-class TaskComplete(Event):
+class TaskComplete(DurableEvent):
+    synced = headline = terminal = True
     type: Literal["task_complete"] = "task_complete"
     last_agent_message: str | None = Field(None, description="The last thing the model said.")
 
 
-class TurnAborted(Event):
+class TurnAborted(DurableEvent):
+    synced = headline = terminal = True
     type: Literal["turn_aborted"] = "turn_aborted"
     reason: AbortReason = Field(description="interrupted, replaced by new input, failed in us, lost with the daemon.")
     message: str = Field("", description="More about it, for people.")
     by: tuple[str, ...] = Field((), description="The clients that asked for it.")
 
 
-class ErrorEvent(Event):
+class ErrorEvent(AgentEvent):
     type: Literal["error"] = "error"
     message: str = Field(description="What went wrong.")
 
 
-class StreamError(Event):
+class StreamError(AgentEvent):
     """The model's answer broke and will be asked for again."""
 
+    activity = "waiting to ask the model again"
     type: Literal["stream_error"] = "stream_error"
     message: str = Field(description="What broke, which try comes next and when.")
     attempt: Whole = Field(0, description="The number of the next try, from 1.")
     delay_ms: Whole = Field(0, description="How long until then.")
 
 
-class BackgroundEvent(Event):
+class BackgroundEvent(AgentEvent):
+    activity = "thinking"
     type: Literal["background_event"] = "background_event"
     message: str = Field(description="A notice that does not belong to the answer.")
 
 
-class TokenCount(Event):
+class TokenCount(AgentEvent):
     type: Literal["token_count"] = "token_count"
     input_tokens: Whole = Field(description="Tokens read by the model in this response.")
     cached_input_tokens: Whole | None = Field(None, description="How many of them came from its cache.")
@@ -189,7 +230,9 @@ class TokenCount(Event):
 # --- what the model says ---------------------------------------------------------------
 
 
-class AgentMessage(Event):
+class AgentMessage(AgentEvent):
+    read_by_models = True
+    activity = "thinking"
     type: Literal["agent_message"] = "agent_message"
     message: str = Field(description="What the model said.")
     item_id: ItemId = Field(ItemId(""), description="The message's item id.")
@@ -197,12 +240,14 @@ class AgentMessage(Event):
 
 
 class AgentMessageDelta(Event):
+    activity = "answering"
     type: Literal["agent_message_delta"] = "agent_message_delta"
     delta: str = Field(description="The next words.")
     item_id: ItemId = Field(ItemId(""), description="The message they belong to.")
 
 
-class AgentReasoning(Event):
+class AgentReasoning(AgentEvent):
+    activity = "thinking"
     type: Literal["agent_reasoning"] = "agent_reasoning"
     text: str = Field(description="One part of the summary.")
     item_id: ItemId = Field(ItemId(""), description="The reasoning's item id.")
@@ -215,12 +260,12 @@ class AgentReasoningDelta(Event):
     item_id: ItemId = Field(ItemId(""), description="The reasoning they belong to.")
 
 
-class AgentReasoningSectionBreak(Event):
+class AgentReasoningSectionBreak(AgentEvent):
     type: Literal["agent_reasoning_section_break"] = "agent_reasoning_section_break"
     item_id: ItemId = Field(ItemId(""), description="The reasoning that goes on in a new section.")
 
 
-class AgentReasoningRawContent(Event):
+class AgentReasoningRawContent(AgentEvent):
     type: Literal["agent_reasoning_raw_content"] = "agent_reasoning_raw_content"
     text: str = Field(description="Reasoning as the model wrote it.")
     item_id: ItemId = Field(ItemId(""), description="The reasoning's item id.")
@@ -233,9 +278,10 @@ class AgentReasoningRawContentDelta(Event):
     item_id: ItemId = Field(ItemId(""), description="The reasoning they belong to.")
 
 
-class ModelReasoning(Event):
+class ModelReasoning(AgentEvent):
     """A reasoning item as the model wants it back with the next request."""
 
+    read_by_models = True
     type: Literal["model_reasoning"] = "model_reasoning"
     item_id: ItemId = Field(description="The reasoning's item id.")
     id: str = Field(description="The model's own id of it.")
@@ -243,9 +289,10 @@ class ModelReasoning(Event):
     encrypted_content: str | None = Field(None, description="Data that only the model can read.")
 
 
-class ToolCall(Event):
+class ToolCall(AgentEvent):
     """The model asked for a tool. Exactly one `tool_output` with the same call id follows before the turn ends."""
 
+    read_by_models = True
     type: Literal["tool_call"] = "tool_call"
     call_id: CallId = Field(description="The model's id of the call.")
     item_id: ItemId = Field(description="The item that the call becomes.")
@@ -253,7 +300,8 @@ class ToolCall(Event):
     arguments: str = Field(description="The arguments as the model wrote them.")
 
 
-class ToolOutput(Event):
+class ToolOutput(AgentEvent):
+    read_by_models = True
     type: Literal["tool_output"] = "tool_output"
     call_id: CallId = Field(description="The call that this answers.")
     item_id: ItemId = Field(description="The call's item.")
@@ -262,8 +310,30 @@ class ToolOutput(Event):
 
 # --- commands and patches --------------------------------------------------------------
 
+Standing = tuple[tuple[str, ...], str]  # the same argv in the same directory
 
-class ExecApprovalRequest(Event):
+
+class ApprovalRequest(AgentEvent):
+    """A question for people. Each kind declares these members itself: their order is that of the stored bytes."""
+
+    synced = headline = read_by_models = True
+    activity = "waiting for an approval"
+    if TYPE_CHECKING:
+        call_id: CallId
+        reason: str | None
+        outside_sandbox: bool | None
+        approval_id: ApprovalId
+        item_id: ItemId
+        deadline_s: float | None
+        default: Decision
+
+    @property
+    def standing(self) -> Standing | None:
+        """What an answer for the whole session approves from then on; None: the next question is asked, too."""
+        return None
+
+
+class ExecApprovalRequest(ApprovalRequest):
     type: Literal["exec_approval_request"] = "exec_approval_request"
     call_id: CallId = Field(description="The call that waits.")
     command: tuple[str, ...] = Field(description="What would run.")
@@ -277,6 +347,10 @@ class ExecApprovalRequest(Event):
     )
     deadline_s: float | None = Field(None, description="Seconds until it is answered by default.")
     default: Literal[Decision.DENIED, Decision.ABORT] = Field(Decision.DENIED, description="That answer.")
+
+    @property
+    def standing(self) -> Standing:
+        return self.command, str(self.cwd)
 
 
 FileAdd = dict[Literal["add"], dict[Literal["content"], str]]
@@ -292,7 +366,7 @@ FileUpdate = dict[Literal["update"], UpdatedFile]
 FileChange = Literal["delete"] | FileAdd | FileUpdate
 
 
-class ApplyPatchApprovalRequest(Event):
+class ApplyPatchApprovalRequest(ApprovalRequest):
     type: Literal["apply_patch_approval_request"] = "apply_patch_approval_request"
     call_id: CallId = Field(description="The call that waits.")
     changes: dict[str, FileChange] = Field(description="Absolute path → what would become of the file.")
@@ -307,7 +381,9 @@ class ApplyPatchApprovalRequest(Event):
     default: Literal[Decision.DENIED, Decision.ABORT] = Field(Decision.DENIED, description="That answer.")
 
 
-class ApprovalResolved(Event):
+class ApprovalResolved(DurableEvent):
+    synced = headline = read_by_models = True
+    activity = "thinking"
     type: Literal["approval_resolved"] = "approval_resolved"
     approval_id: ApprovalId = Field(description="The question.")
     decision: Decision = Field(description="The answer; withdrawn when its turn ended first.")
@@ -355,7 +431,7 @@ ParsedCommand = (
 )
 
 
-class ExecCommandBegin(Event):
+class ExecCommandBegin(AgentEvent):
     type: Literal["exec_command_begin"] = "exec_command_begin"
     call_id: CallId = Field(description="The call that runs.")
     command: tuple[str, ...] = Field(description="What runs.")
@@ -389,7 +465,9 @@ class ExecCommandOutputDelta(Event):
     item_id: ItemId = Field(ItemId(""), description="The command's item id.")
 
 
-class ExecCommandEnd(Event):
+class ExecCommandEnd(AgentEvent):
+    read_by_models = True
+    activity = "thinking"
     type: Literal["exec_command_end"] = "exec_command_end"
     call_id: CallId = Field(description="The call that ran.")
     stdout: str = Field("", description="What it wrote, head and tail kept.")
@@ -399,7 +477,8 @@ class ExecCommandEnd(Event):
     item_id: ItemId = Field(ItemId(""), description="The command's item id.")
 
 
-class PatchApplyBegin(Event):
+class PatchApplyBegin(AgentEvent):
+    activity = "applying a patch"
     type: Literal["patch_apply_begin"] = "patch_apply_begin"
     call_id: CallId = Field(description="The call that is applied.")
     auto_approved: bool = Field(description="True when nobody was asked.")
@@ -407,7 +486,8 @@ class PatchApplyBegin(Event):
     item_id: ItemId = Field(ItemId(""), description="The patch's item id.")
 
 
-class PatchApplyEnd(Event):
+class PatchApplyEnd(AgentEvent):
+    activity = "thinking"
     type: Literal["patch_apply_end"] = "patch_apply_end"
     call_id: CallId = Field(description="The call that was applied.")
     stdout: str = Field("", description="What was done.")
@@ -416,7 +496,7 @@ class PatchApplyEnd(Event):
     item_id: ItemId = Field(ItemId(""), description="The patch's item id.")
 
 
-class TurnDiff(Event):
+class TurnDiff(AgentEvent):
     type: Literal["turn_diff"] = "turn_diff"
     unified_diff: str = Field(description="All that patches changed in this turn, git style.")
 
@@ -427,7 +507,7 @@ class PlanStep(BaseModel):
     status: Literal["pending", "in_progress", "completed"] = Field(description="How far it is.")
 
 
-class PlanUpdate(Event):
+class PlanUpdate(AgentEvent):
     type: Literal["plan_update"] = "plan_update"
     explanation: str | None = Field(None, description="Why the plan is what it is.")
     plan: tuple[PlanStep, ...] = Field(description="The steps in order.")
@@ -444,14 +524,14 @@ class McpInvocation(BaseModel):
     arguments: Any = Field(None, description="The arguments.")
 
 
-class McpToolCallBegin(Event):
+class McpToolCallBegin(AgentEvent):
     type: Literal["mcp_tool_call_begin"] = "mcp_tool_call_begin"
     call_id: CallId = Field(description="The call.")
     invocation: McpInvocation = Field(description="What is called.")
     item_id: ItemId = Field(ItemId(""), description="The call's item id.")
 
 
-class McpToolCallEnd(Event):
+class McpToolCallEnd(AgentEvent):
     type: Literal["mcp_tool_call_end"] = "mcp_tool_call_end"
     call_id: CallId = Field(description="The call.")
     invocation: McpInvocation = Field(description="What was called.")
@@ -467,66 +547,56 @@ class HistoryEntry(BaseModel):
     text: str = Field(description="What.")
 
 
-class GetHistoryEntryResponse(Event):
+class GetHistoryEntryResponse(DurableEvent):
     type: Literal["get_history_entry_response"] = "get_history_entry_response"
     offset: Whole = Field(description="Which entry.")
     log_id: Whole = Field(description="Of which log.")
     entry: HistoryEntry | None = Field(None, description="The entry, if there is one.")
 
 
-class ShutdownComplete(Event):
+class ShutdownComplete(DurableEvent):
     type: Literal["shutdown_complete"] = "shutdown_complete"
 
 
-ApprovalRequest = ExecApprovalRequest | ApplyPatchApprovalRequest
+# --- what the classes say, as tables ---------------------------------------------------
+
 
 Delta = AgentMessageDelta | AgentReasoningDelta | AgentReasoningRawContentDelta | ExecCommandOutputDelta
 
-DurableEvent = (
-    SessionConfigured
-    | SettingsChanged
-    | ConversationRenamed
-    | ConversationArchived
-    | ConversationFailed
-    | ConversationRestarted
-    | InputQueued
-    | InputWithdrawn
-    | QueuePaused
-    | QueueResumed
-    | UserMessage
-    | TaskStarted
-    | TaskComplete
-    | TurnAborted
-    | ErrorEvent
-    | StreamError
-    | BackgroundEvent
-    | TokenCount
-    | AgentMessage
-    | AgentReasoning
-    | AgentReasoningSectionBreak
-    | AgentReasoningRawContent
-    | ModelReasoning
-    | ToolCall
-    | ToolOutput
-    | ExecApprovalRequest
-    | ApplyPatchApprovalRequest
-    | ApprovalResolved
-    | ExecCommandBegin
-    | ExecCommandEnd
-    | PatchApplyBegin
-    | PatchApplyEnd
-    | TurnDiff
-    | PlanUpdate
-    | McpToolCallBegin
-    | McpToolCallEnd
-    | GetHistoryEntryResponse
-    | ShutdownComplete
-)
 
-AnyEvent = Annotated[DurableEvent | Delta, Field(discriminator="type")]
+def type_of(kind: type[Event]) -> str:
+    return str(kind.model_fields["type"].default)
+
+
+E = TypeVar("E", bound=Event)
+
+
+def kinds_of(family: type[E]) -> tuple[type[E], ...]:
+    """The event types of a family, in the order of this file."""
+    classes = (one for one in globals().values() if isinstance(one, type) and issubclass(one, family))
+    return tuple(one for one in classes if not one.model_fields["type"].is_required())
+
+
+DURABLE_EVENTS = kinds_of(DurableEvent)
+DELTAS: tuple[type[Delta], ...] = get_args(Delta)
+EVENTS: tuple[type[Event], ...] = (*DURABLE_EVENTS, *DELTAS)
+
+APPROVAL_REQUESTS = frozenset(map(type_of, kinds_of(ApprovalRequest)))
+TERMINAL = frozenset(type_of(kind) for kind in DURABLE_EVENTS if kind.terminal)
+READ_BY_MODELS = frozenset(type_of(kind) for kind in DURABLE_EVENTS if kind.read_by_models)
+ACTIVITIES = {type_of(kind): kind.activity for kind in EVENTS if kind.activity}
+
+if TYPE_CHECKING:
+    AnyApprovalRequest = ApprovalRequest
+    AnyDurableEvent = DurableEvent
+    AnyEvent = DurableEvent | Delta
+else:  # pydantic reads a family as the union of its members
+    AnyApprovalRequest = reduce(or_, kinds_of(ApprovalRequest))
+    AnyDurableEvent = Annotated[reduce(or_, DURABLE_EVENTS), Field(discriminator="type")]
+    AnyEvent = Annotated[reduce(or_, EVENTS), Field(discriminator="type")]
 
 event_adapter: TypeAdapter[DurableEvent | Delta] = TypeAdapter(AnyEvent)
-durable_adapter: TypeAdapter[DurableEvent] = TypeAdapter(Annotated[DurableEvent, Field(discriminator="type")])
+durable_adapter: TypeAdapter[DurableEvent] = TypeAdapter(AnyDurableEvent)
 
 
 class Envelope(BaseModel):

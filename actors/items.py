@@ -7,7 +7,7 @@ adjacently (`{"type": "text", "data": {"text": …}}`) and write `localImage`. R
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, Field, TypeAdapter
+from pydantic import BaseModel, BeforeValidator, Field
 
 from actors.settings import FROZEN
 
@@ -46,15 +46,6 @@ InputItem = Annotated[
     Annotated[TextItem | ImageItem | LocalImageItem, Field(discriminator="type")],
     BeforeValidator(untag),
 ]
-
-input_items: TypeAdapter[tuple[InputItem, ...]] = TypeAdapter(tuple[InputItem, ...])
-
-
-def adjacently_tagged(item: InputItem) -> dict[str, Any]:
-    """The spelling of the conversation methods."""
-    plain = item.model_dump(mode="json")
-    kind = plain.pop("type")
-    return {"type": "localImage" if kind == "local_image" else kind, "data": plain}
 
 
 def text_of(items: tuple[InputItem, ...]) -> str:

@@ -5,7 +5,7 @@ An agent has one batch of news under way; the next is sent when TakeMore says th
 
 from dataclasses import dataclass
 
-from actors.events import Delta, DurableEvent
+from actors.events import AgentEvent, Delta
 from actors.ids import ApprovalId, ConversationId, InputId, TurnId
 from actors.items import InputItem
 from actors.settings import BusyPolicy, Decision, Settings
@@ -53,7 +53,7 @@ class SuspendAgent:
 
 
 @dataclass(frozen=True, slots=True)
-class InputWaits:
+class OfferInput:
     """Something was said that the turn may take in, if it wants it before it is over."""
 
     turn: TurnId
@@ -104,7 +104,7 @@ class RestAgent:
 
 
 AgentOrder = (
-    RunAgent | StopAgent | SuspendAgent | InputWaits | GiveInput | AnswerAgent | AllStored | TakeMore | RestAgent
+    RunAgent | StopAgent | SuspendAgent | OfferInput | GiveInput | AnswerAgent | AllStored | TakeMore | RestAgent
 )
 
 
@@ -118,7 +118,7 @@ class StorageAwaited:
     """The agent is about to do what must not go unrecorded, and waits for AllStored."""
 
 
-AgentNews = DurableEvent | Delta | InputWanted | StorageAwaited
+AgentNews = AgentEvent | Delta | InputWanted | StorageAwaited
 
 
 @dataclass(frozen=True, slots=True)

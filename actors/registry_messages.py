@@ -87,7 +87,7 @@ class AllEnded:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Conversations that the journal has: all of them at start, later what was forked or imported.
+    """Heads of conversations that nobody serves: all there are at start, later what was forked or imported.
 
     `ended`: whom to tell, once, when none of them has a turn of the last daemon any more.
     """

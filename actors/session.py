@@ -56,7 +56,7 @@ from actors.orders import (
     AllStored,
     AnswerAgent,
     GiveInput,
-    InputWaits,
+    OfferInput,
     RestAgent,
     RunAgent,
     StopAgent,
@@ -223,7 +223,7 @@ class Session(Actor[SessionMessage]):
                 RunAgent()
                 | StopAgent()
                 | SuspendAgent()
-                | InputWaits()
+                | OfferInput()
                 | GiveInput()
                 | AllStored()
                 | AnswerAgent()

@@ -34,21 +34,21 @@ from actors.orders import (  # noqa: E402
 )
 from actors.settings import BusyPolicy, Settings  # noqa: E402
 from bench.model import SHAPES, cpu, floor, server  # noqa: E402
-from supervisor.agent.backends.model import Manner, Model, ModelBackend  # noqa: E402
+from supervisor.agent.backends.model import AgentOptions, Model, ModelBackend  # noqa: E402
 from supervisor.agent.backends.openai import OpenAiModel  # noqa: E402
 from supervisor.agent.environments import Around  # noqa: E402
-from supervisor.agent.history import Histories  # noqa: E402
 from supervisor.agent.model.client import ModelClient, build_http  # noqa: E402
 from supervisor.agent.model.endpoint import Endpoint, WireApi  # noqa: E402
-from supervisor.agent.model.history import ModelRequest, said  # noqa: E402
-from supervisor.agent.model.news import News  # noqa: E402
+from supervisor.agent.model.request import ModelRequest, said  # noqa: E402
+from supervisor.agent.model.stream_events import StreamEvent  # noqa: E402
 from supervisor.agent.processes import Processes  # noqa: E402
 from supervisor.agent.runner import Runner  # noqa: E402
 from supervisor.agent.sandbox import Sandbox  # noqa: E402
 from supervisor.agent.tools.patching import Patching  # noqa: E402
 from supervisor.agent.tools.shell import Shell, ShellLimits  # noqa: E402
 from supervisor.agent.tools.toolbox import Toolbox  # noqa: E402
-from supervisor.agent.transcript import Transcript  # noqa: E402
+from supervisor.agent.transcript import ModelTranscript  # noqa: E402
+from supervisor.agent.transcripts import TranscriptCache  # noqa: E402
 from tests.fakes.journal import FakeJournal  # noqa: E402
 from tests.support.house import House, provider  # noqa: E402
 
@@ -107,19 +107,19 @@ class OneModel:
 
 
 @contextlib.asynccontextmanager
-async def agent(home: Path, model: Model) -> AsyncIterator[tuple[Runner, Histories]]:
+async def agent(home: Path, model: Model) -> AsyncIterator[tuple[Runner, TranscriptCache]]:
     """The whole agent without the actors."""
     async with Processes(home / "ledger", "bench") as processes:
         sandbox = Sandbox()
         patching = Patching(sandbox)
         toolbox = Toolbox(Shell(processes, sandbox, patching, ShellLimits()), patching)
-        histories = Histories(FakeJournal())
-        backend = ModelBackend(OneModel(model), histories, toolbox, Manner(home), lambda _: Around({}))
-        yield Runner(asyncio.get_running_loop(), processes, lambda _: backend), histories
+        transcripts = TranscriptCache(FakeJournal())
+        backend = ModelBackend(OneModel(model), transcripts, toolbox, AgentOptions(home), lambda _: Around({}))
+        yield Runner(asyncio.get_running_loop(), processes, lambda _: backend), transcripts
 
 
-async def turn(runner: Runner, histories: Histories, prompt: str) -> None:
-    histories.keep(CONVERSATION, Transcript())
+async def turn(runner: Runner, transcripts: TranscriptCache, prompt: str) -> None:
+    transcripts.keep(CONVERSATION, ModelTranscript())
     taker = Taker(runner)
     asked = PendingInput(InputId("i"), (TextItem(text=prompt),), BusyPolicy.STEER)
     settings = Settings(model="mock-model", cwd=Path("/"))
@@ -132,13 +132,13 @@ async def deltas(base_url: str, count: int, home: Path) -> None:
     async with ModelClient() as client, await asyncio.to_thread(build_http) as http:
         for wire in WireApi:
             endpoint = Endpoint(base_url, wire)
-            async with agent(home, OpenAiModel(client, endpoint)) as (runner, histories):
+            async with agent(home, OpenAiModel(client, endpoint)) as (runner, transcripts):
                 for name, shape in SHAPES.items():
                     prompt = f"{shape} stream {count}"
                     request = ModelRequest("mock-model", "bench", (said("user", prompt),))
                     await floor(http, endpoint, request)  # has the server build its answer
                     bottom = await cpu(partial(floor, http, endpoint, request), count)
-                    whole = await cpu(partial(turn, runner, histories, prompt), count)
+                    whole = await cpu(partial(turn, runner, transcripts, prompt), count)
                     verdict = "" if whole - bottom <= TARGET_US else f"  OVER {TARGET_US}"
                     print(f"{f'{wire.value}, {name}':42} {bottom:7.1f} {whole:7.1f} {whole - bottom:7.1f}{verdict}")
 
@@ -146,7 +146,7 @@ async def deltas(base_url: str, count: int, home: Path) -> None:
 async def bare_model(base_url: str) -> list[float]:
     """Milliseconds of one-word answers, asked by the model client alone."""
 
-    async def ignore(_: Sequence[News]) -> None:
+    async def ignore(_: Sequence[StreamEvent]) -> None:
         pass
 
     took = []

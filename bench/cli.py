@@ -15,7 +15,7 @@ RUNS = 15
 LIMIT = 3.0
 CONVERSATIONS = 20
 BARE: tuple[str, ...] = (sys.executable, "-c", "import socket, json")
-PROGRAM: tuple[str, ...] = (sys.executable, "-m", "supervisor.cli.main")
+PROGRAM: tuple[str, ...] = (sys.executable, "-m", "supervisor.cli.app")
 VERBS: dict[str, tuple[str, ...]] = {
     "ls": ("ls",),
     "status": ("status",),

@@ -11,12 +11,6 @@ from supervisor.program import main
 
 
 def run() -> int:
-    # The daemon draws nothing, and structlog would load it for tracebacks: a tenth of the time to be ready.
-    sys.modules["rich"] = None  # type: ignore[assignment]  # how a module is made impossible to import
-    if "GREENROOM_CRASH_AT" in os.environ:  # only the tests of what a death leaves set it
-        from supervisor.crashing import arm
-
-        arm(os.environ)
     if "--detach" in sys.argv[1:]:
         detach()
     return main()

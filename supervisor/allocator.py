@@ -14,7 +14,7 @@ from actors.clock import Clock
 
 MMAP_THRESHOLD, ARENA_MAX = -3, -8  # names of mallopt(3)
 LARGE = 256 * 1024  # bytes; such a block has pages of its own, which go back when it is freed
-ARENAS = 2  # the loop computes, and workers one at a time: the interpreter's lock sees to that
+ARENAS = 1  # whatever thread has freed a block, any other may have it next: in two heaps each keeps gaps of its own
 TRIM_EVERY_S = 60.0  # half a millisecond each time
 
 

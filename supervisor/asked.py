@@ -2,12 +2,12 @@
 
 import json
 
+from actors.events import APPROVAL_REQUESTS
 from actors.ids import ApprovalId, ConversationId
 from actors.ports import Journal
 
 PAGE = 64
 BYTES = 1 << 30  # the whole page, however large its events are
-REQUESTS = {"exec_approval_request", "apply_patch_approval_request"}
 
 
 def asked(journal: Journal, conversation: ConversationId, approval: ApprovalId) -> tuple[int, float] | None:
@@ -20,7 +20,7 @@ def asked(journal: Journal, conversation: ConversationId, approval: ApprovalId) 
         if page is None:
             return None
         for record in reversed(page.records):
-            if record.type in REQUESTS and json.loads(record.body)["approval_id"] == approval:
+            if record.type in APPROVAL_REQUESTS and json.loads(record.body)["approval_id"] == approval:
                 return record.seq, record.ts
         if page.first_seq > start:
             return None

@@ -17,7 +17,7 @@ from supervisor.agent.processes import Command, Finished, NotStarted, Output, Pr
 from supervisor.agent.processes.output import Stream
 from supervisor.agent.safety.judge import confinement, judge_command
 from supervisor.agent.safety.names import plainly_named
-from supervisor.agent.safety.rules import Ask, Reject, Run
+from supervisor.agent.safety.rules import MayRun, MustAsk, Reject
 from supervisor.agent.sandbox import Sandbox
 from supervisor.agent.search_paths import outside
 
@@ -106,9 +106,9 @@ class Machine:
         mode, available = SandboxMode(sandbox.mode), self.sandbox.availability.ok
         plainly = not available and plainly_named(argv, self.around.env, sandbox, self.cwd)
         match judge_command(argv, policy, mode, sandbox_available=available, plainly_named=plainly):
-            case Run() as run:
+            case MayRun() as run:
                 return confinement(run, sandbox)
-            case Ask():
+            case MustAsk():
                 raise NotAllowed("it would need an approval, and nobody is asked for a command of its own")
             case Reject(text):
                 raise NotAllowed(text)

@@ -19,7 +19,7 @@ from actors.errors import GreenroomError
 from actors.ids import ConnectionId
 from supervisor import logs, notify
 from supervisor.bell import Bell, Wish
-from supervisor.config import Loaded
+from supervisor.config import LoadedConfig
 from supervisor.dialects import dialects, load_the_rest
 from supervisor.engine import Engine
 from supervisor.listening import give_up
@@ -45,7 +45,9 @@ WELL_S = 5.0  # for the loop to answer that it is there; it never does anything 
 class Daemon:
     """Each step of `start` has its undo; `stop` runs them backwards, with one log line each."""
 
-    def __init__(self, loaded: Loaded, paths: Paths, reread: Callable[[], Loaded], lock: DaemonLock) -> None:
+    def __init__(
+        self, loaded: LoadedConfig, paths: Paths, reread: Callable[[], LoadedConfig], lock: DaemonLock
+    ) -> None:
         """`lock` is held already, and is let go of as the last thing."""
         self._lock = lock
         self._paths = paths
@@ -191,9 +193,9 @@ def raise_descriptor_limit() -> None:
 
 
 def serve(
-    loaded: Loaded,
+    loaded: LoadedConfig,
     paths: Paths,
-    reread: Callable[[], Loaded],
+    reread: Callable[[], LoadedConfig],
     lock: DaemonLock,
     ready: Callable[[], None],
     *,

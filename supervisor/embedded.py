@@ -20,7 +20,7 @@ from actors.errors import GreenroomError
 from actors.ids import ConnectionId
 from supervisor import logs
 from supervisor.bell import Bell, Wish
-from supervisor.config import Loaded, load
+from supervisor.config import LoadedConfig, load
 from supervisor.dialects import dialects
 from supervisor.engine import Engine
 from supervisor.health import Look
@@ -69,7 +69,7 @@ def serve(said: Mapping[str, Any], dialect: str = "mcp") -> int:
 
 
 class Embedded:
-    def __init__(self, paths: Paths, loaded: Loaded, looks: Sequence[Look] = ()) -> None:
+    def __init__(self, paths: Paths, loaded: LoadedConfig, looks: Sequence[Look] = ()) -> None:
         self._loaded = loaded
         self._over = False
         self._bell = Bell()

@@ -31,23 +31,23 @@ from actors.session import Surroundings
 from actors.settings import Decision
 from actors.shared import SharedThread, soon
 from supervisor.agent.backends import Backend
-from supervisor.agent.backends.model import Manner, ModelBackend
+from supervisor.agent.backends.model import AgentOptions, ModelBackend
 from supervisor.agent.bounds import Bounds
 from supervisor.agent.environments import Around, Environments
-from supervisor.agent.history import Histories
 from supervisor.agent.model.client import ModelClient
-from supervisor.agent.notify import Notifier
 from supervisor.agent.processes import Processes, sweep_last_life
 from supervisor.agent.runner import Runner
 from supervisor.agent.sandbox import Sandbox
 from supervisor.agent.tools.patching import Patching
 from supervisor.agent.tools.shell import Shell, ShellLimits
 from supervisor.agent.tools.toolbox import Toolbox
+from supervisor.agent.transcripts import TranscriptCache
+from supervisor.agent.turn_hook import TurnHook
 from supervisor.allocator import Trimming, keep_little
 from supervisor.awaiting import Awaited, done_in_time
 from supervisor.bell import Bell, Wish
 from supervisor.chores import Chores
-from supervisor.config import Config, Loaded
+from supervisor.config import Config, LoadedConfig
 from supervisor.feed import Feed, Overheard
 from supervisor.health import Health, Look
 from supervisor.housekeeping import Housekeeping
@@ -74,7 +74,7 @@ class Engine:
 
     def __init__(
         self,
-        loaded: Loaded,
+        loaded: LoadedConfig,
         paths: Paths,
         environ: Mapping[str, str],
         outbox: Outbox,
@@ -198,7 +198,7 @@ class Engine:
         """What the first turn would wait for, when everybody can be served already."""
         self.loop.loop.call_soon_threadsafe(self._models.prepare)
 
-    def reload(self, loaded: Loaded) -> None:
+    def reload(self, loaded: LoadedConfig) -> None:
         """From the next turn on; `config.changes` has the keys that need a new start.
 
         A file that is gone changes nothing: its sandbox and its policies must not turn into defaults by accident.
@@ -216,7 +216,7 @@ class Engine:
         return {
             **{actor.name: actor.statistics() for actor in self._staff},
             "agents": self.runner.statistics(),
-            "histories": self.histories.statistics(),
+            "histories": self.transcripts.statistics(),
             "processes": self.processes.statistics(),
         }
 
@@ -235,7 +235,7 @@ class Engine:
     def _forget(self, conversation: ConversationId) -> None:
         """On the journalist's thread: it was deleted, and with it goes what is only in memory."""
         self.environments.forget(conversation)
-        self.loop.loop.call_soon_threadsafe(self.histories.forget, conversation)
+        self.loop.loop.call_soon_threadsafe(self.transcripts.forget, conversation)
 
     def _surroundings(self, registry: Ref[RegistryInput]) -> Surroundings:
         greenroom = self.config.greenroom
@@ -265,26 +265,25 @@ class Engine:
     async def _start_agents(self) -> None:
         """On the loop thread, which spawns every child."""
         ledger, instance = Path(self.paths.ledger_file), self.paths.state
-        swept = await sweep_last_life(ledger, instance)
-        if swept.ended:
-            log.warning("processes.swept", ended=swept.ended)
+        if ended := await sweep_last_life(ledger, instance):
+            log.warning("processes.swept", ended=ended)
         grace_s = self.config.greenroom.interrupt_grace_ms / 1000
         self.processes = await Processes(ledger, instance, grace_s, guarded=True).__aenter__()
         self._client = ModelClient(bounds=self._bounds)
         _ = self.sandbox.availability  # found out by trying, now rather than in the first turn
-        self.histories = Histories(self.journal, self._bounds)
+        self.transcripts = TranscriptCache(self.journal, self._bounds)
         self._models = Models(self._client, lambda: self.loaded, self.environments.of, self._environ)
         self._backend = self._model_backend()
-        self._notifier = Notifier(
+        self._turn_hook = TurnHook(
             lambda: self.config.notify, lambda one: self.environments.for_notices(one, self.config)
         )
         self.runner = Runner(
-            self.loop.loop, self.processes, self._backend_for, self._notifier.completed, self.histories.forget
+            self.loop.loop, self.processes, self._backend_for, self._turn_hook.completed, self.transcripts.forget
         )
 
     async def _stop_agents(self) -> None:
         await self.runner.close()
-        await self._notifier.close()
+        await self._turn_hook.close()
         await self.processes.__aexit__()
         await self._client.aclose()
 
@@ -311,7 +310,7 @@ class Engine:
                 history_bytes=limits.command_output_bytes,
             ),
         )
-        manner = Manner(
+        options = AgentOptions(
             home=Path(self.paths.config),
             guide_bytes=config.project_doc_max_bytes,
             show_raw_reasoning=config.show_raw_agent_reasoning,
@@ -322,9 +321,9 @@ class Engine:
         )
         return ModelBackend(
             self._models,
-            self.histories,
+            self.transcripts,
             Toolbox(shell, patching),
-            manner,
+            options,
             self._around,
             self._bounds,
         )

@@ -15,7 +15,7 @@ from actors.errors import GreenroomError
 from actors.journal_messages import Chore, ChoreDone
 from actors.messages import Address
 from actors.registry_messages import Trim
-from supervisor.config.own import Retention as Wanted
+from supervisor.config.own import RetentionTable
 from supervisor.journal.retention import Retention
 
 FIRST_S = 60.0  # after the start, when clients have what they came for
@@ -35,7 +35,7 @@ class Housekeeping:
         journalist: Address[Chore],
         registry: Address[Trim],
         clock: Clock,
-        wanted: Callable[[], Wanted],
+        wanted: Callable[[], RetentionTable],
         every_s: float = EVERY_S,
     ) -> None:
         self._prune = prune
@@ -64,7 +64,7 @@ class Housekeeping:
             self._trim(wanted, now)
         self._journalist.tell(Chore(lambda: self._prune(now, policy), self))
 
-    def _trim(self, wanted: Wanted, now: float) -> None:
+    def _trim(self, wanted: RetentionTable, now: float) -> None:
         if wanted.max_conversations or wanted.max_age_days:
             too_old = now - wanted.max_age_days * DAY_S if wanted.max_age_days else None
             self._registry.tell(Trim(wanted.max_conversations or None, too_old))
@@ -86,7 +86,7 @@ class Housekeeping:
         self._clock.after(self._every_s, self, _LOOK)
 
 
-def retention(wanted: Wanted) -> Retention:
+def retention(wanted: RetentionTable) -> Retention:
     """Where nothing is to be forgotten, the disk is still rid of what was deleted."""
     return Retention(
         max_age_s=wanted.max_age_days * DAY_S if wanted.max_age_days else None, max_events=wanted.max_events or None

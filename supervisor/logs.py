@@ -4,16 +4,12 @@
 wire. What is logged is redacted on the way out, so no caller can forget to. Any thread may log.
 """
 
-import contextlib
-import contextvars
-import functools
 import logging
 import os
 import sys
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ParamSpec, TextIO, TypeVar
+from typing import TextIO
 
 import structlog
 from structlog.stdlib import ProcessorFormatter
@@ -24,9 +20,6 @@ from supervisor.log_redaction import redact
 
 # Ours at the level asked for; everybody else's (httpx, asyncio, pykka) only from a warning on.
 OURS = ("actors", "greenroom", "supervisor", "transports")
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 # Runs on the caller's thread before the record exists: context must be taken there, and nothing here can fail.
 _EARLY: tuple[Processor, ...] = (
@@ -99,25 +92,6 @@ def silence() -> None:
     _route([logging.NullHandler()], logging.CRITICAL)
 
 
-@contextlib.contextmanager
-def bound(**context: object) -> Iterator[None]:
-    """A block whose records all have this context (conversation, turn, …), those of tasks started inside too."""
-    with structlog.contextvars.bound_contextvars(**context):
-        yield
-
-
-def carrying(function: Callable[P, R]) -> Callable[P, R]:
-    """The function with the context of now, for another thread: a thread does not inherit it."""
-    context = contextvars.copy_context()
-
-    @functools.wraps(function)
-    def run(*args: P.args, **kwargs: P.kwargs) -> R:
-        # A copy of the copy: one context can't be entered twice at once, and the result may be called from many.
-        return context.copy().run(function, *args, **kwargs)
-
-    return run
-
-
 def _formatter(renderer: Processor) -> logging.Formatter:
     return ProcessorFormatter(
         foreign_pre_chain=list(_EARLY),
@@ -132,7 +106,10 @@ def _formatter(renderer: Processor) -> logging.Formatter:
 
 
 def _for_people(*, colours: bool) -> Processor:
-    return structlog.dev.ConsoleRenderer(colors=colours, timestamp_key="ts", pad_event_to=28)
+    plain = structlog.dev.plain_traceback  # whatever else is installed beside us
+    return structlog.dev.ConsoleRenderer(
+        colors=colours, timestamp_key="ts", pad_event_to=28, exception_formatter=plain
+    )
 
 
 def _route(handlers: list[LogFile | Terminal] | list[logging.NullHandler], level: int) -> None:

@@ -11,7 +11,7 @@ from supervisor.agent.backends.openai import OpenAiModel
 from supervisor.agent.model.client import ModelClient
 from supervisor.agent.model.endpoint import Endpoint, WireApi
 from supervisor.agent.model.errors import Rejected
-from supervisor.config import Loaded, Provider, choose_provider, provider_named
+from supervisor.config import LoadedConfig, Provider, choose_provider, provider_named
 
 DEMO = "demo"
 
@@ -25,7 +25,7 @@ class Models:
     def __init__(
         self,
         client: ModelClient,
-        loaded: Callable[[], Loaded],
+        loaded: Callable[[], LoadedConfig],
         environment_of: Callable[[ConversationId], Mapping[str, str]],
         environ: Mapping[str, str],
     ) -> None:

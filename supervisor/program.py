@@ -70,11 +70,11 @@ def parser() -> argparse.ArgumentParser:
 
 def _run(chosen: argparse.Namespace, paths: Paths, lock: DaemonLock, ready: Callable[[], None]) -> None:
     gc.disable()  # what is loaded stays: to look through it for rubbish, again and again, is a tenth of a start
-    from supervisor.config import Loaded, load, parse_overrides
+    from supervisor.config import LoadedConfig, load, parse_overrides
 
     overrides = parse_overrides(chosen.overrides)
 
-    def read() -> Loaded:
+    def read() -> LoadedConfig:
         return load(chosen.config, overrides, chosen.profile)
 
     loaded = read()

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from supervisor.agent.sandbox import Protection
-from supervisor.config import Loaded
+from supervisor.config import LoadedConfig
 from supervisor.paths import Paths, codex_config_file, config_files, usual_places
 
 
-def protection(loaded: Loaded, paths: Paths, environ: Mapping[str, str]) -> Protection:
+def protection(loaded: LoadedConfig, paths: Paths, environ: Mapping[str, str]) -> Protection:
     """Every file that configuration is or could be read from, what it has read or run, journal, locks, sockets.
 
     Also by a program that is started without the variables that this one was started with, as editors do it.

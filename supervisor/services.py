@@ -30,7 +30,15 @@ from supervisor.asked import asked
 from supervisor.awaiting import Awaited
 from supervisor.branching import check_name, forked, guest, taken_in
 from supervisor.codex_services import Machine
-from supervisor.config import Arguments, Loaded, choose_provider, differences, load, overrides_from_json, settings_for
+from supervisor.config import (
+    Arguments,
+    LoadedConfig,
+    choose_provider,
+    differences,
+    load,
+    overrides_from_json,
+    settings_for,
+)
 from supervisor.config.ceiling import Ceiling, check_overrides
 from supervisor.config.complain import HIDDEN, is_secret
 from supervisor.config.derive import sandbox_policy, working_directory
@@ -39,7 +47,7 @@ from supervisor.config.providers import insist_on_a_model
 from supervisor.engine import Engine
 from supervisor.environment import command_environment
 from supervisor.file_search import search
-from supervisor.journal.export import Place, import_, piece
+from supervisor.journal.export import ExportPosition, import_, piece
 from supervisor.journal.failures import typed
 from supervisor.journal.opening import size_on_disk
 from supervisor.uploads import SpooledRecords, Uploads
@@ -52,7 +60,6 @@ from transports.switchboard import Switchboard
 log = structlog.get_logger()
 
 ARGUMENTS = tuple(one.name for one in fields(Arguments))
-STATISTICS_S = 1.0  # actors never wait, so this is for a machine that is very busy
 
 
 class Services:
@@ -62,7 +69,7 @@ class Services:
         switchboard: Switchboard,
         identity: Identity,
         stop: Callable[[float], None],
-        reread: Callable[[], Loaded] = load,
+        reread: Callable[[], LoadedConfig] = load,
     ) -> None:
         self._engine = engine
         self._switchboard = switchboard
@@ -304,9 +311,9 @@ class Services:
         return ask.AskedFound(tuple(places))
 
     async def _export(self, request: ask.Export) -> ask.Exported:
-        place = Place(*request.place) if request.place else None
+        place = ExportPosition(*request.place) if request.place else None
         found = await asyncio.to_thread(piece, self._engine.journal, request.conversation, place)
-        return ask.Exported(tuple(found.lines), found.place, found.partial)
+        return ask.Exported(tuple(found.lines), found.position, found.partial)
 
     async def _import(self, request: ask.Import, client: Client) -> ask.Stored | ask.Plain:
         key = (client.connection, request.upload or f"{id(request)}")

@@ -25,7 +25,8 @@ NO_BATCHES = "a batch is not supported; send each message on a line of its own"
 LONG = 64 * 1024  # bytes of a line: counting its brackets takes longer than following them
 DEPTH_LIMIT = 128  # far below the interpreter's own bound, so that what was read can be walked and written again
 
-Params = dict[str, Any] | list[Any] | None
+JsonObject = dict[str, Any]
+Params = JsonObject | list[Any] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +138,7 @@ def _id_of(value: Any) -> RequestId | None:
     return request if isinstance(request, int | str) and not isinstance(request, bool) else None
 
 
-def _call(value: dict[str, Any], known: RequestId | None) -> Message:
+def _call(value: JsonObject, known: RequestId | None) -> Message:
     method, params = value["method"], value.get("params")
     if not isinstance(method, str):
         return Malformed(INVALID_REQUEST, "method is not a string", known)
@@ -212,7 +213,7 @@ def result(request: RequestId, value: Any) -> bytes:
 
 
 def error(request: RequestId | None, code: int, message: str, data: Any = None) -> bytes:
-    body: dict[str, Any] = {"code": code, "message": message}
+    body: JsonObject = {"code": code, "message": message}
     if data is not None:
         body["data"] = data
     return line({"jsonrpc": "2.0", "id": request, "error": body})
@@ -225,14 +226,14 @@ def refused(request: RequestId | None, why: GreenroomError) -> bytes:
 
 
 def request(request_id: RequestId, method: str, params: Params = None) -> bytes:
-    body: dict[str, Any] = {"jsonrpc": "2.0", "id": request_id, "method": method}
+    body: JsonObject = {"jsonrpc": "2.0", "id": request_id, "method": method}
     if params is not None:
         body["params"] = params
     return line(body)
 
 
 def notification(method: str, params: Params = None) -> bytes:
-    body: dict[str, Any] = {"jsonrpc": "2.0", "method": method}
+    body: JsonObject = {"jsonrpc": "2.0", "method": method}
     if params is not None:
         body["params"] = params
     return line(body)

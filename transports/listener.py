@@ -85,11 +85,6 @@ class Listener:
         self._inode = None
         self._drop_reserve()
 
-    def hang_up_all(self, reason: str) -> None:
-        """Also on those who never said hello."""
-        for wire in tuple(self._wires):
-            wire.hang_up(reason)
-
     # --- the socket -----------------------------------------------------------------------------------------------
 
     def _bind(self) -> None:

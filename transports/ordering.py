@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from actors.answers import Attached, Interrupted, TurnResult
 from actors.effects import Deliver, ReplyTo
 from actors.errors import GreenroomError
+from actors.events import TERMINAL
 from actors.ids import Caller, ConversationId, SubscriptionId, TurnId
 from actors.messages import Attach, Detach, ToConversation
 from actors.registry_messages import RegistryInput, ToRegistry, WatchList
 
-TERMINAL = frozenset({"task_complete", "turn_aborted"})
 ENDS_KEPT = 8  # an answer follows the end of its turn at once, so one would nearly do
 
 

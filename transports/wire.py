@@ -1,7 +1,7 @@
 """The seam between a connection and its client's end: what may be asked of an end, and what its owner is told.
 
-Implemented over descriptors (sockets, standard input and output) and in memory. The owner calls on its own thread,
-which is the loop's, and nothing waits.
+Implemented over descriptors: sockets, standard input and output. The owner calls on its own thread, which is the
+loop's, and nothing waits.
 """
 
 from collections.abc import Callable, Sequence

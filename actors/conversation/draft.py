@@ -15,35 +15,6 @@ from actors.ids import Caller, TurnId
 from actors.records import Append, Record
 from actors.shortening import shortened
 
-# A power cut must not take these: what somebody said, what somebody decided, how something ended.
-DURABLE = (
-    ev.SessionConfigured,
-    ev.UserMessage,
-    ev.InputQueued,
-    ev.InputWithdrawn,
-    ev.ExecApprovalRequest,
-    ev.ApplyPatchApprovalRequest,
-    ev.ApprovalResolved,
-    ev.TaskComplete,
-    ev.TurnAborted,
-    ev.ConversationFailed,
-    ev.ConversationRestarted,
-    ev.ConversationArchived,
-)
-
-# After these the row that `ls` and a wake-up read is not true any more.
-HEADLINES = (
-    *DURABLE,
-    ev.SettingsChanged,
-    ev.ConversationRenamed,
-    ev.QueuePaused,
-    ev.QueueResumed,
-    ev.TaskStarted,
-)
-
-# What a client said is as long as its message was allowed to be.
-SAID = (ev.UserMessage, ev.InputQueued)
-
 
 class Draft:
     """Collects events and effects, and keeps the facts true to the events at every moment."""
@@ -79,8 +50,8 @@ class Draft:
         facts = apply(self.facts, event, self.now, turn)
         record = Record(facts.seq, self.now, turn, event.type, body)
         self._records.append(record)
-        self._durable = self._durable or isinstance(event, DURABLE)
-        self._headline = self._headline or isinstance(event, HEADLINES)
+        self._durable = self._durable or event.synced
+        self._headline = self._headline or event.headline
         self.state.facts = facts
         self.state.window = (*self.state.window, record)
         item = getattr(event, "item_id", None)
@@ -142,5 +113,5 @@ def _written(event: ev.DurableEvent) -> tuple[ev.DurableEvent, bytes]:
 
 def _bounded(event: ev.DurableEvent, body: bytes, limits: Limits) -> tuple[ev.DurableEvent, bytes]:
     """What is stored can be read again, whatever it is: the texts of an event that is too long lose their middle."""
-    short = shortened(body, limits.said_bytes if isinstance(event, SAID) else limits.event_bytes)
+    short = shortened(body, limits.said_bytes if event.said_by_client else limits.event_bytes)
     return (event, body) if short is body else (ev.durable_adapter.validate_json(short), short)

@@ -47,7 +47,7 @@ class TurnFacts:
     inputs: tuple[InputId, ...] = ()
     items: tuple[tuple[ItemId, OpenItem], ...] = ()
     calls: tuple[tuple[CallId, ItemId], ...] = ()
-    approvals: tuple[ev.ApprovalRequest, ...] = ()
+    approvals: tuple[ev.AnyApprovalRequest, ...] = ()
     granted: tuple[ItemId, ...] = ()  # approved, and not begun since
 
     @property
@@ -80,7 +80,7 @@ class Facts:
     turn: TurnFacts | None = None
     pending: tuple[PendingInput, ...] = ()
     paused: bool = False
-    standing: tuple[tuple[tuple[str, ...], str], ...] = ()
+    standing: tuple[ev.Standing, ...] = ()
     answered: tuple[tuple[ApprovalId, Decision, str], ...] = ()
     keys: tuple[Key, ...] = ()
     preview: str = ""
@@ -103,8 +103,8 @@ class Facts:
         return next((request for request in self.asked if request.approval_id == approval), None)
 
     def is_standing(self, request: ev.ApprovalRequest) -> bool:
-        """Approved for the session before: the same argv in the same directory."""
-        return isinstance(request, ev.ExecApprovalRequest) and (request.command, str(request.cwd)) in self.standing
+        """Approved for the session before."""
+        return request.standing in self.standing
 
 
 def unborn(conversation: ConversationId) -> Facts:
@@ -185,7 +185,7 @@ def _apply_user_message(facts: Facts, event: ev.UserMessage, ts: float, turn: Tu
 
 def _apply_to_turn(facts: Facts, turn: TurnFacts, event: ev.DurableEvent) -> Facts:
     match event:
-        case ev.ExecApprovalRequest() | ev.ApplyPatchApprovalRequest():
+        case ev.ApprovalRequest():
             turn = replace(turn, approvals=(*turn.approvals, event))
         case ev.ApprovalResolved():
             facts = _remember_answer(facts, event)
@@ -223,14 +223,10 @@ def _remember_answer(facts: Facts, event: ev.ApprovalResolved) -> Facts:
     answered = (*facts.answered, (event.approval_id, event.decision, event.by))[-ANSWERS_KEPT:]
     asked = facts.approval(event.approval_id)
     standing = facts.standing
-    for_session = event.decision is Decision.APPROVED_FOR_SESSION
-    if for_session and isinstance(asked, ev.ExecApprovalRequest) and _length(asked) <= STANDING_LENGTH:
-        standing = (*standing, (asked.command, str(asked.cwd)))[-STANDING_KEPT:]
+    approved = asked.standing if asked and event.decision is Decision.APPROVED_FOR_SESSION else None
+    if approved is not None and sum(map(len, approved[0])) <= STANDING_LENGTH:
+        standing = (*standing, approved)[-STANDING_KEPT:]
     return replace(facts, answered=answered, standing=standing)
-
-
-def _length(asked: ev.ExecApprovalRequest) -> int:
-    return sum(map(len, asked.command))
 
 
 def _remember(facts: Facts, key: str | None, taken: InputId, ts: float, turn: TurnId | None) -> tuple[Key, ...]:

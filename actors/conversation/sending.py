@@ -15,7 +15,7 @@ from actors.errors import Busy, Cancelled, InvalidInput, Overloaded, QueueFull, 
 from actors.ids import ConnectionId, InputId
 from actors.items import says_nothing, size_of
 from actors.messages import CancelRequest, ResumeQueue, Send, WithdrawInput
-from actors.orders import InputWaits, PendingInput
+from actors.orders import OfferInput, PendingInput
 from actors.settings import AbortReason, BusyPolicy
 
 CALLER_GONE = "caller_gone"  # the timer's name
@@ -95,7 +95,7 @@ def _send_to_busy(draft: Draft, waiting: PendingInput) -> None:
         case BusyPolicy.STEER | BusyPolicy.REJECT:
             _queue(draft, waiting)
             if run is not None:
-                draft.when_stored(InputWaits(run.turn))
+                draft.when_stored(OfferInput(run.turn))
         case BusyPolicy.ENQUEUE:
             _queue(draft, waiting)
         case BusyPolicy.INTERRUPT:

@@ -7,7 +7,7 @@ from actors.conversation.state import Run, Stage
 from actors.ids import ItemId, TurnId
 from actors.items import words_of
 from actors.orders import (
-    InputWaits,
+    OfferInput,
     PendingInput,
     RunAgent,
 )
@@ -39,7 +39,7 @@ def run_agent(draft: Draft, order: RunAgent) -> None:
     draft.state.run = Run(order.turn, Stage.RUNNING if draft.is_stored else Stage.HELD)
     draft.when_stored(order)
     if draft.facts.steering:  # said while it waited for an answer
-        draft.when_stored(InputWaits(order.turn))
+        draft.when_stored(OfferInput(order.turn))
 
 
 def emit_user_message(draft: Draft, waiting: PendingInput) -> None:

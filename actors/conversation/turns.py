@@ -30,24 +30,6 @@ from actors.settings import BusyPolicy, Decision
 UNSTORED_RECORDS = 512  # events of one conversation under way to the journal
 UNSTORED_BYTES = 1 << 20
 
-AGENT_EVENTS = (
-    ev.UserMessage,
-    ev.ErrorEvent,
-    ev.BackgroundEvent,
-    ev.TokenCount,
-    ev.AgentMessage,
-    ev.AgentReasoning,
-    ev.AgentReasoningSectionBreak,
-    ev.AgentReasoningRawContent,
-    ev.ModelReasoning,
-    ev.ToolCall,
-    ev.ExecCommandBegin,
-    ev.PatchApplyBegin,
-    ev.McpToolCallBegin,
-    ev.TurnDiff,
-    ev.PlanUpdate,
-)
-
 
 def take_output(draft: Draft, output: AgentOutput) -> None:
     """Late news of another turn, or of one that the disk refused, is dropped."""
@@ -92,7 +74,7 @@ def _take(draft: Draft, news: AgentNews) -> None:
             _give_input(draft, turn.id)
         case StorageAwaited():
             draft.when_stored(AllStored(turn.id))
-        case ev.ExecApprovalRequest() | ev.ApplyPatchApprovalRequest():
+        case ev.ApprovalRequest():
             _ask(draft, turn.id, news)
         case ev.ExecCommandEnd() | ev.PatchApplyEnd() | ev.McpToolCallEnd():
             if any(item == news.item_id for item, _ in turn.items):
@@ -103,10 +85,8 @@ def _take(draft: Draft, news: AgentNews) -> None:
         case ev.StreamError():  # what was unfinished is said anew, as another item
             draft.state.tails = tuple(tail for tail in draft.state.tails if tail.is_output)
             draft.emit(news)
-        case _ if isinstance(news, AGENT_EVENTS):
-            draft.emit(news)
         case _:
-            raise ValueError(f"an agent may not say {news.type}")
+            draft.emit(news)
 
 
 def _give_input(draft: Draft, turn: TurnId) -> None:

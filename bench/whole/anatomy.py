@@ -18,7 +18,7 @@ from actors.session import Session
 from bench.whole import floors
 from bench.whole.rows import Row, p50
 from supervisor.agent.model.client import ModelClient
-from supervisor.agent.model.direct import Connection
+from supervisor.agent.model.direct import HttpConnection
 from supervisor.agent.runner import Runner
 from supervisor.journal.store import SqliteJournal
 from tests.support.house import House, provider
@@ -30,8 +30,8 @@ CLOCKS: tuple[tuple[type, str], ...] = (
     (SqliteJournal, "commit"),
     (Runner, "_start"),
     (ModelClient, "attempt"),
-    (Connection, "ask"),
-    (Connection, "headed"),
+    (HttpConnection, "ask"),
+    (HttpConnection, "headed"),
 )
 
 STAGES = (

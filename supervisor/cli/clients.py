@@ -1,16 +1,16 @@
-"""`greenroom clients`: who is connected, to what, and how far behind."""
+"""`greenroom clients`: list the connected clients, what each reads, and how far behind it is."""
 
 from argparse import Namespace
 
 from actors.visible import visible
 from supervisor.cli import ids
 from supervisor.cli.client import Control, Json
-from supervisor.cli.listing import Listing, present
+from supervisor.cli.listing import ListLayout, present
 from supervisor.cli.problems import Problem
 from supervisor.cli.rows import home
 from supervisor.cli.table import Column, Row
 
-CLIENTS = Listing(
+CLIENTS = ListLayout(
     {
         "id": "The connection.",
         "name": "Its name, as it says.",
@@ -38,7 +38,7 @@ def run(chosen: Namespace) -> int:
 
 
 def _rows(control: Control) -> list[Row]:
-    """In an order of ours, so that nobody changes places while one looks."""
+    """The clients in a fixed order, so that rows keep their places while a person watches."""
     rows = [{**one, "id": one["connection"]} for one in control.call("clients/list")["clients"]]
     return sorted(rows, key=lambda row: (row["name"], row["pid"] or 0, row["id"]))
 

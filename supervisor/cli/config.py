@@ -1,4 +1,4 @@
-"""`greenroom config` and `reload`: what is configured, where, and whether it makes sense."""
+"""`greenroom config` and `reload`: show the configuration, find its file, check it, have it read again."""
 
 import os
 import sys
@@ -46,7 +46,7 @@ def _get(chosen: Namespace) -> int:
 
 
 def _flat(tree: dict[str, object], above: str = "") -> list[tuple[str, object]]:
-    """In the spelling that -c takes."""
+    """Keys and values, in the spelling that -c takes."""
     rows: list[tuple[str, object]] = []
     for key, value in tree.items():
         path = f"{above}.{key}" if above else key

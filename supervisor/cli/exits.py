@@ -1,4 +1,4 @@
-"""Exit codes are API: what each means, and which error or which end of a turn leads to which. No logic."""
+"""Exit codes, which are API: what each means, and which errors and turn endings lead to it."""
 
 OK = 0
 FAILED = 1
@@ -72,6 +72,6 @@ OF_ENDING = {
 
 
 def of_turn(ending: str, *, denied: bool) -> int:
-    """A question that was denied explains an interrupted turn better than the interrupt does."""
+    """The exit code of an ending. A denied approval explains an interrupted turn better than the interrupt does."""
     code = OF_ENDING.get(ending, FAILED)
     return DENIED if denied and code != TURN_ERROR else code

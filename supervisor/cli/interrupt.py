@@ -1,4 +1,4 @@
-"""`greenroom interrupt`: stop turns, keep conversations. One of the fast verbs."""
+"""`greenroom interrupt`: stop turns, keep conversations. This verb must start fast."""
 
 from argparse import Namespace
 
@@ -32,7 +32,7 @@ def run(chosen: Namespace) -> int:
 
 
 def _explained(control: Control, name: str, one: str, result: Json | Problem, *, as_json: bool) -> Json | Problem:
-    """A program is told the whole id, whatever was typed."""
+    """The result with the whole id for a program, or the problem with suggestions."""
     if isinstance(result, Problem):
         return ids.explained(control, name, result)
     return {"conversation": ids.resolved(control, one), **result} if as_json else result
@@ -68,7 +68,7 @@ def _words(result: Json) -> str:
 
 
 def _left(name: str, result: Json) -> str:
-    """A person who stops a conversation wants to know what is going to run in it all the same, and when."""
+    """The words on queued messages: the person wants to know what will still run, and when."""
     if not result["queued"]:
         return ""
     waits = many(result["queued"], "queued message waits", "queued messages wait")

@@ -1,4 +1,4 @@
-"""What `greenroom help TOPIC` explains beyond the verbs. Text only; man pages and the reference show it too."""
+"""The topics that `greenroom help TOPIC` explains. Text only; the reference shows it too."""
 
 from supervisor.cli import exits
 
@@ -43,7 +43,8 @@ unique prefix of those, or a conversation that has exactly one open approval."""
   anything else      is a message; Enter sends it. While a turn runs it joins
                      it
 
-Neither a paste nor a word that was begun before the question came answers it.
+A paste answers no approval, and neither does a word that you began to type
+before the approval appeared.
 
 Leaving never ends a turn, and neither does a terminal that goes away. `attach`
 begins with the last turn; --from takes a seq, `all` or `now`. In a pipe the

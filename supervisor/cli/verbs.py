@@ -7,9 +7,6 @@ CONVERSATIONS = Arg("conversation", "Ids, unique prefixes, names, @last or @here
 ANY = Arg(
     "conversation", "Ids, unique prefixes, names, @last or @here. Default: all conversations.", "*", "conversation"
 )
-MAYBE = Arg(
-    "conversation", "Id, unique prefix, name, @last or @here. Default: all conversations.", "?", "conversation"
-)
 
 JSON = Opt(("--json",), "Print one JSON object.")
 STREAM = Opt(("--json",), "Print JSON lines; each has seq, ts, conversation and type.")
@@ -184,7 +181,7 @@ VERBS: tuple[Verb, ...] = (
             STREAM,
         ),
         aliases=("fg",),
-        about="Ctrl-C interrupts the turn, after a question. Ctrl-D or Ctrl-\\ leaves; the conversation continues.",
+        about="Ctrl-C interrupts the turn, after asking you. Ctrl-D or Ctrl-\\ leaves; the conversation continues.",
         group="conversations",
     ),
     Verb(
@@ -301,7 +298,7 @@ VERBS: tuple[Verb, ...] = (
         "greenroom approvals --watch",
         args=(
             Arg(
-                "question",
+                "approval",
                 "An approval's id or unique prefix, to see all of it; or a conversation. Default: all.",
                 "?",
                 "approval",

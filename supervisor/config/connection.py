@@ -1,4 +1,4 @@
-"""What `greenroom mcp -c greenroom.mcp.KEY=…` sets for one connection; the rest is the daemon's. Pure."""
+"""Settings of one connection, from `greenroom mcp -c greenroom.mcp.KEY=…`; all others are the daemon's. Pure."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,7 +15,7 @@ OF_A_CONNECTION = (
 
 
 def connection_settings(overrides: Tree) -> Mapping[str, Any]:
-    """The part of these overrides that is one connection's. Refuses a key that would be without effect."""
+    """The settings of one connection in these overrides. A key that would have no effect is refused."""
     ours = overrides.get("greenroom")
     if ours is None:
         return {}
@@ -34,7 +34,7 @@ def connection_settings(overrides: Tree) -> Mapping[str, Any]:
 
 
 def with_connection(mcp: Mcp, said: object) -> Mcp:
-    """As the config says, and over it what was said for this connection."""
+    """The settings of the config, with those of this connection over them."""
     if not isinstance(said, Mapping) or not said:
         return mcp
     settings = connection_settings({"greenroom": {"mcp": said}})

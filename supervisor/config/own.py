@@ -1,4 +1,4 @@
-"""The table `[greenroom]`: what is ours alone. Units are in the names, each default has its reason beside it."""
+"""The table `[greenroom]`: keys that only Greenroom has. Units are in the names; each default has its reason."""
 
 from typing import Annotated, Literal
 
@@ -8,6 +8,7 @@ from actors.settings import SandboxMode
 from supervisor.config.shape import Expect
 from supervisor.config.table import (
     AbsolutePath,
+    ConfigTable,
     Flag,
     Integer,
     Milliseconds,
@@ -15,7 +16,6 @@ from supervisor.config.table import (
     Positive,
     PositiveSeconds,
     Seconds,
-    Table,
     Whole,
 )
 
@@ -38,7 +38,7 @@ McpTool = Literal[
 Twins = Annotated[Literal["auto", True, False], Expect('true, false or "auto"')]
 
 
-class Limits(Table):
+class LimitsTable(ConfigTable):
     """Bounds, so that no client and no command can take the daemon down."""
 
     frame_bytes: Integer = Field(
@@ -196,7 +196,7 @@ class Limits(Table):
     )
 
 
-class Retention(Table):
+class RetentionTable(ConfigTable):
     """Limits to what the journal keeps. By default it keeps everything."""
 
     max_age_days: Whole = Field(
@@ -211,7 +211,7 @@ class Retention(Table):
     )
 
 
-class Mcp(Table):
+class Mcp(ConfigTable):
     """The MCP server: its tools, notifications and waits."""
 
     tools: tuple[McpTool, ...] = Field(
@@ -274,7 +274,7 @@ class Mcp(Table):
     )
 
 
-class SandboxTable(Table):
+class SandboxTable(ConfigTable):
     """What is ours alone of the sandbox. The rest is in `sandbox_mode` and `[sandbox_workspace_write]`."""
 
     unix_sockets: tuple[AbsolutePath, ...] = Field(
@@ -285,7 +285,7 @@ class SandboxTable(Table):
     )
 
 
-class Greenroom(Table):
+class Greenroom(ConfigTable):
     """The daemon's own behaviour."""
 
     idle_park_seconds: Seconds = Field(
@@ -325,7 +325,9 @@ class Greenroom(Table):
         description="Size at which a new log is begun. The default lasts for weeks of ordinary use.",
     )
     log_backups: Integer = Field(3, ge=0, le=100, description="Number of old logs to keep.")
-    limits: Limits = Field(Limits(), description="Limits on models, clients, conversations, commands and patches.")
+    limits: LimitsTable = Field(
+        LimitsTable(), description="Limits on models, clients, conversations, commands and patches."
+    )
     sandbox: SandboxTable = Field(SandboxTable(), description="What commands may reach.")
-    retention: Retention = Field(Retention(), description="Limits to what the journal keeps.")
+    retention: RetentionTable = Field(RetentionTable(), description="Limits to what the journal keeps.")
     mcp: Mcp = Field(Mcp(), description="The MCP server.")

@@ -9,9 +9,9 @@ from enum import StrEnum
 from pydantic import Field
 
 from actors.settings import ApprovalPolicy, ReasoningEffort, ReasoningSummary, SandboxMode
-from supervisor.config.table import AbsolutePath, Flag, HttpUrl, Integer, Milliseconds, Table, VariableName
+from supervisor.config.table import AbsolutePath, ConfigTable, Flag, HttpUrl, Integer, Milliseconds, VariableName
 
-# Codex's own affairs. Accepted, so that one file can serve both programs.
+# Keys that matter to Codex only. They are accepted, so that one file can serve both programs.
 WITHOUT_EFFECT = {
     "chatgpt_base_url": "Greenroom does not log in to ChatGPT",
     "experimental_resume": "every conversation can be resumed",
@@ -41,7 +41,7 @@ class Inherit(StrEnum):
     NONE = "none"
 
 
-class ModelProvider(Table):
+class ModelProvider(ConfigTable):
     """A place where models are served."""
 
     name: str = Field("", description="Name for people. Empty: its key.")
@@ -81,7 +81,7 @@ class ModelProvider(Table):
     )
 
 
-class Profile(Table):
+class Profile(ConfigTable):
     """Values that go before the top level's while the profile is selected. Unset ones don't."""
 
     model: str | None = Field(None, description="As at the top level.")
@@ -94,7 +94,7 @@ class Profile(Table):
     experimental_instructions_file: str | None = Field(None, description="As at the top level.")
 
 
-class SandboxWorkspaceWrite(Table):
+class SandboxWorkspaceWrite(ConfigTable):
     """What `sandbox_mode = "workspace-write"` allows besides the working directory."""
 
     writable_roots: tuple[AbsolutePath, ...] = Field(
@@ -105,7 +105,7 @@ class SandboxWorkspaceWrite(Table):
     exclude_slash_tmp: Flag = Field(False, description="Keep `/tmp` read-only.")
 
 
-class ShellEnvironmentPolicy(Table):
+class ShellEnvironmentPolicy(ConfigTable):
     """Which environment a conversation's commands get, in this order: inherit, exclude, set, include_only.
 
     Patterns know `*` and `?`, and upper and lower case are the same to them.
@@ -128,7 +128,7 @@ class ShellEnvironmentPolicy(Table):
     include_only: tuple[str, ...] = Field((), description="If not empty: the only names that are kept.")
 
 
-class SharedKeys(Table):
+class SharedKeys(ConfigTable):
     """The top level of the file, as far as Codex knows it."""
 
     model: str | None = Field(

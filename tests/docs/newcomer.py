@@ -26,7 +26,7 @@ from tests.support.mcp_client import McpClient
 
 STEP_S = 60.0
 INSTALL_S = 600.0  # a package index may be far away
-PROGRAM = "import sys\n\nfrom supervisor.cli.door import main\n\nsys.exit(main())\n"  # as pip writes it
+PROGRAM = "import sys\n\nfrom supervisor.cli.entry import main\n\nsys.exit(main())\n"  # as pip writes it
 _NETWORK = re.compile(r"PIP_|SSL_CERT_|(https?|no|all)_proxy$", re.IGNORECASE)  # how this machine reaches the index
 Result = TypeVar("Result")
 

@@ -96,24 +96,30 @@ class House:
 
     # --- its life -------------------------------------------------------------------------------------------------
 
-    def start(self, wrapper: Sequence[str] = (), **environ: str) -> None:
-        """Returns when it is ready; what `wrapper` starts becomes the daemon itself (it execs)."""
+    def start(self, wrapper: Sequence[str] = (), *, dies_at: str = "", **environ: str) -> None:
+        """Returns when it is ready; what `wrapper` starts becomes the daemon itself (it execs).
+
+        `dies_at` is a POINT or POINT:VISIT of tests/support/mortal.py.
+        """
         self.home.mkdir(mode=0o700, parents=True, exist_ok=True)
         with contextlib.suppress(OSError):  # a full or read-only disk keeps the config it has
             (self.home / "config.toml").write_text(self.config, encoding="utf-8")
         began = time.monotonic()
-        self._process, said = self.begin(wrapper, environ)
+        self._process, said = self.begin(wrapper, environ, dies_at)
         if said != b"ready\n":
             self._process.kill()
             self._process.wait()
             raise NotReady(said.decode(errors="replace").strip())
         self.ready_s.append(time.monotonic() - began)
 
-    def begin(self, wrapper: Sequence[str], environ: Mapping[str, str]) -> tuple[subprocess.Popen[bytes], bytes]:
+    def begin(
+        self, wrapper: Sequence[str], environ: Mapping[str, str], dies_at: str = ""
+    ) -> tuple[subprocess.Popen[bytes], bytes]:
+        program = ["tests.support.mortal", dies_at] if dies_at else ["supervisor"]
         reader, writer = os.pipe()
         try:
             process = subprocess.Popen(
-                [*wrapper, sys.executable, "-m", "supervisor", "--ready-fd", str(writer)],
+                [*wrapper, sys.executable, "-m", *program, "--ready-fd", str(writer)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,

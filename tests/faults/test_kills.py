@@ -11,14 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.crashing import VARIABLE
-from supervisor.journal.crashpoints import CrashPoint
 from tests.faults.caller import Caller, Gone, Message
 from tests.faults.conftest import Measure
 from tests.faults.follower import TERMINAL, Follower, judge, keys, open_turns, taken
 from tests.faults.house import House, NotReady, served_by, until
 from tests.faults.report import Row
 from tests.support.model_server import ModelServer
+from tests.support.mortal import CrashPoint
 
 CONVERSATIONS = 20
 READY_S = 1.0  # at the median; the machine is busy with the clients that come back
@@ -126,9 +125,9 @@ class Town:
             driver.detach()
         self.house.kill()
 
-    def come_back(self, **environ: str) -> None:
+    def come_back(self, dies_at: str = "") -> None:
         """Started again: nothing of the last life runs, every turn of it has its one end, all histories are whole."""
-        self.house.start(**environ)
+        self.house.start(dies_at=dies_at)
         assert not self.house.processes(), "processes outlived the daemon that the next one should have ended"
         caller = self.house.caller("judge")
         for driver in self.drivers:
@@ -175,9 +174,9 @@ def kill_town(home: Path, model: ModelServer, row: Row, deaths: Sequence[CrashPo
         town = Town(house, chance)
         for number, point in enumerate(deaths):
             if number > 0:
-                armed = {} if point is None else {VARIABLE: f"{point}:{chance.randint(1, 60)}"}
+                dies_at = "" if point is None else f"{point}:{chance.randint(1, 60)}"
                 with suppress(Gone, OSError, *([] if point is None else [NotReady])):
-                    town.come_back(**armed)  # an armed one may not get as far as to be judged; the next is
+                    town.come_back(dies_at)  # an armed one may not get as far as to be judged; the next is
             if point is None:
                 town.dies_anywhere()
             else:
@@ -194,7 +193,7 @@ def die_around_a_question(home: Path, model: ModelServer, row: Row, rounds: int)
     """While a turn that waits is parked, when it just has been, and between an answer and the turn that waits."""
     house = House(home, served_by(model.base_url, "idle_park_seconds = 0.01", policy="untrusted"))
     with pytest.raises(NotReady):
-        house.start(**{VARIABLE: CrashPoint.IN_MIGRATION})
+        house.start(dies_at=CrashPoint.IN_MIGRATION)
     row.times += 1
     try:
         for number in range(rounds):
@@ -218,7 +217,7 @@ def die_around_a_question(home: Path, model: ModelServer, row: Row, rounds: int)
 
 def die_in_parking(house: House, point: CrashPoint, path: Path) -> str:
     """Nobody reads along, so the turn is parked as soon as it only waits."""
-    house.start(**{VARIABLE: point})
+    house.start(dies_at=point)
     caller = house.caller()
     conversation = caller.create()
     caller.start("conversation/send", conversation=conversation, prompt=asking(path))
@@ -229,7 +228,7 @@ def die_in_parking(house: House, point: CrashPoint, path: Path) -> str:
 
 def die_at_an_answer(house: House, path: Path) -> str:
     """Somebody reads along, so it is not parked. It dies with the answer stored and nobody told."""
-    house.start(**{VARIABLE: CrashPoint.ANSWER_ORDERED})
+    house.start(dies_at=CrashPoint.ANSWER_ORDERED)
     caller = house.caller()
     conversation = caller.create()
     follower = Follower(conversation)
@@ -307,7 +306,7 @@ def die_in_retention(home: Path, model: ModelServer, row: Row) -> None:
     """Retention begins a minute after the start: what it had half done is undone or done, and never a hole."""
     house = House(home, served_by(model.base_url, "retention.max_events = 20"))
     try:
-        house.start(**{VARIABLE: CrashPoint.IN_RETENTION})
+        house.start(dies_at=CrashPoint.IN_RETENTION)
         caller = house.caller()
         made = [caller.create() for _ in range(CONVERSATIONS)]
         for conversation in made:

@@ -62,7 +62,7 @@ def end_group(process: "subprocess.Popen[str]") -> None:
         return
 
 
-def judged(base: Path, home: Path, module: str = "supervisor.cli.main mcp", *arguments: str) -> Path:
+def judged(base: Path, home: Path, module: str = "supervisor.cli.app mcp", *arguments: str) -> Path:
     """A program without arguments that is `greenroom mcp` in this home, for judges that pass no environment on."""
     program = base / f"server-{module.partition(' ')[0]}"
     words = " ".join(arguments)

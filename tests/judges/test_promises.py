@@ -11,7 +11,7 @@ from tests.judges.promises.report import Verdict, judge, judged, told
 from tests.judges.promises.trial import Trial, asleep
 
 PAGE = DOCS / "how-to" / "migrating-from-codex-mcp-server.md"
-COMMAND = (sys.executable, "-P", "-m", "supervisor.cli.main", "mcp")
+COMMAND = (sys.executable, "-P", "-m", "supervisor.cli.app", "mcp")
 SIDE_BY_SIDE = 3  # most of a trial is a server's start; the rest is waiting
 
 

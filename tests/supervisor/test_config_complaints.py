@@ -10,7 +10,7 @@ from actors.errors import ConfigError
 from supervisor.config import Config, load, parse_overrides
 from supervisor.config.complain import dotted, problems, strangers
 from supervisor.config.load import ConfigFile, layer
-from supervisor.config.shape import KeyPath, Place
+from supervisor.config.shape import KeyPath, KeyType
 
 SECRET = "sk-verysecretindeed"
 
@@ -142,9 +142,9 @@ def test_an_unknown_override_is_a_warning_too() -> None:
     assert loaded.warnings == ("override: `modle`: unknown key, ignored; did you mean `model`?",)
 
 
-def numbers(model: type[BaseModel], path: KeyPath = ()) -> Iterator[tuple[KeyPath, Place]]:
+def numbers(model: type[BaseModel], path: KeyPath = ()) -> Iterator[tuple[KeyPath, KeyType]]:
     for name, info in model.model_fields.items():
-        place = Place.of(info.annotation, info.metadata)
+        place = KeyType.of(info.annotation, info.metadata)
         below = place["NAME"] if place.is_free else place
         if below is not None and below.table is not None:
             yield from numbers(below.table, (*path, name, "NAME") if place.is_free else (*path, name))
@@ -162,7 +162,7 @@ def tree(path: KeyPath, value: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("path", "place"), list(numbers(Config)), ids=lambda value: dotted(value) if type(value) is tuple else ""
 )
-def test_every_number_is_bounded_on_both_sides_and_its_bounds_hold(path: KeyPath, place: Place) -> None:
+def test_every_number_is_bounded_on_both_sides_and_its_bounds_hold(path: KeyPath, place: KeyType) -> None:
     lowest = [
         (limit.gt if isinstance(limit, Gt) else limit.ge) for limit in place.limits if isinstance(limit, (Gt, Ge))
     ]

@@ -13,7 +13,6 @@ import pytest
 
 from actors.ids import ConversationId
 from actors.records import Append, Head, Record
-from supervisor.crashing import VARIABLE
 from supervisor.journal import SqliteJournal
 from tests.support.bridge import wait_until
 from tests.support.control_client import ControlClient, Gone, Refused
@@ -127,8 +126,7 @@ def test_a_deletion_that_a_kill_cuts_off_is_done_or_not_begun_and_is_not_half(
         conversation, other = create(client, name="doomed"), create(client)
         client.ask("conversation/send", conversation=conversation, prompt="count 20", wait=True)
         whole = history(client, conversation)
-    deadly = Home(home.directory, env={VARIABLE: f"{point}:{visit}"})
-    with deadly.daemon() as daemon, deadly.client() as client:
+    with home.daemon(dies_at=f"{point}:{visit}") as daemon, home.client() as client:
         told = deleted(client, conversation)
         if daemon.process.poll() is None and told:
             daemon.kill()

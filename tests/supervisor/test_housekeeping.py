@@ -15,7 +15,7 @@ from actors.journalist import Journalist
 from actors.messages import Address
 from actors.records import Append, Head, Record
 from actors.registry_messages import Trim
-from supervisor.config.own import Retention as Wanted
+from supervisor.config.own import RetentionTable
 from supervisor.housekeeping import DAY_S, EVERY_S, STEP_S, Housekeeping, retention
 from supervisor.journal import SqliteJournal
 from supervisor.journal.retention import Retention
@@ -74,7 +74,7 @@ def test_a_pass_takes_what_the_config_says_in_steps_and_comes_again(
     long = fill(journal, "long", 2_000, age_days=1)
     short = fill(journal, "short", 5, age_days=1)
     clock = HandClock()
-    Housekeeping(journal.prune, journalist, Nobody(), clock, lambda: Wanted(max_events=100)).begin(1.0)
+    Housekeeping(journal.prune, journalist, Nobody(), clock, lambda: RetentionTable(max_events=100)).begin(1.0)
     delays = [clock.ring()]
     while delays[-1] != EVERY_S:
         delays.append(clock.ring())
@@ -102,7 +102,7 @@ def test_what_a_delete_that_was_cut_off_has_left_goes_although_everything_is_kep
         journal.delete(gone)
     monkeypatch.undo()
     clock = HandClock()
-    Housekeeping(journal.prune, journalist, Nobody(), clock, Wanted).begin(1.0)
+    Housekeeping(journal.prune, journalist, Nobody(), clock, RetentionTable).begin(1.0)
     while clock.ring() != EVERY_S:
         pass
     assert journal._writer._db.execute("SELECT count(*) FROM events").fetchone() == (5,)
@@ -120,7 +120,7 @@ def test_the_registry_is_told_once_in_a_pass_which_conversations_are_too_many_or
             heard.append(message)
 
     clock = HandClock()
-    wanted = Wanted(max_age_days=30, max_events=100, max_conversations=7)
+    wanted = RetentionTable(max_age_days=30, max_events=100, max_conversations=7)
     Housekeeping(journal.prune, journalist, Registry(), clock, lambda: wanted).begin(1.0)
     while clock.ring() != EVERY_S:
         pass
@@ -138,17 +138,17 @@ def test_a_journal_that_fails_is_tried_again_after_the_usual_time() -> None:
             message.reply_to.tell(ChoreDone(StorageFull("no space left")))
 
     clock = HandClock()
-    Housekeeping(never, Full(), Nobody(), clock, lambda: Wanted(max_events=10)).begin(1.0)
+    Housekeeping(never, Full(), Nobody(), clock, lambda: RetentionTable(max_events=10)).begin(1.0)
     assert [clock.ring(), clock.ring()] == [1.0, EVERY_S]
 
 
 @pytest.mark.parametrize(
     ("wanted", "policy"),
     [
-        (Wanted(), Retention()),
-        (Wanted(max_age_days=2), Retention(max_age_s=2 * DAY_S)),
-        (Wanted(max_events=7), Retention(max_events=7)),
+        (RetentionTable(), Retention()),
+        (RetentionTable(max_age_days=2), Retention(max_age_s=2 * DAY_S)),
+        (RetentionTable(max_events=7), Retention(max_events=7)),
     ],
 )
-def test_zero_in_the_config_keeps_for_ever(wanted: Wanted, policy: Retention) -> None:
+def test_zero_in_the_config_keeps_for_ever(wanted: RetentionTable, policy: Retention) -> None:
     assert retention(wanted) == policy

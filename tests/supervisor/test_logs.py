@@ -15,10 +15,11 @@ from typing import Any
 
 import pytest
 import structlog
+from structlog.contextvars import bound_contextvars as bound
 
 from supervisor import logs
 from supervisor.log_file import LogFile
-from supervisor.logs import Terminal, bound, carrying, configure
+from supervisor.logs import Terminal, configure
 
 SECRET = "sk-verysecretindeed"
 log = structlog.get_logger("supervisor.test")  # made before any `configure`, as modules do
@@ -204,38 +205,6 @@ def test_tasks_keep_their_own_context(tmp_path: Path) -> None:
 
     asyncio.run(main())
     assert sorted((record["turn"], record["expected"]) for record in written.records()) == [("a", "a"), ("b", "b")]
-
-
-def test_a_thread_has_the_context_only_when_it_is_carried_there(tmp_path: Path) -> None:
-    written = Written(tmp_path)
-    with bound(connection="k1"):
-        carried = carrying(log.info)
-    for target in (log.info, carried, carried):
-        thread = threading.Thread(target=target, args=("from a thread",))
-        thread.start()
-        thread.join(timeout=5)  # bounded, so that a stuck logger is seen here
-    assert [record.get("connection") for record in written.records()] == [None, "k1", "k1"]
-
-
-def test_carried_context_can_be_used_by_many_threads_at_once(tmp_path: Path) -> None:
-    Written(tmp_path)
-    gate = threading.Barrier(4)
-    failed: list[BaseException] = []
-
-    def work() -> None:
-        try:
-            gate.wait(timeout=5)  # all four are inside the context now
-        except BaseException as error:  # noqa: BLE001 - handed to the test's own thread
-            failed.append(error)
-
-    carried = carrying(work)
-    threads = [threading.Thread(target=carried) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(timeout=10)  # longer than the gate's own bound
-    assert not failed
-    assert not gate.broken
 
 
 def test_the_file_is_private_even_when_it_was_not(tmp_path: Path) -> None:

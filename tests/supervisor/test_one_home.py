@@ -46,7 +46,7 @@ class Person:
         return done.stdout.strip()
 
     def run(self, *words: str, **more: str) -> "subprocess.CompletedProcess[str]":
-        command = [sys.executable, "-P", "-m", "supervisor.cli.main", *words]
+        command = [sys.executable, "-P", "-m", "supervisor.cli.app", *words]
         return subprocess.run(
             command, env=self.environ(**more), cwd=self.home, capture_output=True, text=True, timeout=60, check=False
         )

@@ -14,7 +14,7 @@ from actors.journal_messages import Chore, ChoreDone
 from actors.registry_messages import Known
 from actors.shared import soon
 from supervisor.chores import Chores
-from supervisor.config import Loaded, load
+from supervisor.config import LoadedConfig, load
 from supervisor.journal import SqliteJournal
 from supervisor.paths import locate
 from supervisor.services import Services, without_secrets
@@ -58,9 +58,9 @@ class SmallEngine:
         self.journal = SqliteJournal(home / "journal.sqlite3")
         self.registry = Probe()
         self.chores = Chores(loop.loop, Journalist())
-        self.histories = self.environments = Remembering()
+        self.transcripts = self.environments = Remembering()
         self.loaded = load(environ={"GREENROOM_HOME": str(home)})
-        self.reloaded: list[Loaded] = []
+        self.reloaded: list[LoadedConfig] = []
 
     @property
     def config(self) -> Any:
@@ -70,7 +70,7 @@ class SmallEngine:
     def whole_bytes(self) -> int:
         return 1 << 24
 
-    def reload(self, loaded: Loaded) -> None:
+    def reload(self, loaded: LoadedConfig) -> None:
         self.reloaded.append(loaded)
 
 
@@ -79,13 +79,13 @@ class House:
         self.engine = SmallEngine(loop, home)
         self.order: list[str] = []
         self._numbers = count(1)
-        self.reread: Callable[[], Loaded] = lambda: self.engine.loaded
+        self.reread: Callable[[], LoadedConfig] = lambda: self.engine.loaded
         engine: Any = self.engine
         self.services = Services(
             engine, Switchboard(), Identity("1", "i"), lambda _: self.order.append("stop"), self._reread
         )
 
-    def _reread(self) -> Loaded:
+    def _reread(self) -> LoadedConfig:
         return self.reread()
 
     def ask(self, request: ask.Request) -> Any:
@@ -139,7 +139,7 @@ def test_a_root_that_does_not_exist_is_warned_of_when_the_conversation_is_made(h
 
 
 def test_a_config_that_is_broken_is_not_taken_over(house: House) -> None:
-    def broken() -> Loaded:
+    def broken() -> LoadedConfig:
         raise GreenroomError("line 3: no")
 
     house.reread = broken
@@ -148,7 +148,7 @@ def test_a_config_that_is_broken_is_not_taken_over(house: House) -> None:
 
 
 def test_a_bug_in_one_service_is_an_answer_and_the_next_is_served(house: House) -> None:
-    def bug() -> Loaded:
+    def bug() -> LoadedConfig:
         raise ZeroDivisionError
 
     house.reread = bug

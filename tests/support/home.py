@@ -15,6 +15,7 @@ from typing import Any
 from supervisor.paths import Paths, locate, socket_path
 from tests.support.control_client import ControlClient
 
+MORTAL = Path(__file__).with_name("mortal.py")
 START_S = 20.0  # an ordinary start takes one second, on a machine that has nothing else to do
 END_S = 20.0
 
@@ -69,24 +70,31 @@ class Home:
         subprocess.run([sys.executable, "-P", "-c", code], env=self.env, check=True, timeout=START_S)
 
     def start(
-        self, *arguments: str, descriptors: int | None = None, soft_descriptors: int | None = None
+        self,
+        *arguments: str,
+        descriptors: int | None = None,
+        soft_descriptors: int | None = None,
+        dies_at: str = "",
     ) -> "DaemonProcess":
-        """`descriptors` are all that it may have, `soft_descriptors` what it has before it asks for more."""
+        """`descriptors` are all that it may have, `soft_descriptors` what it has before it asks for more.
+
+        `dies_at` is a POINT:VISIT of mortal.py.
+        """
         limit = f"ulimit -n {descriptors}; " if descriptors else ""
         limit += f"ulimit -S -n {soft_descriptors}; " if soft_descriptors else ""
-        return DaemonProcess(self, arguments, limit)
+        return DaemonProcess(self, arguments, limit, (str(MORTAL), dies_at) if dies_at else ("-m", "supervisor"))
 
 
 class DaemonProcess:
     """Not detached: its exit code is ours to see."""
 
-    def __init__(self, home: Home, arguments: tuple[str, ...], limits: str) -> None:
+    def __init__(self, home: Home, arguments: tuple[str, ...], limits: str, program: tuple[str, ...]) -> None:
         self.home = home
         self.began = time.monotonic()
         self._reader, writer = os.pipe()
         limit = ("/bin/sh", "-c", f'{limits}exec "$@"', "sh") if limits else ()
         self.process = subprocess.Popen(
-            [*limit, sys.executable, "-P", "-m", "supervisor", "--ready-fd", str(writer), *arguments],
+            [*limit, sys.executable, "-P", *program, "--ready-fd", str(writer), *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -19,7 +19,7 @@ from tests.transports.dialects.mcp.json_schema import check, revision
 from tests.transports.dialects.mcp.peer import NOTIFICATIONS, REQUESTS, RESULTS
 
 Json = dict[str, Any]
-GREENROOM_MCP = (sys.executable, "-P", "-m", "supervisor.cli.main", "mcp")
+GREENROOM_MCP = (sys.executable, "-P", "-m", "supervisor.cli.app", "mcp")
 ROOT = str(Path(__file__).resolve().parents[2])  # -P keeps the working directory out of the way of imports
 PATIENCE_S = 20.0  # a daemon's start, on a machine that is very busy
 END_S = 5.0  # a bridge leaves within a second

@@ -7,11 +7,11 @@ import socket
 from collections.abc import Callable
 from typing import Protocol
 
+from tests.fakes.memory_wire import MemoryWire
 from tests.transports.house import PATIENCE_S, LoopThread
 from transports.descriptors import DescriptorWire
 from transports.framing import LINE_LIMIT
 from transports.listener import SocketEnd
-from transports.memory import MemoryClient, MemoryWire
 from transports.stdio import StandardStreams
 from transports.wire import Wire
 
@@ -113,23 +113,6 @@ class PipePeer:
             os.close(self._fds.popitem()[1])
 
 
-class MemoryPeer:
-    def __init__(self, client: MemoryClient) -> None:
-        self._client = client
-
-    def send(self, data: bytes) -> None:
-        self._client.send(data)
-
-    def receive(self) -> bytes:
-        return self._client.receive(PATIENCE_S)
-
-    def shut_down(self) -> None:
-        self._client.shut_down()
-
-    def close(self) -> None:
-        self._client.close()
-
-
 Door = Callable[[LoopThread, int], tuple[Wire, Peer]]
 
 
@@ -162,7 +145,7 @@ def stdio_door(loop: LoopThread, limit: int = LINE_LIMIT) -> tuple[Wire, Peer]:
 
 def memory_door(_: LoopThread, limit: int = LINE_LIMIT) -> tuple[Wire, Peer]:
     wire = MemoryWire(line_limit=limit)
-    return wire, MemoryPeer(wire.client)
+    return wire, wire.client
 
 
 DOORS: dict[str, Door] = {"socket": socket_door, "stdio": stdio_door, "memory": memory_door}

@@ -57,7 +57,7 @@ class Place:
         for peer in self._dialled:
             peer.close()
         self.loop.call(self.listener.close)
-        self.loop.call(lambda: self.listener.hang_up_all("over"))
+        self.switchboard.dismiss_all("over")
         eventually(lambda: self.listener.clients == 0 and not self.switchboard.clients(), "somebody would not leave")
 
     def dial(self) -> tuple[SocketPeer, Reading]:

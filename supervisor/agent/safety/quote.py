@@ -1,4 +1,4 @@
-"""Words as a command line; the dialects quote the same way, so it lives with them."""
+"""Quoting of words as a command line. The dialects quote the same way, so the code is in transports."""
 
 from transports.quoting import quoted, quoted_command
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from actors.settings import ApprovalPolicy, Settings
-from supervisor.agent.model.history import ToolSpec
+from supervisor.agent.model.request import ToolSpec
 
 SHELL = "shell"
 SHELL_NAMES = frozenset({SHELL, "container.exec"})

@@ -63,9 +63,9 @@ from actors.orders import (
     Completed,
     Crashed,
     GiveInput,
-    InputWaits,
     InputWanted,
     ModelFailed,
+    OfferInput,
     Outcome,
     RunAgent,
     StopAgent,
@@ -335,7 +335,7 @@ class Conversation(RuleBasedStateMachine):
                     bodies = (one.body for one in self.core.disk.records if one.type == "exec_command_begin")
                     assert any(f'"{item}"'.encode() in body for body in bodies)
                     self.saw("a command's beginning was stored")
-            case InputWaits():
+            case OfferInput():
                 assert agent.turn in {None, order.turn} or order.turn in self.old_turns, "at worst it is late"
             case _:
                 raise AssertionError(order)

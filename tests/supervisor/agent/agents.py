@@ -1,4 +1,4 @@
-"""What tests of the runner and its turns are made of: orders, and backends that do as they are told."""
+"""Parts for tests of the runner and its turns: orders, and backends that do as they are told."""
 
 import asyncio
 import contextlib
@@ -29,7 +29,7 @@ def an_input(text: str, name: str = "i-1") -> PendingInput:
 
 
 class Doing:
-    """A backend whose turns all do the same. `begun` is set when one has taken its first step."""
+    """A backend whose turns all do the same. `begun` is set after a turn's first step."""
 
     def __init__(self, work: Work, *, resumable: bool = True) -> None:
         self._work = work

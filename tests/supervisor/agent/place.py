@@ -63,7 +63,7 @@ class Place:
         return self.run(sys.executable, "-SE", "-c", script, *args, policy=policy)
 
     def talk(self, policy: SandboxPolicy = CLOSED, cwd: Path | None = None, **env: str) -> "Talk":
-        """A conversation that begins now."""
+        """Begin a conversation."""
         where = cwd or self.workspace
         return Talk(self, policy, where, pins_of(policy, where, temporary_of(env)), env)
 

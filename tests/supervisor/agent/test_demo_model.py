@@ -10,7 +10,7 @@ from actors import events as ev
 from actors.answers import Ending
 from actors.settings import ApprovalPolicy, Decision, ReadOnly, WorkspaceWrite
 from supervisor.agent.backends.demo import HELP, MAX_COUNT, PHRASES, next_step
-from supervisor.agent.model.history import said
+from supervisor.agent.model.request import said
 from tests.support.confinement import confinable
 from tests.support.house import House, Talk
 

@@ -27,7 +27,7 @@ from actors.settings import Decision
 from supervisor.agent.backends import Backend
 from supervisor.agent.model.errors import StreamBroken
 from supervisor.agent.processes import Output, Processes
-from supervisor.agent.turn import Turn, Verdict
+from supervisor.agent.turn import ApprovalAnswer, Turn
 from tests.fakes.session import FakeSession
 from tests.supervisor.agent.agents import CONVERSATION, TURN, Doing, a_runner, an_input, an_order, for_ever
 from tests.supervisor.agent.commands import alive, command, limited, new_token, open_files
@@ -43,8 +43,8 @@ async def says_done(turn: Turn) -> str | None:
 
 
 async def asks(turn: Turn) -> str | None:
-    verdict = await turn.ask(QUESTION)
-    return f"{verdict.decision.value} {verdict.reason}".strip()
+    answer = await turn.ask(QUESTION)
+    return f"{answer.decision.value} {answer.reason}".strip()
 
 
 def test_a_turn_says_what_it_has_and_ends_once(tmp_path: Path) -> None:
@@ -187,7 +187,7 @@ def test_an_answer_as_fast_as_the_question_is_not_lost(tmp_path: Path) -> None:
         def tell(self, message: object) -> None:
             super().tell(message)
             if not isinstance(message, TurnEnded):
-                self.turn.answered(QUESTION.approval_id, verdict)
+                self.turn.answered(QUESTION.approval_id, answer)
 
     async def scene() -> None:
         session = Eager()
@@ -201,7 +201,7 @@ def test_an_answer_as_fast_as_the_question_is_not_lost(tmp_path: Path) -> None:
             await session.batch()
             assert await session.end() == Completed("approved")
 
-    verdict = Verdict(Decision.APPROVED)
+    answer = ApprovalAnswer(Decision.APPROVED)
     limited(scene())
 
 

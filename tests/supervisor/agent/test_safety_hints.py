@@ -1,4 +1,4 @@
-"""What a command seems to do."""
+"""Hints about what a command does."""
 
 import pytest
 

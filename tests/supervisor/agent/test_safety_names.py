@@ -1,4 +1,4 @@
-"""Without a sandbox: what a command's names stand for, on a real disk with a search path of the test's own."""
+"""The programs behind a command's names without a sandbox, on a real disk with a search path of the test's own."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Where a patch may write unasked: in the roots of its conversation, and not where somebody's programs are named."""
+"""The paths that a patch may write unasked: in the roots of its conversation, but not where programs are named."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ NOTHING = Protection()
 
 
 class Ground:
-    """A home for roots that exist, as the roots of a conversation have to."""
+    """A home for roots that exist, as a conversation's must."""
 
     def __init__(self, base: Path, protection: Protection = NOTHING) -> None:
         self.base = base

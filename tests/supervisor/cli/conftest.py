@@ -12,7 +12,7 @@ from tests.supervisor.cli.place import Place
 
 @pytest.fixture(scope="session", autouse=True)
 def ctrl_c_is_heard() -> Iterator[None]:
-    """A shell starts what it puts into the background deaf to Ctrl-C, and our programs would inherit that."""
+    """Restore Ctrl-C: a shell makes background programs ignore it, and ours would inherit that."""
     before = signal.getsignal(signal.SIGINT)
     if before is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -22,7 +22,7 @@ def ctrl_c_is_heard() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def place() -> Iterator[Place]:
-    """With a daemon that runs."""
+    """A place with a running daemon."""
     with tempfile.TemporaryDirectory(prefix="gr-cli-", dir="/tmp") as base:  # pytest's own are too long for a socket
         made = Place(Path(base))
         made.run("up")
@@ -34,7 +34,7 @@ def place() -> Iterator[Place]:
 
 @pytest.fixture
 def quiet() -> Iterator[Place]:
-    """Without a daemon, to begin with."""
+    """A place that has no daemon at first."""
     with tempfile.TemporaryDirectory(prefix="gr-cli-", dir="/tmp") as base:
         made = Place(Path(base))
         try:

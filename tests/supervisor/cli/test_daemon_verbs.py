@@ -1,4 +1,4 @@
-"""`up`, `down` and what speaks of the daemon: idempotent, honest, and in time."""
+"""`up`, `down` and the other verbs about the daemon: idempotent, honest, and in time."""
 
 import fcntl
 import json
@@ -18,7 +18,7 @@ AT_ONCE = 20
 
 
 def test_twenty_at_once_give_one_daemon_and_twenty_successes(quiet: Place) -> None:
-    """Each of them only returns when the daemon answers: its pid was asked of it."""
+    """Each returns only when the daemon answers: it prints the pid that the daemon told."""
     starters = [quiet.begin("up", "--json") for _ in range(AT_ONCE)]
     told = [json.loads(starter.communicate(timeout=50)[0]) for starter in starters]
     assert [starter.returncode for starter in starters] == [0] * AT_ONCE
@@ -47,7 +47,7 @@ def test_up_twice_and_down_twice_are_successes(quiet: Place) -> None:
 
 
 def test_down_stops_a_daemon_that_is_still_coming_up(quiet: Place) -> None:
-    """It reads its settings from a pipe, so it goes no further than the test lets it."""
+    """The daemon reads its settings from a pipe, so the test decides how far it starts."""
     config = quiet.work / "slow.toml"
     os.mkfifo(config)
     starting = quiet.begin("up", "--foreground", "--config", str(config))

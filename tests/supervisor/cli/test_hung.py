@@ -39,7 +39,7 @@ sys.exit(program.main([]))
 
 @pytest.fixture(autouse=True)
 def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same bounds, shorter: nothing here waits for a busy machine."""
+    """Shorten the limits: nothing here waits for a busy machine."""
     defaults: dict[str, object] = Control.__init__.__kwdefaults__ or {}
     monkeypatch.setitem(defaults, "timeout_s", 0.5)
     for module in (forcing, starting):
@@ -70,7 +70,7 @@ def stop(pid: int) -> None:
 
 
 def blocked(place: Place, programs: list["subprocess.Popen[bytes]"]) -> int:
-    """Its loop sleeps, and its main thread is well."""
+    """A daemon whose loop sleeps and whose main thread is well."""
     daemon = subprocess.Popen([sys.executable, "-P", "-c", BLOCKED], env=place.env, stdout=subprocess.PIPE)
     programs.append(daemon)
     until(lambda: place.run("pid", code=None).returncode == 0)
@@ -252,7 +252,7 @@ def bystander() -> Iterator["subprocess.Popen[bytes]"]:
 def test_a_process_that_only_has_the_pid_is_never_ended(
     quiet: Place, bystander: "subprocess.Popen[bytes]", life: str
 ) -> None:
-    """Its life does not match, or (of an earlier version, which told none) the kernel names another holder."""
+    """The life in the lock is not its own, or, if an older version wrote none, the kernel names another holder."""
     told = life_of(bystander.pid).replace(":", ":9") if life == "here" else life
     lock = locked_by(quiet, bystander.pid, told)
     said = quiet.run("up", "--force", code=4).stderr

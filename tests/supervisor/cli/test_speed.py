@@ -13,7 +13,6 @@ HEAVY = {
     "httpx",
     "structlog",
     "asyncio",
-    "rich",
     "tree_sitter",
     "pathlib",
     "pykka",
@@ -26,7 +25,7 @@ LIGHT = {
 }
 LOOK = """
 import json, sys
-from supervisor.cli.main import main
+from supervisor.cli.app import main
 before = sys.stdout
 sys.stdout = sys.stderr
 main(sys.argv[1:])

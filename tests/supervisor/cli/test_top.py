@@ -10,7 +10,7 @@ def test_top_shows_the_conversations_and_gives_the_screen_back(place: Place) -> 
     terminal = place.terminal("top", columns=100)
     terminal.expect("waiting")
     terminal.expect(HELP)
-    assert "1 question," in terminal.screen
+    assert "1 open approval," in terminal.screen
     assert f"> {conversation[:8]}  asks  waiting" in terminal.screen
     terminal.send("q")
     assert terminal.end() == 0

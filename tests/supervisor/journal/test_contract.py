@@ -1,4 +1,4 @@
-"""What every journal promises: the real one and the fake that others test with."""
+"""Promises of every journal: of the real journal, and of the fake that other tests use."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A conversation as JSON lines: out, in again, and everything that is not one."""
+"""A conversation as JSON lines: exported, imported again, and refused if it is not a conversation."""
 
 import json
 from collections.abc import Callable, Iterator

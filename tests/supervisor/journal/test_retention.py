@@ -1,4 +1,4 @@
-"""What retention takes, what it must not take, and that each step is small."""
+"""Retention: the events that it deletes, those that it must not delete, and the size of each step."""
 
 import sqlite3
 from pathlib import Path

@@ -10,23 +10,17 @@ from actors.errors import GreenroomError
 from actors.ids import Caller, RequestId
 from transports import jsonrpc
 from transports.dialect import Action, Client, Write
-from transports.dialects.control.call import Call
 from transports.dialects.control.methods import METHODS
 from transports.dialects.control.results import events_of, shown
-from transports.dialects.control.subscriptions import LIMIT, Subscriptions
+from transports.dialects.control.subscriptions import LIMIT, ControlState
 from transports.dialects.control.text import Raw, notification_line, result_line, unwritable
 from transports.dialects.kit.in_flight import REQUESTS_LIMIT
-from transports.dialects.kit.requests import Requests
-from transports.dialects.kit.script import Scripts
+from transports.dialects.kit.methods import Call
 
 
 class ControlDialect:
     def __init__(self, client: Client, requests_in_flight: int = REQUESTS_LIMIT, subscriptions: int = LIMIT) -> None:
-        self._actions: list[Action] = []  # of the scripts, until they are handed out
-        self._scripts = Scripts(client.connection, self._actions.append)
-        self._requests = Requests(self._scripts, requests_in_flight)
-        self._subscriptions = Subscriptions(subscriptions)
-        self._call = Call(client, self._scripts, self._requests, self._subscriptions, self._actions.append)
+        self._state = ControlState(client, requests_in_flight, subscriptions)
 
     # --- from the client ------------------------------------------------------------------------------------------
 
@@ -54,11 +48,13 @@ class ControlDialect:
             given = method.params.model_validate({} if request.params is None else request.params)
         except ValidationError as error:
             return (Write(jsonrpc.error(request.id, jsonrpc.INVALID_PARAMS, _complaint(error))),)
-        refusal = unwritable(request.params) or self._requests.refusal(request.id, urgent=method.urgent)
+        state = self._state
+        refusal = unwritable(request.params) or state.requests.refusal(request.id, urgent=method.urgent(given))
         if refusal is not None:
             return (Write(jsonrpc.refused(request.id, refusal)),)
-        self._requests.run(request.id, method.handler(self._call, given), partial(self._finish, request.id))
-        return self._taken()
+        script = method.script(Call(state, request.id), given)
+        state.requests.run(request.id, script, partial(self._finish, request.id))
+        return state.taken()
 
     def _finish(self, request: RequestId, outcome: object) -> None:
         match outcome:
@@ -68,25 +64,20 @@ class ControlDialect:
                 line = result_line(request, outcome)
             case _:
                 line = jsonrpc.result(request, shown(outcome))
-        self._actions.append(Write(line))
-
-    def _taken(self) -> Iterable[Action]:
-        actions = tuple(self._actions)
-        self._actions.clear()
-        return actions
+        self._state.do(Write(line))
 
     # --- from the actors ------------------------------------------------------------------------------------------
 
     def answered(self, caller: Caller, answer: object) -> Iterable[Action]:
-        self._scripts.answered(caller, answer)
-        return self._taken()
+        self._state.scripts.answered(caller, answer)
+        return self._state.taken()
 
     def delivered(self, deliver: Deliver) -> Iterable[Action]:
         line = notification_line("events", {"subscription": deliver.subscription}, events_of(deliver.slice))
         return (Write(line, ready=deliver.subscription),)
 
     def ended(self, end: EndSubscription) -> Iterable[Action]:
-        self._subscriptions.forget(end.news.subscription)
+        self._state.subscriptions.forget(end.news.subscription)
         told = {"subscription": end.news.subscription, "reason": end.news.reason}
         return (Write(jsonrpc.notification("ended", told)),)
 

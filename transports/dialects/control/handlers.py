@@ -1,7 +1,7 @@
 """What each method of the control API does: parameters to questions, answers to results."""
 
 from collections.abc import Iterable
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 from actors import messages as m
 from actors import registry_messages as rm
@@ -17,18 +17,19 @@ from actors.answers import (
     Summary,
     TurnResult,
 )
-from actors.errors import GreenroomError, InvalidInput, UnknownApproval
+from actors.errors import GreenroomError, InvalidInput
 from actors.ids import ApprovalId, ConnectionId, ConversationId, InputId, SubscriptionId
 from actors.items import TextItem
 from actors.records import Head, Record
 from transports import requests as r
 from transports.dialect import Ask
 from transports.dialects.control import params as p
-from transports.dialects.control.call import Call
 from transports.dialects.control.endings import LAST_WORDS, ending_of
 from transports.dialects.control.results import envelope, pending_of, row, shown, stopped, waiting, with_readers
 from transports.dialects.control.schema import api_schema
+from transports.dialects.control.subscriptions import ControlCall
 from transports.dialects.control.text import Raw
+from transports.dialects.kit.identifiers import conversation_of
 from transports.dialects.kit.script import (
     Script,
     answer,
@@ -49,7 +50,7 @@ BUSY = frozenset({"starting", "running", "waiting", "interrupting"})
 # --- conversations ----------------------------------------------------------------------------------------------
 
 
-def create(call: Call, given: p.Create) -> Script[r.Plain]:
+def create(call: ControlCall, given: p.Create) -> Script[r.Plain]:
     made = yield from ask(
         r.MakeSettings(
             model=given.model,
@@ -70,7 +71,7 @@ def create(call: Call, given: p.Create) -> Script[r.Plain]:
     return r.Plain({**shown(begun), "notice": made.notice, "warnings": list(made.warnings)})
 
 
-def list_conversations(_: Call, given: p.ListConversations) -> Script[r.Plain]:
+def list_conversations(_: ControlCall, given: p.ListConversations) -> Script[r.Plain]:
     cursor = place_in_list(given.cursor) if given.cursor else None
     if given.cursor and cursor is None:
         raise InvalidInput(f"cursor: {given.cursor!r} is not a next_cursor of an earlier answer")
@@ -107,16 +108,16 @@ def place_in_list(cursor: str) -> Place | None:
         return None
 
 
-def resolve(_: Call, given: p.Resolve) -> Script[Resolved]:
+def resolve(_: ControlCall, given: p.Resolve) -> Script[Resolved]:
     return look_up(rm.Resolve(given.reference))
 
 
-def get(_: Call, given: p.Named) -> Script[Summary]:
+def get(_: ControlCall, given: p.Named) -> Script[Summary]:
     one = yield from conversation_named(given.conversation)
     return (yield from command(one, m.Inspect()))
 
 
-def send(call: Call, given: p.Send) -> Script[Accepted | TurnResult]:
+def send(call: ControlCall, given: p.Send) -> Script[Accepted | TurnResult]:
     if bool(given.items) == (given.prompt is not None):
         raise InvalidInput("give either a prompt or items")
     items = given.items or (TextItem(text=given.prompt or ""),)
@@ -130,13 +131,13 @@ def send(call: Call, given: p.Send) -> Script[Accepted | TurnResult]:
     return taken
 
 
-def interrupt(call: Call, given: p.Interrupt) -> Script[Interrupted]:
+def interrupt(call: ControlCall, given: p.Interrupt) -> Script[Interrupted]:
     one = yield from conversation_named(given.conversation)
     stop = m.Interrupt(call.client.label, kill=given.kill, message=given.reason, clear=given.clear)
     return (yield from command(one, stop))
 
 
-def interrupt_many(call: Call, given: p.InterruptMany) -> Script[r.Plain]:
+def interrupt_many(call: ControlCall, given: p.InterruptMany) -> Script[r.Plain]:
     """Answered when the last of them is; one that is refused does not keep the others."""
     if bool(given.conversations) == given.all:
         raise InvalidInput("name conversations, or say all")
@@ -154,34 +155,34 @@ def interrupt_many(call: Call, given: p.InterruptMany) -> Script[r.Plain]:
     return r.Plain({"stopped": rows})
 
 
-def attach(call: Call, given: p.Attach) -> Script[Attached]:
+def attach(call: ControlCall, given: p.Attach) -> Script[Attached]:
     one = yield from conversation_named(given.conversation)
-    subscription = SubscriptionId(f"{call.client.connection}/{call.scripts.number()}")
-    call.subscriptions.add(subscription, one)
+    subscription = SubscriptionId(f"{call.client.connection}/{call.state.scripts.number()}")
+    call.state.subscriptions.add(subscription, one)
     try:
         attached = yield from command(
             one, m.Attach(call.client.connection, subscription, given.after, given.read_only)
         )
     except GreenroomError:
-        call.subscriptions.forget(subscription)
+        call.state.subscriptions.forget(subscription)
         raise
     if not given.read_only:
         call.do(Ask(r.RememberEnvironment(one)))
     return attached
 
 
-def detach(call: Call, given: p.Detach) -> Script[Done]:
-    subscription, conversation = call.subscriptions.take(given.subscription)
+def detach(call: ControlCall, given: p.Detach) -> Script[Done]:
+    subscription, conversation = call.state.subscriptions.take(given.subscription)
     return (yield from command(conversation, m.Detach(subscription)))
 
 
-def history(_: Call, given: p.History) -> Script[Raw]:
+def history(_: ControlCall, given: p.History) -> Script[Raw]:
     one = yield from conversation_named(given.conversation)
     read = yield from ask(r.ReadHistory(one, given.after, given.limit))
     return Raw(shown(read), {"events": _encoded((one, record) for record in read.page.records)})
 
 
-def read_events(_: Call, given: p.ReadEvents) -> Script[Raw]:
+def read_events(_: ControlCall, given: p.ReadEvents) -> Script[Raw]:
     news = yield from ask(r.ReadNews(given.after, given.limit, given.wait_s))
     return Raw(shown(news), {"events": _encoded(news.records)})
 
@@ -190,37 +191,37 @@ def _encoded(records: Iterable[tuple[ConversationId, Record]]) -> bytes:
     return b"[" + b",".join(envelope(conversation, record) for conversation, record in records) + b"]"
 
 
-def rename(_: Call, given: p.Rename) -> Script[Done]:
+def rename(_: ControlCall, given: p.Rename) -> Script[Done]:
     one = yield from conversation_named(given.conversation)
     return (yield from command(one, m.Rename(given.name)))
 
 
-def archive(_: Call, given: p.Archive) -> Script[Done]:
+def archive(_: ControlCall, given: p.Archive) -> Script[Done]:
     one = yield from conversation_named(given.conversation)
     return (yield from command(one, m.Archive(given.archived)))
 
 
-def restart(call: Call, given: p.Named) -> Script[Done]:
+def restart(call: ControlCall, given: p.Named) -> Script[Done]:
     one = yield from conversation_named(given.conversation)
     return (yield from command(one, m.Restart(call.client.label)))
 
 
-def resume_queue(_: Call, given: p.Named) -> Script[Done]:
+def resume_queue(_: ControlCall, given: p.Named) -> Script[Done]:
     one = yield from conversation_named(given.conversation)
     return (yield from command(one, m.ResumeQueue()))
 
 
-def withdraw(_: Call, given: p.Withdraw) -> Script[Done]:
+def withdraw(_: ControlCall, given: p.Withdraw) -> Script[Done]:
     one = yield from conversation_named(given.conversation)
     return (yield from command(one, m.WithdrawInput(InputId(given.input), given.reason)))
 
 
-def fork(_: Call, given: p.Fork) -> Script[r.Stored]:
+def fork(_: ControlCall, given: p.Fork) -> Script[r.Stored]:
     one = yield from conversation_named(given.conversation)
     return (yield from ask(r.Fork(one, ConversationId(str(uuid4())), given.at, given.name)))
 
 
-def export(_: Call, given: p.Export) -> Script[r.Exported]:
+def export(_: ControlCall, given: p.Export) -> Script[r.Exported]:
     place = place_in_export(given.cursor) if given.cursor else None
     if given.cursor and place is None:
         raise InvalidInput(f"cursor: {given.cursor!r} is not a next_cursor of an earlier answer")
@@ -236,7 +237,7 @@ def place_in_export(cursor: str) -> tuple[int, int, int] | None:
     return after, last, offset[0] if offset else 0
 
 
-def import_(_: Call, given: p.Import) -> Script[r.Stored | r.Plain]:
+def import_(_: ControlCall, given: p.Import) -> Script[r.Stored | r.Plain]:
     """What comes in several requests is stored with the last of them, whole or not at all."""
     if given.more and given.upload is None:
         raise InvalidInput("upload: what comes in several requests needs a name")
@@ -246,7 +247,7 @@ def import_(_: Call, given: p.Import) -> Script[r.Stored | r.Plain]:
     return (yield from ask(r.Import(given.lines, new, given.upload, given.more, given.partial)))
 
 
-def delete(_: Call, given: p.Named) -> Script[r.Stored]:
+def delete(_: ControlCall, given: p.Named) -> Script[r.Stored]:
     one = yield from conversation_named(given.conversation)
     yield from look_up(rm.Remove(one))
     return r.Stored(one)
@@ -255,7 +256,7 @@ def delete(_: Call, given: p.Named) -> Script[r.Stored]:
 # --- approvals and requests -------------------------------------------------------------------------------------
 
 
-def list_approvals(_: Call, given: p.ListApprovals) -> Script[r.Plain]:
+def list_approvals(_: ControlCall, given: p.ListApprovals) -> Script[r.Plain]:
     """Oldest first: the registry knows what is open, the journal since when. Of one, it is asked itself."""
     pending: PendingApprovals
     if given.conversation is None:
@@ -271,26 +272,20 @@ def list_approvals(_: Call, given: p.ListApprovals) -> Script[r.Plain]:
     return r.Plain({"approvals": waiting(pending, places)})
 
 
-def answer_approval(call: Call, given: p.AnswerApproval) -> Script[Answered]:
-    """An approval's id names its conversation, so it is found whoever has it."""
-    _, _, conversation = given.approval.partition("@")
-    try:
-        one = ConversationId(str(UUID(conversation)))
-    except ValueError:
-        raise UnknownApproval(f"no approval {given.approval}") from None
+def answer_approval(call: ControlCall, given: p.AnswerApproval) -> Script[Answered]:
     decided = m.AnswerApproval(ApprovalId(given.approval), given.decision, call.client.label, given.reason)
-    return (yield from command(one, decided))
+    return (yield from command(conversation_of(given.approval), decided))
 
 
-def cancel(call: Call, given: p.Cancel) -> Script[r.Plain]:
-    call.requests.cancel(given.request, call.client.label)
+def cancel(call: ControlCall, given: p.Cancel) -> Script[r.Plain]:
+    call.state.requests.cancel(given.request, call.client.label)
     return answer(r.Plain({}))
 
 
 # --- the daemon -------------------------------------------------------------------------------------------------
 
 
-def list_clients(_: Call, __: p.Nothing) -> Script[r.Plain]:
+def list_clients(_: ControlCall, __: p.Nothing) -> Script[r.Plain]:
     """Who is connected, and what each reads. Live conversations are asked one after the other, which is no burst."""
     listing = yield from look_up(rm.ListConversations(archived=True))
     readers: list[tuple[ConversationId, Reader]] = []
@@ -303,25 +298,25 @@ def list_clients(_: Call, __: p.Nothing) -> Script[r.Plain]:
     return r.Plain({"clients": [with_readers(one, readers) for one in clients.value["clients"]]})
 
 
-def kill_client(_: Call, given: p.KillClient) -> Script[r.Plain]:
+def kill_client(_: ControlCall, given: p.KillClient) -> Script[r.Plain]:
     return ask(r.KillClient(ConnectionId(given.connection)))
 
 
-def status(_: Call, __: p.Nothing) -> Script[r.Plain]:
+def status(_: ControlCall, __: p.Nothing) -> Script[r.Plain]:
     return ask(r.AskStatus())
 
 
-def reload(_: Call, __: p.Nothing) -> Script[r.Plain]:
+def reload(_: ControlCall, __: p.Nothing) -> Script[r.Plain]:
     return ask(r.Reload())
 
 
-def down(_: Call, given: p.Down) -> Script[r.Plain]:
+def down(_: ControlCall, given: p.Down) -> Script[r.Plain]:
     return ask(r.Down(given.drain_s))
 
 
-def config_get(_: Call, given: p.ConfigGet) -> Script[r.Plain]:
+def config_get(_: ControlCall, given: p.ConfigGet) -> Script[r.Plain]:
     return ask(r.ReadConfig(given.key))
 
 
-def schema(_: Call, __: p.Nothing) -> Script[r.Plain]:
+def schema(_: ControlCall, __: p.Nothing) -> Script[r.Plain]:
     return answer(r.Plain(api_schema()))

@@ -1,33 +1,12 @@
 """The table of the control API: each method's parameters, what it does, and which handler carries it out."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TypeVar, cast
-
-from pydantic import BaseModel
+from collections.abc import Mapping
 
 from transports.dialects.control import handlers, params
-from transports.dialects.control.call import Call
-from transports.dialects.kit.script import Script
+from transports.dialects.control.subscriptions import ControlCall
+from transports.dialects.kit.methods import Method, always, method
 
-Params = TypeVar("Params", bound=BaseModel)
-
-
-@dataclass(frozen=True, slots=True)
-class Method:
-    params: type[BaseModel]
-    handler: Callable[[Call, BaseModel], Script[object]]
-    summary: str
-    urgent: bool = False  # ends other requests, so it is let in when there is room for no more of those
-
-
-def method(
-    params: type[Params], handler: Callable[[Call, Params], Script[object]], summary: str, *, urgent: bool = False
-) -> Method:
-    return Method(params, cast("Callable[[Call, BaseModel], Script[object]]", handler), summary, urgent)
-
-
-METHODS: dict[str, Method] = {
+METHODS: Mapping[str, Method[ControlCall]] = {
     "conversation/create": method(params.Create, handlers.create, "A new conversation."),
     "conversation/list": method(params.ListConversations, handlers.list_conversations, "List conversations."),
     "conversation/resolve": method(params.Resolve, handlers.resolve, "The id that a prefix or a name stands for."),
@@ -37,15 +16,15 @@ METHODS: dict[str, Method] = {
         params.Interrupt,
         handlers.interrupt,
         "Stop the turn; answered when all of it is gone. Again: kill.",
-        urgent=True,
+        urgent=always,
     ),
     "conversations/interrupt": method(
-        params.InterruptMany, handlers.interrupt_many, "The same for several, or for all; one answer.", urgent=True
+        params.InterruptMany, handlers.interrupt_many, "The same for several, or for all; one answer.", urgent=always
     ),
     "conversation/attach": method(
         params.Attach, handlers.attach, "Everything after a cursor, then live, as `events` notifications."
     ),
-    "conversation/detach": method(params.Detach, handlers.detach, "End a subscription.", urgent=True),
+    "conversation/detach": method(params.Detach, handlers.detach, "End a subscription.", urgent=always),
     "conversation/history": method(params.History, handlers.history, "A page of stored events."),
     "events/read": method(
         params.ReadEvents,
@@ -72,13 +51,13 @@ METHODS: dict[str, Method] = {
     "conversation/import": method(params.Import, handlers.import_, "A conversation from JSON lines."),
     "conversation/delete": method(params.Named, handlers.delete, "For good."),
     "approvals/list": method(params.ListApprovals, handlers.list_approvals, "List open approvals."),
-    "approvals/answer": method(params.AnswerApproval, handlers.answer_approval, "Answer a question.", urgent=True),
-    "request/cancel": method(params.Cancel, handlers.cancel, "Take an earlier request back.", urgent=True),
+    "approvals/answer": method(params.AnswerApproval, handlers.answer_approval, "Answer a question.", urgent=always),
+    "request/cancel": method(params.Cancel, handlers.cancel, "Take an earlier request back.", urgent=always),
     "clients/list": method(params.Nothing, handlers.list_clients, "List connected clients and their subscriptions."),
-    "clients/kill": method(params.KillClient, handlers.kill_client, "Disconnect a client.", urgent=True),
+    "clients/kill": method(params.KillClient, handlers.kill_client, "Disconnect a client.", urgent=always),
     "daemon/status": method(params.Nothing, handlers.status, "The daemon itself."),
     "daemon/reload": method(params.Nothing, handlers.reload, "Read the config again; answers what changed."),
-    "daemon/down": method(params.Down, handlers.down, "Stop the daemon.", urgent=True),
+    "daemon/down": method(params.Down, handlers.down, "Stop the daemon.", urgent=always),
     "config/get": method(params.ConfigGet, handlers.config_get, "The configuration in force, without secrets."),
     "schema": method(params.Nothing, handlers.schema, "The JSON Schema of this API."),
 }

@@ -56,16 +56,19 @@ class Reference(Shape):
     conversation: ConversationId = Field(description="Its id.")
 
 
-class ExecQuestion(ExecApprovalRequest):
+class QuestionPlace(Shape):
     conversation: ConversationId = Field(description="The conversation that asks.")
     seq: int | None = Field(None, description="Its event, in lists, where that is known.")
     ts: float | None = Field(None, description="When it was asked, in lists, where that is known.")
 
 
-class PatchQuestion(ApplyPatchApprovalRequest):
-    conversation: ConversationId = Field(description="The conversation that asks.")
-    seq: int | None = Field(None, description="Its event, in lists, where that is known.")
-    ts: float | None = Field(None, description="When it was asked, in lists, where that is known.")
+class ExecQuestion(QuestionPlace, ExecApprovalRequest): ...
+
+
+class PatchQuestion(QuestionPlace, ApplyPatchApprovalRequest): ...
+
+
+Question = ExecQuestion | PatchQuestion
 
 
 class Reader(Shape):
@@ -85,7 +88,7 @@ class Conversation(Shape):
     turn: TurnId | None = Field(description="The open turn.")
     queued: int = Field(description="How many inputs wait.")
     paused: bool = Field(description="True while queued inputs wait for the next message.")
-    pending: tuple[ExecQuestion | PatchQuestion, ...] = Field(description="Questions that wait for an answer.")
+    pending: tuple[Question, ...] = Field(description="Questions that wait for an answer.")
     readers: tuple[Reader, ...] = Field(description="Attached clients.")
     tokens: int = Field(description="Tokens used so far.")
     created: float = Field(description="When, in seconds since 1970.")
@@ -169,7 +172,7 @@ class Uploaded(Shape):
 
 
 class Questions(Shape):
-    approvals: tuple[ExecQuestion | PatchQuestion, ...] = Field(description="Open approvals.")
+    approvals: tuple[Question, ...] = Field(description="Open approvals.")
 
 
 class Decided(Shape):
@@ -251,7 +254,7 @@ class EventsParams(Shape):
     live: bool = Field(description="It reaches the present.")
     lagged: bool = Field(description="The reader had fallen behind what memory keeps; said once.")
     gap: tuple[int, int] | None = Field(None, description="Events from-to that are not kept any more.")
-    pending: tuple[ExecQuestion | PatchQuestion, ...] | None = Field(
+    pending: tuple[Question, ...] | None = Field(
         None, description="On the first slice that is live, if any wait: the questions to be answered."
     )
 

@@ -2,6 +2,9 @@
 
 from actors.errors import InvalidInput, Overloaded
 from actors.ids import ConversationId, SubscriptionId
+from transports.dialect import Client
+from transports.dialects.kit.client import ClientState
+from transports.dialects.kit.methods import Call
 
 LIMIT = 256  # per connection; an editor reads a handful
 
@@ -28,3 +31,12 @@ class Subscriptions:
 
     def forget(self, subscription: SubscriptionId) -> None:
         self._open.pop(subscription, None)
+
+
+class ControlState(ClientState):
+    def __init__(self, client: Client, requests_in_flight: int, subscriptions: int) -> None:
+        super().__init__(client, requests_in_flight)
+        self.subscriptions = Subscriptions(subscriptions)
+
+
+ControlCall = Call[ControlState]

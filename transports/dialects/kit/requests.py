@@ -33,9 +33,14 @@ class Requests:
         if request in self._open:
             self._running[request] = running
 
-    def cancel(self, request: RequestId, by: str) -> bool:
-        """False if the request is over, or never was."""
+    def cancel(self, request: RequestId, by: str) -> None:
+        """Nothing happens if the request is over, or never was."""
         running = self._running.get(request)
         if running is not None:
             self._scripts.cancel(running, by)
-        return running is not None
+
+    def stop(self, request: RequestId) -> None:
+        """The same at once, for one that is to do nothing more."""
+        running = self._running.get(request)
+        if running is not None:
+            self._scripts.stop(running)

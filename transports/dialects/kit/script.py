@@ -2,7 +2,8 @@
 
 A script is a generator. `answer = yield from ask(...)` puts one question and returns its answer; a refusal is raised
 there, as a GreenroomError. What a script returns is the answer to its own request, and so is a refusal that it does
-not catch. A request that was taken back gets no further question answered: Cancelled is raised where it asks next.
+not catch. A request that was taken back gets no further question answered: Cancelled is raised where it asks next, or
+where it waits now.
 """
 
 from collections.abc import Callable, Generator, Iterable
@@ -21,7 +22,7 @@ from transports.requests import Request
 
 Answer = TypeVar("Answer")
 
-Question = Callable[[Caller], Tell | Ask]  # becomes an action as soon as it is known who is to be answered
+Question = Callable[[Caller], Action]  # becomes an action as soon as it is known who is to be answered
 Script = Generator[tuple[Question, ...], tuple[object, ...], Answer]
 
 
@@ -38,9 +39,11 @@ def look_up(query: Query[Answer]) -> Script[Answer]:
     return _one(_to_registry(query))
 
 
-def command(conversation: ConversationId, query: Query[Answer]) -> Script[Answer]:
-    """Of a conversation."""
-    return _one(_to_conversation(conversation, query))
+def command(
+    conversation: ConversationId, query: Query[Answer], noted: Callable[[Caller], None] | None = None
+) -> Script[Answer]:
+    """Of a conversation. `noted` is told under which name, for what can be taken back after it was answered."""
+    return _one(_to_conversation(conversation, query, noted))
 
 
 def look_up_each(queries: Iterable[Query[Answer]]) -> Script[list[Answer | GreenroomError]]:
@@ -85,8 +88,15 @@ def _to_registry(query: Query[Answer]) -> Question:
     return lambda caller: Tell(ToRegistry(cast("RegistryQuery", query), caller))
 
 
-def _to_conversation(conversation: ConversationId, query: Query[Answer]) -> Question:
-    return lambda caller: Tell(ToConversation(conversation, cast("Command", query), caller))
+def _to_conversation(
+    conversation: ConversationId, query: Query[Answer], noted: Callable[[Caller], None] | None = None
+) -> Question:
+    def question(caller: Caller) -> Tell:
+        if noted is not None:
+            noted(caller)
+        return Tell(ToConversation(conversation, cast("Command", query), caller))
+
+    return question
 
 
 # --- running them ---------------------------------------------------------------------------------------------------
@@ -119,10 +129,10 @@ class Scripts:
         """A number that this connection has not used: the client's ids are the client's business."""
         return next(self._numbers)
 
-    def run(self, script: Script[object], ended: Callable[[object], None]) -> Running:
+    def run(self, script: Script[object], ended: Callable[[object], None] = lambda _: None) -> Running:
         """Up to its first question; with none, to its end."""
         running = Running(script, ended)
-        self._go_on(running, None)
+        self._go_on(running, partial(next, script))
         return running
 
     def answered(self, caller: Caller, given: object) -> None:
@@ -132,7 +142,7 @@ class Scripts:
         running.answers[caller] = given
         if len(running.answers) == len(running.asked):
             answers = tuple(running.answers[one] for one in running.asked)
-            self._go_on(running, answers)
+            self._go_on(running, partial(running.script.send, answers))
 
     def cancel(self, running: Running, by: str) -> None:
         """Take back what it asked for; what comes of that is its last answer."""
@@ -141,14 +151,20 @@ class Scripts:
             if reachable and caller not in running.answers:
                 self._do(Tell(CancelRequest(caller, by)))
 
-    def _go_on(self, running: Running, answers: tuple[object, ...] | None) -> None:
-        """Send the answers, and put the questions that come of them."""
+    def stop(self, running: Running) -> None:
+        """Raise Cancelled where the script waits now. What it waits for is dropped when it comes."""
+        running.cancelled = True
+        for caller in running.asked:
+            self._waiting.pop(caller, None)
+        self._go_on(running, partial(running.script.throw, _cancelled()))
+
+    def _go_on(self, running: Running, go: Callable[[], tuple[Question, ...]]) -> None:
+        """Put the questions that come next."""
         script = running.script
         try:
-            questions = next(script) if answers is None else script.send(answers)
+            questions = go()
             while running.cancelled or not questions:
-                cancel = Cancelled("cancelled before it began")
-                questions = script.throw(cancel) if running.cancelled else script.send(())
+                questions = script.throw(_cancelled()) if running.cancelled else script.send(())
         except StopIteration as end:
             running.ended(end.value)
         except GreenroomError as refusal:
@@ -166,3 +182,7 @@ class Scripts:
             self._waiting[caller] = running
         for action in actions:
             self._do(action)
+
+
+def _cancelled() -> Cancelled:
+    return Cancelled("cancelled before it began")

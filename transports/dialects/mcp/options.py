@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 from transports.requests import Person
 
@@ -35,7 +35,7 @@ class McpOptions:
     person: Person = NOTHING_SET  # the bridge's own arguments
 
 
-def with_hello(options: McpOptions, said: Mapping[str, Any]) -> McpOptions:
+def with_hello(options: McpOptions, said: Mapping[str, object]) -> McpOptions:
     """The hello's `defaults` and `first_question`; what is of the wrong kind is as good as not said."""
     first = said.get("first_question")
     if isinstance(first, int) and first > 0:

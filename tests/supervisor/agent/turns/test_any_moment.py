@@ -1,4 +1,4 @@
-"""Interrupts, steering and restarts at any moment: whatever was hit, the model's next request is fit to be read."""
+"""Interrupts, steering and restarts at any moment: afterwards the model's next request is well formed."""
 
 import random
 from collections import Counter
@@ -29,7 +29,7 @@ SCRIPTS = (
 
 
 def stands_still(conversation: Talk) -> bool:
-    """No turn is open, or a question is."""
+    """Tell whether no turn is open, or an approval is."""
     events = Counter(one.type for one in conversation.events)
     asked = events["exec_approval_request"] + events["apply_patch_approval_request"]
     over = events["task_started"] == events["task_complete"] + events["turn_aborted"]
@@ -37,7 +37,7 @@ def stands_still(conversation: Talk) -> bool:
 
 
 def some_moment(house: House, conversation: Talk, chance: random.Random) -> None:
-    """So many more events from now, or the end of the turn: counted, not slept."""
+    """Wait for so many more events, or the end of the turn: counted, not slept."""
     recorder = house.recorder
     target = len(recorder.seen) + chance.randint(0, 12)
 
@@ -48,7 +48,7 @@ def some_moment(house: House, conversation: Talk, chance: random.Random) -> None
 
 
 def live(house: House, conversation: Talk, chance: random.Random, number: int) -> list[str]:
-    """One turn and what happens to it; what the user said in it, in order."""
+    """Run one turn through these events; return what the user said in it, in order."""
     said = [f"{chance.choice(SCRIPTS)}; raw n{number}"]
     house.answer(conversation.start(said[0], await_end=False), Accepted)
     some_moment(house, conversation, chance)
@@ -68,7 +68,7 @@ def live(house: House, conversation: Talk, chance: random.Random, number: int) -
 
 
 def settle(house: House, conversation: Talk, chance: random.Random) -> None:
-    """Until nothing is open; questions are answered on the way, one way or another."""
+    """Answer questions one way or another until nothing is open."""
 
     def quiet() -> bool | None:
         return stands_still(conversation) or None

@@ -110,7 +110,7 @@ def test_a_finished_turn_keeps_none_of_its_outputs_in_memory(tmp_path: Path, ser
         conversation = house.talk()
         noise = json.dumps(["sh", "-c", "head -c 300000 /dev/zero | tr '\\0' x"])
         conversation.ask("; then; ".join([f"call shell {noise}"] * 5) + "; then; say done")
-        kept = house.engine.histories.statistics()
+        kept = house.engine.transcripts.statistics()
         assert kept["transcripts"] == 1
         assert kept["size"] < 100_000
 
@@ -150,7 +150,7 @@ QUOTED = (
 
 
 def test_what_is_wrong_with_a_call_is_told_in_a_few_kilobytes(tmp_path: Path, server: ModelServer) -> None:
-    """Its answer is sent with every later request."""
+    """The answer is sent with every later request."""
     with house_at(tmp_path, server.base_url) as house:
         (house.workspace / "there").write_text("a\n")
         conversation = house.talk(include_apply_patch_tool=True)

@@ -1,4 +1,4 @@
-"""Commands of the model: what is asked, what runs, in which environment, and what the model gets to read."""
+"""Commands of the model: approvals, runs, environments, and the text that the model gets to read."""
 
 import asyncio
 import json
@@ -42,7 +42,7 @@ def result(text: str) -> dict[str, Any]:
 
 
 def answered(conversation: Talk, decision: Decision, said: str, reason: str = "") -> ev.ExecApprovalRequest:
-    """Says it, answers the one question it leads to, and sees the turn to its end."""
+    """Send a message, answer the one question it leads to, and wait for the turn's end."""
     number = len(conversation.all(ev.ExecApprovalRequest)) + 1
     begun = conversation.start(said)
     question = conversation.wait(ev.ExecApprovalRequest, number)
@@ -224,7 +224,7 @@ def test_a_sandboxed_command_knows_that_there_is_no_network(house: House, server
 def test_a_program_that_a_sandboxed_command_has_put_in_the_way_stays_in_the_sandbox(
     tmp_path: Path, server: ModelServer
 ) -> None:
-    """An environment in the project is first on the search path of whoever has activated it."""
+    """An environment in the project is first on the search path of users who have activated it."""
     outside = tmp_path / "outside"
     script = f"mkdir bin; echo 'touch {outside}; echo mine' > bin/ls; sed -i '1i #!/bin/sh' bin/ls; chmod +x bin/ls"
     path = f"{tmp_path / 'workspace' / 'bin'}:/usr/bin:/bin"
@@ -298,7 +298,7 @@ def test_approved_alone_is_asked_again(house: House) -> None:
 def test_a_command_is_not_started_before_its_beginning_is_stored(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """So no crash leaves one that ran and was never said to."""
+    """A crash must not leave a command that ran and was never recorded."""
     journal, held, go = house.engine.journal, threading.Event(), threading.Event()
     commit = journal.commit
 
@@ -313,7 +313,7 @@ def test_a_command_is_not_started_before_its_beginning_is_stored(
     begun = conversation.start(f"{shell('touch', 'x')}; then; say done")
     try:
         assert held.wait(10)
-        house.engine.loop.call(asyncio.sleep(0.05), 10)  # in which it would have started, and ended
+        house.engine.loop.call(asyncio.sleep(0.05), 10)  # enough time for it to start, and to end
         assert house.engine.processes.statistics()["turns"] == 0
         assert not (house.workspace / "x").exists()
     finally:
@@ -331,7 +331,7 @@ def test_a_known_safe_command_is_not_asked_about(house: House) -> None:
 def test_what_a_repository_names_writes_nothing_when_git_is_run_without_a_question(
     house: House, server: ModelServer
 ) -> None:
-    """With a sandbox git runs in one that is read-only, without one it is asked about."""
+    """Git runs read-only in a sandbox; without a sandbox there is a question."""
     subprocess.run(("git", "init", "-q"), cwd=house.workspace, check=True)
     trap = house.workspace / "trap"
     trap.write_text(f"#!/bin/sh\necho met >&2; touch {house.workspace}/PWNED\n")

@@ -1,4 +1,4 @@
-"""What the model is told besides what people say: instructions, guides, surroundings, pictures; and what it costs."""
+"""The model's context beside the conversation: instructions, guides, surroundings, pictures; and its cost."""
 
 import base64
 from pathlib import Path

@@ -23,13 +23,13 @@ AT_ONCE_S = 2.0  # nothing to wait for but this machine
 
 
 def half(wire: str, text: str) -> str:
-    """A message that begins with this and is not finished, on either wire."""
+    """Script a message that begins with this and is not finished, on either wire."""
     chat = {"choices": [{"index": 0, "delta": {"content": text}}]}
     return f"raw {json.dumps(chat if wire == 'chat' else {'type': 'response.output_text.delta', 'delta': text})}"
 
 
 def interrupt(conversation: Talk, *, within_s: float = AT_ONCE_S) -> ev.TurnAborted:
-    """Interrupts, and checks what must hold wherever it hit."""
+    """Interrupt, and check what must hold at any moment."""
     number = len(conversation.all(ev.TurnAborted)) + 1
     began = time.monotonic()
     answer = conversation.interrupted(conversation.interrupt())
@@ -43,7 +43,7 @@ def interrupt(conversation: Talk, *, within_s: float = AT_ONCE_S) -> ev.TurnAbor
 
 
 def check_balanced(conversation: Talk) -> None:
-    """Begin and end, call and output, question and answer: one each; nothing of a turn behind its end."""
+    """Check that begin and end, call and output, question and answer are pairs, and that the turn's end is last."""
     pairs: tuple[tuple[type, type, Callable[[object], object]], ...] = (
         (ev.ExecCommandBegin, ev.ExecCommandEnd, lambda one: getattr(one, "item_id", None)),
         (ev.PatchApplyBegin, ev.PatchApplyEnd, lambda one: getattr(one, "item_id", None)),
@@ -151,7 +151,7 @@ def test_in_the_second_round_what_the_first_did_is_kept(either: House, server: M
 
 
 def test_at_once_after_the_message_was_sent(either: House, server: ModelServer) -> None:
-    """Wherever the start has come to: held for the disk, not begun, or already asking."""
+    """The start may be anywhere: held for the disk, not begun, or already asking."""
     conversation = either.talk()
     for _ in range(5):
         begun = conversation.start("hold here; say late")
@@ -215,7 +215,7 @@ def policy_of(mode: str) -> dict[str, object]:
 
 
 def interrupt_stubborn(conversation: Talk, kind: Kind) -> float:
-    """Seconds from the interrupt to its answer."""
+    """Return the seconds from the interrupt to its answer."""
     token = new_token()
     argv = [part.format(token=token) for part in kind.argv]
     before = len(conversation.all(ev.ExecCommandOutputDelta))

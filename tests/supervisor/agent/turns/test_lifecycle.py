@@ -19,7 +19,7 @@ from tests.support.model_server import ModelServer
 
 def test_a_stopped_engine_leaves_no_thread_no_child_and_no_file(tmp_path: Path, server: ModelServer) -> None:
     token = new_token()
-    with house_at(tmp_path / "first", server.base_url) as warm_up:  # what is loaded once stays
+    with house_at(tmp_path / "first", server.base_url) as warm_up:  # modules that are loaded once stay
         warm_up.talk().ask("say one")
     gc.collect()
     threads, files = set(threading.enumerate()), open_files()
@@ -102,7 +102,7 @@ def test_a_message_without_words_is_refused(house: House) -> None:
 
 
 def test_a_long_command_is_heard_while_it_runs_and_its_history_is_bounded(house: House, server: ModelServer) -> None:
-    """Much more output than anybody wants: the turn ends, history keeps head and tail, the model a little."""
+    """The output is far larger than anybody wants: the turn ends, history keeps head and tail, the model a little."""
     conversation = house.talk()
     conversation.ask('call shell ["sh","-c","head -c 30000000 /dev/zero; echo end"]; then; say done')
     end = conversation.wait(ev.ExecCommandEnd)

@@ -15,7 +15,7 @@ from tests.support.model_server import ModelServer
 
 @pytest.fixture
 def hasty(tmp_path: Path, server: ModelServer) -> Iterator[House]:
-    """Parks what is idle at once."""
+    """A house that parks idle conversations at once."""
     with house_at(tmp_path, server.base_url, greenroom="idle_park_seconds = 0.05") as house:
         yield house
 
@@ -50,7 +50,7 @@ def test_a_parked_question_is_answered_and_its_command_runs_once(hasty: House, s
 def test_a_parked_conversation_keeps_no_history_in_memory(hasty: House) -> None:
     conversation = hasty.talk()
     conversation.ask("say one")
-    assert hasty.engine.histories.statistics()["transcripts"] == 1
+    assert hasty.engine.transcripts.statistics()["transcripts"] == 1
     hasty.leave()
     conversation.wait_parked()
-    until(lambda: not hasty.engine.histories.statistics()["transcripts"], "a transcript is kept")
+    until(lambda: not hasty.engine.transcripts.statistics()["transcripts"], "a transcript is kept")

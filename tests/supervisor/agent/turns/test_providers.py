@@ -1,4 +1,4 @@
-"""Which model answers, what is said about the choice, and what is said when it can't be asked."""
+"""The choice of the model, the notice about it, and the message when the model can't be asked."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from tests.support.model_server import ModelServer
 
 
 def notices(house: House, conversation_provider: str = "") -> list[str]:
-    """What two turns say beside the answer."""
+    """Return the messages of two turns beside the answer."""
     conversation = house.talk(provider=conversation_provider)
     conversation.ask("say one")
     conversation.ask("say two")

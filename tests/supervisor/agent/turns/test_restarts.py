@@ -1,4 +1,4 @@
-"""What survives a new engine: the history as it was, and turns that wait for an answer."""
+"""A new engine after a restart: the history as it was, and turns that wait for an answer."""
 
 import json
 from pathlib import Path
@@ -23,7 +23,7 @@ RICH = (
 def test_history_read_from_the_journal_is_what_it_was_in_memory(either: House, server: ModelServer) -> None:
     conversation = either.talk()
     conversation.ask(RICH)
-    assert conversation.conversation in either.engine.histories._kept
+    assert conversation.conversation in either.engine.transcripts._kept
     conversation.ask("say from memory")
     live = server.requests[-1].body
     either.restart()

@@ -1,4 +1,4 @@
-"""What a model names opens nothing: directories of calls, paths of patches, and what its commands have moved."""
+"""Names in a model's calls open nothing: directories, paths of patches, and folders that its commands have moved."""
 
 import json
 import subprocess

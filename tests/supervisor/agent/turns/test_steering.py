@@ -1,4 +1,4 @@
-"""What is said while a turn runs: it joins before the next request, once, or gets a turn of its own."""
+"""Messages while a turn runs: each joins before the next request, once, or gets a turn of its own."""
 
 from actors import events as ev
 from actors.answers import Ending

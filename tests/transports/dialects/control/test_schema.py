@@ -4,8 +4,8 @@ from jsonschema import Draft202012Validator
 
 from actors.errors import AlreadyAnswered, Overloaded
 from tests.support.control_judge import SCHEMA, document
+from tools.reference.errors import with_errors
 from transports.dialects.control.methods import METHODS
-from transports.dialects.control.schema import with_errors
 from transports.hello import UnknownProtocol
 
 

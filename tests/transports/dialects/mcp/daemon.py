@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from actors.base import Actor, Ref
 from actors.conversation.restore import restore
 from actors.conversation.state import Limits, Stamp, State
 from actors.conversation.step import step
@@ -24,7 +25,7 @@ from actors.orders import (
     AnswerAgent,
     Completed,
     GiveInput,
-    InputWaits,
+    OfferInput,
     Outcome,
     RunAgent,
     StopAgent,
@@ -40,8 +41,7 @@ from tests.fakes.journal import FakeJournal
 from transports import requests as ask
 from transports.connection import Connection, Neighbours
 from transports.dialect import Client, Dialect
-from transports.messages import Asked
-from transports.messages import Served as ServedBySupervisor
+from transports.messages import Asked, Served
 from transports.switchboard import Switchboard
 from transports.wire import Gone, Parcel
 
@@ -172,7 +172,7 @@ class Daemon:
 
     def connect(self, name: str, make: Callable[[Client], Dialect], receive: Callable[[bytes], None]) -> Mailbox:
         client = Client(ConnectionId(name), "bridge", "1", 4711, 1000, cwd="/w", env={"A": "b"})
-        around = Neighbours(self._registry, self._supervisor, self.switchboard, self.clock)
+        around = Neighbours(self._registry, self._supervisor, self.switchboard, self.clock, _never_started)
         connection = Connection(client, make(client), QuietWire(self, name, receive), around)
         mailbox = self.mailbox(f"connection-{name}", connection.receive)
         connection.address = mailbox  # type: ignore[assignment]  # what it needs of an address
@@ -225,7 +225,7 @@ class Daemon:
                 case Forward(conversation, command):
                     self._session(conversation).tell(command)
                 case ReplyTo():
-                    self.switchboard.post(effect.caller.connection, effect, self._registry)
+                    self.switchboard.post(effect.caller.connection, effect)
                 case _:
                     raise NotImplementedError(effect)
 
@@ -250,10 +250,12 @@ class Daemon:
                 self.answered.append(effect)
             case GiveInput():
                 self.given.append(effect)
-            case Deliver() | EndSubscription():
-                self.switchboard.post(effect.connection, effect, session)
+            case Deliver():
+                self.switchboard.deliver(effect, session)
+            case EndSubscription():
+                self.switchboard.post(effect.connection, effect)
             case ReplyTo():
-                self.switchboard.post(effect.caller.connection, effect, session)
+                self.switchboard.post(effect.caller.connection, effect)
                 if effect.settles:
                     self._registry.tell(Settle(effect.caller))
             case Settle():
@@ -265,7 +267,7 @@ class Daemon:
                 session.tell(ReadersWait())
             case SetTimer(name, delay_s) if name != "idle":
                 self.clock.after(delay_s, session, TimerFired(name))
-            case SetTimer() | TakeMore() | InputWaits():
+            case SetTimer() | TakeMore() | OfferInput():
                 pass  # no test waits for idleness
             case _:
                 raise NotImplementedError(effect)
@@ -287,7 +289,8 @@ class Daemon:
             answer: Any = serve(request) if serve is not None else None
         except GreenroomError as error:
             answer = error
-        asked.reply_to.tell(ServedBySupervisor(ask.Served(request.token, answer)))
+        if asked.caller is not None:
+            asked.reply_to.tell(Served(asked.caller, answer))
 
     def _make_settings(self, request: ask.MakeSettings) -> ask.SettingsMade:
         if request.profile is not None:
@@ -307,3 +310,7 @@ class Daemon:
         if page is None:
             raise UnknownConversation(f"no conversation {request.conversation}")
         return ask.HistoryRead(page)
+
+
+def _never_started(actor: Actor[Any], **_: str) -> Ref[Any]:
+    raise AssertionError(f"{actor.name} is run by hand here")

@@ -7,6 +7,7 @@ from typing import Any
 from actors.ids import RequestId
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.json_schema import Schema, check, revision
+from transports.dialects.codex.methods import METHODS
 from transports.dialects.mcp.dialect import McpDialect
 from transports.dialects.mcp.options import McpOptions
 from transports.dialects.mcp.tools import BY_NAME
@@ -66,7 +67,7 @@ class McpClient:
 
     def _make(self, options: McpOptions) -> Any:
         def make(client: Any) -> McpDialect:
-            self.dialect = McpDialect(client, lambda: options)
+            self.dialect = McpDialect(client, lambda: options, METHODS)
             return self.dialect
 
         return make

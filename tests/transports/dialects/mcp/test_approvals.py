@@ -29,7 +29,7 @@ def decisions(daemon: Daemon) -> list[Decision]:
 
 
 def answer_elsewhere(daemon: Daemon, conversation: ConversationId, approval: ApprovalId) -> None:
-    answer = AnswerApproval(None, approval, Decision.APPROVED, "somebody")
+    answer = AnswerApproval(approval, Decision.APPROVED, "somebody")
     daemon.mailboxes["registry"].tell(ToConversation(conversation, answer))
     daemon.settle()
 

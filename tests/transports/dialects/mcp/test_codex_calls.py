@@ -428,7 +428,7 @@ def test_a_slice_is_one_write_and_its_reader_is_ready_when_that_has_left() -> No
     daemon = Daemon()
     client = McpClient(daemon)
     conversation = began(daemon, client)
-    (reader,) = client.dialect._desk.readers.of(conversation)
+    (reader,) = client.dialect._state.readers.of(conversation)
     page = daemon.journal.read(conversation, 0, 9)
     assert page is not None
     slice_ = Slice(conversation, page.records, live=True)

@@ -14,7 +14,7 @@ from actors.orders import Completed, InputWanted, ModelFailed
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import Json, McpClient
 from tests.transports.dialects.mcp.steps import created
-from transports.dialects.mcp.events import seed_message
+from transports.codex_events import seed_message
 
 DRAWS = st.data()
 QUICK = (Phase.reuse, Phase.generate)  # to make a failure small takes minutes; the long test does it
@@ -158,7 +158,7 @@ class World:
     def _resume_queues(self) -> None:
         for conversation in self.daemon.conversations:
             if self.daemon.state(conversation).facts.paused:
-                self.daemon.mailboxes["registry"].tell(ToConversation(conversation, ResumeQueue(None)))
+                self.daemon.mailboxes["registry"].tell(ToConversation(conversation, ResumeQueue()))
         self.daemon.settle()
 
     def everything(self) -> list[Callable[[], None]]:
@@ -203,7 +203,7 @@ def check_questions(world: World) -> None:
 def check_streams(world: World) -> None:
     """A stream that is still on has told the whole story, and every connection of it did so by itself."""
     for client in world.clients:
-        streams = client.dialect._desk.streams
+        streams = client.dialect._state.streams
         conversations = {one.conversation for one in streams.values()}
         if len(conversations) != 1:
             continue  # live events don't say whose they are, so only one stream at a time can be judged

@@ -201,6 +201,18 @@ def test_progress_says_that_an_approval_waits_and_when_it_does_no_more() -> None
     assert messages == [(5, "waiting for an approval"), (5, "thinking")]
 
 
+def test_progress_says_that_the_model_will_be_asked_again() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon, progress_seconds=10)
+    client.tool("codex", {"prompt": "x"}, 1, _meta={"progressToken": 5})
+    (conversation,) = daemon.conversations
+    daemon.say(conversation, ev.StreamError(message="the stream ended early", attempt=1, delay_ms=20_000))
+    daemon.settle()
+    daemon.advance(10)
+    (beat,) = client.told("notifications/progress")
+    assert beat["message"] == "waiting to ask the model again"
+
+
 def test_without_a_token_there_is_no_progress() -> None:
     daemon = Daemon()
     client = McpClient(daemon)

@@ -1,0 +1,58 @@
+"""What one connection has open, each kind with its owner: requests, readers, calls, questions, streams. Its call."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pydantic import BaseModel
+
+from actors.ids import Caller, ConversationId, RequestId
+from transports.dialect import Client
+from transports.dialects.kit.bounded import Bounded
+from transports.dialects.kit.methods import Call
+from transports.dialects.kit.readers import Reader
+from transports.dialects.kit.reading import ReadingState
+from transports.dialects.mcp.decoding import without_effect
+from transports.dialects.mcp.notifications import ClientLog, ListChanges, withdrawal
+from transports.dialects.mcp.open_calls import OpenCalls, ProgressToken
+from transports.dialects.mcp.options import McpOptions
+from transports.dialects.mcp.revisions import Peer
+
+
+class McpState(ReadingState):
+    log: ClientLog
+
+    def __init__(self, client: Client, fresh: Callable[[], McpOptions]) -> None:
+        self._fresh = fresh
+        self.configure()
+        options = self.options
+        super().__init__(
+            client, options.requests_in_flight, options.subscriptions, withdrawal, options.first_question
+        )
+        self.log = ClientLog(self)
+        self.peer = Peer()
+        self.initialized = False
+        self.calls = OpenCalls()
+        self.list_changes = ListChanges(self)
+        self.streams: dict[ConversationId, Reader] = {}
+        self.watched: dict[ConversationId, Reader] = {}  # resources
+        self.created: Bounded[ConversationId, RequestId] = Bounded()  # by conversationCreate, and by which request
+        self.sent: Bounded[RequestId, Caller] = Bounded()  # messages that were taken, while they may be cancelled
+
+    def configure(self) -> None:
+        """As the config is now."""
+        self.options = self._fresh()
+        self.version, self.person = self.options.version, self.options.person
+
+    def note_ignored(self, name: str, model: type[BaseModel], given: object) -> None:
+        for notice in without_effect(name, model, given):
+            self.log.once("warning", notice)
+
+    def has_twin(self, kind: str) -> bool:
+        """Whether an event of this kind is told under its own name, too."""
+        twins = self.options.twin_notifications
+        return self.peer.may_wait_for_twins and not kind.endswith("_delta") if twins == "auto" else twins
+
+
+@dataclass(frozen=True, slots=True)
+class McpCall(Call[McpState]):
+    progress: ProgressToken | None = None
