@@ -39,7 +39,7 @@ if TYPE_CHECKING:
             """A request of which something was kept has its answer."""
 
         def concerns(self, line: bytes) -> bool:
-            """Return whether `heard` needs this line. Most notifications are events, which pass without being parsed."""
+            """Return whether `heard` needs this notification. Most are events, and are not parsed."""
 
         def heard(self, notification: Message, requests: dict[Id, Message]) -> Id | None:
             """Read a notification; returns the id of a question that the daemon takes back by it."""
@@ -56,4 +56,4 @@ if TYPE_CHECKING:
             """
 
         def again(self) -> list[Message]:
-            """The messages for the next daemon after the handshake, in order. Requests get ids of the bridge's own."""
+            """The messages for the next daemon after the handshake, in order. Requests get new ids."""
