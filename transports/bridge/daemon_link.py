@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         def fileno(self) -> int: ...
 
         def said(self) -> str | None:
-            """To be asked when the descriptor is readable. "" is ready, None not yet, a text why it failed."""
+            """Ask when the descriptor is readable: "" is ready, None not yet, a text why it failed."""
 
         def close(self) -> None: ...
 

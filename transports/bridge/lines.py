@@ -13,7 +13,7 @@ class Lines:
         self._skipping = False
 
     def feed(self, data: bytes) -> list[bytes]:
-        """What these bytes complete."""
+        """The lines that these bytes complete."""
         end = data.rfind(b"\n") + 1
         whole = self._completed(data[:end]) if end else []
         self._keep(data[end:] if end else data)

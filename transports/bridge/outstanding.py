@@ -73,7 +73,7 @@ class Outstanding:
         return "method" not in message and number in self._withdrawn and number not in self._questions
 
     def received(self, line: bytes) -> bool:
-        """Returns whether the client is to see it: answers to replayed requests are for the bridge."""
+        """Return whether the client is to see it: answers to replayed requests are for the bridge."""
         if line.startswith(NOTIFICATION) and not self._replay.concerns(line):
             return True
         message = parsed(line)
@@ -139,6 +139,6 @@ class Outstanding:
         return [written(message) for message in said]
 
     def forget_handshake(self) -> list[Id]:
-        """Returns the request that no daemon will answer, if it is still open."""
+        """The request that no daemon will answer, if it is still open."""
         given_up, self._handshaking = self._handshaking, None
         return [] if given_up is None else [given_up["id"]]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
             """The result of a request that the bridge can answer while there is no daemon."""
 
         def keep(self, message: Message) -> Message | None:
-            """As much of a message as `said`, `answered` and `explained` need. It may wait a while to be sent."""
+            """Reduce a message to what `said`, `answered` and `explained` need; it may wait a while to be sent."""
 
         def said(self, kept: Message, requests: dict[Id, Message]) -> None:
             """A message of which something was kept begins to leave for the daemon.
@@ -39,10 +39,10 @@ if TYPE_CHECKING:
             """A request of which something was kept has its answer."""
 
         def concerns(self, line: bytes) -> bool:
-            """Whether `heard` needs this notification. Most are events, which pass without being parsed."""
+            """Return whether `heard` needs this notification. Most are events, and are not parsed."""
 
         def heard(self, notification: Message, requests: dict[Id, Message]) -> Id | None:
-            """A notification; returns the id of a question that the daemon takes back by it."""
+            """Read a notification; returns the id of a question that the daemon takes back by it."""
 
         # --- daemons come and go ---
 
@@ -56,4 +56,4 @@ if TYPE_CHECKING:
             """
 
         def again(self) -> list[Message]:
-            """What the next daemon hears after the handshake, in this order. Requests get ids of the bridge's own."""
+            """The messages for the next daemon after the handshake, in order. Requests get new ids."""

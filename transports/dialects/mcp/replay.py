@@ -66,13 +66,13 @@ class McpReplay:
                 cancelled = identity(params, "requestId")
                 self._streams = {where: number for where, number in self._streams.items() if number != cancelled}
                 if cancelled is not None and requests.get(cancelled, {}).get("method") == "tools/call":
-                    requests[cancelled] = {}
+                    requests[cancelled] = {**requests[cancelled], "params": None}
             case _:
                 pass
 
     def answered(self, kept: Message, answer: Message) -> None:
         result = answer.get("result")
-        if not isinstance(result, dict) or result.get("isError"):
+        if not isinstance(result, dict):
             return
         match kept:
             case {"method": "logging/setLevel" | "resources/subscribe"}:
@@ -81,7 +81,8 @@ class McpReplay:
             case {"method": "resources/unsubscribe"}:
                 self._holds.pop(_about(kept), None)
             case {"method": "tools/call", "params": {"arguments": {"conversation_id": str(conversation)}}}:
-                self._streams[conversation] = kept["id"]
+                if not result.get("isError"):
+                    self._streams[conversation] = kept["id"]
             case {"method": "addConversationListener", "params": {"conversationId": str(conversation)}}:
                 self._listeners[str(result.get("subscriptionId"))] = conversation
             case {"method": "removeConversationListener", "params": {"subscriptionId": str(subscription)}}:
