@@ -96,6 +96,7 @@ which it reads the keys that both programs know.
   PAGER              for `logs` and `inspect`; less if it is not set
 
 A conversation's commands run with the environment of the client that created
-it, refreshed at `attach`; never with that of the daemon's start.""",
+it, refreshed at `attach`. After a restart of the daemon they run with that of
+the daemon, until a client attaches.""",
     ),
 }

@@ -49,7 +49,7 @@ def problems(tree: Mapping[str, object]) -> list[ConfigProblem]:
     return found
 
 
-def strangers(tree: Mapping[str, object]) -> list[ConfigProblem]:
+def ignored_keys(tree: Mapping[str, object]) -> list[ConfigProblem]:
     """Keys without effect, and unknown keys with the name that was probably meant."""
     found = []
     for path, known in unknown_keys(KeyType.of(Config), tree):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from actors.errors import ConfigError
-from supervisor.config.complain import BUILT_IN_PROVIDERS, ConfigProblem, dotted, printable, problems, strangers
+from supervisor.config.complain import BUILT_IN_PROVIDERS, ConfigProblem, dotted, ignored_keys, printable, problems
 from supervisor.config.lines import key_lines
 from supervisor.config.models import Config
 from supervisor.config.overrides import Tree, merge
@@ -101,7 +101,7 @@ def read_file(path: str | None, shared: bool = False) -> ConfigFile:
     wrong = problems(tree)
     if wrong:
         raise _error(wrong, file)
-    return ConfigFile(path, text, tree, shared, tuple(_line(file, problem) for problem in strangers(tree)))
+    return ConfigFile(path, text, tree, shared, tuple(_line(file, problem) for problem in ignored_keys(tree)))
 
 
 def layer(file: ConfigFile, overrides: Mapping[str, object], profile: str | None = None) -> LoadedConfig:
@@ -109,7 +109,7 @@ def layer(file: ConfigFile, overrides: Mapping[str, object], profile: str | None
     wrong = problems(overridden)  # the file alone is valid, so an override is not
     if wrong:
         raise _error(wrong, file, in_overrides=True)
-    warnings = [*file.warnings, *(f"override: {_text_of(each)}" for each in strangers(overrides))]
+    warnings = [*file.warnings, *(f"override: {_text_of(each)}" for each in ignored_keys(overrides))]
     base = Config.model_validate(overridden)
     name = profile or base.profile
     if name is not None and name not in base.profiles:

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from actors.errors import ConfigError
 from supervisor.config import Config, load, parse_overrides
-from supervisor.config.complain import dotted, problems, strangers
+from supervisor.config.complain import dotted, ignored_keys, problems
 from supervisor.config.load import ConfigFile, layer
 from supervisor.config.shape import KeyPath, KeyType
 
@@ -176,7 +176,7 @@ def test_every_number_is_bounded_on_both_sides_and_its_bounds_hold(path: KeyPath
 def test_the_defaults_themselves_are_a_sound_configuration() -> None:
     said = Config().model_dump(mode="json", exclude_none=True)
     assert problems(said) == []
-    assert strangers(said) == []
+    assert ignored_keys(said) == []
 
 
 def test_a_frozen_configuration_can_not_be_changed() -> None:

@@ -81,20 +81,16 @@ def test_any_word_gets_a_tree_or_a_configuration_error(word: str) -> None:
         assert outcome
 
 
-@given(
-    st.lists(st.text(st.characters(exclude_characters='"', exclude_categories=["Cs"])), min_size=1, max_size=DEEPEST)
-)
+NAMES = st.text(st.characters(exclude_characters='"', exclude_categories=["Cs"]))
+KEYS = st.from_regex(r"[a-z_][a-z0-9_-]*", fullmatch=True) | st.sampled_from(["a.b", "x y"])
+
+
+@given(st.lists(NAMES, min_size=1, max_size=DEEPEST))
 def test_a_quoted_key_names_any_path(parts: list[str]) -> None:
     assert split_key(".".join(f'"{part}"' for part in parts)) == parts
 
 
-@given(
-    st.lists(
-        st.from_regex(r"[a-z_][a-z0-9_-]*", fullmatch=True) | st.sampled_from(["a.b", "x y"]),
-        min_size=1,
-        max_size=DEEPEST,
-    )
-)
+@given(st.lists(KEYS, min_size=1, max_size=DEEPEST))
 def test_a_path_that_was_written_out_is_read_back(parts: list[str]) -> None:
     assert split_key(dotted(tuple(parts))) == parts
 
