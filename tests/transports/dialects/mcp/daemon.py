@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from actors.base import start
 from actors.conversation.restore import restore
 from actors.conversation.state import Limits, Stamp, State
 from actors.conversation.step import step
@@ -171,7 +172,7 @@ class Daemon:
 
     def connect(self, name: str, make: Callable[[Client], Dialect], receive: Callable[[bytes], None]) -> Mailbox:
         client = Client(ConnectionId(name), "bridge", "1", 4711, 1000, cwd="/w", env={"A": "b"})
-        around = Neighbours(self._registry, self._supervisor, self.switchboard, self.clock)
+        around = Neighbours(self._registry, self._supervisor, self.switchboard, self.clock, start)
         connection = Connection(client, make(client), QuietWire(self, name, receive), around)
         mailbox = self.mailbox(f"connection-{name}", connection.receive)
         connection.address = mailbox  # type: ignore[assignment]  # what it needs of an address
