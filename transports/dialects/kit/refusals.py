@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from actors.errors import Cancelled, GreenroomError
 
 
-class Failure(GreenroomError):
+class MethodError(GreenroomError):
     """An error with a number and data of the method's own, which goes out as it is."""
 
     def __init__(self, number: int, message: str, data: object = None) -> None:

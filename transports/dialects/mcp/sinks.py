@@ -7,7 +7,7 @@ from actors.effects import Slice
 from actors.events import TERMINAL, ApprovalRequest
 from actors.ids import ConversationId, RequestId, TurnId
 from transports import jsonrpc
-from transports.codex_events import Told, event_notification, history_of, initial_state, told
+from transports.codex_events import CodexEvent, event_notification, history_of, initial_state, translated
 from transports.dialect import Wake, Write
 from transports.dialects.kit.paged_history import RecentMessages
 from transports.dialects.kit.questions import DISMISSED, described, waiting_text
@@ -42,7 +42,7 @@ class CallSink:
     def take(self, slice_: Slice) -> None:
         calls, questions = self.state.calls, self.state.questions
         calls.claim_turns(slice_)
-        for one in told(slice_):
+        for one in translated(slice_):
             call = calls.owner(self.conversation, one.turn)
             if call is not None:
                 self._write(call, one)
@@ -57,7 +57,7 @@ class CallSink:
     def lost(self, reason: str) -> None:
         """The calls hear of it from the conversation, or from what refuses them."""
 
-    def _write(self, call: OpenCall, one: Told) -> None:
+    def _write(self, call: OpenCall, one: CodexEvent) -> None:
         if one.msg is None:
             return
         event_id = "" if one.type == "session_configured" else call.event_id(one.turn)
@@ -109,7 +109,7 @@ class StreamSink:
 
     def take(self, slice_: Slice) -> None:
         do, questions = self.state.do, self.state.questions
-        for one in told(slice_):
+        for one in translated(slice_):
             if one.msg is not None and one.type != "session_configured":
                 if self.history is not None:
                     self.history.add(one.msg)

@@ -15,7 +15,7 @@ from transports.dialects.mcp.decoding import without_effect
 from transports.dialects.mcp.notifications import ClientLog, ListChanges, withdrawal
 from transports.dialects.mcp.open_calls import OpenCalls, ProgressToken
 from transports.dialects.mcp.options import McpOptions
-from transports.dialects.mcp.revisions import Peer
+from transports.dialects.mcp.revisions import Introduction
 
 
 class McpState(ReadingState):
@@ -29,7 +29,7 @@ class McpState(ReadingState):
             client, options.requests_in_flight, options.subscriptions, withdrawal, options.first_question
         )
         self.log = ClientLog(self)
-        self.peer = Peer()
+        self.peer = Introduction()
         self.initialized = False
         self.calls = OpenCalls()
         self.list_changes = ListChanges(self)

@@ -10,7 +10,7 @@ from actors.ids import Caller, ConnectionId, ConversationId
 from actors.messages import CancelRequest, Rename, ToConversation
 from actors.registry_messages import Resolve, ToRegistry
 from transports.dialect import Action, Ask, Tell
-from transports.dialects.kit.refusals import Failure, worded
+from transports.dialects.kit.refusals import MethodError, worded
 from transports.dialects.kit.requests import Requests
 from transports.dialects.kit.script import Script, Scripts, answer, ask, command, look_up, look_up_each
 from transports.requests import AskStatus, Plain
@@ -183,14 +183,14 @@ def test_an_id_is_in_use_until_its_script_has_ended() -> None:
 
 
 def in_words(why: GreenroomError) -> GreenroomError:
-    with pytest.raises(GreenroomError) as raised, worded(lambda text: Failure(-7, text), "cannot"):
+    with pytest.raises(GreenroomError) as raised, worded(lambda text: MethodError(-7, text), "cannot"):
         raise why
     return raised.value
 
 
 def test_a_method_says_what_was_refused_in_its_own_words() -> None:
     said = in_words(UnknownConversation("no notes"))
-    assert isinstance(said, Failure)
+    assert isinstance(said, MethodError)
     assert (said.number, said.message) == (-7, "cannot: no notes")
 
 
