@@ -181,7 +181,7 @@ class UpdateSink:
                 self.state.do(Write(jsonrpc.notification("notifications/resources/updated", {"uri": uri})))
             self.state.do(Wake(f"{UPDATED}:{self.conversation}", UPDATED_EVERY_S))
 
-    def lost(self, reason: str) -> None:  # noqa: ARG002  # who reads it again is told what has become of it
+    def lost(self, reason: str) -> None:  # noqa: ARG002  # resources have no end that is told
         self.state.watched.pop(self.conversation, None)
 
 
