@@ -16,11 +16,15 @@ from actors.journal_messages import Erase, Erased
 from actors.messages import Input
 from actors.orders import AbandonAgent
 from actors.registry_messages import (
+    AllAnswered,
+    AllEnded,
     EraseRows,
     Forward,
     Left,
     RegistryInput,
     RoutingEffect,
+    SayAllAnswered,
+    SayAllEnded,
     SessionFailed,
     StartSession,
 )
@@ -68,6 +72,10 @@ class Registry(Actor[RegistryInput]):
                 self._around.outbox.post(effect.caller.connection, effect)
             case EraseRows():
                 self._erase(effect.conversation)
+            case SayAllEnded():
+                effect.to.tell(AllEnded())
+            case SayAllAnswered():
+                effect.to.tell(AllAnswered())
             case AbandonAgent():
                 self._sessions.pop(effect.conversation, None)
                 self._around.agents.abandon(effect, self.address)

@@ -7,7 +7,17 @@ from actors.effects import EndSubscription, ReplyTo, Settle, Survivors
 from actors.events import ApprovalRequest
 from actors.ids import Caller, ConversationId
 from actors.journal_messages import Erased
-from actors.messages import Begin, CancelRequest, ConnectionClosed, Input, Query, Quiesce, Revived, ToConversation
+from actors.messages import (
+    Address,
+    Begin,
+    CancelRequest,
+    ConnectionClosed,
+    Input,
+    Query,
+    Quiesce,
+    Revived,
+    ToConversation,
+)
 from actors.orders import AbandonAgent, AgentAbandoned
 from actors.records import Head
 
@@ -71,10 +81,31 @@ class Trim:
 
 
 @dataclass(frozen=True, slots=True)
+class AllEnded:
+    """Each turn that the last daemon left running has its end on disk."""
+
+
+@dataclass(frozen=True, slots=True)
 class Known:
-    """Heads of conversations that nobody serves: all there are at start, later what was forked or imported."""
+    """Heads of conversations that nobody serves: all there are at start, later what was forked or imported.
+
+    `ended`: whom to tell, once, when none of them has a turn of the last daemon any more.
+    """
 
     heads: tuple[Head, ...]
+    ended: Address[AllEnded] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AllAnswered:
+    """No request waits for its answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitAnswers:
+    """Say when every request that was accepted has its answer."""
+
+    reply_to: Address[AllAnswered]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +166,7 @@ RegistryInput = (
     | SessionFailed
     | AgentAbandoned
     | Quiesce
+    | AwaitAnswers
 )
 
 
@@ -165,4 +197,16 @@ class EraseRows:
     conversation: ConversationId
 
 
-RoutingEffect = StartSession | Forward | AbandonAgent | EraseRows | ReplyTo | EndSubscription
+@dataclass(frozen=True, slots=True)
+class SayAllEnded:
+    to: Address[AllEnded]
+
+
+@dataclass(frozen=True, slots=True)
+class SayAllAnswered:
+    to: Address[AllAnswered]
+
+
+RoutingEffect = (
+    StartSession | Forward | AbandonAgent | EraseRows | ReplyTo | EndSubscription | SayAllEnded | SayAllAnswered
+)

@@ -22,7 +22,7 @@ import structlog
 
 from actors import events as ev
 from actors.base import Actor, Ref, start
-from actors.clock import ThreadClock
+from actors.clock import LoopClock
 from actors.effects import Deliver, EndSubscription, ReplyTo
 from actors.ids import ConversationId, ItemId, TurnId
 from actors.messages import Address, Interrupt, Ready
@@ -96,8 +96,6 @@ class House(FakeDaemon):
 
     def __init__(self, agents: FakeAgents, journal: MemoryJournal | None = None) -> None:
         self.wire = Quiet()
-        self.ticking = ThreadClock()
-        self.ticking.start()
         self.loop = LoopThread()
         self.loop.start()
         self.shared = SharedThread(self.loop.loop)
@@ -106,7 +104,7 @@ class House(FakeDaemon):
             journal=journal or MemoryJournal(),
             agents=agents,
             outbox=self.wire,  # type: ignore[arg-type]  # what the port asks for, and no more
-            clock=self.ticking,
+            clock=LoopClock(self.loop.loop),
             max_live=LIVE + 2 * BATCH,
             share=self.shared.start,
         )
@@ -120,7 +118,6 @@ class House(FakeDaemon):
         assert self.shared.left(BOUND_S) == []
         assert self.journalist.stop(BOUND_S)
         assert self.librarian.stop(BOUND_S)
-        assert self.ticking.stop(BOUND_S)
         assert self.loop.stop(BOUND_S)
 
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import structlog
 
-from actors.clock import ThreadClock
+from actors.clock import LoopClock
 from actors.effects import Deliver, EndSubscription
 from actors.ids import Caller, ConnectionId
 from actors.shared import SharedThread
@@ -107,8 +107,8 @@ async def serve_wire(path: str) -> None:
 
 
 async def serve_actor(path: str) -> None:
-    shared = SharedThread(asyncio.get_running_loop())
-    around = Neighbours(Nobody(), Nobody(), Switchboard(), ThreadClock(), shared.start)
+    loop = asyncio.get_running_loop()
+    around = Neighbours(Nobody(), Nobody(), Switchboard(), LoopClock(loop), SharedThread(loop).start)
 
     def begin(wire: DescriptorWire) -> None:
         wire.open(Connection(Client(ConnectionId("c"), "bench"), Echo(), wire, around).begin())

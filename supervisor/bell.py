@@ -8,7 +8,6 @@ import contextlib
 import os
 import select
 import signal
-import time
 
 
 class Wish:
@@ -28,12 +27,6 @@ class Wish:
         self._set = False
 
     def is_set(self) -> bool:
-        return self._set
-
-    def wait(self, timeout_s: float) -> bool:
-        """One look, then that much time, then another. For short times."""
-        if not self._set:
-            time.sleep(timeout_s)
         return self._set
 
 

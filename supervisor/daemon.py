@@ -164,7 +164,7 @@ class Daemon:
     def stop(self) -> None:
         """No new work, turns get the drain time, then are interrupted; then everything in the mirror of its start."""
         log.info("daemon.stopping", drain_s=self.drain_s)
-        self._engine.wind_down(self.drain_s, self._hurry)
+        self._engine.wind_down(self.drain_s, self.bell, self._hurry)
         self._unwind()
         log.info("daemon.stopped")
 

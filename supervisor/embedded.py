@@ -19,7 +19,7 @@ from actors.base import Ref
 from actors.errors import GreenroomError
 from actors.ids import ConnectionId
 from supervisor import logs
-from supervisor.bell import Bell
+from supervisor.bell import Bell, Wish
 from supervisor.config import LoadedConfig, load
 from supervisor.dialects import dialects
 from supervisor.engine import Engine
@@ -84,7 +84,7 @@ class Embedded:
         self._engine.start()
         try:
             self._serve(dialect, options)
-            self._engine.wind_down(0.0)
+            self._engine.wind_down(0.0, self._bell, Wish())
         finally:
             self._engine.stop()
 

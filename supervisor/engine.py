@@ -3,6 +3,7 @@
 The daemon puts a socket in front of it; `--embedded` and the demo put themselves there.
 """
 
+import asyncio
 import random
 import secrets
 import time
@@ -14,23 +15,21 @@ from typing import Any, Literal
 import structlog
 
 from actors import base
-from actors.answers import Condition
 from actors.base import Actor, Message, Ref, Start
 from actors.clock import LoopClock
 from actors.conversation.state import Limits
-from actors.errors import ConfigError
+from actors.errors import ConfigError, DeadlineExceeded
 from actors.ids import ConversationId
 from actors.journalist import Journalist
 from actors.librarian import Librarian
 from actors.messages import Quiesce
 from actors.orders import RunAgent
 from actors.ports import Outbox
-from actors.records import Head
 from actors.registry import Registry
-from actors.registry_messages import Known, RegistryInput
+from actors.registry_messages import AllAnswered, AllEnded, AwaitAnswers, Known, RegistryInput
 from actors.session import Surroundings
 from actors.settings import Decision
-from actors.shared import SharedThread
+from actors.shared import SharedThread, soon
 from supervisor.agent.backends import Backend
 from supervisor.agent.backends.model import AgentOptions, ModelBackend
 from supervisor.agent.bounds import Bounds
@@ -45,7 +44,8 @@ from supervisor.agent.tools.toolbox import Toolbox
 from supervisor.agent.transcripts import TranscriptCache
 from supervisor.agent.turn_hook import TurnHook
 from supervisor.allocator import Trimming, keep_little
-from supervisor.bell import Wish
+from supervisor.awaiting import Awaited, done_in_time
+from supervisor.bell import Bell, Wish
 from supervisor.chores import Chores
 from supervisor.config import Config, LoadedConfig
 from supervisor.feed import Feed, Overheard
@@ -63,9 +63,8 @@ AROUND = 2 << 20  # bytes of an event beside what was said: its words once more,
 START_S = 30.0  # a repair of a damaged journal may take that long; everything else is milliseconds
 STOP_S = 10.0  # processes get their grace in it
 INTERRUPT_S = 5.0  # for interrupted turns to be recorded: their grace, and a busy machine
-POLL_S = 0.02  # between looks at turns that are draining, or lost; nobody waits for this but start and end
+LOOK_S = 5.0  # between looks at the time while turns are draining; what happens rings the bell
 SETTLE_S = 2.0  # for the ends of lost turns: one commit, and an actor for each of them
-UNDER_WAY = frozenset({Condition.STARTING, Condition.RUNNING, Condition.INTERRUPTING})
 
 log = structlog.get_logger()
 
@@ -135,10 +134,7 @@ class Engine:
         self._undo.append(("actors", self._wait_for_actors))
         self._registry = Registry(self._surroundings, self.config.greenroom.limits.live_sessions)
         self.registry = self._actor(self._registry, self.shared.start)
-        heads = self.journal.heads()
-        # Asked, not told: ready means that everybody can be found.
-        self.registry.ask(Known(tuple(heads)), START_S)
-        self._wait_for_the_lost(heads)
+        self._find_everybody()
         self.loop.call(self._keep_house(), START_S)
 
     async def _keep_house(self) -> None:
@@ -149,16 +145,13 @@ class Engine:
         self.health.begin()
         Trimming(self.clock, lambda work: self.loop.loop.run_in_executor(None, work)).begin()
 
-    def _wait_for_the_lost(self, heads: Sequence[Head]) -> None:
+    def _find_everybody(self) -> None:
         """Nobody is to see a turn of the last life that seems to run: first its end is written."""
-        lost = {head.conversation: head.last_seq for head in heads if head.state in UNDER_WAY}
-        deadline = time.monotonic() + SETTLE_S
-        while lost and time.monotonic() < deadline:
-            time.sleep(POLL_S)
-            now = ((one, self.journal.head(one)) for one in lost)
-            lost = {one: lost[one] for one, head in now if head is not None and head.last_seq == lost[one]}
-        if lost:
-            log.warning("engine.turns_unsettled", count=len(lost))
+        ended = Awaited[AllEnded](self.loop.loop)
+        # Asked, not told: ready means that everybody can be found.
+        self.registry.ask(Known(tuple(self.journal.heads()), ended), START_S)
+        if not self.loop.call(done_in_time(ended.answer(), SETTLE_S), START_S):
+            log.warning("engine.turns_unsettled")
 
     def stop(self) -> None:
         """The mirror of start. What would not stop is logged as the bug it is."""
@@ -172,30 +165,34 @@ class Engine:
                 if stopped is False:
                     log.error("engine.would_not_stop", part=name)
 
-    def wind_down(self, drain_s: float, hurry: Wish | None = None) -> None:
-        """No new work; turns may go on for a while, or until somebody is in a hurry; then they are interrupted."""
-        hurry = hurry or Wish()
+    def wind_down(self, drain_s: float, bell: Bell, hurry: Wish) -> None:
+        """No new work; turns may go on for a while, or until somebody is in a hurry; then they are interrupted.
+
+        Called on the main thread, which listens to the bell meanwhile: a signal may wish for hurry.
+        """
+        pressing = asyncio.Event()
+        over = asyncio.run_coroutine_threadsafe(self._wind_down(drain_s, pressing), self.loop.loop)
+        over.add_done_callback(lambda _: bell.ring())
+        deadline = time.monotonic() + drain_s + INTERRUPT_S + SETTLE_S + STOP_S
+        while not over.done():
+            bell.wait(LOOK_S)
+            if hurry.is_set():
+                hurry.clear()
+                soon(self.loop.loop, pressing.set)
+            if time.monotonic() > deadline:
+                raise DeadlineExceeded("the loop did not end what was under way")
+        over.result()
+
+    async def _wind_down(self, drain_s: float, pressing: asyncio.Event) -> None:
         self.registry.tell(Quiesce())
-        self._wait_for_turns(drain_s, hurry)
+        await done_in_time(self.runner.rest(), drain_s, pressing)
         self.registry.tell(Quiesce(interrupt=True))
-        hurry.clear()
-        if not self._wait_for_turns(INTERRUPT_S, hurry):
+        pressing.clear()
+        if not await done_in_time(self.runner.rest(), INTERRUPT_S, pressing):
             log.error("engine.turns_left", **self.runner.statistics())
-        self._wait_for_answers(hurry)
-
-    def _wait_for_answers(self, hurry: Wish) -> None:
-        """A turn that has just ended is stored first, then its callers hear of it; then they may be hung up on."""
-        deadline = time.monotonic() + SETTLE_S
-        while self._registry.statistics()["requests"] and time.monotonic() < deadline:
-            if hurry.wait(POLL_S):
-                return
-
-    def _wait_for_turns(self, limit_s: float, hurry: Wish) -> bool:
-        deadline = time.monotonic() + limit_s
-        while self.runner.statistics()["turns"]:
-            if time.monotonic() > deadline or hurry.wait(POLL_S):
-                return False
-        return True
+        answered = Awaited[AllAnswered](self.loop.loop)  # what a turn said last is stored first, and then told
+        self.registry.tell(AwaitAnswers(answered))
+        await done_in_time(answered.answer(), SETTLE_S, pressing)
 
     def prepare(self) -> None:
         """What the first turn would wait for, when everybody can be served already."""

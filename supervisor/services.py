@@ -27,6 +27,7 @@ from supervisor.agent.environments import Around
 from supervisor.agent.pins import missing, pins_of
 from supervisor.agent.workspace import temporary_of
 from supervisor.asked import asked
+from supervisor.awaiting import Awaited
 from supervisor.branching import check_name, forked, guest, taken_in
 from supervisor.codex_services import Machine
 from supervisor.config import (
@@ -377,9 +378,9 @@ class Services:
 
     async def _write(self, work: Callable[[], object]) -> object:
         """On the journalist's thread, between two commits."""
-        waiting = Waiting()
-        self._engine.chores.tell(Chore(work, waiting))
-        result = await waiting.future
+        done = Awaited[ChoreDone](asyncio.get_running_loop())
+        self._engine.chores.tell(Chore(work, done))
+        result = (await done.answer()).result
         if isinstance(result, GreenroomError):
             raise result
         return result
@@ -454,17 +455,6 @@ def _size(settings: Settings) -> int:
 def _about(cwd: Path) -> Iterator[str]:
     if not cwd.exists():
         yield f"working directory {str(cwd)!a} does not exist; commands and patches fail there until it does"
-
-
-class Waiting:
-    """An Address for one answer, awaited on the loop."""
-
-    def __init__(self) -> None:
-        self.future: asyncio.Future[object] = asyncio.get_running_loop().create_future()
-
-    def tell(self, message: ChoreDone) -> None:
-        if not self.future.done():
-            self.future.set_result(message.result)
 
 
 def without_secrets(tree: Any, path: tuple[str, ...] = ()) -> Any:

@@ -21,6 +21,7 @@ from actors.errors import (
 from actors.ids import Caller, ConversationId
 from actors.journal_messages import Erased
 from actors.messages import (
+    Address,
     CancelRequest,
     ConnectionClosed,
     Input,
@@ -36,6 +37,9 @@ from actors.messages import (
 from actors.naming import refused_name
 from actors.orders import AbandonAgent, AgentAbandoned
 from actors.registry_messages import (
+    AllAnswered,
+    AllEnded,
+    AwaitAnswers,
     Create,
     EraseRows,
     Forward,
@@ -50,6 +54,8 @@ from actors.registry_messages import (
     Remove,
     Resolve,
     RoutingEffect,
+    SayAllAnswered,
+    SayAllEnded,
     SessionFailed,
     StartSession,
     Stayed,
@@ -57,7 +63,7 @@ from actors.registry_messages import (
     Trim,
     WatchList,
 )
-from actors.routing.entry import ENDED, Entry, Status, caller_of
+from actors.routing.entry import ENDED, UNDER_WAY, Entry, Status, caller_of
 from actors.routing.index import Index
 from actors.routing.room import Room
 from actors.routing.watching import ListWatch
@@ -85,8 +91,21 @@ class Routing:
         self._room = Room()
         self._max_live = max_live
         self._quiescing = False
+        self._lost: dict[ConversationId, int] = {}  # with a turn of the last daemon, and the last event of that
+        self._await_ends: list[Address[AllEnded]] = []
+        self._await_answers: list[Address[AllAnswered]] = []
 
     def step(self, message: RegistryInput, now: float) -> list[RoutingEffect]:
+        effects = self._decide(message, now)
+        if self._await_ends and not self._lost:
+            waiting, self._await_ends = self._await_ends, []
+            effects = [*effects, *map(SayAllEnded, waiting)]
+        if self._await_answers and not self._requests:
+            asking, self._await_answers = self._await_answers, []
+            effects = [*effects, *map(SayAllAnswered, asking)]
+        return effects
+
+    def _decide(self, message: RegistryInput, now: float) -> list[RoutingEffect]:
         match message:
             case ToConversation():
                 return self._route(message)
@@ -113,6 +132,9 @@ class Routing:
                 return self._session_failed(message, now)
             case Quiesce():
                 return self._quiesce(message)
+            case AwaitAnswers():
+                self._await_answers.append(message.reply_to)
+                return []
             case AgentAbandoned():
                 return self._recover(message.conversation)
             case _:
@@ -321,9 +343,12 @@ class Routing:
     # --- the index ------------------------------------------------------------------------------------------------
 
     def _know(self, message: Known) -> list[RoutingEffect]:
-        """At start. What the last daemon left running is settled first, what only waits is loaded to be listed."""
+        """What the last daemon left running is settled first, what only waits is loaded to be listed."""
         for head in message.heads:
             self._index.add(head.conversation, Entry(head=head, generation=head.generation), head.name)
+        if message.ended is not None:
+            self._await_ends.append(message.ended)
+            self._lost |= {head.conversation: head.last_seq for head in message.heads if head.state in UNDER_WAY}
         unsettled = [head for head in message.heads if head.state not in ENDED]
         unsettled.sort(key=lambda head: head.state == "waiting")
         self._unsettled.extend(head.conversation for head in unsettled)
@@ -344,6 +369,8 @@ class Routing:
         entry = self._index.get(head.conversation)
         if entry is None:
             return []
+        if head.last_seq > self._lost.get(head.conversation, head.last_seq):
+            del self._lost[head.conversation]
         self._index.rename(head, entry.head.name if entry.head else None)
         if entry.head is not None and entry.head.state == "failed" != head.state:
             entry.failures = []  # somebody has restarted it: it may fail anew

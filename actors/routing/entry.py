@@ -20,6 +20,7 @@ from actors.records import Head
 from actors.registry_messages import SessionFailed
 
 ENDED = frozenset({"idle", "archived", "failed"})  # states that a restart of the daemon leaves as they are
+UNDER_WAY = frozenset({"starting", "running", "interrupting"})  # and those that seem to run when it was killed
 
 
 class Status(StrEnum):

@@ -186,14 +186,17 @@ class Runner:
         except GreenroomError as gone:
             log.debug("agent.nobody_to_tell", conversation=conversation, reason=gone.code)
 
+    async def rest(self) -> None:
+        """Returns when no turn runs."""
+        while keepers := [running.keeper for running in self._running.values() if running.keeper is not None]:
+            await asyncio.wait(keepers)
+
     async def close(self) -> None:
         """Kill every turn, and wait for their ends. Turns that are ordered later end at once."""
         self._closed = True
         for running in list(self._running.values()):
             self._stop(running, kill=True)
-        keepers = [running.keeper for running in self._running.values() if running.keeper is not None]
-        if keepers:
-            await asyncio.wait(keepers)
+        await self.rest()
 
     def statistics(self) -> dict[str, int]:
         return {"turns": len(self._running)}

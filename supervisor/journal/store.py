@@ -119,7 +119,7 @@ class SqliteJournal:
     def adopt(self, head: Head, first_seq: int, records: Iterable[Record]) -> None:
         """Store a conversation from elsewhere, whole or not at all. An error of `records` undoes it and is raised."""
         if head.conversation in self._known:
-            raise SequenceConflict(f"{head.conversation}: is here already")
+            raise SequenceConflict(f"{head.conversation}: exists already")
         key = self._next_key
         with self._writing(durable=True) as db:
             db.execute(PUT_HEAD, head_row(key, head))

@@ -16,7 +16,15 @@ from actors.errors import (
 from actors.ids import ConnectionId, ConversationId, SubscriptionId
 from actors.messages import Attach, Begin, ConnectionClosed, Inspect, Interrupt, Rename, ToConversation
 from actors.orders import Completed, RunAgent
-from actors.registry_messages import Create, ListConversations, Resolve, ToRegistry
+from actors.registry_messages import (
+    AllAnswered,
+    AllEnded,
+    AwaitAnswers,
+    Create,
+    ListConversations,
+    Resolve,
+    ToRegistry,
+)
 from tests.fakes.agents import FakeAgents, says
 from tests.fakes.daemon import SETTINGS, StagedDaemon
 
@@ -312,3 +320,53 @@ def test_one_is_refused_by_the_name_of_the_bound_only_when_nobody_can_leave() ->
     again = daemon.create(C, name="wanted")
     daemon.run()
     assert isinstance(daemon.answer(again), Begun)
+
+
+# --- what the engine waits for --------------------------------------------------------------------------------------
+
+
+class Told:
+    """An address that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.messages: list[object] = []
+
+    def tell(self, message: object) -> None:
+        self.messages.append(message)
+
+
+def test_the_end_of_every_turn_that_a_daemon_left_is_said_once_when_all_are_on_disk(daemon: StagedDaemon) -> None:
+    daemon.agents.script = lambda _: ()
+    for conversation in (A, B):
+        daemon.create(conversation)
+        daemon.send(conversation, await_end=False)
+    daemon.run()
+    assert {head.state for head in daemon.journal.heads()} == {"starting"}
+    told = Told()
+    successor = StagedDaemon(journal=daemon.journal, ended=told)
+    with successor.stage.holding(successor.journalist):
+        successor.run()
+        assert told.messages == []
+    successor.run()
+    assert told.messages == [AllEnded()]
+
+
+def test_where_no_turn_was_left_that_is_said_at_once() -> None:
+    told = Told()
+    StagedDaemon(ended=told).run()
+    assert told.messages == [AllEnded()]
+
+
+def test_that_all_are_answered_is_said_when_the_last_answer_is_out(daemon: StagedDaemon) -> None:
+    daemon.agents.script = lambda _: ()
+    daemon.create(A)
+    daemon.run()
+    sent, told = daemon.send(A), Told()
+    daemon.run()
+    daemon.registry.tell(AwaitAnswers(told))
+    daemon.run()
+    assert told.messages == []
+    daemon.interrupt(A)
+    daemon.run()
+    assert isinstance(daemon.answer(sent), TurnResult)
+    assert told.messages == [AllAnswered()]

@@ -9,7 +9,7 @@ import pytest
 from actors import events as ev
 from actors.answers import Interrupted, TurnResult
 from actors.base import start
-from actors.clock import ThreadClock
+from actors.clock import LoopClock
 from actors.ids import Caller, ConversationId, ItemId
 from actors.orders import AgentOrder, TakeMore
 from actors.shared import SharedThread
@@ -27,9 +27,7 @@ class ThreadedDaemon(FakeDaemon):
         self.loop = LoopThread()
         self.loop.start()
         self.shared = SharedThread(self.loop.loop)
-        self.ticking = ThreadClock()
-        self.ticking.start()
-        super().__init__(start, agents=agents, clock=self.ticking, share=self.shared.start)
+        super().__init__(start, agents=agents, clock=LoopClock(self.loop.loop), share=self.shared.start)
 
     def wait(self, *callers: Caller) -> None:
         answered = self.outbox.wait_for(lambda: all(one in self.outbox.replies for one in callers), BOUND_S)
@@ -40,7 +38,6 @@ class ThreadedDaemon(FakeDaemon):
         assert self.shared.left(BOUND_S) == []
         assert self.journalist.stop(BOUND_S)
         assert self.librarian.stop(BOUND_S)
-        assert self.ticking.stop(BOUND_S)
         assert self.loop.stop(BOUND_S)
 
 

@@ -14,9 +14,9 @@ from actors.ids import Caller, ConnectionId, ConversationId, RequestId, Subscrip
 from actors.items import TextItem
 from actors.journalist import Journalist
 from actors.librarian import Librarian
-from actors.messages import Attach, Begin, Command, Interrupt, Send, ToConversation
+from actors.messages import Address, Attach, Begin, Command, Interrupt, Send, ToConversation
 from actors.registry import Registry
-from actors.registry_messages import Create, Known, RegistryQuery, ToRegistry
+from actors.registry_messages import AllEnded, Create, Known, RegistryQuery, ToRegistry
 from actors.session import Session, Surroundings
 from actors.settings import BusyPolicy, Settings
 from tests.fakes.agents import FakeAgents
@@ -42,6 +42,7 @@ class FakeDaemon:
         limits: Limits | None = None,
         max_live: int = 1000,
         share: Callable[..., Ref[Any]] | None = None,
+        ended: Address[AllEnded] | None = None,
     ) -> None:
         self.journal = journal or MemoryJournal()
         self.agents = agents or FakeAgents()
@@ -59,8 +60,8 @@ class FakeDaemon:
         self.routing = Registry(self._surroundings, max_live)
         self.registry = self._share(self.routing)
         self.outbox.registry = self.registry
-        if heads := self.journal.heads():
-            self.registry.tell(Known(tuple(heads)))
+        if (heads := self.journal.heads()) or ended is not None:
+            self.registry.tell(Known(tuple(heads), ended))
 
     def _surroundings(self, registry: Ref[Any]) -> Surroundings:
         return Surroundings(
@@ -146,6 +147,7 @@ class StagedDaemon(FakeDaemon):
         clock: ManualClock | None = None,
         limits: Limits | None = None,
         max_live: int = 1000,
+        ended: Address[AllEnded] | None = None,
     ) -> None:
         self.stage = stage or Stage()
         self.time = clock or ManualClock()
@@ -157,6 +159,7 @@ class StagedDaemon(FakeDaemon):
             clock=self.time,
             limits=limits,
             max_live=max_live,
+            ended=ended,
         )
 
     def run(self) -> None:

@@ -12,6 +12,7 @@ import pytest
 from actors.errors import ConfigError, GreenroomError, NotAllowed
 from actors.ids import Caller, ConnectionId
 from actors.settings import DangerFullAccess
+from actors.shared import soon
 from supervisor.config import load
 from supervisor.engine import Engine
 from supervisor.paths import Paths
@@ -42,8 +43,11 @@ class House:
     def tell(self, message: object) -> None:
         self._answers.put(message)
 
+    def put(self, request: ask.Request) -> None:
+        soon(self.engine.loop.loop, self.services.tell, Asked(request, CALLER, self.client, self))
+
     def ask(self, request: ask.Request) -> Any:
-        self.services.tell(Asked(request, CALLER, self.client, self))
+        self.put(request)
         return self.heard()
 
     def heard(self) -> Any:
@@ -96,10 +100,10 @@ def test_a_search_gives_way_to_a_later_one_of_its_series(house: House, monkeypat
         return [{"path": query}]
 
     monkeypatch.setattr("supervisor.services.search", slow)
-    house.services.tell(Asked(ask.FindFiles("a", (), "typed"), CALLER, house.client, house))
+    house.put(ask.FindFiles("a", (), "typed"))
     assert begun.wait(PATIENCE_S)
     for query, series in (("ab", "typed"), ("abc", "typed"), ("x", None), ("y", None)):
-        house.services.tell(Asked(ask.FindFiles(query, (), series), CALLER, house.client, house))
+        house.put(ask.FindFiles(query, (), series))
     assert house.ask(ask.ReadConfig()).value["path"]  # what was asked before has begun to wait
     gate.set()
     found = [house.heard().value["files"] for _ in range(5)]

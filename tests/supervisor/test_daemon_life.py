@@ -152,9 +152,13 @@ def test_the_stacks_of_a_daemon_in_the_background_are_beside_its_log(home: Home)
         stacks = Path(home.paths.stacks_file)
         assert stacks.parent == Path(home.paths.log_file).parent
         assert stat.S_IMODE(stacks.stat().st_mode) == 0o600
-        os.kill(pid, signal.SIGUSR1)
-        wait_until(lambda: stacks.read_text().count("most recent call first") > 3, "no stacks of several threads")
-        assert "in wait" in stacks.read_text(), "the main thread waits for a signal"
+
+        def seen_waiting() -> bool:
+            os.kill(pid, signal.SIGUSR1)
+            return "in wait" in stacks.read_text()
+
+        wait_until(seen_waiting, "the main thread never waited for a signal")
+        assert stacks.read_text().count("most recent call first") > 3, "there are several threads"
         with home.client() as client:
             assert client.ask("daemon/status")["pid"] == pid, "it goes on"
     finally:

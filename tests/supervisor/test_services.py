@@ -12,6 +12,8 @@ from actors.errors import GreenroomError
 from actors.ids import Caller, ConnectionId, ConversationId
 from actors.journal_messages import Chore, ChoreDone
 from actors.registry_messages import Known
+from actors.shared import soon
+from supervisor.chores import Chores
 from supervisor.config import LoadedConfig, load
 from supervisor.journal import SqliteJournal
 from supervisor.paths import locate
@@ -55,7 +57,7 @@ class SmallEngine:
         self.paths = locate({"GREENROOM_HOME": str(home)})
         self.journal = SqliteJournal(home / "journal.sqlite3")
         self.registry = Probe()
-        self.journalist = Journalist()
+        self.chores = Chores(loop.loop, Journalist())
         self.transcripts = self.environments = Remembering()
         self.loaded = load(environ={"GREENROOM_HOME": str(home)})
         self.reloaded: list[LoadedConfig] = []
@@ -89,7 +91,7 @@ class House:
     def ask(self, request: ask.Request) -> Any:
         """The one answer."""
         probe, caller = Probe(), Caller(ME.connection, next(self._numbers))
-        self.services.tell(Asked(request, caller, ME, probe))
+        soon(self.engine.loop.loop, self.services.tell, Asked(request, caller, ME, probe))
         served = probe.expect(Served)
         assert served.caller == caller
         return served.answer
@@ -112,7 +114,7 @@ def test_the_answer_to_down_goes_before_the_stop(house: House) -> None:
             super().tell(message)
 
     probe = Noting()
-    house.services.tell(Asked(ask.Down(0.0), Caller(ME.connection, 1), ME, probe))
+    soon(house.engine.loop.loop, house.services.tell, Asked(ask.Down(0.0), Caller(ME.connection, 1), ME, probe))
     probe.expect(Served)
     house.engine.loop.call(lambda: None)
     assert house.order == ["answer", "stop"]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from actors.ids import ConnectionId
+from actors.shared import SharedThread
 from tests.fakes.dialect import EchoDialect, Script, echo_all
 from tests.transports.doors import Reading, SocketPeer
 from tests.transports.house import PATIENCE_S, LoopThread, ManualClock, Probe, eventually
@@ -33,7 +34,7 @@ class Place:
         self.made: list[EchoDialect] = []
         self._script = script
         self._ids = iter(range(1_000_000))
-        around = Neighbours(self.registry, Probe(), self.switchboard, ManualClock())
+        around = Neighbours(self.registry, Probe(), self.switchboard, ManualClock(), SharedThread(loop.loop).start)
         self.house = House(
             Identity("0.1", "i"),
             {"echo": self._make, "broken": _break, "unloaded": _find_no_descriptor},

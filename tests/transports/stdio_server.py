@@ -7,8 +7,9 @@ import sys
 
 import structlog
 
-from actors.clock import ThreadClock
+from actors.clock import LoopClock
 from actors.ids import Caller, ConnectionId
+from actors.shared import SharedThread
 from tests.fakes.dialect import EchoDialect
 from tests.transports.house import Probe
 from transports.connection import Connection, Neighbours
@@ -31,18 +32,16 @@ def script(line: bytes) -> tuple[Action, ...] | None:
 
 
 async def serve() -> None:
-    loop, clock = asyncio.get_running_loop(), ThreadClock()
-    clock.start()
+    loop = asyncio.get_running_loop()
     over = asyncio.Event()
     wire = DescriptorWire(StandardStreams(), loop, lambda _: over.set())
     client = Client(ConnectionId("stdio"), "test")
-    connection = Connection(
-        client, EchoDialect(client, script), wire, Neighbours(Probe(), Probe(), Switchboard(), clock)
-    )
+    around = Neighbours(Probe(), Probe(), Switchboard(), LoopClock(loop), SharedThread(loop).start)
+    connection = Connection(client, EchoDialect(client, script), wire, around)
     ref = connection.begin()
     wire.open(ref)
     await over.wait()
-    assert ref.ended(5.0)
+    assert await asyncio.to_thread(ref.ended, 5.0)
     print("over", file=sys.stderr)
 
 

@@ -2,11 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from actors.base import Ref
 from actors.effects import Deliver, ReplyTo, Slice
 from actors.ids import Caller, ConnectionId, ConversationId, SubscriptionId
+from actors.messages import Address, Ready
 from actors.records import Record
+from actors.shared import SharedThread
 from tests.fakes.dialect import EchoDialect, Script, echo_all
 from tests.transports.doors import Door, Peer, Reading
 from tests.transports.house import PATIENCE_S, LoopThread, ManualClock, Probe, eventually
@@ -45,7 +48,8 @@ class Tenants:
         self.registry, self.supervisor, self.session = Probe(), Probe(), Probe()
         self.clock = ManualClock()
         self.switchboard = Switchboard()
-        self.around = Neighbours(self.registry, self.supervisor, self.switchboard, self.clock)
+        start = SharedThread(loop.loop).start
+        self.around = Neighbours(self.registry, self.supervisor, self.switchboard, self.clock, start)
         self._tenants: list[Tenant] = []
 
     def enter(
@@ -59,8 +63,8 @@ class Tenants:
         client = Client(ConnectionId(f"client-{len(self._tenants)}"), "test")
         made = dialect(client) if dialect else EchoDialect(client, script)
         connection = Connection(client, made, wire, self.around)
-        ref = connection.begin()
-        wire.open(ref)
+        ref = self.loop.call(connection.begin)
+        self.loop.call(lambda: wire.open(ref))
         tenant = Tenant(client.connection, peer, Reading(peer), wire, connection, ref)
         self._tenants.append(tenant)
         eventually(lambda: client in self.switchboard.clients(), "it never joined the switchboard")
@@ -68,13 +72,16 @@ class Tenants:
 
     def post(self, tenant: Tenant, message: ReplyTo | Deliver) -> None:
         if isinstance(message, Deliver):
-            self.switchboard.deliver(message, self.session)
+            self.deliver(message, self.session)
         else:
-            self.switchboard.post(tenant.id, message)
+            self.loop.call(lambda: self.switchboard.post(tenant.id, message))
+
+    def deliver(self, message: Deliver, session: Address[Ready]) -> None:
+        self.loop.call(lambda: self.switchboard.deliver(message, session))
 
     def leave(self) -> None:
         for tenant in self._tenants:
-            tenant.wire.cut("the test is over")
+            self.loop.call(partial(tenant.wire.cut, "the test is over"))
         left = [tenant.ref for tenant in self._tenants if not tenant.ref.ended(PATIENCE_S)]
         for tenant in self._tenants:
             tenant.peer.close()

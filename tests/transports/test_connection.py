@@ -18,9 +18,9 @@ from actors.settings import Settings
 from tests.transports.doors import memory_door, socket_door
 from tests.transports.house import PATIENCE_S, Probe, eventually
 from tests.transports.tenants import CONVERSATION, SUBSCRIPTION, Tenant, Tenants
-from transports.connection import HELD_S, RETRY_READY_S
+from transports.connection import HELD_S
 from transports.dialect import Action, Ask, Tell, Wake, Write
-from transports.messages import Asked, HeldTooLong, LingeredEnough, ReadyUnsaid, Served, Woken
+from transports.messages import Asked, HeldTooLong, LingeredEnough, Served, Woken
 from transports.requests import AskStatus, Plain
 from transports.wire import NoMore
 
@@ -80,7 +80,7 @@ def test_the_client_sees_the_events_before_the_result_though_the_result_was_post
 def test_the_end_of_the_subscription_lets_the_result_go(tenants: Tenants, tenant: Tenant) -> None:
     turn_ends(tenants, tenant, seq=2)
     end = EndSubscription(tenant.id, Unsubscribed(SUBSCRIPTION, "gone"))
-    tenants.switchboard.post(tenant.id, end)
+    tenants.loop.call(lambda: tenants.switchboard.post(tenant.id, end))
     assert tenant.reads.lines(2) == [b"ended: gone", b"answer 2: TurnResult"]
 
 
@@ -126,17 +126,8 @@ def test_a_slice_with_nothing_to_say_is_ready_at_once(tenants: Tenants, tenant: 
 
 def test_ready_finds_the_successor_of_a_session_that_has_ended(tenants: Tenants, tenant: Tenant) -> None:
     gone = Probe(ActorGone("it has ended"))
-    tenants.switchboard.deliver(tenant.slice(b"last"), gone)
+    tenants.deliver(tenant.slice(b"last"), gone)
     assert tenant.reads.line() == b"last"
-    assert tenants.registry.expect(ToConversation) == ToConversation(CONVERSATION, Ready(SUBSCRIPTION))
-
-
-def test_ready_is_said_again_when_the_registry_was_full(tenants: Tenants, tenant: Tenant) -> None:
-    tenants.registry.failure = MailboxFull("full")
-    tenants.switchboard.deliver(tenant.slice(b"last"), Probe(ActorGone("it has ended")))
-    eventually(lambda: tenants.clock.waiting(ReadyUnsaid) == 1, "nobody remembers to say it")
-    tenants.registry.failure = None
-    tenants.clock.advance(RETRY_READY_S)
     assert tenants.registry.expect(ToConversation) == ToConversation(CONVERSATION, Ready(SUBSCRIPTION))
 
 
@@ -218,7 +209,7 @@ def test_a_client_that_leaves_amid_slices_leaves_no_messages_behind(tenants: Ten
 def test_the_environment_of_a_client_is_never_logged(tenants: Tenants) -> None:
     with capture_logs() as logs:
         tenant = tenants.enter(memory_door)
-        tenant.wire.cut("done")
+        tenants.loop.call(lambda: tenant.wire.cut("done"))
         assert tenant.ref.ended(PATIENCE_S)
     assert not any("env" in one for one in logs)
 

@@ -15,6 +15,7 @@ from actors.effects import Deliver, Slice
 from actors.ids import SubscriptionId
 from actors.messages import Ready
 from actors.records import Record
+from actors.shared import soon
 from tests.support.standstill import standing_still
 from tests.transports.doors import Door, memory_door, socket_door
 from tests.transports.house import PATIENCE_S, LoopThread, descriptors, eventually, resident_bytes
@@ -120,7 +121,7 @@ class Source:
         record = Record(1, 0.0, None, "agent_message", b"x" * self._size)
         slice_ = Slice(CONVERSATION, (record,), live=True)
         deliver = Deliver(self._tenant.id, SubscriptionId("s"), slice_)
-        self._tenants.switchboard.deliver(deliver, self)
+        soon(self._tenants.loop.loop, self._tenants.switchboard.deliver, deliver, self)
 
 
 def pour(tenants: Tenants, total: int) -> int:

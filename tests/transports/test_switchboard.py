@@ -1,12 +1,10 @@
 """Connection ids to connections."""
 
-import threading
-
 from actors.answers import Done
 from actors.effects import ReplyTo
 from actors.errors import ActorGone
 from actors.ids import Caller, ConnectionId
-from tests.transports.house import PATIENCE_S, Probe
+from tests.transports.house import Probe
 from transports.dialect import Client
 from transports.messages import Dismissed, Posted
 from transports.switchboard import Switchboard
@@ -40,35 +38,3 @@ def test_dismissing_all_tells_everybody() -> None:
         switchboard.join(Client(connection), probe)
     switchboard.dismiss_all("the daemon stops")
     assert [probe.expect(Dismissed).reason for probe in probes] == ["the daemon stops"] * 2
-
-
-class Slow:
-    """An address in whose tell a poster can be held."""
-
-    def __init__(self) -> None:
-        self.entered, self.go_on = threading.Event(), threading.Event()
-        self.told = 0
-
-    def tell(self, _: object) -> None:
-        self.entered.set()
-        assert self.go_on.wait(PATIENCE_S)
-        self.told += 1
-
-
-def test_when_a_connection_has_left_nobody_is_in_the_middle_of_telling_it_something() -> None:
-    switchboard, slow = Switchboard(), Slow()
-    switchboard.join(Client(ME), slow)
-    found_before = switchboard._lines[ME]  # as by a poster that was interrupted right after its look
-    posting = threading.Thread(target=switchboard.post, args=(ME, REPLY))
-    posting.start()
-    assert slow.entered.wait(PATIENCE_S)
-    leaving = threading.Thread(target=switchboard.leave, args=(ME,))
-    leaving.start()
-    leaving.join(0.05)
-    assert leaving.is_alive(), "it left while something was being told"
-    slow.go_on.set()
-    leaving.join(PATIENCE_S)
-    posting.join(PATIENCE_S)
-    assert slow.told == 1
-    assert not found_before.tell(Posted(REPLY))
-    assert slow.told == 1

@@ -11,7 +11,7 @@ import pytest
 
 from actors import events as ev
 from actors.base import start
-from actors.clock import ThreadClock
+from actors.clock import LoopClock
 from actors.conversation.state import Limits
 from actors.errors import JournalError
 from actors.ids import Caller, ConnectionId
@@ -111,21 +111,21 @@ def speak(line: bytes) -> tuple[Action, ...]:
 @pytest.fixture
 def lively(tenants: Tenants) -> Iterator[Tenants]:
     """The tenants' registry is a real one."""
-    disk, clock, names = Disk(), ThreadClock(), itertools.count()
-    clock.start()
+    disk, clock, names = Disk(), LoopClock(tenants.loop.loop), itertools.count()
     librarian = start(Librarian(disk))
     journalist = start(Journalist(disk, librarian))
 
     def surroundings(me: Address[Any]) -> Surroundings:
         fresh = lambda: f"n{next(names)}"  # noqa: E731  # a field of what follows
-        return Surroundings(me, journalist, librarian, Agents(), tenants.switchboard, clock, fresh, Limits())
+        return Surroundings(
+            me, journalist, librarian, Agents(), tenants.switchboard, clock, fresh, Limits(), tenants.around.start
+        )
 
-    registry = start(Registry(surroundings))
+    registry = tenants.around.start(Registry(surroundings))
     object.__setattr__(tenants.around, "registry", registry)
     yield tenants
     tenants.leave()
     assert all(ref.stop(PATIENCE_S) for ref in (registry, journalist, librarian))
-    assert clock.stop(PATIENCE_S)
 
 
 def read_turn(tenant: Tenant, answer: bytes) -> list[str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from actors.base import start
+from actors.base import Actor, Ref
 from actors.conversation.restore import restore
 from actors.conversation.state import Limits, Stamp, State
 from actors.conversation.step import step
@@ -172,7 +172,7 @@ class Daemon:
 
     def connect(self, name: str, make: Callable[[Client], Dialect], receive: Callable[[bytes], None]) -> Mailbox:
         client = Client(ConnectionId(name), "bridge", "1", 4711, 1000, cwd="/w", env={"A": "b"})
-        around = Neighbours(self._registry, self._supervisor, self.switchboard, self.clock, start)
+        around = Neighbours(self._registry, self._supervisor, self.switchboard, self.clock, _never_started)
         connection = Connection(client, make(client), QuietWire(self, name, receive), around)
         mailbox = self.mailbox(f"connection-{name}", connection.receive)
         connection.address = mailbox  # type: ignore[assignment]  # what it needs of an address
@@ -310,3 +310,7 @@ class Daemon:
         if page is None:
             raise UnknownConversation(f"no conversation {request.conversation}")
         return ask.HistoryRead(page)
+
+
+def _never_started(actor: Actor[Any], **_: str) -> Ref[Any]:
+    raise AssertionError(f"{actor.name} is run by hand here")
