@@ -53,6 +53,6 @@ class McpState(ReadingState):
         return self.peer.may_wait_for_twins and not kind.endswith("_delta") if twins == "auto" else twins
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class McpCall(Call[McpState]):
     progress: ProgressToken | None = None
