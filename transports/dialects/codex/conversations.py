@@ -33,7 +33,7 @@ internal_error = partial(MethodError, jsonrpc.INTERNAL_ERROR)
 
 @contextmanager
 def about(conversation: ConversationId) -> Iterator[None]:
-    """What it refuses inside, in Codex's words."""
+    """Say the refusals of a conversation in Codex's words."""
     try:
         yield
     except UnknownConversation:

@@ -52,7 +52,7 @@ class Method(Generic[AnyCall_contra]):
     urgent: Callable[[BaseModel], bool] = never
 
     def script(self, call: AnyCall_contra, params: BaseModel) -> Script[object]:
-        """What a handler refuses before it asks anybody is the script's refusal, too."""
+        """The handler's script; a refusal before its first question is the script's, too."""
         try:
             return self.handler(call, params)
         except GreenroomError as why:

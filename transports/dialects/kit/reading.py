@@ -13,7 +13,7 @@ from transports.requests import Person
 
 
 class NoticeLog(Protocol):
-    """What the client's person should know."""
+    """Messages for the client's person; `once` says none of them again."""
 
     def say(self, level: str, text: str) -> None: ...
 

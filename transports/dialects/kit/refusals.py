@@ -17,7 +17,7 @@ class MethodError(GreenroomError):
 
 @contextmanager
 def worded(make: Callable[[str], GreenroomError], words: str) -> Iterator[None]:
-    """What is refused inside is refused as `words: why`. A request that was taken back has no such words."""
+    """Put the words before what is refused inside. A request that was taken back has no such words."""
     try:
         yield
     except Cancelled:

@@ -169,7 +169,7 @@ class McpDialect:
         return self._state.taken()
 
     def statistics(self) -> dict[str, int]:
-        """What there is of everything that could grow."""
+        """The sizes of everything that could grow."""
         state = self._state
         return {
             "requests": len(state.requests),

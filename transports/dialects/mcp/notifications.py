@@ -1,4 +1,4 @@
-"""What a client is told besides events, and never a prompt: messages, the progress of a call, a changed list."""
+"""Notifications besides events, and never a prompt: messages, the progress of a call, a changed list."""
 
 import json
 

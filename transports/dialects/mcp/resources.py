@@ -150,7 +150,7 @@ def subscribe(call: McpCall, wanted: Uri) -> Script[JsonObject]:
 
 
 def unsubscribe(call: McpCall, wanted: Uri) -> Script[JsonObject]:
-    """What was not subscribed to is not, afterwards, either."""
+    """Answered in the same way if there was no subscription."""
     meant = named_by(wanted.uri)
     sink = watched(call.state, meant[0]) if meant is not None else None
     if sink is not None:

@@ -35,7 +35,7 @@ class Initialize(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Introduction:
-    """What the client said of itself. Before it did: the least."""
+    """The client as it has introduced itself. Before it did: the least."""
 
     name: str = ""
     version: str = ""

@@ -1,4 +1,4 @@
-"""What a reader shows of its conversation: a call its turn, a stream all of it, a resource that there is more."""
+"""The sinks: a call shows its turn, a stream all of its conversation, a resource only that there is more."""
 
 from dataclasses import dataclass, field
 from functools import partial
@@ -30,7 +30,7 @@ UPDATED_EVERY_S = 1.0  # a running turn says something many times a second
 
 @dataclass(slots=True, eq=False)
 class CallSink:
-    """What `codex` and `codex-reply` show: each event once, under the call that it belongs to."""
+    """The sink of `codex` and `codex-reply`: each event once, under the call that it belongs to."""
 
     state: McpState
     conversation: ConversationId

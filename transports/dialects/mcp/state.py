@@ -1,4 +1,4 @@
-"""What one connection has open, each kind with its owner: requests, readers, calls, questions, streams. Its call."""
+"""The state of one client, each kind with its owner: requests, readers, calls, questions, streams."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,6 +19,8 @@ from transports.dialects.mcp.revisions import Introduction
 
 
 class McpState(ReadingState):
+    """`fresh` makes the options, now and when the config was read again."""
+
     log: ClientLog
 
     def __init__(self, client: Client, fresh: Callable[[], McpOptions]) -> None:
