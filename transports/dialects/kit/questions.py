@@ -87,7 +87,7 @@ class OpenQuestions:
         self._close_missed(slice_)
 
     def _close_missed(self, slice_: Slice) -> None:
-        """Close questions that wait no more where a new reader begins: the one that heard of their end may have left."""
+        """Close what waits no more where a new reader begins: the one that heard of its end may have left."""
         if slice_.pending is None:
             return
         waiting = {request.approval_id for request in slice_.pending}
