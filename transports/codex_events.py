@@ -57,7 +57,7 @@ ENDED_BADLY = b'{"type":"task_complete"'  # how a turn that nobody stopped is ov
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class CodexEvent:
     """One event of a slice. `msg` is its JSON for the client, or None if it is not for such clients."""
 
     type: str  # as the client knows it
@@ -66,12 +66,12 @@ class Told:
     record: Record | None = None  # a delta has none
 
 
-def told(slice_: Slice) -> Iterator[Told]:
+def translated(slice_: Slice) -> Iterator[CodexEvent]:
     messages = _messages(slice_)
     for record, msg in zip(slice_.records, messages, strict=False):
-        yield Told(_type(record, msg), record.turn, msg or None, record)
+        yield CodexEvent(_type(record, msg), record.turn, msg or None, record)
     for delta, msg in zip(slice_.deltas, messages[len(slice_.records) :], strict=True):
-        yield Told(delta.type, slice_.turn, msg or None)
+        yield CodexEvent(delta.type, slice_.turn, msg or None)
 
 
 def _type(record: Record, msg: bytes) -> str:

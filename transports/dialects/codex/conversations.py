@@ -19,21 +19,21 @@ from transports.dialects.kit.creation import begin, make_settings, tell_notices
 from transports.dialects.kit.identifiers import uri_of
 from transports.dialects.kit.methods import Call
 from transports.dialects.kit.reading import ReadingState
-from transports.dialects.kit.refusals import Failure, worded
+from transports.dialects.kit.refusals import MethodError, worded
 from transports.dialects.kit.script import Script, ask, command
 from transports.jsonrpc import JsonObject
 from transports.requests import Permit, RememberEnvironment
 
 CodexCall = Call[ReadingState]
 
-invalid_request = partial(Failure, jsonrpc.INVALID_REQUEST)
-invalid_params = partial(Failure, jsonrpc.INVALID_PARAMS)
-internal_error = partial(Failure, jsonrpc.INTERNAL_ERROR)
+invalid_request = partial(MethodError, jsonrpc.INVALID_REQUEST)
+invalid_params = partial(MethodError, jsonrpc.INVALID_PARAMS)
+internal_error = partial(MethodError, jsonrpc.INTERNAL_ERROR)
 
 
 @contextmanager
 def about(conversation: ConversationId) -> Iterator[None]:
-    """What it refuses inside, in Codex's words."""
+    """Say the refusals of a conversation in Codex's words."""
     try:
         yield
     except UnknownConversation:

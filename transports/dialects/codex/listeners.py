@@ -8,7 +8,7 @@ from actors.errors import GreenroomError
 from actors.events import ApplyPatchApprovalRequest, ApprovalRequest, ExecApprovalRequest
 from actors.ids import ConversationId
 from transports import jsonrpc
-from transports.codex_events import listener_notification, told
+from transports.codex_events import listener_notification, translated
 from transports.dialect import Write
 from transports.dialects.codex import params as p
 from transports.dialects.codex.conversations import CodexCall, about, invalid_request
@@ -31,7 +31,7 @@ class ListenerSink:
 
     def take(self, slice_: Slice) -> None:
         questions = self.state.questions
-        for one in told(slice_):
+        for one in translated(slice_):
             if one.msg is not None:
                 line = listener_notification(one.type, one.turn or "", self.conversation, one.msg)
                 self.state.do(Write(line))

@@ -1,4 +1,4 @@
-"""What is about no conversation: a command, a git diff, a search, the saved config, the login that there is not."""
+"""Methods about no conversation: a command, a git diff, a search, the saved config, the login that there is not."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What each conversation method takes. Members that are not known are ignored, as Codex did."""
+"""The params of each conversation method. Members that are not known are ignored, as Codex did."""
 
 from pathlib import Path
 from typing import Annotated

@@ -101,7 +101,7 @@ def resume(call: CodexCall, wanted: p.ResumeConversation) -> Script[JsonObject]:
 
 
 def _overridden(call: CodexCall, current: Settings, overrides: p.NewConversation) -> Script[Settings]:
-    """What was named changes; with a profile or config everything may. All of it together has to be permitted."""
+    """Change what was named; with a profile or config everything may change. All of it has to be permitted."""
     person = call.state.person
     settings = (yield from ask(settings_request(person, overrides))).settings
     if overrides.profile is None and not overrides.config:

@@ -85,7 +85,7 @@ class ControlDialect:
         return ()
 
     def reconfigured(self) -> Iterable[Action]:
-        """What is set for it is set when its client comes."""
+        """Its settings are taken when its client comes."""
         return ()
 
     def announced(self, text: str) -> Iterable[Action]:

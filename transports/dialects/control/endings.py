@@ -1,4 +1,4 @@
-"""How a turn ended, as history has it: for whoever asks when everybody else was told long ago. Pure."""
+"""The end of a turn, as history has it: for a caller that asks when all others were told long ago. Pure."""
 
 from collections.abc import Sequence
 

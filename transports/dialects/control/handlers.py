@@ -1,4 +1,4 @@
-"""What each method of the control API does: parameters to questions, answers to results."""
+"""The handlers of the control API: parameters to questions, answers to results."""
 
 from collections.abc import Iterable
 from uuid import uuid4
@@ -238,7 +238,7 @@ def place_in_export(cursor: str) -> tuple[int, int, int] | None:
 
 
 def import_(_: ControlCall, given: p.Import) -> Script[r.Stored | r.Plain]:
-    """What comes in several requests is stored with the last of them, whole or not at all."""
+    """Store a history; one that comes in several requests is stored with the last of them, whole or not at all."""
     if given.more and given.upload is None:
         raise InvalidInput("upload: what comes in several requests needs a name")
     if given.partial and not given.more:
@@ -286,7 +286,7 @@ def cancel(call: ControlCall, given: p.Cancel) -> Script[r.Plain]:
 
 
 def list_clients(_: ControlCall, __: p.Nothing) -> Script[r.Plain]:
-    """Who is connected, and what each reads. Live conversations are asked one after the other, which is no burst."""
+    """List clients, and what each reads. Live conversations are asked one after the other, which is no burst."""
     listing = yield from look_up(rm.ListConversations(archived=True))
     readers: list[tuple[ConversationId, Reader]] = []
     for head in listing.heads:

@@ -1,4 +1,4 @@
-"""What each method of the control API takes. Unknown members are refused, so that a typing error is not ignored."""
+"""The params of each method of the control API. Unknown members are refused, so that no typing error is ignored."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""What answers and notifications of the control API look like: the models behind its schema.
+"""The shapes of answers and notifications of the control API: the models behind its schema.
 
 They describe and do not build; `results` writes the JSON, and the tests hold one against the other.
 """

@@ -1,4 +1,4 @@
-"""What one client reads: its subscriptions, by the names that it was given. Part of its connection."""
+"""The state of one client: besides its requests its subscriptions, by the names that it was given."""
 
 from actors.errors import InvalidInput, Overloaded
 from actors.ids import ConversationId, SubscriptionId

@@ -1,4 +1,4 @@
-"""What the ways of making a conversation have in common."""
+"""The steps that all ways of making a conversation have in common."""
 
 from dataclasses import fields
 

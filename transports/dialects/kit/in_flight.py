@@ -10,7 +10,7 @@ REQUESTS_LIMIT = 64  # per connection; an editor has a handful
 
 
 class InFlight:
-    """What ends other requests is urgent and has room of its own: who has used up its share can still let go."""
+    """Urgent requests, which end others, have a share of their own: a client that has used up its own can let go."""
 
     def __init__(self, limit: int = REQUESTS_LIMIT) -> None:
         self._limit = limit

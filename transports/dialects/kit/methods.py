@@ -6,10 +6,11 @@ from typing import Generic, TypeVar, cast
 
 from pydantic import BaseModel
 
+from actors.errors import GreenroomError
 from actors.ids import RequestId
 from transports.dialect import Action, Client
 from transports.dialects.kit.client import ClientState
-from transports.dialects.kit.script import Script
+from transports.dialects.kit.script import Script, refusal
 
 State_co = TypeVar("State_co", bound=ClientState, covariant=True)
 Params = TypeVar("Params", bound=BaseModel)
@@ -17,7 +18,7 @@ AnyCall = TypeVar("AnyCall")
 AnyCall_contra = TypeVar("AnyCall_contra", contravariant=True)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Call(Generic[State_co]):
     """One request under way. What its script returns, or the refusal that it raises, is its one answer."""
 
@@ -51,8 +52,11 @@ class Method(Generic[AnyCall_contra]):
     urgent: Callable[[BaseModel], bool] = never
 
     def script(self, call: AnyCall_contra, params: BaseModel) -> Script[object]:
-        """What a handler refuses before it asks anybody is the script's refusal, too."""
-        return (yield from self.handler(call, params))
+        """The handler's script; a refusal before its first question is the script's, too."""
+        try:
+            return self.handler(call, params)
+        except GreenroomError as why:
+            return refusal(why)
 
 
 def method(

@@ -29,7 +29,7 @@ Ask = Callable[[ApprovalRequest], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class OpenQuestion:
     number: int
     request: ApprovalRequest
     conversation: ConversationId
@@ -39,13 +39,13 @@ class Question:
         return self.request.approval_id
 
 
-class Questions:
+class OpenQuestions:
     def __init__(self, state: ClientState, withdrawal: Callable[[int, str], bytes], first: int = 0) -> None:
         """`withdrawal`: the line that takes a question back, by its number, with a reason."""
         self._state = state
         self._withdrawal = withdrawal
         self._numbers = count(first)
-        self._open: dict[int, Question] = {}
+        self._open: dict[int, OpenQuestion] = {}
         self._closed: deque[ApprovalId] = deque(maxlen=CLOSED_KEPT)
         self._unasked: dict[ApprovalId, ConversationId] = {}  # what was said instead of being asked
         self._dismissed: Bounded[ApprovalId, ApprovalRequest] = Bounded()  # without a choice
@@ -87,7 +87,7 @@ class Questions:
         self._close_missed(slice_)
 
     def _close_missed(self, slice_: Slice) -> None:
-        """What waits no more where a new reader begins: the reader that would have heard of its end may have left."""
+        """Close what waits no more where a new reader begins: the one that heard of its end may have left."""
         if slice_.pending is None:
             return
         waiting = {request.approval_id for request in slice_.pending}
@@ -102,7 +102,7 @@ class Questions:
         if approval in self._closed or any(one.approval == approval for one in self._open.values()):
             return
         number = next(self._numbers)
-        self._open[number] = Question(number, request, conversation)
+        self._open[number] = OpenQuestion(number, request, conversation)
         self._state.do(Write(write(number)))
 
     def cannot_ask(self, request: ApprovalRequest, conversation: ConversationId, say: Ask) -> None:
@@ -131,7 +131,7 @@ class Questions:
         """Nobody of ours would see what becomes of it. A client that reads there again is told again."""
         self._unasked = {key: one for key, one in self._unasked.items() if one != conversation}
 
-    def _withdraw(self, question: Question, reason: str) -> None:
+    def _withdraw(self, question: OpenQuestion, reason: str) -> None:
         del self._open[question.number]
         self._state.do(Write(self._withdrawal(question.number, reason)))
 
@@ -163,13 +163,13 @@ class Questions:
         asked = self._dismissed.pop(resolved.approval_id)
         return asked if resolved.decision is Decision.DENIED else None
 
-    def _take(self, number: object) -> Question | None:
+    def _take(self, number: object) -> OpenQuestion | None:
         question = self._open.pop(number, None) if isinstance(number, int) else None
         if question is not None:
             self._closed.append(question.approval)
         return question
 
-    def _pass_on(self, question: Question, reason: str) -> None:
+    def _pass_on(self, question: OpenQuestion, reason: str) -> None:
         client = self._state.client
         passed = PassOn(client.connection, question.approval, by=client.label, reason=reason)
         self._state.do(Tell(ToConversation(question.conversation, passed)))

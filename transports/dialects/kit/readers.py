@@ -15,7 +15,7 @@ from actors.ids import ConversationId, SubscriptionId
 from actors.messages import Attach, Detach, ToConversation
 from transports.dialect import Tell
 from transports.dialects.kit.client import ClientState
-from transports.dialects.kit.questions import Questions
+from transports.dialects.kit.questions import OpenQuestions
 from transports.dialects.kit.script import Script, command
 
 FULL = "too many conversations are read on this connection (greenroom.limits.subscriptions); end one of them"
@@ -44,7 +44,7 @@ class Reader:
 
 
 class Readers:
-    def __init__(self, state: ClientState, questions: Questions, limit: int) -> None:
+    def __init__(self, state: ClientState, questions: OpenQuestions, limit: int) -> None:
         self._state = state
         self._questions = questions
         self._limit = limit
@@ -137,7 +137,7 @@ class Muted:
     """The sink of a reader whose client has stopped listening while a question is open: it stays until that ends."""
 
     readers: Readers
-    questions: Questions
+    questions: OpenQuestions
     reader: Reader
     answers: bool = True
 

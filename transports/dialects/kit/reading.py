@@ -7,13 +7,13 @@ from actors.ids import ConversationId
 from transports.dialect import Client
 from transports.dialects.kit.bounded import Bounded
 from transports.dialects.kit.client import ClientState
-from transports.dialects.kit.questions import Questions
+from transports.dialects.kit.questions import OpenQuestions
 from transports.dialects.kit.readers import Reader, Readers
 from transports.requests import Person
 
 
-class Log(Protocol):
-    """What the client's person should know."""
+class NoticeLog(Protocol):
+    """Messages for the client's person; `once` says none of them again."""
 
     def say(self, level: str, text: str) -> None: ...
 
@@ -23,7 +23,7 @@ class Log(Protocol):
 class ReadingState(ClientState):
     version: str  # the program's
     person: Person  # whose settings stand where a request says nothing
-    log: Log
+    log: NoticeLog
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class ReadingState(ClientState):
         first_question: int,
     ) -> None:
         super().__init__(client, requests_in_flight)
-        self.questions = Questions(self, withdrawal, first_question)
+        self.questions = OpenQuestions(self, withdrawal, first_question)
         self.readers = Readers(self, self.questions, subscriptions)
         self.listeners: dict[str, Reader] = {}  # by the names that the client was given
         self.unheard: Bounded[ConversationId, None] = Bounded()  # made by this client, and nobody listened yet

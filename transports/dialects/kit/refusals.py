@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from actors.errors import Cancelled, GreenroomError
 
 
-class Failure(GreenroomError):
+class MethodError(GreenroomError):
     """An error with a number and data of the method's own, which goes out as it is."""
 
     def __init__(self, number: int, message: str, data: object = None) -> None:
@@ -17,7 +17,7 @@ class Failure(GreenroomError):
 
 @contextmanager
 def worded(make: Callable[[str], GreenroomError], words: str) -> Iterator[None]:
-    """What is refused inside is refused as `words: why`. A request that was taken back has no such words."""
+    """Put the words before what is refused inside. A request that was taken back has no such words."""
     try:
         yield
     except Cancelled:

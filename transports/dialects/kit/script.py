@@ -10,11 +10,11 @@ from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
-from typing import TypeVar, cast
+from typing import NoReturn, TypeVar, cast
 from uuid import UUID
 
 from actors.errors import Cancelled, GreenroomError
-from actors.ids import Caller, ConnectionId, ConversationId
+from actors.ids import Caller, ConnectionId, ConversationId, RequestId
 from actors.messages import CancelRequest, Command, Query, ToConversation
 from actors.registry_messages import RegistryQuery, Resolve, ToRegistry
 from transports.dialect import Action, Ask, Tell
@@ -77,6 +77,12 @@ def answer(value: Answer) -> Script[Answer]:
     return value
 
 
+def refusal(why: GreenroomError) -> Script[NoReturn]:
+    """The script of a request that is refused."""
+    yield from ()
+    raise why
+
+
 def _one(question: Question) -> Script[Answer]:
     (given,) = yield (question,)
     if isinstance(given, GreenroomError):
@@ -109,8 +115,8 @@ class Running:
     script: Script[object]
     ended: Callable[[object], None]
     cancelled: bool = False
-    asked: dict[Caller, bool] = field(default_factory=dict)  # in order; whether a cancel can reach the answerer
-    answers: dict[Caller, object] = field(default_factory=dict)
+    asked: dict[RequestId, bool] = field(default_factory=dict)  # by number, in order; whether a cancel can be told
+    answers: dict[RequestId, object] = field(default_factory=dict)
 
 
 class Scripts:
@@ -120,7 +126,7 @@ class Scripts:
         self._connection = connection
         self._do = do
         self._numbers = count(1)
-        self._waiting: dict[Caller, Running] = {}
+        self._waiting: dict[RequestId, Running] = {}  # by the numbers of our callers
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -136,26 +142,27 @@ class Scripts:
         return running
 
     def answered(self, caller: Caller, given: object) -> None:
-        running = self._waiting.pop(caller, None)
+        number = caller.request
+        running = self._waiting.pop(number, None)
         if running is None:
             return
-        running.answers[caller] = given
+        running.answers[number] = given
         if len(running.answers) == len(running.asked):
-            answers = tuple(running.answers[one] for one in running.asked)
+            answers = tuple(map(running.answers.__getitem__, running.asked))
             self._go_on(running, partial(running.script.send, answers))
 
     def cancel(self, running: Running, by: str) -> None:
         """Take back what it asked for; what comes of that is its last answer."""
         running.cancelled = True
-        for caller, reachable in running.asked.items():
-            if reachable and caller not in running.answers:
-                self._do(Tell(CancelRequest(caller, by)))
+        for number, reachable in running.asked.items():
+            if reachable and number not in running.answers:
+                self._do(Tell(CancelRequest(Caller(self._connection, number), by)))
 
     def stop(self, running: Running) -> None:
         """Raise Cancelled where the script waits now. What it waits for is dropped when it comes."""
         running.cancelled = True
-        for caller in running.asked:
-            self._waiting.pop(caller, None)
+        for number in running.asked:
+            self._waiting.pop(number, None)
         self._go_on(running, partial(running.script.throw, _cancelled()))
 
     def _go_on(self, running: Running, go: Callable[[], tuple[Question, ...]]) -> None:
@@ -176,10 +183,11 @@ class Scripts:
         running.asked, running.answers = {}, {}
         actions = []
         for question in questions:
-            caller = Caller(self._connection, self.number())
-            actions.append(question(caller))
-            running.asked[caller] = isinstance(actions[-1], Tell)
-            self._waiting[caller] = running
+            number = self.number()
+            action = question(Caller(self._connection, number))
+            actions.append(action)
+            running.asked[number] = isinstance(action, Tell)
+            self._waiting[number] = running
         for action in actions:
             self._do(action)
 

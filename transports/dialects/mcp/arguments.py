@@ -1,4 +1,4 @@
-"""What each tool takes. The first two families ignore members they don't know, as Codex did; ours refuse them."""
+"""The arguments of each tool. The first two families ignore members they don't know, as Codex did; ours refuse."""
 
 from typing import Annotated
 

@@ -25,7 +25,7 @@ def decoded(model: type[Model], value: object) -> Model:
 
 
 def without_effect(name: str, model: type[BaseModel], given: object) -> tuple[str, ...]:
-    """What the client said and nobody heeds, in a line for each: nothing is dropped in silence."""
+    """A line for each argument that nobody heeds: nothing is dropped in silence."""
     if not isinstance(given, dict):
         return ()
     unknown = [f"{name}: unknown argument {key[:SHOWN]!a}, ignored" for key in _strangers(model, given)[:NAMED]]

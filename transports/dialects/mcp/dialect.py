@@ -14,7 +14,7 @@ from actors.messages import CancelRequest
 from transports import jsonrpc
 from transports.dialect import Action, Client, Tell, Write
 from transports.dialects.kit.methods import Method
-from transports.dialects.kit.refusals import Failure
+from transports.dialects.kit.refusals import MethodError
 from transports.dialects.mcp import notifications, resources, sinks
 from transports.dialects.mcp.calls.conversation_tools import end_stream
 from transports.dialects.mcp.decoding import Undecodable, decoded
@@ -93,7 +93,7 @@ class McpDialect:
         match outcome:
             case None:
                 pass  # its client took it back
-            case Failure():
+            case MethodError():
                 self._write(jsonrpc.error(request, outcome.number, outcome.message, outcome.data))
             case GreenroomError():
                 self._write(jsonrpc.refused(request, outcome))
@@ -169,7 +169,7 @@ class McpDialect:
         return self._state.taken()
 
     def statistics(self) -> dict[str, int]:
-        """What there is of everything that could grow."""
+        """The sizes of everything that could grow."""
         state = self._state
         return {
             "requests": len(state.requests),

@@ -1,4 +1,4 @@
-"""How an approval is put to a person, and how the reply is read. Pure.
+"""Putting an approval to a person, and reading the reply. Pure.
 
 The members with `codex_` are for Codex clients; SDK clients strip them, so the message says what there is to know:
 what would run and where, by the text that every surface has, and last what the agent says of it.
@@ -22,7 +22,7 @@ DECISIONS: dict[str, Decision | None] = {one.value: one for one in Decision if o
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Which request and which turn the question belongs to, as Codex clients name them."""
+    """The request and the turn that the question belongs to, as Codex clients name them."""
 
     tool_call: str
     event: str

@@ -11,7 +11,7 @@ from transports import jsonrpc
 from transports.dialect import Introduce
 from transports.dialects.kit.methods import Method, always, method
 from transports.dialects.kit.paging import BadCursor
-from transports.dialects.kit.refusals import Failure
+from transports.dialects.kit.refusals import MethodError
 from transports.dialects.kit.script import Script, answer
 from transports.dialects.mcp import arguments, resources, tools
 from transports.dialects.mcp.calls import codex, conversation_tools, own
@@ -22,7 +22,7 @@ from transports.dialects.mcp.state import McpCall
 from transports.jsonrpc import JsonObject
 
 
-class Anything(BaseModel):
+class NoParams(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
@@ -40,7 +40,7 @@ class SetLevel(BaseModel):
 def initialize(call: McpCall, said: Initialize) -> Script[JsonObject]:
     state = call.state
     if state.initialized:
-        raise Failure(jsonrpc.INVALID_REQUEST, "initialize called more than once")
+        raise MethodError(jsonrpc.INVALID_REQUEST, "initialize called more than once")
     state.initialized = True
     state.peer = peer(said)
     state.client = replace(state.client, name=state.peer.name or state.client.name, version=state.peer.version)
@@ -48,11 +48,11 @@ def initialize(call: McpCall, said: Initialize) -> Script[JsonObject]:
     return answer(welcome(state.peer.revision, state.version))
 
 
-def ping(_: McpCall, __: Anything) -> Script[JsonObject]:
+def ping(_: McpCall, __: NoParams) -> Script[JsonObject]:
     return answer({})
 
 
-def list_tools(call: McpCall, wanted: resources.Page) -> Script[JsonObject]:
+def list_tools(call: McpCall, wanted: resources.ListPage) -> Script[JsonObject]:
     return resources.one_page(wanted, {"tools": tools.listed(call.state.options.tools)})
 
 
@@ -121,13 +121,13 @@ URGENT = frozenset({"interrupt_conversation", "answer_approval"})  # tools that 
 
 METHODS: Mapping[str, Method[McpCall]] = {
     "initialize": method(Initialize, initialize),
-    "ping": method(Anything, ping, urgent=always),
-    "tools/list": method(resources.Page, list_tools),
+    "ping": method(NoParams, ping, urgent=always),
+    "tools/list": method(resources.ListPage, list_tools),
     "tools/call": method(CallTool, call_tool, urgent=lambda wanted: wanted.name in URGENT),
     "logging/setLevel": method(SetLevel, set_level),
     "completion/complete": method(resources.Complete, resources.complete),
-    "resources/list": method(resources.Page, resources.list_all),
-    "resources/templates/list": method(resources.Page, resources.templates),
+    "resources/list": method(resources.ListPage, resources.list_all),
+    "resources/templates/list": method(resources.ListPage, resources.templates),
     "resources/read": method(resources.Uri, resources.read),
     "resources/subscribe": method(resources.Uri, resources.subscribe),
     "resources/unsubscribe": method(resources.Uri, resources.unsubscribe),

@@ -1,11 +1,11 @@
-"""What a client is told besides events, and never a prompt: messages, the progress of a call, a changed list."""
+"""Notifications besides events, and never a prompt: messages, the progress of a call, a changed list."""
 
 import json
 
 from actors.events import ACTIVITIES
 from actors.registry_messages import WatchList
 from transports import jsonrpc
-from transports.codex_events import Told
+from transports.codex_events import CodexEvent
 from transports.dialect import Wake, Write
 from transports.dialects.kit.client import ClientState
 from transports.dialects.kit.script import Script, look_up
@@ -67,7 +67,7 @@ def tell_progress(state: ClientState, call: OpenCall, message: str) -> None:
         state.do(Write(jsonrpc.notification("notifications/progress", params)))
 
 
-def note_activity(call: OpenCall, one: Told) -> None:
+def note_activity(call: OpenCall, one: CodexEvent) -> None:
     """Keep in mind what it does, for the next beat."""
     if one.type == "exec_command_begin" and one.msg is not None:
         line = command_line(json.loads(one.msg)["command"])

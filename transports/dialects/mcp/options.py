@@ -1,4 +1,4 @@
-"""How this dialect is set up: from the config, and what the bridge said in its hello. A leaf."""
+"""The settings of this dialect: from the config, and from the hello of the bridge. A leaf."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

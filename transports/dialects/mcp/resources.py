@@ -14,7 +14,7 @@ from transports.dialects.kit.identifiers import EVENTS, PREFIX, named_by, uri_of
 from transports.dialects.kit.paged_history import RecentMessages, read_all
 from transports.dialects.kit.paging import BadCursor, page_of
 from transports.dialects.kit.readers import FULL
-from transports.dialects.kit.refusals import Failure
+from transports.dialects.kit.refusals import MethodError
 from transports.dialects.kit.script import Script, answer, look_up
 from transports.dialects.mcp.sinks import UpdateSink
 from transports.dialects.mcp.state import McpCall, McpState
@@ -45,7 +45,7 @@ TEMPLATES = [
 ]
 
 
-class Page(BaseModel):
+class ListPage(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
     cursor: str | None = None
 
@@ -67,7 +67,7 @@ class Complete(BaseModel):
     argument: Argument
 
 
-def list_all(call: McpCall, wanted: Page) -> Script[JsonObject]:
+def list_all(call: McpCall, wanted: ListPage) -> Script[JsonObject]:
     """A client that looks at the list is told from now on when it has changed."""
     call.state.list_changes.follow()
     listing = yield from look_up(ListConversations())
@@ -79,14 +79,14 @@ def list_all(call: McpCall, wanted: Page) -> Script[JsonObject]:
     return {"resources": [_resource(head) for head in heads], **more}
 
 
-def one_page(wanted: Page, result: JsonObject) -> Script[JsonObject]:
+def one_page(wanted: ListPage, result: JsonObject) -> Script[JsonObject]:
     """All there is; a cursor can't be one of ours."""
     if wanted.cursor is not None:
         raise _invalid_params("this list has one page, so it has no cursors")
     return answer(result)
 
 
-def templates(_: McpCall, wanted: Page) -> Script[JsonObject]:
+def templates(_: McpCall, wanted: ListPage) -> Script[JsonObject]:
     return one_page(wanted, {"resourceTemplates": TEMPLATES})
 
 
@@ -117,9 +117,9 @@ def complete(_: McpCall, wanted: Complete) -> Script[JsonObject]:
     """Ids of conversations for the templates."""
     addresses = {template["uriTemplate"] for template in TEMPLATES}
     if wanted.ref.get("type") != "ref/resource" or wanted.ref.get("uri") not in addresses:
-        raise Failure(jsonrpc.INVALID_PARAMS, "only the templates of resources can be completed")
+        raise MethodError(jsonrpc.INVALID_PARAMS, "only the templates of resources can be completed")
     if wanted.argument.name != "id":
-        raise Failure(jsonrpc.INVALID_PARAMS, f"no argument {wanted.argument.name!r}")
+        raise MethodError(jsonrpc.INVALID_PARAMS, f"no argument {wanted.argument.name!r}")
     heads = (yield from look_up(ListConversations())).heads
     found = [head.conversation for head in heads if head.conversation.startswith(wanted.argument.value)]
     return {"completion": {"values": found[:VALUES], "total": len(found), "hasMore": len(found) > VALUES}}
@@ -133,11 +133,11 @@ def subscribe(call: McpCall, wanted: Uri) -> Script[JsonObject]:
     watching = watched(state, conversation)
     if watching is not None:
         if len(watching.uris) >= SPELLINGS:
-            raise Failure(jsonrpc.INVALID_REQUEST, "too many spellings of one conversation's id are watched")
+            raise MethodError(jsonrpc.INVALID_REQUEST, "too many spellings of one conversation's id are watched")
         watching.uris.add(wanted.uri)
         return {}
     if state.readers.full:
-        raise Failure(jsonrpc.INVALID_REQUEST, FULL)
+        raise MethodError(jsonrpc.INVALID_REQUEST, FULL)
     reader = state.readers.new(conversation, UpdateSink(state, conversation, {wanted.uri}))
     state.watched[conversation] = reader
     try:
@@ -150,7 +150,7 @@ def subscribe(call: McpCall, wanted: Uri) -> Script[JsonObject]:
 
 
 def unsubscribe(call: McpCall, wanted: Uri) -> Script[JsonObject]:
-    """What was not subscribed to is not, afterwards, either."""
+    """Answered in the same way if there was no subscription."""
     meant = named_by(wanted.uri)
     sink = watched(call.state, meant[0]) if meant is not None else None
     if sink is not None:
@@ -165,8 +165,8 @@ def watched(state: McpState, conversation: ConversationId) -> UpdateSink | None:
     return reader.sink if reader is not None and isinstance(reader.sink, UpdateSink) else None
 
 
-def _invalid_params(why: str) -> Failure:
-    return Failure(jsonrpc.INVALID_PARAMS, f"Invalid params: {why}")
+def _invalid_params(why: str) -> MethodError:
+    return MethodError(jsonrpc.INVALID_PARAMS, f"Invalid params: {why}")
 
 
 def _named(uri: str) -> tuple[ConversationId, bool]:
@@ -176,8 +176,8 @@ def _named(uri: str) -> tuple[ConversationId, bool]:
     return meant
 
 
-def _not_found(uri: str) -> Failure:
-    return Failure(NOT_FOUND, "Resource not found", {"uri": uri})
+def _not_found(uri: str) -> MethodError:
+    return MethodError(NOT_FOUND, "Resource not found", {"uri": uri})
 
 
 def _resource(head: Head) -> JsonObject:

@@ -34,8 +34,8 @@ class Initialize(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Peer:
-    """What the client said of itself. Before it did: the least."""
+class Introduction:
+    """The client as it has introduced itself. Before it did: the least."""
 
     name: str = ""
     version: str = ""
@@ -58,9 +58,9 @@ def unsupported(params: Params) -> str | None:
     return str(named)[:SHOWN] if named is not None and named not in REVISIONS else None
 
 
-def peer(said: Initialize) -> Peer:
+def peer(said: Initialize) -> Introduction:
     revision = said.protocol_version if said.protocol_version in REVISIONS else NEWEST
-    return Peer(said.client_info.name, said.client_info.version, revision, _elicits(said.capabilities))
+    return Introduction(said.client_info.name, said.client_info.version, revision, _elicits(said.capabilities))
 
 
 def _elicits(capabilities: JsonObject) -> bool:

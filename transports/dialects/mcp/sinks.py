@@ -1,4 +1,4 @@
-"""What a reader shows of its conversation: a call its turn, a stream all of it, a resource that there is more."""
+"""The sinks: a call shows its turn, a stream all of its conversation, a resource only that there is more."""
 
 from dataclasses import dataclass, field
 from functools import partial
@@ -7,7 +7,7 @@ from actors.effects import Slice
 from actors.events import TERMINAL, ApprovalRequest
 from actors.ids import ConversationId, RequestId, TurnId
 from transports import jsonrpc
-from transports.codex_events import Told, event_notification, history_of, initial_state, told
+from transports.codex_events import CodexEvent, event_notification, history_of, initial_state, translated
 from transports.dialect import Wake, Write
 from transports.dialects.kit.paged_history import RecentMessages
 from transports.dialects.kit.questions import DISMISSED, described, waiting_text
@@ -30,7 +30,7 @@ UPDATED_EVERY_S = 1.0  # a running turn says something many times a second
 
 @dataclass(slots=True, eq=False)
 class CallSink:
-    """What `codex` and `codex-reply` show: each event once, under the call that it belongs to."""
+    """The sink of `codex` and `codex-reply`: each event once, under the call that it belongs to."""
 
     state: McpState
     conversation: ConversationId
@@ -42,7 +42,7 @@ class CallSink:
     def take(self, slice_: Slice) -> None:
         calls, questions = self.state.calls, self.state.questions
         calls.claim_turns(slice_)
-        for one in told(slice_):
+        for one in translated(slice_):
             call = calls.owner(self.conversation, one.turn)
             if call is not None:
                 self._write(call, one)
@@ -57,7 +57,7 @@ class CallSink:
     def lost(self, reason: str) -> None:
         """The calls hear of it from the conversation, or from what refuses them."""
 
-    def _write(self, call: OpenCall, one: Told) -> None:
+    def _write(self, call: OpenCall, one: CodexEvent) -> None:
         if one.msg is None:
             return
         event_id = "" if one.type == "session_configured" else call.event_id(one.turn)
@@ -109,7 +109,7 @@ class StreamSink:
 
     def take(self, slice_: Slice) -> None:
         do, questions = self.state.do, self.state.questions
-        for one in told(slice_):
+        for one in translated(slice_):
             if one.msg is not None and one.type != "session_configured":
                 if self.history is not None:
                     self.history.add(one.msg)
@@ -181,7 +181,7 @@ class UpdateSink:
                 self.state.do(Write(jsonrpc.notification("notifications/resources/updated", {"uri": uri})))
             self.state.do(Wake(f"{UPDATED}:{self.conversation}", UPDATED_EVERY_S))
 
-    def lost(self, reason: str) -> None:  # noqa: ARG002  # who reads it again is told what has become of it
+    def lost(self, reason: str) -> None:  # noqa: ARG002  # resources have no end that is told
         self.state.watched.pop(self.conversation, None)
 
 

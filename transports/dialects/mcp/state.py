@@ -1,4 +1,4 @@
-"""What one connection has open, each kind with its owner: requests, readers, calls, questions, streams. Its call."""
+"""The state of one client, each kind with its owner: requests, readers, calls, questions, streams."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,10 +15,12 @@ from transports.dialects.mcp.decoding import without_effect
 from transports.dialects.mcp.notifications import ClientLog, ListChanges, withdrawal
 from transports.dialects.mcp.open_calls import OpenCalls, ProgressToken
 from transports.dialects.mcp.options import McpOptions
-from transports.dialects.mcp.revisions import Peer
+from transports.dialects.mcp.revisions import Introduction
 
 
 class McpState(ReadingState):
+    """`fresh` makes the options, now and when the config was read again."""
+
     log: ClientLog
 
     def __init__(self, client: Client, fresh: Callable[[], McpOptions]) -> None:
@@ -29,7 +31,7 @@ class McpState(ReadingState):
             client, options.requests_in_flight, options.subscriptions, withdrawal, options.first_question
         )
         self.log = ClientLog(self)
-        self.peer = Peer()
+        self.peer = Introduction()
         self.initialized = False
         self.calls = OpenCalls()
         self.list_changes = ListChanges(self)
@@ -53,6 +55,6 @@ class McpState(ReadingState):
         return self.peer.may_wait_for_twins and not kind.endswith("_delta") if twins == "auto" else twins
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class McpCall(Call[McpState]):
     progress: ProgressToken | None = None

@@ -29,7 +29,7 @@ INTERRUPTED = "Turn interrupted"
 DIED = "Codex runtime error: internal error; agent loop died unexpectedly"
 STOPPED = frozenset({Ending.INTERRUPTED, Ending.REPLACED})
 
-Words = TypeVar("Words", Codex, CodexReply)
+Wanted = TypeVar("Wanted", Codex, CodexReply)
 Result = JsonObject | None  # None: its client took it back, and such calls are not answered
 
 
@@ -58,7 +58,7 @@ def codex_reply(call: McpCall, given: object) -> Script[Result]:
     return (yield from _until_its_end(call.state, one, turn))
 
 
-def _read(model: type[Words], given: object) -> Words:
+def _read(model: type[Wanted], given: object) -> Wanted:
     try:
         wanted = decoded(model, given)
     except Undecodable as error:

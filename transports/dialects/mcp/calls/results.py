@@ -8,7 +8,7 @@ from transports.jsonrpc import JsonObject
 
 
 class ToolError(GreenroomError):
-    """What went wrong, in the words of a tool."""
+    """A refusal in the words of a tool."""
 
 
 def text(*texts: str) -> list[JsonObject]:
@@ -16,7 +16,7 @@ def text(*texts: str) -> list[JsonObject]:
 
 
 def tool_error(*texts: str) -> JsonObject:
-    """How Codex reports everything that goes wrong with a tool: a result like any other."""
+    """A result like any other: so Codex reports everything that goes wrong with a tool."""
     return {"content": text(*texts), "isError": True}
 
 
