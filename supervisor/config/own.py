@@ -171,7 +171,7 @@ class Limits(Table):
     transcripts: Positive = Field(
         64, description="Conversations whose history is kept in memory between two turns; others read the journal."
     )
-    transcripts_bytes: Positive = Field(8 * MIB, description="The same in bytes, together.")
+    transcripts_bytes: Positive = Field(4 * MIB, description="The same in bytes, together.")
     patch_bytes: Positive = Field(
         32 * MIB,
         description="What one patch reads and writes, all its files together, by their size. A plan holds them in "
