@@ -27,7 +27,7 @@ class Bounds:
     request_bytes: int = 32 * MIB
     picture_bytes: int = 20 * MIB
     transcripts: int = 64
-    transcripts_bytes: int = 8 * MIB
+    transcripts_bytes: int = 4 * MIB
     command_bytes: int = 512 * KIB
     patch_bytes: int = 32 * MIB
     patch_files: int = 500

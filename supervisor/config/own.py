@@ -174,7 +174,7 @@ class LimitsTable(ConfigTable):
     transcripts: Positive = Field(
         64, description="Conversations whose history is kept in memory between two turns; others read the journal."
     )
-    transcripts_bytes: Positive = Field(8 * MIB, description="The same in bytes, for all of them together.")
+    transcripts_bytes: Positive = Field(4 * MIB, description="The same in bytes, for all of them together.")
     patch_bytes: Positive = Field(
         32 * MIB,
         description="Bytes that one patch reads and writes, in all its files together. They are held in memory, "
