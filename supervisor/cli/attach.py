@@ -1,4 +1,4 @@
-"""`greenroom attach`: one conversation, live."""
+"""`greenroom attach`: watch one conversation live."""
 
 import sys
 from argparse import Namespace

@@ -101,7 +101,7 @@ def _certain(paths: Paths, holder: AlreadyRunning) -> Hung:
     hung.close()
     raise Problem(
         f"it can't be shown that pid {pid} is the daemon, so it is left alone",
-        f"look with `ps -p {pid}`, and end it yourself if it is",
+        f"check with `ps -p {pid}`, and end it yourself if it is",
         "not_allowed",
     )
 

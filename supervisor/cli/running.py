@@ -35,7 +35,7 @@ def run(chosen: Namespace) -> int:
 
 
 def _without_an_empty_one(control: Control, conversation: str) -> None:
-    """Delete the conversation if it is still empty after its first message was refused."""
+    """Delete a conversation that is empty, as its first message was refused: nobody would know what it is for."""
     found = control.call("conversation/get", conversation=conversation)
     if found["turn"] is None and not (found["preview"] or found["queued"]):
         control.call("conversation/delete", conversation=conversation)
@@ -88,7 +88,7 @@ def creation(chosen: Namespace) -> Json:
 
 
 def _accepted(control: Control, conversation: str, accepted: Json, if_busy: str) -> str:
-    """A sentence on what becomes of the message. A turn that is being stopped takes no more messages."""
+    """A sentence on what becomes of the message. While a turn is being stopped, it waits for the end of that turn."""
     if accepted["duplicate"]:
         return "already sent with this key"
     if accepted["turn"]:

@@ -83,7 +83,7 @@ HOW_TO_SET = (
 
 
 def insist_on_a_model(config: Config, environ: Mapping[str, str], file: str) -> None:
-    """Refuse an unnamed demo model, for clients that show no notice: its answers must not pass for work."""
+    """Refuse a missing key or an unnamed demo model: without a notice, its answers would pass for work."""
     try:
         provider = choose_provider(config, environ, file).provider
         provider.api_key(environ)

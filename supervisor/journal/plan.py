@@ -59,16 +59,16 @@ def misfit(append: Append, last_seq: int | None) -> str | None:
     """The reason why the append can't follow what is stored, or None. `last_seq` is None if nothing is stored."""
     head = append.head
     if last_seq is None and head is None:
-        return "is not known, and its first append brings no head"
+        return "unknown, and its first append has no head"
     due = (last_seq or 0) + 1
     for record in append.records:
         if record.seq != due:
-            return f"{due} is next, not {record.seq}"
+            return f"expected seq {due}, found {record.seq}"
         due += 1
     if head is not None and head.conversation != append.conversation:
-        return f"comes with the head of {head.conversation}"
+        return f"has the head of {head.conversation}"
     if head is not None and head.last_seq != due - 1:
-        return f"its head says {head.last_seq}, its last event is {due - 1}"
+        return f"its head ends at seq {head.last_seq}, its last event is {due - 1}"
     return None
 
 
@@ -77,8 +77,8 @@ def dense(records: Iterable[Record], first_seq: int, last_seq: int) -> Iterator[
     due = first_seq
     for record in records:
         if record.seq != due:
-            raise SequenceConflict(f"{due} is next, not {record.seq}")
+            raise SequenceConflict(f"expected seq {due}, found {record.seq}")
         yield record
         due += 1
     if due != last_seq + 1:
-        raise SequenceConflict(f"the head says {last_seq}, the last event is {due - 1}")
+        raise SequenceConflict(f"the head ends at seq {last_seq}, the last event is {due - 1}")

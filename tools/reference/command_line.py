@@ -10,7 +10,7 @@ HEAD = """# The command line
 
 This page is written from the code by `make reference`.
 
-`greenroom VERB [ARGUMENT…]`. Results go to standard output, talk to standard error. Only `up`, `run`, `demo` and
+`greenroom VERB [ARGUMENT…]`. Results go to standard output, messages to standard error. Only `up`, `run`, `demo` and
 `mcp` start the daemon; no other verb does.
 """
 

@@ -131,10 +131,10 @@ def test_a_conversation_that_goes_during_its_export_is_told(opened: Open) -> Non
 
 Change = Callable[[list[dict[str, Any]]], object]
 WRONG: list[tuple[Change, str]] = [
-    (lambda lines: lines.pop(2), "2 is next, not 3"),
-    (lambda lines: lines.pop(), "the head says 3, the last event is 2"),
-    (lambda lines: lines.append(lines[-1]), "4 is next, not 3"),
-    (lambda lines: lines[0].update(first_seq=2), "2 is next, not 1"),
+    (lambda lines: lines.pop(2), "expected seq 2, found 3"),
+    (lambda lines: lines.pop(), "the head ends at seq 3, the last event is 2"),
+    (lambda lines: lines.append(lines[-1]), "expected seq 4, found 3"),
+    (lambda lines: lines[0].update(first_seq=2), "expected seq 2, found 1"),
     (lambda lines: lines[0].update(greenroom_export=2), "line 1: greenroom_export: "),
     (lambda lines: lines[0]["head"].pop("cwd"), r"line 1: head\.cwd"),
     (lambda lines: lines[0]["head"].update(settings="ü"), r"line 1: head\.settings"),
