@@ -1,8 +1,8 @@
 """The state between a client and its daemons: the handshake, and the requests open on either side.
 
 Pure; standard library only, and little of that: json is loaded with the first message. A line is entered when its
-first byte goes to a daemon, so what was never sent is not in here. Each line is parsed once, and of the daemon's
-notifications only those that the dialect asks for.
+first byte goes to a daemon, so what was never sent is not in here. A client's line is parsed once; a daemon's only if
+the dialect needs what it says.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from transports.bridge.replay import Replay
 
 NOTIFICATION = b'{"jsonrpc":"2.0","method":'  # how our own encoder begins what has no id, and nothing else
+NUMBERED = b'{"jsonrpc":"2.0","id":'  # … and what has one
+HEAD_BYTES = 512  # of a line, in which its id stands
 OWN = "greenroom/replayed-"  # how ids of the bridge begin: the client may use its own ones again
 TRIES = 3  # daemons that may go down over one handshake; a client that hears an error there gives the server up
 
@@ -76,7 +78,7 @@ class Outstanding:
         """Return whether the client is to see it: answers to replayed requests are for the bridge."""
         if line.startswith(NOTIFICATION) and not self._replay.concerns(line):
             return True
-        message = parsed(line)
+        message = self._plain_answer(line) or parsed(line)
         number = identity(message)
         if number is None:
             taken_back = self._replay.heard(message, self._requests)
@@ -91,6 +93,15 @@ class Outstanding:
         else:
             self._answered(number, message)
         return True
+
+    def _plain_answer(self, line: bytes) -> Message:
+        """The id alone of an answer that the dialect does not wait for: what follows may be 16 MiB."""
+        head, _, rest = line[:HEAD_BYTES].partition(b',"')[2].partition(b',"')
+        if not line.startswith(NUMBERED) or not rest.startswith((b'result":', b'error":')):
+            return {}
+        answer = parsed(b'{"' + head + b"}")
+        number = identity(answer)
+        return answer if number is not None and not self._requests.get(number) else {}
 
     def _answered(self, number: Id, answer: Message) -> None:
         kept = self._requests.pop(number, None)

@@ -7,7 +7,7 @@ import pytest
 
 from transports import jsonrpc
 from transports.bridge.messages import parsed
-from transports.bridge.outstanding import NOTIFICATION, TRIES, Outstanding, Waiting
+from transports.bridge.outstanding import NOTIFICATION, NUMBERED, TRIES, Outstanding, Waiting
 from transports.dialects.mcp.replay import McpReplay
 
 INITIALIZE = jsonrpc.request(0, "initialize", {"protocolVersion": "2025-11-25"})
@@ -65,11 +65,21 @@ def test_an_open_request_fails_with_a_retryable_error_when_its_daemon_is_lost() 
     assert exchange.requests == 0
 
 
-def test_an_answered_request_does_not_fail() -> None:
+@pytest.mark.parametrize("number", [7, "7", "a,", "x" * 1000])
+def test_an_answered_request_does_not_fail(number: int | str) -> None:
     exchange = greeted()
-    exchange.sent(jsonrpc.request(7, "tools/call"))
-    assert exchange.received(jsonrpc.result(7, {}))
+    exchange.sent(jsonrpc.request(number, "tools/call"))
+    assert exchange.received(jsonrpc.result(number, {}))
     assert exchange.lost("gone") == []
+
+
+@pytest.mark.parametrize("number", [7, "7", 'a,"b', "é\\"])
+def test_an_answer_that_nobody_here_waits_for_is_known_by_its_head(number: int | str) -> None:
+    exchange = greeted()
+    exchange.sent(jsonrpc.request(number, "tools/call"))
+    head, result, _ = jsonrpc.result(number, {}).partition(b'"result":')
+    assert exchange.received(head + result + b"what is not even looked at\n")
+    assert exchange.requests == 0
 
 
 def test_an_error_is_an_answer_too() -> None:
@@ -290,7 +300,8 @@ def test_a_second_initialize_replaces_the_first() -> None:
 def test_our_encoder_begins_notifications_and_only_those_as_the_bridge_expects() -> None:
     assert jsonrpc.notification("codex/event", {"id": 1}).startswith(NOTIFICATION)
     assert not jsonrpc.request("q", "elicitation/create").startswith(NOTIFICATION)
-    assert not jsonrpc.result(1, {}).startswith(NOTIFICATION)
+    assert jsonrpc.result(1, {}).startswith(NUMBERED + b'1,"result":')
+    assert jsonrpc.error("a", -1, "no").startswith(NUMBERED + b'"a","error":')
 
 
 def test_a_question_that_its_daemon_has_withdrawn_is_not_withdrawn_again() -> None:
