@@ -48,7 +48,7 @@ from supervisor.awaiting import Awaited, done_in_time
 from supervisor.bell import Bell, Wish
 from supervisor.chores import Chores
 from supervisor.config import Config, LoadedConfig
-from supervisor.feed import Feed, Overheard
+from supervisor.feed import Feed
 from supervisor.health import Health, Look
 from supervisor.housekeeping import Housekeeping
 from supervisor.journal import SqliteJournal
@@ -119,7 +119,12 @@ class Engine:
         keep_little()
         for directory in (self.paths.state, self.paths.run):
             private_directory(directory)
-        self.journal = SqliteJournal(Path(self.paths.journal_file), whole_bytes=self.whole_bytes)
+        self.journal = SqliteJournal(
+            Path(self.paths.journal_file),
+            whole_bytes=self.whole_bytes,
+            stored=self.feed.publish,
+            forgotten=self._forget,
+        )
         self._undo.append(("journal", self.journal.close))
         if self.journal.repaired:
             log.error("journal.repaired", report=self.journal.repaired)
@@ -128,8 +133,7 @@ class Engine:
         self.loop.call(self._start_agents(), START_S)
         self._undo.append(("agents", lambda: self.loop.call(self._stop_agents(), STOP_S)))
         self.librarian = self._actor(Librarian(self.journal))
-        overheard = Overheard(self.journal, self.feed, self._forget)
-        self.journalist = self._actor(Journalist(overheard, self.librarian))
+        self.journalist = self._actor(Journalist(self.journal, self.librarian))
         self.chores = Chores(self.loop.loop, self.journalist)
         self._undo.append(("actors", self._wait_for_actors))
         self._registry = Registry(self._surroundings, self.config.greenroom.limits.live_sessions)
