@@ -53,8 +53,8 @@ class UnstorableValue(JournalError):
 class SqliteJournal:
     """The implementation of ports.Journal. `repaired` is the report of a repair at opening, or None.
 
-    `whole_bytes`: a longer event is shortened when it is read, so that it never fills the memory. On the writing thread
-    `stored` is told of all that was kept, whoever brought it, and `forgotten` of each conversation that was deleted.
+    `whole_bytes`: a longer event is shortened when it is read, so that it never fills the memory. `stored` is told
+    of all that was kept, whoever brought it, and `forgotten` of what was deleted; both on the writing thread.
     """
 
     def __init__(
