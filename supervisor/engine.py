@@ -18,7 +18,7 @@ from actors import base
 from actors.base import Actor, Message, Ref, Start
 from actors.clock import LoopClock
 from actors.conversation.state import Limits
-from actors.errors import ConfigError, DeadlineExceeded
+from actors.errors import ConfigError
 from actors.ids import ConversationId
 from actors.journalist import Journalist
 from actors.librarian import Librarian
@@ -184,7 +184,8 @@ class Engine:
                 hurry.clear()
                 soon(self.loop.loop, pressing.set)
             if time.monotonic() > deadline:
-                raise DeadlineExceeded("the loop did not end what was under way")
+                log.error("engine.loop_stuck")  # then the rest is stopped as far as it goes
+                return
         over.result()
 
     async def _wind_down(self, drain_s: float, pressing: asyncio.Event) -> None:
@@ -200,7 +201,7 @@ class Engine:
 
     def prepare(self) -> None:
         """What the first turn would wait for, when everybody can be served already."""
-        self.loop.loop.call_soon_threadsafe(self._models.prepare)
+        soon(self.loop.loop, self._models.prepare)
 
     def reload(self, loaded: LoadedConfig) -> None:
         """From the next turn on; `config.changes` has the keys that need a new start.
@@ -239,7 +240,7 @@ class Engine:
     def _forget(self, conversation: ConversationId) -> None:
         """On the journalist's thread: it was deleted, and with it goes what is only in memory."""
         self.environments.forget(conversation)
-        self.loop.loop.call_soon_threadsafe(self.transcripts.forget, conversation)
+        soon(self.loop.loop, self.transcripts.forget, conversation)
 
     def _surroundings(self, registry: Ref[RegistryInput]) -> Surroundings:
         greenroom = self.config.greenroom

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from actors.ids import ConversationId
 from actors.records import Append, Record
+from actors.shared import soon
 from actors.shortening import outline, shortened
 
 KEPT_RECORDS = 8_192  # a busy second of many conversations, and a reader that pauses for it
@@ -56,7 +57,7 @@ class Feed:
                 self._bytes -= len(self._kept.popleft()[1].body)
             waiting, self._waiting = self._waiting, set()
         for loop, event in waiting:
-            loop.call_soon_threadsafe(event.set)
+            soon(loop, event.set)
 
     def after(self, cursor: int | None, limit: int) -> News:
         """None: from now on. A cursor of an earlier life is ahead of us or means nothing; that is lagging too."""
