@@ -33,7 +33,7 @@ from supervisor.version import VERSION
 from transports.connection import Connection, Inbox, Neighbours
 from transports.descriptors import DescriptorWire
 from transports.dialect import Client
-from transports.hello import Identity
+from transports.hello import Identity, MakeDialect
 from transports.stdio import StandardStreams
 from transports.switchboard import Switchboard
 
@@ -44,8 +44,8 @@ GOODBYE_S = 2.0  # for the connection's actor, which has nothing more to do then
 log = structlog.get_logger()
 
 
-def serve(said: Mapping[str, Any], dialect: str = "mcp") -> int:
-    """`said`: what the bridge passes on in its hello, for the dialect."""
+def serve(said: Mapping[str, Any], dialect: str | MakeDialect = "mcp") -> int:
+    """`said` are the options of the hello that a bridge would send. `dialect`: by its name, or one of your own."""
     try:
         paths = locate()
         private_directory(paths.state)
@@ -77,7 +77,7 @@ class Embedded:
         self._umask = own_umask()  # before there is anybody else to make a file
         self._engine = Engine(loaded, paths, dict(os.environ), self._switchboard, self._switchboard.announce, looks)
 
-    def run(self, dialect: str, options: Mapping[str, Any]) -> None:
+    def run(self, dialect: str | MakeDialect, options: Mapping[str, Any]) -> None:
         for wanted in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(wanted, self._signalled)
         self._bell.hear_signals()
@@ -88,7 +88,7 @@ class Embedded:
         finally:
             self._engine.stop()
 
-    def _serve(self, dialect: str, options: Mapping[str, Any]) -> None:
+    def _serve(self, dialect: str | MakeDialect, options: Mapping[str, Any]) -> None:
         engine = self._engine
         identity = Identity(VERSION, secrets.token_hex(8))
         services = Services(engine, self._switchboard, identity, lambda _: self._end())
@@ -102,7 +102,8 @@ class Embedded:
             env=dict(os.environ),
             umask=self._umask,
         )
-        spoken = dialects(lambda: engine.config)[dialect](client, options)
+        make = dialects(lambda: engine.config)[dialect] if isinstance(dialect, str) else dialect
+        spoken = make(client, options)
         limits = self._loaded.config.greenroom.limits
         wire = DescriptorWire(
             StandardStreams(), engine.loop.loop, lambda _: self._end(), limits.frame_bytes, limits.message_values

@@ -15,7 +15,8 @@ LONGEST_NAME = 200  # characters; it stands in every event that the client has a
 LONGEST_PATH = 4_096
 
 Options = Mapping[str, Any]
-Dialects = Mapping[str, Callable[[Client, Options], Dialect]]
+MakeDialect = Callable[[Client, Options], Dialect]
+Dialects = Mapping[str, MakeDialect]
 
 
 class UnknownProtocol(Refusal):

@@ -23,16 +23,16 @@ DECISIONS = {"once": "approved", "conversation": "approved_for_session"}
 
 OPEN_APPROVALS = ListLayout(
     {
-        "id": "Answer under this id.",
-        "conversation": "Which conversation asks.",
-        "kind": "command or patch.",
-        "what": "What would run, as a shell would need it.",
-        "command": "The words of the command, or null.",
-        "outside": "Whether it would leave the sandbox.",
+        "id": "The approval's id.",
+        "conversation": "The conversation that asks.",
+        "kind": "One of command, patch.",
+        "what": "The command as a shell needs it, or the patch in short.",
+        "command": "The command as a list of words, or null.",
+        "outside": "Whether it would run outside the sandbox.",
         "reason": "The reason that the agent gives, or null.",
-        "cwd": "Where, for a command.",
-        "asked": "Seconds since 1970.",
-        "seq": "The event that asks.",
+        "cwd": "The working directory of the command, or null.",
+        "asked": "When it was asked for, in seconds since 1970.",
+        "seq": "The seq of the event that asks.",
     },
     (
         Column("ID", lambda row: ids.short(row["id"])),
@@ -126,10 +126,11 @@ def _write(lines: Iterable[str]) -> None:
 
 _WORDS = {
     "approved": "approved",
-    "approved_for_session": "approved, and the same command later in this conversation",
+    "approved_for_session": "approved, also for the same command later in this conversation",
     "denied": "denied",
     "abort": "denied, and the turn ends",
 }
+_PAST = {"approved_for_session": "approved", "abort": "denied"}
 
 
 def _meant(control: Control, reference: str, open_: list[Json]) -> str:
@@ -164,5 +165,8 @@ def _not_open(control: Control, reference: str) -> Problem:
         for event in (envelope["event"] for envelope in page["events"]):
             if event["type"] == "approval_resolved" and event["approval_id"].startswith(reference):
                 by = f" by {visible(event['by'])}" if event["by"] else ""
-                return Problem(f"{reference} is {event['decision']} already{by}", code="already_answered")
+                return Problem(
+                    f"{reference} was already {_PAST.get(event['decision'], event['decision'])}{by}",
+                    code="already_answered",
+                )
     return Problem(f"no open approval {reference!r}", "`greenroom approvals` lists them", "unknown_approval")

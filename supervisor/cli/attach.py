@@ -10,6 +10,7 @@ from supervisor.cli.client import Control, Json
 from supervisor.cli.show.keys import there_are
 from supervisor.cli.show.watch import Watch, WatchOptions, coming_back
 from supervisor.cli.terminal import Paint
+from supervisor.cli.words import many
 
 LOOK_BACK = 200  # events in which to look for the beginning of the last turn
 
@@ -35,12 +36,11 @@ def attached(control: Control, conversation: str, chosen: Namespace) -> int:
 def _first_line(summary: Json, mine: str, *, read_only: bool) -> str:
     """The first line on the screen: the conversation's state and last seq, the number of watchers, how to leave."""
     others = sum(1 for one in summary["readers"] if one["subscription"] != mine)
-    who = {0: "nobody else", 1: "1 other"}.get(others, f"{others} others")
+    who = many(others, "other client") if others else "no other client"
     name = f" ({visible(summary['name'])})" if summary["name"] else ""
     leave = ("Ctrl-D leaves" if there_are() else "Ctrl-C leaves") + (", watching only" if read_only else "")
-    text = (
-        f"{ids.short(summary['conversation'])}{name}: {summary['state']}, seq {summary['seq']}, {who} here; {leave}"
-    )
+    state = f"{summary['state']}, seq {summary['seq']}"
+    text = f"{ids.short(summary['conversation'])}{name}: {state}, {who} watching; {leave}"
     return Paint(sys.stdout)(text, "bold")
 
 

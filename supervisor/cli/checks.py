@@ -44,7 +44,7 @@ def directories(_: "Installation") -> Found:
     if other:
         yield (
             f"this HOME has a second journal, {other}, which programs with other XDG variables use",
-            "give all the same XDG_STATE_HOME; `greenroom export` and `import` take conversations across",
+            "give all programs the same XDG_STATE_HOME; `greenroom export` and `import` move conversations",
             False,
         )
 
@@ -54,9 +54,9 @@ def socket(installation: "Installation") -> Found:
     if installation.control is not None:
         yield f"a daemon answers at {path}"
     elif installation.barred:
-        yield installation.silence, "then a daemon that runs is found again", True
+        yield installation.silence, "correct that; a running daemon is found again then", True
     elif _holder() is not None:
-        yield f"a daemon holds this home and does not answer ({installation.silence})", FORCE, True
+        yield f"the daemon of this home runs, but does not answer ({installation.silence})", FORCE, True
     elif Path(path).exists():
         yield f"{path} exists, but no daemon answers ({installation.silence})", "`greenroom up` replaces it", True
     else:
@@ -68,7 +68,7 @@ def lock(installation: "Installation") -> Found:
     holder = _holder()
     if holder is None:
         lost = installation.control is not None and installation.control.call("daemon/status").get("trouble")
-        advice = "see what is said of the journal" if lost else "restart it: `greenroom down && greenroom up`"
+        advice = "see the finding about the journal" if lost else "restart it: `greenroom down && greenroom up`"
         yield ("not held, although a daemon runs", advice, True) if installation.control else "free"
         return
     if installation.control is None and not installation.barred:
@@ -139,7 +139,7 @@ def config(installation: "Installation") -> Found:
         loaded = load(environ=installation.environ)
     except ConfigError as error:
         first, _, rest = error.message.partition("\n")
-        yield first + (" (and more)" if rest else ""), "`greenroom config check` shows all of it", True
+        yield first + (" (and more)" if rest else ""), "`greenroom config check` shows all errors", True
         return
     for warning in loaded.warnings:
         yield warning, "the key is ignored; correct or remove it", False
@@ -194,7 +194,7 @@ def disk(_: "Installation") -> Found:
     elif free < ROOM_BYTES:
         yield (
             f"only {size(free)} are free at {there}",
-            "free some disk space; turns stop when it is full, what is stored stays",
+            "free some disk space; when it is full, turns stop, and what is stored stays",
             True,
         )
     else:

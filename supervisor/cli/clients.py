@@ -12,8 +12,8 @@ from supervisor.cli.table import Column, Row
 
 CLIENTS = ListLayout(
     {
-        "id": "The connection.",
-        "name": "Its name, as it says.",
+        "id": "The connection's id.",
+        "name": "The name that the client gives itself.",
         "version": "Its version.",
         "pid": "Its process id, from the kernel.",
         "cwd": "Its working directory.",
@@ -52,7 +52,7 @@ def _reads(one: Json) -> str:
 def _kill(control: Control, reference: str) -> int:
     found = [row["id"] for row in _rows(control) if row["id"].startswith(reference)]
     if len(found) != 1:
-        what = "no client" if not found else "several clients"
+        what = "several clients have an id that begins with" if found else "no client has the id"
         raise Problem(f"{what} {reference!r}", "`greenroom clients` lists them", "unknown_conversation")
     control.call("clients/kill", connection=found[0])
     print(f"{ids.short(found[0])}: disconnected; its turns continue")

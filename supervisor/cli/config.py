@@ -11,7 +11,7 @@ from supervisor.cli.written import json_text, written
 
 def run(chosen: Namespace) -> int:
     if chosen.key is not None and chosen.what != "get":
-        raise Problem(f"config {chosen.what} takes no key", "`greenroom config get KEY`", "usage")
+        raise Problem(f"`config {chosen.what}` takes no key", "`greenroom config get KEY` prints one", "usage")
     return {"get": _get, "path": _path, "check": _check}[chosen.what](chosen)
 
 
@@ -24,7 +24,7 @@ def reload(chosen: Namespace) -> int:
     for warning in answer["warnings"]:
         print(f"greenroom: {warning}", file=sys.stderr)
     for change in answer["changes"]:
-        later = "" if change["live"] else " (from the next start of the daemon on)"
+        later = "" if change["live"] else " (takes effect at the next start of the daemon)"
         print(f"{change['key']}: {change['old']} → {change['new']}{later}")
     if not answer["changes"]:
         print("nothing changed")

@@ -77,7 +77,7 @@ class Tour:
         self._do("interrupt", "tour", second=True)
         self._end(counting)
         self._do("ls")
-        self._title("The daemon is killed. All that was finished is kept.")
+        self._title("The daemon is killed. What was finished is kept.")
         self._do("send", "tour", "count 500")
         self._kill()
         self._do("ls")
@@ -136,7 +136,7 @@ class Tour:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-            raise Problem("a step of the tour did not end", "`greenroom doctor` finds out why", "timed_out") from None
+            raise Problem("a step of the tour did not end", "`greenroom doctor` may show why", "timed_out") from None
 
     def _can_confine(self) -> bool:
         findings = json.loads(self._asked("doctor", "--json"))

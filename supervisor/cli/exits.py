@@ -23,7 +23,7 @@ MEANINGS = {
     USAGE: "wrong usage",
     NOT_WELL: "`status --check`: a conversation has failed",
     NOT_ALLOWED: "not allowed",
-    NO_SUCH: "no such conversation or approval, or ambiguous",
+    NO_SUCH: "no such conversation or approval, or more than one matches",
     REFUSED: "refused because busy, in the wrong state, or already answered",
     DOWN: "the daemon is not running",
     OVERLOADED: "overloaded; try again later",

@@ -13,7 +13,7 @@ from supervisor.paths import locate, socket_path
 from supervisor.version import VERSION
 
 FILES = ListLayout(
-    {"what": "Which file.", "bytes": "Its size.", "path": "Its path."},
+    {"what": "One of journal, log, other, free.", "bytes": "Size in bytes.", "path": "File or directory."},
     (
         Column("WHAT", lambda row: row["what"]),
         Column("SIZE", lambda row: size(row["bytes"]), right=True),

@@ -23,7 +23,7 @@ SOON_S = 1.0  # before a line says what is waited for
 STACKS_S = 0.5  # for the daemon to write down the stacks of its threads, if it still can
 GONE_S = 10.0  # for a killed process to be gone
 POLL_S = 0.05
-DOING = {"T": "it is stopped, by a signal or a debugger", "D": "it waits for a disk", "R": "it is busy"}
+DOING = {"T": "it is stopped, by a signal or a debugger", "D": "it is waiting for a disk", "R": "it is busy"}
 
 
 class Hung(NamedTuple):
@@ -88,7 +88,7 @@ def _certain(paths: Paths, holder: AlreadyRunning) -> Hung:
     pid = holder.pid
     if pid is None or not lives(pid):
         raise Problem(
-            f"{paths.lock_file} is held by a process that is not of this machine, or of another container",
+            f"{paths.lock_file} is held by a process on another machine or in another container",
             "end it there",
             "not_allowed",
         )
@@ -132,18 +132,18 @@ def _listens(address: str, pid: int) -> bool:
 
 
 def _end(paths: Paths, hung: Hung) -> None:
-    doing = DOING.get(state_of(hung.pid), "why is not known")
+    doing = DOING.get(state_of(hung.pid), "the reason is unknown")
     _say(f"the daemon (pid {hung.pid}{_since(hung.pid)}) does not answer: {doing}")
-    _say("ending it now; turns that run are lost, everything that was stored is kept")
+    _say("ending it now; running turns are lost, everything that was stored is kept")
     if state_of(hung.pid) != "T":
         hung.send(signal.SIGUSR1)
         time.sleep(STACKS_S)
-        _say(f"what its threads did is in {paths.stacks_file}")
+        _say(f"the stacks of its threads are in {paths.stacks_file}")
     hung.send(signal.SIGKILL)
     deadline = time.monotonic() + GONE_S
     while not _gone(hung):
         if time.monotonic() > deadline:
-            raise Problem(f"pid {hung.pid} can't be ended: {doing}", "see to its disk, or start the machine anew")
+            raise Problem(f"pid {hung.pid} can't be ended: {doing}", "check its disk, or restart the machine")
         time.sleep(POLL_S)
 
 

@@ -84,6 +84,6 @@ def _it(count: int) -> str:
 def _late(name: str, wait_s: float) -> Problem:
     return Problem(
         f"{name}: the turn did not end within {wait_s:g} s",
-        "it still ends; run the same again to kill its commands at once",
+        "it will still end; run the same command again to kill its commands at once",
         "timed_out",
     )

@@ -93,7 +93,7 @@ def export(chosen: Namespace) -> int:
                 sys.stdout.write(seen(text))
             return 0
         count = _put(chosen.file, _text_of(control, chosen.conversation))
-    print(f"{many(count, 'line')} in {chosen.file}", file=sys.stderr)
+    print(f"wrote {many(count, 'line')} to {chosen.file}", file=sys.stderr)
     return 0
 
 

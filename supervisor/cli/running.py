@@ -68,14 +68,14 @@ def prompt_of(word: str) -> str:
     try:
         word.encode()
     except UnicodeEncodeError as error:
-        raise Problem("the prompt is not UTF-8", "write text in UTF-8", "usage") from error
+        raise Problem("the prompt is not UTF-8", "write it in UTF-8", "usage") from error
     return word
 
 
 def creation(chosen: Namespace) -> Json:
     """The settings of a new conversation. A missing directory is refused, as a slip; other clients may mean it."""
     if chosen.cwd is not None and not os.path.isdir(chosen.cwd):  # noqa: PTH112  # pathlib is slow to import
-        raise Problem(f"no directory {chosen.cwd!r}", "-C takes one that exists", "usage")
+        raise Problem(f"there is no directory {chosen.cwd!r}", "-C takes a directory that exists", "usage")
     return {
         "name": None if chosen.name is None else ids.proper(chosen.name),
         "cwd": chosen.cwd,

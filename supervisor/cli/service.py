@@ -82,7 +82,7 @@ def _runs() -> str:
     user = os.environ.get("USER", "$USER")
     return (
         "the service runs, and starts when you log in; "
-        f"run `loginctl enable-linger {user}` to start it with the machine"
+        f"run `loginctl enable-linger {user}` to start it when the machine starts"
     )
 
 
@@ -107,10 +107,10 @@ def _status(_: Namespace) -> int:
     print(f"installed: {file}")
     expected = agent() if _mac() else unit()
     if file.read_text(encoding="utf-8", errors="surrogateescape") != expected:
-        print("the file differs from what `greenroom service install` would write now; --print shows that")
+        print("the file differs from what `greenroom service install` would write now; --print shows that file")
     command = ["launchctl", "list", LABEL] if _mac() else ["systemctl", "--user", "is-active", UNIT]
     if shutil.which(command[0]) is None:
-        print(f"{command[0]} was not found, so its state is unknown")
+        print(f"{command[0]} was not found, so the state of the service is unknown")
         return exits.NOT_WELL
     found = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  # our own words
     print("active" if found.returncode == 0 else (found.stdout.strip() or found.stderr.strip() or "not active"))

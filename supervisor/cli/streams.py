@@ -34,9 +34,9 @@ def problem(error: OSError) -> Problem:
     why = error.strerror or str(error)
     if error.filename is None and error.errno in OF_THE_OUTPUT:  # an error about a file names the file
         let_go(sys.stdout)
-        return Problem(f"the output can't be written: {why}", "look at where it goes")
+        return Problem(f"the output can't be written: {why}", "check where it goes")
     where = f"{os.fsdecode(error.filename)}: " if error.filename is not None else ""
-    return Problem(f"{where}{why}", "`greenroom doctor` looks at disk and directories")
+    return Problem(f"{where}{why}", "`greenroom doctor` checks disk and directories")
 
 
 def let_go_if_broken() -> None:

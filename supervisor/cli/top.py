@@ -76,7 +76,7 @@ class Sample:
             f"greenroom {daemon['version']} up {span(daemon['uptime_s'])}",
             many(len(self.rows), "conversation"),
             many(daemon["agents"]["turns"], "turn"),
-            many(len(self.approvals), "open approval"),
+            many(len(self.approvals), "approval"),
             many(daemon["clients"], "client"),
             *([size(memory)] if memory else []),
         ]
@@ -150,7 +150,7 @@ class Top:
         lines = self._asking.lines(columns)
         if len(lines) < rows:
             return [*lines, cut(f"yes or no + Enter: {self._typed}_", columns)]
-        self._asking, self._note = None, "the approval is too long for this window; enter shows all of it"
+        self._asking, self._note = None, "the approval is too long for this window; press enter to attach and read it"
         return self._feet(columns, rows)
 
     def _place(self) -> int:
@@ -166,7 +166,7 @@ class Top:
     def _press(self, key: str, keyboard: keys.Keyboard, *, more: bool) -> None:
         """Act on a key. A paste is ignored, and no single key does what can't be undone."""
         if isinstance(key, keys.Pasted):
-            self._asking, self._note = None, "what is pasted means nothing here"
+            self._asking, self._note = None, "a paste does nothing here"
             return
         if self._asking is not None:
             self._type(key, self._asking, more=more)
@@ -198,7 +198,7 @@ class Top:
         if mine:
             self._ask(Asking(mine[0]["approval_id"], "answer", title(mine[0]), mine[0]))
         else:
-            self._note = f"{ids.short(row['id'])} waits for no answer"
+            self._note = f"{ids.short(row['id'])} has no open approval"
 
     def _ask(self, asking: "Asking") -> None:
         self._asking, self._typed = asking, ""
@@ -221,9 +221,9 @@ class Top:
             self._note = self._answered(asking.id, decision)
         elif decision == "approved":
             self._control.send("conversation/interrupt", conversation=asking.id)
-            self._note = f"{ids.short(asking.id)}: asked to stop"
+            self._note = f"{ids.short(asking.id)}: interrupt sent"
         else:
-            self._note = "it goes on"
+            self._note = "the turn goes on"
 
     def _answered(self, approval: str, decision: str) -> str:
         """Answer the approval, and say if somebody else was quicker."""

@@ -37,9 +37,11 @@ def _code(codes: list[int]) -> int:
 
 
 def _late(targets: list["_Target"], chosen: Namespace) -> Problem:
-    names = ", ".join(target.name for target in targets)
+    names = [target.name for target in targets]
     return Problem(
-        f"timed out waiting for {WAITED[chosen.until]}: {names}", f"`greenroom status {names}` shows why", "timed_out"
+        f"timed out waiting for {WAITED[chosen.until]}: {', '.join(names)}",
+        f"`greenroom status {' '.join(names)}` shows why",
+        "timed_out",
     )
 
 
@@ -68,7 +70,7 @@ class _Target:
         if params.get("subscription") != self._subscription:
             return
         if message.get("method") == "ended":
-            raise Problem(f"{self.name}: {params.get('reason')}", "run the same again", "actor_gone")
+            raise Problem(f"{self.name}: {params.get('reason')}", "run the same command again", "actor_gone")
         for envelope in params.get("events", ()):
             body = envelope["event"]
             if self.reached and self._until != "idle":

@@ -17,7 +17,7 @@ WIDTH = {SandboxMode.READ_ONLY: 0, SandboxMode.WORKSPACE_WRITE: 1, SandboxMode.D
 RAISED = "raise it with greenroom.mcp.max_sandbox in the config file"
 # Overrides that only a person may set, and why.
 PERSONAL = {
-    "experimental_instructions_file": "it names a file to read; say what it says in base-instructions",
+    "experimental_instructions_file": "it names a file to read; write its text into base-instructions",
     "greenroom": "it is the daemon's own",
     "notify": "it is a program that runs outside of every sandbox",
     "profiles": "a profile is what a person has written",
@@ -67,7 +67,7 @@ class Ceiling:
             yield _opens("network_access")
         if not set(asked.unix_sockets).issubset(opened.unix_sockets):
             yield (
-                "unix_sockets opens more than the config does, and a socket does what it is told: "
+                "unix_sockets opens more than the config does, and the program behind a socket is not confined: "
                 f"set greenroom.sandbox.unix_sockets in the config file, or {RAISED}"
             )
         if opened.exclude_slash_tmp and not asked.exclude_slash_tmp:
@@ -91,14 +91,14 @@ def check_overrides(overrides: Tree, mcp: Mcp) -> None:
     for key in overrides:
         if key in PERSONAL:
             raise NotAllowed(
-                f"override `{key}` is not for clients to set, as {PERSONAL[key]}; "
-                "a person can, in the config file or with `greenroom mcp -c`"
+                f"override `{key}` can't be set by clients, because {PERSONAL[key]}; "
+                "a person can set it in the config file or with `greenroom mcp -c`"
             )
     providers = overrides.get("model_providers")
     if isinstance(providers, Mapping) and providers and not mcp.allow_provider_overrides:
         name = next(iter(providers))
         raise NotAllowed(
-            f"override `model_providers.{name}` is not for clients to set, as a provider says where keys are sent: "
+            f"override `model_providers.{name}` can't be set by clients, because it says where keys are sent: "
             "write it into the config file, or set greenroom.mcp.allow_provider_overrides there"
         )
 

@@ -36,7 +36,7 @@ def problems(tree: Mapping[str, object]) -> list[ConfigProblem]:
         ConfigProblem(
             ("model_providers", name),
             "the built-in provider can't be redefined; expected a name other than "
-            f"{', '.join(BUILT_IN_PROVIDERS)} (OPENAI_BASE_URL, CODEX_OSS_BASE_URL say where the built-in ones are)",
+            f"{', '.join(BUILT_IN_PROVIDERS)} (OPENAI_BASE_URL and CODEX_OSS_BASE_URL set the built-in addresses)",
         )
         for name in BUILT_IN_PROVIDERS
         if name in _table(tree.get("model_providers"))

@@ -27,7 +27,7 @@ def connection_settings(overrides: Tree) -> Mapping[str, Any]:
     others += [f"greenroom.mcp.{name}" for name in found if name not in OF_A_CONNECTION]
     if others:
         raise ConfigError(
-            f"{others[0]} is the daemon's, not one connection's: write it into the config file, or give it to "
+            f"{others[0]} belongs to the daemon, not to one connection: write it into the config file, or give it to "
             f"`greenroom up -c`; a connection can set {', '.join(OF_A_CONNECTION)} of greenroom.mcp"
         )
     return dict(found)

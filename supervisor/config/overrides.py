@@ -57,7 +57,7 @@ def merge(below: Mapping[str, object], above: Mapping[str, object]) -> Tree:
 def split_key(key: str) -> list[str]:
     """Split a dotted key: `a."b.c".d` → a, b.c, d."""
     if len(key) > LONGEST_KEY:
-        raise ConfigError(f"override key {key[:60]!a}… is longer than {LONGEST_KEY} characters, which none is")
+        raise ConfigError(f"override key {key[:60]!a}… is too long: more than {LONGEST_KEY} characters")
     parts: list[str] = []
     at, more = 0, True
     while more:
@@ -67,7 +67,7 @@ def split_key(key: str) -> list[str]:
         parts.append(next(part for part in found.groups() if part is not None))
         at, more = found.end(), found[4] == "."
         if len(parts) > DEEPEST:
-            raise ConfigError(f"override key {key[:60]!a}… has more than {DEEPEST} parts, which none has")
+            raise ConfigError(f"override key {key[:60]!a}… has too many parts: more than {DEEPEST}")
     return parts
 
 

@@ -93,7 +93,7 @@ def insist_on_a_model(config: Config, environ: Mapping[str, str], file: str) -> 
         raise ConfigError(
             "there is no model: no provider is named and OPENAI_API_KEY is not set. To use OpenAI, set the variable: "
             f"{HOW_TO_SET}. To use another, write model_provider into {file}. "
-            'For the built-in demo model say model_provider = "demo"',
+            'For the built-in demo model write model_provider = "demo"',
             key="model_provider",
         )
 

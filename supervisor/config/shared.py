@@ -42,7 +42,7 @@ class Inherit(StrEnum):
 
 
 class ModelProvider(ConfigTable):
-    """A place where models are served."""
+    """A server of models."""
 
     name: str = Field("", description="Name for people. Empty: its key.")
     base_url: HttpUrl | None = Field(
@@ -54,7 +54,7 @@ class ModelProvider(ConfigTable):
     env_key_instructions: str | None = Field(
         None, description="How to get a key; shown when that variable is missing."
     )
-    wire_api: WireApi = Field(WireApi.CHAT, description="The API it speaks, of OpenAI's two.")
+    wire_api: WireApi = Field(WireApi.CHAT, description="The one of OpenAI's two APIs that it speaks.")
     query_params: Mapping[str, str] = Field(
         {}, repr=False, description="Parameters to add to the URL of every request."
     )
@@ -82,7 +82,7 @@ class ModelProvider(ConfigTable):
 
 
 class Profile(ConfigTable):
-    """Values that go before the top level's while the profile is selected. Unset ones don't."""
+    """Values that win over those of the top level while the profile is selected. Unset values don't."""
 
     model: str | None = Field(None, description="As at the top level.")
     model_provider: str | None = Field(None, description="As at the top level.")
@@ -95,7 +95,7 @@ class Profile(ConfigTable):
 
 
 class SandboxWorkspaceWrite(ConfigTable):
-    """What `sandbox_mode = "workspace-write"` allows besides the working directory."""
+    """Permissions that `sandbox_mode = "workspace-write"` gives besides writing to the working directory."""
 
     writable_roots: tuple[AbsolutePath, ...] = Field(
         (), description="Further directories that commands may write to."
@@ -106,9 +106,9 @@ class SandboxWorkspaceWrite(ConfigTable):
 
 
 class ShellEnvironmentPolicy(ConfigTable):
-    """Which environment a conversation's commands get, in this order: inherit, exclude, set, include_only.
+    """The environment of a conversation's commands, made in this order: inherit, exclude, set, include_only.
 
-    Patterns know `*` and `?`, and upper and lower case are the same to them.
+    Patterns may contain `*` and `?`; upper and lower case make no difference.
     """
 
     inherit: Inherit = Field(
@@ -118,14 +118,14 @@ class ShellEnvironmentPolicy(ConfigTable):
     )
     ignore_default_excludes: Flag = Field(
         False,
-        description="Keep names by which secrets are called, which are dropped otherwise: with KEY, SECRET, TOKEN, "
-        "PASSWORD, PASSWD, PASSPHRASE or CREDENTIAL in them, or with one of the words PASS, PWD, PAT, AUTH, CREDS, "
+        description="Keep variables whose names suggest a secret. By default names are dropped that contain KEY, "
+        "SECRET, TOKEN, PASSWORD, PASSWD, PASSPHRASE or CREDENTIAL, or one of the words PASS, PWD, PAT, AUTH, CREDS, "
         "PRIVATE, COOKIE, JWT, BEARER, AUTHORIZATION between underscores (PWD, OLDPWD and SSH_AUTH_SOCK are kept). "
-        "What the providers' env_key and env_http_headers name is dropped in any case.",
+        "Variables that the providers' env_key and env_http_headers name are dropped in any case.",
     )
     exclude: tuple[str, ...] = Field((), description="Names to drop.")
     set: Mapping[str, str] = Field({}, repr=False, description="Variables to set, whatever was inherited.")
-    include_only: tuple[str, ...] = Field((), description="If not empty: the only names that are kept.")
+    include_only: tuple[str, ...] = Field((), description="Names to keep, if not empty; all others are dropped.")
 
 
 class SharedKeys(ConfigTable):

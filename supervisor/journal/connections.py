@@ -106,7 +106,7 @@ def _shortened(db: sqlite3.Connection, row: tuple[Any, ...], whole_bytes: int) -
     with db.blobopen("events", "body", rowid, readonly=True) as body:
         short = outline(iter(lambda: body.read(PIECE), b""), min(whole_bytes, OUTLINE))
     if short is None:
-        told = f"a {type_} of {size} bytes, too many to be shown; `greenroom export` has it whole"
+        told = f"a {type_} of {size} bytes, too long to be shown; `greenroom export` writes all of it"
         short = BackgroundEvent(message=told).model_dump_json().encode()
     return Record(seq, ts, turn, type_, short, size)
 

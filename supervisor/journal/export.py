@@ -180,7 +180,7 @@ def import_(journal: SqliteJournal, one: Arriving) -> ConversationId:
     """Store the conversation, all of it or nothing. An id that exists already is refused."""
     conversation = one.head.conversation
     if journal.head(conversation) is not None:
-        raise InvalidInput(f"conversation {conversation} is here already; import it under a new id")
+        raise InvalidInput(f"conversation {conversation} exists already; import it under a new id")
     journal.adopt(one.head, one.first_seq, one.records)
     return conversation
 

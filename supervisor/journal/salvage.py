@@ -59,7 +59,7 @@ class Salvage:
     def report(self) -> str:
         return (
             f"journal repaired: kept {self.events} events of {self.conversations} conversations, "
-            f"lost {self.lost_events} events and {self.lost_conversations} conversations that can be told"
+            f"lost {self.lost_events} events and {self.lost_conversations} conversations, as far as is known"
         )
 
 

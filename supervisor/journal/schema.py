@@ -69,7 +69,7 @@ def version(db: sqlite3.Connection) -> int:
 def refuse_newer(found: int, steps: Sequence[Migration], path: Path) -> None:
     if found > len(steps):
         raise JournalTooNew(
-            f"{path} has schema {found}; this Greenroom knows {len(steps)}. A newer one wrote it.",
+            f"{path} has schema {found}; this Greenroom knows only {len(steps)}. A newer version wrote it.",
             found=found,
             known=len(steps),
         )

@@ -135,7 +135,7 @@ class SqliteJournal:
         Of a long history only the end is told.
         """
         if head.conversation in self._known:
-            raise SequenceConflict(f"{head.conversation}: is here already")
+            raise SequenceConflict(f"{head.conversation}: exists already")
         key, end = self._next_key, deque[Record]()
         with self._writing(durable=True) as db:
             db.execute(PUT_HEAD, head_row(key, head))

@@ -55,7 +55,7 @@ COMPLAINTS = {
     "hide_agent_reasoning = 'yes'": ('1: `hide_agent_reasoning`: expected true or false, found the string "yes"'),
     "[model_providers.openai]\nname = 'x'": (
         "1: `model_providers.openai`: the built-in provider can't be redefined; expected a name other than "
-        "openai, oss, demo (OPENAI_BASE_URL, CODEX_OSS_BASE_URL say where the built-in ones are)"
+        "openai, oss, demo (OPENAI_BASE_URL and CODEX_OSS_BASE_URL set the built-in addresses)"
     ),
 }
 

@@ -117,9 +117,9 @@ def test_merging_changes_neither_side_and_keeps_all_of_the_upper(
 
 def test_a_key_of_thousands_of_parts_is_refused_in_words() -> None:
     for key in (".".join("a" * 5000), "a" * 5000, ".".join("a" * 40)):
-        with pytest.raises(ConfigError, match="which none"):
+        with pytest.raises(ConfigError, match=r"too (long|many parts)"):
             overrides_from_json({key: 1})
-        with pytest.raises(ConfigError, match="which none"):
+        with pytest.raises(ConfigError, match=r"too (long|many parts)"):
             parse_overrides([f"{key}=1"])
 
 

@@ -24,39 +24,40 @@ One file is read, the first that exists:
 3. `$XDG_CONFIG_HOME/greenroom/config.toml` (`~/.config/greenroom/config.toml`);
 4. `$CODEX_HOME/config.toml` (`~/.codex/config.toml`), of which the keys are read that Codex and Greenroom share.
 
-No file at all is fine too. `greenroom config path` names the one in use, `greenroom config check` judges it.
+No file is needed. `greenroom config path` prints the path of the file in use, `greenroom config check` checks it.
 
-In a file of its own Greenroom refuses what it can't accept, and names file, line, key and what it expected. Unknown
-keys are warned about. In Codex's file, unknown keys are none of our business, and a value that makes no sense to us
-is ignored with a warning; only a file that can't be read or is not TOML is an error. A `shell_environment_policy`
-there that makes no sense is replaced by `inherit = "core"`, so that a misunderstanding gives no secret away. A
-provider there that we don't know is an error once it is needed: prompts never go to another one instead.
+In a file of its own Greenroom refuses invalid values, and names file, line, key and what it expected. It warns about
+unknown keys. In Codex's file it ignores unknown keys, and invalid values with a warning; only a file that can't be
+read or is not TOML is an error. An invalid `shell_environment_policy` in it is replaced by `inherit = "core"`, so
+that no secret gets out by mistake. An unknown provider in it is an error once it is needed: prompts never go to
+another provider instead.
 
-## What goes before what
+## Which value wins
 
 typed argument > override > profile > file > default
 
 - A **typed argument** is `-m`, `-C`, `--approval`, `--sandbox`, `--profile`, or the member of that name in a request.
 - An **override** is `-c a.b.c=value`, or a member of a request's `config` object. The value is TOML, and what isn't
   TOML is a string, so `-c model=gpt-5` needs no quotes. A part with a dot in it is quoted: `-c 'a."b.c"=1'`. `null`
-  in a request means an empty string, and an empty string unsets a key that has no default. Later ones win.
+  in a request means an empty string, and an empty string unsets a key that has no default. Of two overrides of a
+  key the later wins.
 - A **profile** is a table `[profiles.NAME]`, selected by typed argument, by override, or by `profile` in the file.
-  Its values go before the file's top level. An override of a top-level key goes before the profile's value of that
-  key (in Codex it is the other way round); an override of `profiles.NAME.key` changes the profile.
+  Its values win over the file's top level. An override of a top-level key wins over the profile's value of that key
+  (in Codex it is the other way round); an override of `profiles.NAME.key` changes the profile.
 
 ## Which model runs
 
 The provider that `model_provider` names; else `openai` if `OPENAI_API_KEY` is set and not empty; else `demo`, which
-needs neither key nor network. When nobody named one, that is said once, with the line that changes it.
+needs neither key nor network. If no provider is named, a notice says once which is used, and how to change that.
 
 | Variable | Meaning |
 |---|---|
 | `OPENAI_API_KEY` | key of the built-in `openai` |
-| `OPENAI_BASE_URL` | where the built-in `openai` is |
+| `OPENAI_BASE_URL` | address of the built-in `openai` |
 | `OPENAI_ORGANIZATION`, `OPENAI_PROJECT` | sent to `openai` as headers, when set |
-| `CODEX_OSS_BASE_URL`, `CODEX_OSS_PORT` | where the built-in `oss` is; else port 11434 of this machine |
+| `CODEX_OSS_BASE_URL`, `CODEX_OSS_PORT` | address of the built-in `oss`; else port 11434 of this machine |
 | `GREENROOM_HOME` | absolute path; configuration, state and socket below one directory |
-| `XDG_CONFIG_HOME`, `XDG_STATE_HOME` | where they are otherwise; programs without them find what they have moved |
+| `XDG_CONFIG_HOME`, `XDG_STATE_HOME` | where they are otherwise; programs started without these find them, too |
 | `CODEX_HOME` | where Codex's configuration is |
 
 ## Keys

@@ -80,10 +80,7 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """A request.
-
-    Effort NONE also stands for a model that doesn't reason; `session_id` is the key of the provider's cache.
-    """
+    """A request. Effort NONE also means no reasoning; the provider's cache goes by `session_id`."""
 
     model: str
     instructions: str

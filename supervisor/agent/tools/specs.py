@@ -1,4 +1,4 @@
-"""The tools as models are told of them. Data."""
+"""The tools as they are described to models. Data."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -26,7 +26,7 @@ LINES_OF_AN_APPROVAL = 100  # of its command or patch; `show` prints the others
 ABORTED = {"interrupted": "interrupted", "replaced": "replaced by new input", "failed": "failed", "lost": "lost"}
 ANSWERS = {
     "approved": "approved",
-    "approved_for_session": "approved, and the same command later",
+    "approved_for_session": "approved, also for the same command later",
     "denied": "denied",
     "abort": "denied, and the turn ends",
     "withdrawn": "withdrawn with its turn",

@@ -24,7 +24,7 @@ LOOK_S = 0.5  # nobody reads an approval faster; an earlier key was meant for th
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 WIDE = 80  # columns needed to say what the words mean
 CHANGED = "not answered: the approval appeared while you typed; read it, then type again"
-PASTED = "what is pasted answers nothing; type the word"
+PASTED = "a paste answers no approval; type the word"
 CLOSED = "that approval is no longer open; nothing was answered, nothing was sent"
 PARTLY = "not all of it is on the screen; type show and Enter first"
 

@@ -199,7 +199,7 @@ class Watch:
         try:
             self.attach(self.seq)
         except Refused as refusal:
-            raise Problem(f"the conversation ended this subscription: {reason}", refusal.message) from refusal
+            raise Problem(f"the daemon ended the subscription: {reason}", refusal.message) from refusal
 
     def _aside(self, what: str, message: Json) -> None:
         try:

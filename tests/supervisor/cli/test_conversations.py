@@ -205,7 +205,7 @@ def test_interrupt_all_and_interrupt_what_does_not_run(place: Place) -> None:
 def test_a_command_that_does_not_listen_is_killed_by_the_second_interrupt(place: Place) -> None:
     conversation = stubborn(place)
     done = place.run("interrupt", conversation, "--wait", "10ms", code=124)
-    assert "run the same again to kill its commands at once" in done.stderr
+    assert "run the same command again to kill its commands at once" in done.stderr
     place.run("interrupt", conversation)
     place.run("wait", conversation, code=11)
 
@@ -241,7 +241,7 @@ def test_fork_export_remove_import_rename(place: Place) -> None:
     file = place.work / "kept.jsonl"
     place.run("export", "kept", str(file))
     assert file.stat().st_mode & 0o077 == 0
-    assert "is here already" in place.run("import", str(file), code=2).stderr
+    assert "exists already" in place.run("import", str(file), code=2).stderr
     assert "use --force" in place.run("rm", "kept", code=2).stderr
     place.run("rm", "-f", "kept")
     assert "no conversation" in place.run("status", original, code=5).stderr
@@ -377,6 +377,7 @@ def test_a_directory_that_a_person_names_and_that_is_not_there_is_refused_before
     place: Place,
 ) -> None:
     before = place.said("ls", "--all", "--json")
-    said = place.run("run", "-C", str(place.base / "nowhere"), "say x", code=2).stderr
-    assert said == f"greenroom: no directory {str(place.base / 'nowhere')!r}; -C takes one that exists\n"
+    nowhere = str(place.base / "nowhere")
+    said = place.run("run", "-C", nowhere, "say x", code=2).stderr
+    assert said == f"greenroom: there is no directory {nowhere!r}; -C takes a directory that exists\n"
     assert place.said("ls", "--all", "--json") == before

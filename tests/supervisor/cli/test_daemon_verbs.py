@@ -185,7 +185,7 @@ def test_config_is_read_judged_and_reread(place: Place) -> None:
     file.write_text(f"{before}[greenroom]\ndrain_seconds = 7\n", encoding="utf-8")
     assert place.said("reload") == "greenroom.drain_seconds: 30 → 7"
     file.write_text(f"{before}[greenroom]\ndrain_seconds = 7\nlog_backups = 2\n", encoding="utf-8")
-    assert place.said("reload") == "greenroom.log_backups: 3 → 2 (from the next start of the daemon on)"
+    assert place.said("reload") == "greenroom.log_backups: 3 → 2 (takes effect at the next start of the daemon)"
     file.write_text("[greenroom]\ndrain_seconds = 'soon'\n", encoding="utf-8")
     assert f"{file}:2" in place.run("config", "check", code=2).stderr
     assert f"{file}:2" in place.run("reload", code=2).stderr
@@ -207,7 +207,7 @@ def test_clients_are_listed_with_what_they_read_and_can_be_sent_away(place: Plac
     assert f"\t{conversation[:8]} read-only" in place.said("clients")
     place.run("clients", "--kill", one["id"][:6])
     assert terminal.end() == 7
-    assert place.run("clients", "--kill", "zz", code=5).stderr.startswith("greenroom: no client 'zz'")
+    assert place.run("clients", "--kill", "zz", code=5).stderr.startswith("greenroom: no client has the id 'zz'")
 
 
 def test_watch_shows_a_listing_again_when_it_changes(place: Place) -> None:

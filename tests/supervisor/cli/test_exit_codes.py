@@ -69,7 +69,7 @@ def test_6_refused_because_somebody_answered_already(place: Place) -> None:
     conversation = place.asking()
     (approval,) = place.json("approvals", conversation, "--json")
     place.run("deny", approval["id"])
-    assert "denied already by greenroom deny" in place.run("approve", approval["id"][:8], code=6).stderr
+    assert "was already denied by greenroom deny" in place.run("approve", approval["id"][:8], code=6).stderr
     assert "already denied by greenroom deny" in place.run("approve", approval["id"], code=6).stderr
 
 

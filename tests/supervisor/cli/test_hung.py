@@ -113,7 +113,7 @@ def test_the_version_is_told_though_the_daemon_does_not_tell_its_own(quiet: Plac
 def test_force_says_what_it_ends_and_what_that_costs_and_starts_another(quiet: Place, hung: int) -> None:
     done = quiet.run("up", "--force")
     assert f"pid {hung}, up since" in done.stderr
-    assert "turns that run are lost, everything that was stored is kept" in done.stderr
+    assert "running turns are lost, everything that was stored is kept" in done.stderr
     assert done.stdout.startswith("up: pid ")
     assert quiet.pid() != hung
     until(lambda: lives(hung) is False)
@@ -263,7 +263,7 @@ def test_a_process_that_only_has_the_pid_is_never_ended(
 
 def test_a_holder_of_another_machine_is_named_and_left_alone(quiet: Place) -> None:
     lock = locked_by(quiet, 2**22 - 3, "elsewhere:1")
-    assert "not of this machine, or of another container" in quiet.run("up", "--force", code=4).stderr
+    assert "on another machine or in another container" in quiet.run("up", "--force", code=4).stderr
     lock.release()
 
 

@@ -296,7 +296,7 @@ def test_lines_that_come_all_at_once_answer_nothing() -> None:
     talk = Talk(Paint(io.StringIO()))
     assert talk.press("y", ASKED, 100.0, more=True) is None
     assert talk.press(ENTER, ASKED, 100.0, more=True) is None
-    assert "pasted" in talk.foot(ASKED, 101.0, 80)
+    assert "paste" in talk.foot(ASKED, 101.0, 80)
 
 
 def test_what_is_not_shown_whole_is_not_approved() -> None:

@@ -91,9 +91,9 @@ def test_attach_begins_with_state_seq_who_is_there_and_how_to_leave(place: Place
     second.expect(HINT)
     assert (
         first.screen.splitlines()[0]
-        == f"{conversation[:8]} (first-line): idle, seq 7, nobody else here; Ctrl-D leaves"
+        == f"{conversation[:8]} (first-line): idle, seq 7, no other client watching; Ctrl-D leaves"
     )
-    assert "(first-line): idle, seq 7, 1 other here; Ctrl-D" in second.screen
+    assert "(first-line): idle, seq 7, 1 other client watching; Ctrl-D" in second.screen
     for terminal in (first, second):
         terminal.send("\x04")
         assert terminal.end() == 0
@@ -199,7 +199,7 @@ def test_an_approval_that_was_asked_for_before_is_shown_to_everybody_who_may_ans
     terminal.send("\x1b[200~yes\r\x1b[201~")
     terminal.expect("> yes⏎_")
     terminal.send("\r")
-    terminal.expect("what is pasted answers nothing")
+    terminal.expect("a paste answers no approval")
     assert place.said("inspect", conversation, "--format", "{state}") == "waiting"
     terminal.send("\x04")
     assert terminal.end() == 0

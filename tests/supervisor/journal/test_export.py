@@ -97,7 +97,7 @@ def test_an_id_that_is_here_is_refused_unless_it_gets_a_new_one(opened: Open) ->
     journal = opened()
     stored(journal, [begin(A, 3)])
     lines = list(export(journal, A))
-    with pytest.raises(InvalidInput, match="is here already"):
+    with pytest.raises(InvalidInput, match="exists already"):
         import_(journal, arriving(lines))
     assert import_(journal, arriving(lines, new_id=C)) == C
     found = contents(opened())

@@ -1,26 +1,27 @@
 """The JSON Schema of the control API, from the models that judge what comes in and describe what goes out."""
 
 from functools import cache
-from typing import Any, Literal
+from typing import Literal, cast
 
 from pydantic import TypeAdapter
 
 from transports.dialects.control.shapes import NOTIFICATIONS, RESULTS, ErrorMessage
+from transports.jsonrpc import JsonObject
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 Mode = Literal["validation", "serialization"]
-Key = tuple[str, Mode, TypeAdapter[Any]]
+Key = tuple[str, Mode, TypeAdapter[object]]
 
 
 @cache
-def api_schema() -> dict[str, Any]:
+def api_schema() -> JsonObject:
     from transports.dialects.control.methods import METHODS  # the table knows the handler that answers with this
 
-    inputs: list[Key] = [(name, "validation", TypeAdapter(method.params)) for name, method in METHODS.items()]
+    inputs: list[Key] = [(name, "validation", _adapter(method.params)) for name, method in METHODS.items()]
     outputs: list[Key] = [
-        *((name, "serialization", TypeAdapter(RESULTS.get(name, Any))) for name in METHODS),
-        *((name, "serialization", TypeAdapter(params)) for name, (_, params) in NOTIFICATIONS.items()),
-        ("error", "serialization", TypeAdapter(ErrorMessage)),
+        *((name, "serialization", _adapter(RESULTS.get(name, object))) for name in METHODS),
+        *((name, "serialization", _adapter(params)) for name, (_, params) in NOTIFICATIONS.items()),
+        ("error", "serialization", _adapter(ErrorMessage)),
     ]
     schemas, shared = TypeAdapter.json_schemas([*inputs, *outputs])
     return {
@@ -41,3 +42,8 @@ def api_schema() -> dict[str, Any]:
         "error": schemas["error", "serialization"],
         **shared,
     }
+
+
+def _adapter(shape: object) -> TypeAdapter[object]:
+    """Of a model, or of one model or another."""
+    return TypeAdapter(cast("type[object]", shape))

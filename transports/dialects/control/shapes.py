@@ -3,7 +3,8 @@
 They describe and do not build; `results` writes the JSON, and the tests hold one against the other.
 """
 
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -214,7 +215,7 @@ class Status(BaseModel):
     warnings: tuple[str, ...] = Field(description="Keys of the config that are ignored.")
     journal: str = Field(description="The journal's file.")
     journal_bytes: int = Field(description="Its size on disk, write-ahead log included.")
-    journal_repaired: Any = Field(description="Report of a repair at the start; null if none was needed.")
+    journal_repaired: object = Field(description="Report of a repair at the start; null if none was needed.")
     trouble: str | None = Field(None, description="What keeps the daemon from storing anything now, and what to do.")
     log: str = Field(description="The log's file.")
     sandbox: bool = Field(description="Whether commands can be confined here.")
@@ -238,7 +239,7 @@ class Stopping(Shape):
 
 
 class Configured(Shape):
-    value: Any = Field(description="A value or a table; secrets are masked.")
+    value: object = Field(description="A value or a table; secrets are masked.")
     path: str | None = Field(description="The config file in use.")
 
 
@@ -288,7 +289,7 @@ class ErrorMessage(Shape):
     error: Error
 
 
-RESULTS: dict[str, Any] = {
+RESULTS: Mapping[str, object] = {
     "conversation/create": Created,
     "conversation/list": Rows,
     "conversation/resolve": Reference,

@@ -3,12 +3,11 @@
 import math
 from collections.abc import Sequence
 
-from actors.errors import InvalidInput
 from actors.records import Head
 
 
-class BadCursor(InvalidInput):
-    """The cursor is none of ours."""
+class BadCursor(ValueError):
+    """The text is for the client."""
 
 
 def page_of(heads: Sequence[Head], cursor: str | None, limit: int) -> tuple[list[Head], str | None]:

@@ -5,7 +5,6 @@ from typing import TypeVar
 from pydantic import AliasChoices, BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from actors.errors import InvalidInput
 from transports.jsonrpc import JsonObject
 
 SHOWN = 60  # characters of a name that a client made up
@@ -14,7 +13,7 @@ NAMED = 8  # of the names in one request
 Model = TypeVar("Model", bound=BaseModel)
 
 
-class Undecodable(InvalidInput):
+class Undecodable(ValueError):
     """The text says what is wrong with the first member that is."""
 
 

@@ -94,7 +94,7 @@ def _own_tool(call: McpCall, name: str, given: object) -> Script[object]:
     try:
         return (yield from tool.script(call, decoded(tool.params, {} if given is None else given)))
     except (Undecodable, BadCursor) as error:
-        raise ToolError(f"Invalid arguments for {name}: {error.message}") from None
+        raise ToolError(f"Invalid arguments for {name}: {error}") from None
     except GreenroomError as why:
         raise ToolError(why.message) from None
 

@@ -74,7 +74,7 @@ def list_all(call: McpCall, wanted: Page) -> Script[JsonObject]:
     try:
         heads, cursor = page_of(listing.heads, wanted.cursor, PAGE)
     except BadCursor as error:
-        raise invalid_params(error.message) from None
+        raise _invalid_params(str(error)) from None
     more = {"nextCursor": cursor} if cursor else {}
     return {"resources": [_resource(head) for head in heads], **more}
 
@@ -82,7 +82,7 @@ def list_all(call: McpCall, wanted: Page) -> Script[JsonObject]:
 def one_page(wanted: Page, result: JsonObject) -> Script[JsonObject]:
     """All there is; a cursor can't be one of ours."""
     if wanted.cursor is not None:
-        raise invalid_params("this list has one page, so it has no cursors")
+        raise _invalid_params("this list has one page, so it has no cursors")
     return answer(result)
 
 
@@ -165,7 +165,7 @@ def watched(state: McpState, conversation: ConversationId) -> UpdateSink | None:
     return reader.sink if reader is not None and isinstance(reader.sink, UpdateSink) else None
 
 
-def invalid_params(why: str) -> Failure:
+def _invalid_params(why: str) -> Failure:
     return Failure(jsonrpc.INVALID_PARAMS, f"Invalid params: {why}")
 
 

@@ -4,7 +4,7 @@ from typing import TypeVar
 from uuid import uuid4
 
 from actors.answers import Accepted, Ending, TurnResult
-from actors.errors import Cancelled, GreenroomError, InvalidInput, TurnFailed, UnknownConversation
+from actors.errors import Cancelled, GreenroomError, TurnFailed, UnknownConversation
 from actors.ids import ConversationId
 from actors.items import TextItem
 from actors.messages import Archive, Send, ToConversation
@@ -16,7 +16,7 @@ from transports.dialects.kit.refusals import worded
 from transports.dialects.kit.script import Script, command
 from transports.dialects.mcp.arguments import Codex, CodexReply
 from transports.dialects.mcp.calls.results import ToolError, text, tool_error
-from transports.dialects.mcp.decoding import decoded, without_effect
+from transports.dialects.mcp.decoding import Undecodable, decoded, without_effect
 from transports.dialects.mcp.notifications import follow_progress
 from transports.dialects.mcp.open_calls import OpenCall
 from transports.dialects.mcp.sinks import CallSink, call_reader
@@ -24,6 +24,7 @@ from transports.dialects.mcp.state import McpCall, McpState
 from transports.jsonrpc import JsonObject
 from transports.requests import RememberEnvironment
 
+UNREADABLE = "Failed to parse configuration for Codex tool"
 INTERRUPTED = "Turn interrupted"
 DIED = "Codex runtime error: internal error; agent loop died unexpectedly"
 STOPPED = frozenset({Ending.INTERRUPTED, Ending.REPLACED})
@@ -58,11 +59,13 @@ def codex_reply(call: McpCall, given: object) -> Script[Result]:
 
 
 def _read(model: type[Words], given: object) -> Words:
-    with worded(ToolError, "Failed to parse configuration for Codex tool"):
+    try:
         wanted = decoded(model, given)
-        if not wanted.prompt.strip():  # some APIs refuse it, and every later request that has it in its history
-            raise InvalidInput("`prompt` must not be empty")
-        return wanted
+    except Undecodable as error:
+        raise ToolError(f"{UNREADABLE}: {error}") from None
+    if not wanted.prompt.strip():  # some APIs refuse it, and every later request that has it in its history
+        raise ToolError(f"{UNREADABLE}: `prompt` must not be empty")
+    return wanted
 
 
 def _opened(call: McpCall, ignored: tuple[str, ...], *, first: bool) -> OpenCall:

@@ -9,7 +9,7 @@ from actors.messages import Send
 from actors.registry_messages import ListConversations
 from transports.dialect import Ask
 from transports.dialects.kit.creation import begin, make_settings
-from transports.dialects.kit.paging import page_of
+from transports.dialects.kit.paging import BadCursor, page_of
 from transports.dialects.kit.readers import FULL
 from transports.dialects.kit.refusals import worded
 from transports.dialects.kit.script import Script, command, look_up
@@ -91,7 +91,7 @@ def list_all(_: McpCall, wanted: a.ConversationsList) -> Script[JsonObject]:
     limit = PAGE if wanted.limit is None else wanted.limit
     try:
         heads, cursor = page_of((yield from look_up(ListConversations())).heads, wanted.cursor, limit)
-    except GreenroomError as why:
-        return payload({"message": why.message}, error=True)
+    except (GreenroomError, BadCursor) as why:
+        return payload({"message": str(why)}, error=True)
     rows = [{"conversation_id": head.conversation, "title": head.name or head.preview} for head in heads]
     return payload({"conversations": rows, **({"next_cursor": cursor} if cursor else {})})
