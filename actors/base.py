@@ -1,29 +1,49 @@
-"""What an actor is, and how it runs on a thread of its own. The only place that knows how pykka runs an actor.
+"""What an actor is: pykka's own, made ours at the points that pykka leaves to its actor types: inbox, future, loop.
 
-Ours are plain objects with `receive`; a host runs each, here on its own thread, in shared.py on one with others.
-Whatever pykka would do silently is made loud or harmless here: a raise in `receive` is logged with its traceback and
-handed to `on_failure` together with what was left in the mailbox; a thread that can't be started leaves nothing
-behind; an ask always has a bound.
+`on_start`, `on_receive`, `on_stop`, `on_failure`, ActorRef and ActorRegistry mean what pykka's documentation says. An
+actor runs on a thread of its own, or in shared.py on a loop's with others. What pykka would do silently is loud or
+harmless here: a raise is logged with its traceback and handed to `on_failure` together with what was left in the
+mailbox, an exit in one actor ends no other, nobody is called by attribute, an ask has a bound, and a thread that
+can't be started leaves nothing behind.
 """
 
 import contextlib
 import contextvars
 import threading
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
+from types import TracebackType
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import pykka
 import structlog
-from pykka._envelope import Envelope  # what passes through the inbox, which is pykka's own hook
+from pykka._envelope import Envelope
 from pykka.messages import _ActorStop
 
 from actors.errors import ActorGone, DeadlineExceeded, GreenroomError, TooManySessions
 from actors.mailbox import Mailbox
 
+# What is used of pykka that it does not promise: name, parameters, reason. A test compares them with the pykka that
+# is installed, and says what a new version has changed.
+PRIVATE = {
+    "Actor._create_actor_inbox": ("()", "its point for a type's inbox: ours has lanes and a bound"),
+    "Actor._start_actor_loop": ("(self)", "its point for a type's loop: a thread, or turns on a loop's"),
+    "ThreadingActor._start_actor_loop": ("(self)", "the thread, where an actor has one"),
+    "Actor._actor_loop": ("(self)", "what that thread runs: it takes the actor's name, and the end is said"),
+    "Actor._actor_loop_setup": ("(self)", "where on_start is called: a raise there is a failure like others"),
+    "Actor._actor_loop_running": ("(self)", "where messages are taken: handled by `handle`, here and in shared.py"),
+    "Actor._actor_loop_teardown": ("(self)", "runs on a thread after the last message; finds a closed inbox empty"),
+    "Actor._stop": ("(self)", "the end in order: the inbox is closed before on_stop"),
+    "Actor._actor_ref": ("", "the one attribute for the reference: ours says ActorGone, and forgets the actor"),
+    "_envelope.Envelope": ("(message, reply_to=None)", "what passes through an inbox"),
+    "messages._ActorStop": ("()", "what asks an actor to end"),
+}
+
 log = structlog.get_logger()
 Message = TypeVar("Message")
 Message_contra = TypeVar("Message_contra", contravariant=True)
+ASK_S = 30.0  # for whoever names no bound: long, and shorter than anybody's patience with a program that hangs
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,108 +56,203 @@ class Failure:
     leftovers: tuple[object, ...]
 
 
-class Actor(Generic[Message]):
-    """One owner of state. `receive` runs on one thread, once at a time, and a raise in it is a bug.
-
-    Who shares its thread never waits; who has one of its own may wait for the disk and for nothing else.
-    """
-
-    fatal: ClassVar[bool] = True  # False: survives a bad message, for actors that the whole daemon hangs on
-    patient: ClassVar[frozenset[type]] = frozenset()  # messages of these kinds come after everybody's others
-    name: str = "actor"
-    mailbox: Mailbox
-    address: "Ref[Message]"
-
-    def on_start(self) -> None:
-        """Acquire; runs on the actor's thread."""
-
-    def receive(self, message: Message) -> object:
-        raise NotImplementedError
-
-    def on_stop(self) -> None:
-        """Release; runs on the actor's thread after the last message."""
-
-    def on_failure(self, failure: Failure) -> None:
-        """Tell whoever supervises. The actor is gone already."""
-
-    def stop(self) -> None:
-        """End after the news that waits already; what comes later is dropped, so stop being routed to first."""
-        self.address.stop_soon()
-
-    def statistics(self) -> dict[str, object]:
-        return {"waiting": len(self.mailbox)}
-
-
-class Ref(Generic[Message_contra]):
+class Ref(pykka.ActorRef[Any], Generic[Message_contra]):
     """An actor's address. Telling never waits."""
 
-    __slots__ = ("_gone", "_host", "name")
-
-    def __init__(self, host: "Host", name: str) -> None:
-        self._host: pykka.ActorRef[Host] | _Nobody = host.actor_ref
-        self._gone = host.gone
-        self.name = name
+    def __init__(self, actor: "Actor[Any]") -> None:
+        super().__init__(actor)
+        self.name = actor.name
+        self._gone = actor.gone
 
     def tell(self, message: Message_contra) -> None:
         """Leave a message. ActorGone and MailboxFull are raised here, in the sender."""
-        try:
-            self._host.tell(message)
-        except pykka.ActorDeadError as error:
-            raise ActorGone(f"{self.name} has ended") from error
+        if self.actor_stopped.is_set():
+            raise ActorGone(f"{self.name} has ended")
+        self.actor_inbox.put(Envelope(message))
 
-    def ask(self, message: Message_contra, timeout_s: float) -> Any:
+    def ask(self, message: Any, timeout: float | None = ASK_S, *, block: bool = True) -> Any:
         """For the outside edge only: a test, a main thread. Actors tell."""
         try:
-            return self._host.ask(message, timeout=timeout_s)
+            return super().ask(message, block=block, timeout=timeout)
         except pykka.Timeout as error:
-            raise DeadlineExceeded(f"{self.name} did not answer in {timeout_s} s") from error
+            raise DeadlineExceeded(f"{self.name} did not answer in {timeout} s") from error
         except pykka.ActorDeadError as error:
             raise ActorGone(f"{self.name} has ended") from error
 
-    def stop_soon(self) -> None:
-        with contextlib.suppress(pykka.ActorDeadError, ActorGone):
-            self._host.stop(block=False)
-
-    def stop(self, timeout_s: float) -> bool:
+    def stop(self, timeout: float | None = ASK_S, *, block: bool = True) -> Any:
         """Ask it to end and wait. False if it has not ended in time: that is a bug of the actor."""
+        if not block:
+            return super().stop(block=False)
         self.stop_soon()
-        return self.ended(timeout_s)
+        return self.ended(timeout)
 
-    def ended(self, timeout_s: float) -> bool:
+    def stop_soon(self) -> None:
+        with contextlib.suppress(ActorGone):
+            super().stop(block=False)
+
+    def ended(self, timeout: float | None) -> bool:
         """True once it has nothing more to do: what it held is released. An actor never asks this."""
-        return self._gone.wait(timeout_s)
+        return self._gone.wait(timeout)
 
     @property
     def alive(self) -> bool:
-        return self._host.is_alive()
+        return self.is_alive()
 
     def let_go(self) -> None:
         """It has ended. Who still has its address, like a timer of an hour, keeps no more of it than the name."""
-        self._host, self._gone = _NOBODY, _LONG_AGO
+        self.actor_inbox, self.actor_stopped, self._gone = _CLOSED, _LONG_AGO, _LONG_AGO
 
     def __repr__(self) -> str:
         return f"<{self.name}{'' if self.alive else ' (ended)'}>"
 
 
-class _Nobody:
-    """Where an actor was, by the methods that an address calls."""
-
-    def tell(self, _: object) -> None:
-        raise pykka.ActorDeadError
-
-    def ask(self, _: object, timeout: float) -> object:  # noqa: ARG002  # as pykka names it
-        raise pykka.ActorDeadError
-
-    def stop(self, *, block: bool) -> None:
-        """It has."""
-
-    def is_alive(self) -> bool:
-        return False
-
-
-_NOBODY = _Nobody()
+_CLOSED = Mailbox()
+_CLOSED.close()
 _LONG_AGO = threading.Event()
 _LONG_AGO.set()
+
+
+class Actor(pykka.ThreadingActor, Generic[Message]):
+    """One owner of state. `on_receive` runs on one thread, once at a time, and a raise in it is a bug.
+
+    Who shares its thread never waits; who has one of its own may wait for the disk and for nothing else.
+    """
+
+    use_daemon_thread = True  # an orderly stop is our own; a forgotten thread must not keep the process
+    fatal: ClassVar[bool] = True  # False: survives a bad message, for actors that the whole daemon hangs on
+    patient: ClassVar[frozenset[type]] = frozenset()  # messages of these kinds come after everybody's others
+    name: str = "actor"
+
+    def __init__(self) -> None:
+        super().__init__()
+        inbox: Any = self.actor_inbox
+        self.mailbox: Mailbox = inbox
+        self.gone = threading.Event()  # pykka's own is set before on_stop has run
+        self.address: Ref[Message] = Ref(self)
+        self._actor_ref = self.address
+        self.failure: Failure | None = None
+        self._context: dict[str, str] = {}
+        self._join: Callable[[], None] | None = None  # None: a thread of its own
+
+    # --- what an actor may override -------------------------------------------------------------------------------
+
+    def on_start(self) -> None:
+        """Acquire; runs on the actor's thread."""
+
+    def on_receive(self, message: Message) -> object:
+        raise NotImplementedError
+
+    def on_stop(self) -> None:
+        """Release; runs on the actor's thread after the last message, but not after a failure."""
+
+    def on_failure(
+        self,
+        exception_type: type[BaseException] | None,
+        exception_value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Tell whoever supervises. The actor is gone already; `failure` has what it leaves."""
+
+    def statistics(self) -> dict[str, object]:
+        return {"waiting": len(self.mailbox)}
+
+    def stop(self) -> None:
+        """End after the news that waits already; what comes later is dropped, so stop being routed to first."""
+        self.address.stop_soon()
+
+    # --- its life -------------------------------------------------------------------------------------------------
+
+    def launch(self, context: dict[str, str], join: Callable[[], None] | None = None) -> Ref[Message]:
+        """Run it. `context` is bound to everything it logs; `join` takes it in where it shares a thread."""
+        self._context, self._join = context, join
+        self.address.name = self.name
+        pykka.ActorRegistry.register(self.address)
+        self._start_actor_loop()
+        return self.address
+
+    def handle(self, envelope: Envelope[Any]) -> None:
+        """One message. Whatever is raised ends at most this actor; who asked learns of it."""
+        message, reply_to = envelope.message, envelope.reply_to
+        try:
+            answer = self._stop() if isinstance(message, _ActorStop) else self._receive(message)
+        except BaseException as error:  # pykka would stop every actor on SystemExit
+            if self.fatal:
+                self._fail(error, message)
+            else:
+                log.exception("actor.message_failed", kind=type(message).__name__)
+            if reply_to is not None:
+                told = GreenroomError(f"{self.name} failed: {type(error).__name__}: {error}")
+                reply_to.set_exception((GreenroomError, told, error.__traceback__))
+        else:
+            if reply_to is not None:
+                reply_to.set(answer)
+
+    def _receive(self, message: Message) -> object:
+        return contextvars.copy_context().run(self.on_receive, message)  # what it binds ends with it
+
+    def end(self) -> None:
+        """After the last message: what it held is released, and its address is nobody's."""
+        self.gone.set()
+        self.address.let_go()
+
+    def _fail(self, error: BaseException, message: object) -> None:
+        log.error("actor.failed", during=type(message).__name__, exc_info=error)
+        text = "".join(traceback.format_exception(error))
+        self.failure = Failure(error, message, text, self.mailbox.close())
+        pykka.ActorRegistry.unregister(self.address)
+        self.actor_stopped.set()
+        try:
+            self.on_failure(type(error), error, error.__traceback__)
+        except BaseException:  # nothing further up could do anything
+            log.exception("actor.failure_unreported")
+
+    # --- the points that pykka leaves to its actor types ----------------------------------------------------------
+
+    @staticmethod
+    def _create_actor_inbox() -> Any:
+        return Mailbox()
+
+    def _start_actor_loop(self) -> None:
+        if self._join is not None:
+            self._join()
+            return
+        try:
+            super()._start_actor_loop()
+        except RuntimeError as error:  # "can't start new thread" leaves pykka with an actor that answers nobody
+            pykka.ActorRegistry.unregister(self.address)
+            self.mailbox.close()
+            self.actor_stopped.set()
+            self.end()
+            raise TooManySessions(f"no thread for {self.name}: {error}") from error
+
+    def _actor_loop(self) -> None:
+        threading.current_thread().name = self.name
+        try:
+            super()._actor_loop()
+        finally:
+            self.end()
+
+    def _actor_loop_setup(self) -> None:
+        structlog.contextvars.bind_contextvars(actor=self.name, **self._context)
+        try:
+            self.on_start()
+        except BaseException as error:  # noqa: BLE001  # whatever it is, it is reported and ends this actor only
+            self._fail(error, None)
+
+    def _actor_loop_running(self) -> None:
+        while not self.actor_stopped.is_set():
+            self.handle(self.mailbox.get())
+
+    def _stop(self) -> Any:
+        pykka.ActorRegistry.unregister(self.address)
+        self.actor_stopped.set()
+        left = self.mailbox.close()
+        if left:
+            log.warning("actor.stopped_with_messages", kinds=sorted({type(one).__name__ for one in left}))
+        try:
+            self.on_stop()
+        except BaseException:  # an ending actor ends
+            log.exception("actor.stop_failed")
 
 
 class Start(Protocol):
@@ -147,131 +262,5 @@ class Start(Protocol):
 
 
 def start(actor: Actor[Message], **context: str) -> Ref[Message]:
-    """Run an actor on a thread of its own. `context` is bound to everything it logs."""
-    host = Host(actor, context)
-    ref = actor.address
-    host.enrol()
-    try:
-        host.run()
-    except RuntimeError as error:  # "can't start new thread" leaves pykka with an actor that answers nobody
-        pykka.ActorRegistry.unregister(host.actor_ref)
-        actor.mailbox.close()
-        host.actor_stopped.set()
-        host.gone.set()
-        raise TooManySessions(f"no thread for {actor.name}: {error}") from error
-    return ref
-
-
-class Host(pykka.ThreadingActor):
-    """pykka's side of an actor: the thread, or what stands in for it, and the catch-all round every call."""
-
-    use_daemon_thread = True  # an orderly stop is our own; a forgotten thread must not keep the process
-
-    def __init__(self, actor: Actor[Any], context: dict[str, str]) -> None:
-        super().__init__()
-        self._actor = actor
-        self._context = context
-        self._failed = False
-        self.gone = threading.Event()  # pykka's own is set before on_stop has run
-        actor.mailbox = self.mailbox
-        actor.address = Ref(self, actor.name)
-
-    @staticmethod
-    def _create_actor_inbox() -> Any:
-        return Mailbox()
-
-    @property
-    def mailbox(self) -> Mailbox:
-        inbox: Any = self.actor_inbox
-        assert isinstance(inbox, Mailbox)  # noqa: S101  # we made it two methods above
-        return inbox
-
-    def enrol(self) -> None:
-        """In pykka's list of those who live; an end takes it out."""
-        pykka.ActorRegistry.register(self.actor_ref)
-
-    def run(self) -> None:
-        self._start_actor_loop()
-
-    def _actor_loop(self) -> None:
-        threading.current_thread().name = self._actor.name
-        try:
-            super()._actor_loop()
-        finally:
-            self.end()
-
-    def _actor_loop_running(self) -> None:
-        while not self.actor_stopped.is_set():
-            self.handle(self.mailbox.get())
-
-    def handle(self, envelope: Envelope[object]) -> None:
-        """One message. Raised is only what is meant for who asked."""
-        reply_to = envelope.reply_to
-        try:
-            response = self._handle_receive(envelope.message)
-        except GreenroomError:
-            if reply_to is None:
-                raise
-            reply_to.set_exception()
-        else:
-            if reply_to is not None:
-                reply_to.set(response)
-
-    def end(self) -> None:
-        """After the last message: what it held is released, and its address is nobody's."""
-        self.gone.set()
-        self._actor.address.let_go()
-
-    def on_start(self) -> None:
-        structlog.contextvars.bind_contextvars(actor=self._actor.name, **self._context)
-        try:
-            self._actor.on_start()
-        except BaseException as error:  # noqa: BLE001  # whatever it is, it is reported and ends this actor only
-            self._fail(error, None)
-
-    def on_receive(self, message: Any) -> object:
-        if self._failed:
-            return None
-        try:
-            return contextvars.copy_context().run(self._actor.receive, message)  # what it binds ends with it
-        except BaseException as error:  # noqa: BLE001  # pykka would stop every actor on SystemExit
-            self._survive_or_fail(error, message)
-            self._answer_asker(error)
-            return None
-
-    def _answer_asker(self, error: BaseException) -> None:
-        """Who asked learns that it failed; who told is not there any more, and pykka must not hear of it."""
-        if self.mailbox.asked:
-            raise GreenroomError(f"{self._actor.name} failed: {type(error).__name__}: {error}") from error
-
-    def _handle_receive(self, message: Any) -> Any:
-        """A proxy's call is a message like any other: nobody is called by attribute."""
-        return self._stop() if isinstance(message, _ActorStop) else self.on_receive(message)
-
-    def on_stop(self) -> None:
-        left = self.mailbox.close()
-        if left and not self._failed:
-            log.warning("actor.stopped_with_messages", kinds=sorted({type(one).__name__ for one in left}))
-        if self._failed:
-            return
-        try:
-            self._actor.on_stop()
-        except BaseException:  # an ending actor ends
-            log.exception("actor.stop_failed")
-
-    def _survive_or_fail(self, error: BaseException, message: object) -> None:
-        if self._actor.fatal:
-            self._fail(error, message)
-        else:
-            log.error("actor.message_failed", kind=type(message).__name__, exc_info=error)
-
-    def _fail(self, error: BaseException, message: object) -> None:
-        self._failed = True
-        log.error("actor.failed", during=type(message).__name__, exc_info=error)
-        text = "".join(traceback.format_exception(error))
-        failure = Failure(error, message, text, self.mailbox.close())
-        try:
-            self._actor.on_failure(failure)
-        except BaseException:  # nothing further up could do anything
-            log.exception("actor.failure_unreported")
-        self._stop()
+    """Run an actor on a thread of its own."""
+    return actor.launch(context)

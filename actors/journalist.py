@@ -24,12 +24,13 @@ class Journalist(Actor[JournalistInput]):
     name = "journalist"
 
     def __init__(self, journal: Journal, librarian: Address[LibrarianInput]) -> None:
+        super().__init__()
         self._journal = journal
         self._librarian = librarian
         self.commits = 0
         self.stored = 0
 
-    def receive(self, message: JournalistInput) -> object:
+    def on_receive(self, message: JournalistInput) -> object:
         match message:
             case Store():
                 more = [one for one in self.mailbox.take(Store, GROUP - 1) if isinstance(one, Store)]

@@ -25,9 +25,10 @@ class Librarian(Actor[LibrarianInput]):
     name = "librarian"
 
     def __init__(self, journal: Journal) -> None:
+        super().__init__()
         self._journal = journal
 
-    def receive(self, message: LibrarianInput) -> object:
+    def on_receive(self, message: LibrarianInput) -> object:
         match message:
             case Load():
                 self._tell(message.reply_to, self._loaded(message))

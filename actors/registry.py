@@ -41,6 +41,7 @@ class Registry(Actor[RegistryInput]):
     name = "registry"
 
     def __init__(self, surroundings: Callable[[Ref[RegistryInput]], Surroundings], max_live: int = 1000) -> None:
+        super().__init__()
         self._make_surroundings = surroundings
         self._routing = Routing(max_live)
         self._sessions: dict[ConversationId, Ref[SessionMessage]] = {}
@@ -48,7 +49,7 @@ class Registry(Actor[RegistryInput]):
     def on_start(self) -> None:
         self._around = self._make_surroundings(self.address)
 
-    def receive(self, message: RegistryInput) -> object:
+    def on_receive(self, message: RegistryInput) -> object:
         if isinstance(message, SessionFailed):
             log.error("session.failed", conversation=message.conversation, reason=message.message)
         self._perform_all(self._routing.step(message, self._around.clock.now()))

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from actors.base import Actor, Failure, Start
+from actors.base import Actor, Start
 from actors.clock import Clock
 from actors.conversation import (
     Stamp,
@@ -111,6 +111,7 @@ class Session(Actor[SessionMessage]):
         surroundings: Surroundings,
         unborn: bool = False,
     ) -> None:
+        super().__init__()
         self.conversation = conversation
         self.generation = generation
         self.name = f"session-{conversation[:8]}"
@@ -133,7 +134,7 @@ class Session(Actor[SessionMessage]):
         else:
             self._around.journalist.tell(Load(self.conversation, self.address))
 
-    def receive(self, message: SessionMessage) -> object:
+    def on_receive(self, message: SessionMessage) -> object:
         if self._left:
             return None  # a timer or the like; there may be a new owner already, and there is only ever one
         if isinstance(message, Loaded):
@@ -268,10 +269,11 @@ class Session(Actor[SessionMessage]):
     def _is_retiring(self) -> bool:
         return self._state is not None and self._state.retiring is not None
 
-    def on_failure(self, failure: Failure) -> None:
+    def on_failure(self, *_: object) -> None:
         """The core is pure: what it knew before the bad input is still true, and goes to the successor."""
-        error = failure.error
-        bad = self._handling or failure.message
+        failure = self.failure
+        assert failure is not None  # noqa: S101  # it is why this is called
+        error, bad = failure.error, self._handling or failure.message
         report = SessionFailed(
             self.conversation,
             self.generation,

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Any, Generic
 
-from actors.base import Actor, Host, Message, Ref
+from actors.base import Actor, Message, Ref
 
 IN_A_ROW = 16  # messages of one actor, then it is another's turn
 A_ROUND = 64  # turns, then the loop looks at its sockets again
@@ -28,44 +28,43 @@ class SharedThread:
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
-        self._first: deque[_Sharer] = deque()  # somebody waits for them, and they have taken little time lately
-        self._due: deque[_Sharer] = deque()
+        self._first: deque[_Place] = deque()  # somebody waits for them, and they have taken little time lately
+        self._due: deque[_Place] = deque()
         self._coming = False  # a round is scheduled; whoever becomes due is seen by it
         self._all_gone = threading.Condition()
-        self._sharers: set[_Sharer] = set()
+        self._places: set[_Place] = set()
 
     def start(self, actor: Actor[Message], **context: str) -> Ref[Message]:
         """Stands in for actors.base.start. `context` is bound to everything the actor logs."""
-        sharer = _Sharer(actor, context, self._notice, self._forget)
-        ref = actor.address
-        with self._all_gone:
-            self._sharers.add(sharer)
-        sharer.enrol()
-        self._notice(sharer)
-        return ref
+        return actor.launch(context, lambda: self._take_in(_Place(actor, self._notice)))
 
     def left(self, timeout_s: float) -> list[str]:
         """Who has not ended in this time, by name. From another thread."""
         with self._all_gone:
-            self._all_gone.wait_for(lambda: not self._sharers, timeout_s)
-            return sorted(sharer.name for sharer in self._sharers)
+            self._all_gone.wait_for(lambda: not self._places, timeout_s)
+            return sorted(place.actor.name for place in self._places)
 
-    def _notice(self, sharer: "_Sharer") -> None:
+    def _take_in(self, place: "_Place") -> None:
+        with self._all_gone:
+            self._places.add(place)
+        self._notice(place)
+
+    def _notice(self, place: "_Place") -> None:
         """From any thread: it has mail."""
-        self._enlist(sharer)
+        self._enlist(place)
         if not self._coming:
             self._coming = True
             soon(self._loop, self._go_round)
 
-    def _enlist(self, sharer: "_Sharer") -> None:
+    def _enlist(self, place: "_Place") -> None:
         """It may stand in both lines. Said before it is done, so that no entry goes without its word."""
-        if sharer.goes_first:
-            if not sharer.is_first:
-                sharer.is_first = True
-                self._first.append(sharer)
-        elif not sharer.is_due:
-            sharer.is_due = True
-            self._due.append(sharer)
+        if place.goes_first:
+            if not place.is_first:
+                place.is_first = True
+                self._first.append(place)
+        elif not place.is_due:
+            place.is_due = True
+            self._due.append(place)
 
     def _go_round(self) -> None:
         """Whoever is due has a turn, and whoever becomes due by that; but the loop has more to do than this."""
@@ -85,10 +84,10 @@ class SharedThread:
         over = now + A_ROUND_S
         while self._first and turns and now < over:
             turns -= 1
-            sharer = self._first.popleft()
-            if sharer.is_first:
-                sharer.is_first = False
-                now = self._serve(sharer, now)
+            place = self._first.popleft()
+            if place.is_first:
+                place.is_first = False
+                now = self._serve(place, now)
         return now
 
     def _serve_others(self, now: float) -> None:
@@ -96,23 +95,25 @@ class SharedThread:
         turns, over = A_ROUND, now + A_ROUND_S
         while self._due and turns and now < over:
             turns -= 1
-            sharer = self._due.popleft()
-            if sharer.is_due:
-                sharer.is_due = False
-                now = self._serve(sharer, now)
+            place = self._due.popleft()
+            if place.is_due:
+                place.is_due = False
+                now = self._serve(place, now)
             if self._first:
                 now = self._serve_first(now, 1)
 
-    def _serve(self, sharer: "_Sharer", now: float) -> float:
+    def _serve(self, place: "_Place", now: float) -> float:
         """The time when it had its turn."""
-        more, now = sharer.take_turn(IN_A_ROW, now)
+        more, now = place.take_turn(IN_A_ROW, now)
         if more:
-            self._enlist(sharer)
+            self._enlist(place)
+        elif place.actor.gone.is_set():
+            self._forget(place)
         return now
 
-    def _forget(self, sharer: "_Sharer") -> None:
+    def _forget(self, place: "_Place") -> None:
         with self._all_gone:
-            self._sharers.discard(sharer)
+            self._places.discard(place)
             self._all_gone.notify_all()
 
 
@@ -138,34 +139,25 @@ class LoopAddress(Generic[Message]):
         soon(self._loop, self._take, message)
 
 
-class _Sharer(Host):
-    """pykka's loop, a few messages of it at a time."""
+class _Place:
+    """An actor among those that share the thread: whether it stands in a line, and how much time it may take."""
 
-    def __init__(
-        self,
-        actor: Actor[Any],
-        context: dict[str, str],
-        notice: "Callable[[_Sharer], None]",
-        forget: "Callable[[_Sharer], None]",
-    ) -> None:
-        super().__init__(actor, context)
+    __slots__ = ("_allowed_s", "_logging", "_mailbox", "_served", "_started", "actor", "is_due", "is_first")
+
+    def __init__(self, actor: Actor[Any], notice: "Callable[[_Place], None]") -> None:
+        self.actor = actor
+        self.is_first = self.is_due = False  # it stands there
+        self._mailbox = actor.mailbox
         self._logging = contextvars.copy_context()
         self._started = False
-        self._forget = forget
-        self.is_first = self.is_due = False  # it stands there
         self._allowed_s = QUIET_S
         self._served = 0.0
-        mailbox = self._mail = self.mailbox  # which is looked up otherwise, each time
-        mailbox.patient = actor.patient
-        mailbox.ring = mailbox.hurry = lambda: notice(self)
-
-    @property
-    def name(self) -> str:
-        return self._actor.name
+        actor.mailbox.patient = actor.patient
+        actor.mailbox.ring = actor.mailbox.hurry = lambda: notice(self)
 
     @property
     def goes_first(self) -> bool:
-        if not self._mail.hurried:
+        if not self._mailbox.hurried:
             return False
         return self._allowed_s > 0.0 or self._allowed_s + (perf_counter() - self._served) * QUIET_SHARE > 0.0
 
@@ -178,20 +170,19 @@ class _Sharer(Host):
         return more, now
 
     def _take_turn(self, limit: int, now: float) -> tuple[bool, float]:
+        actor = self.actor
         if not self._started:
             self._started = True
-            self._actor_loop_setup()
-        mailbox, stopped, over = self._mail, self.actor_stopped.is_set, now + A_TURN_S
+            actor._actor_loop_setup()  # noqa: SLF001  # one of the points that base.py lists
+        mailbox, stopped, over = self._mailbox, actor.actor_stopped.is_set, now + A_TURN_S
         for _ in range(limit):
             if stopped():
-                self._actor_loop_teardown()
-                self.end()
-                self._forget(self)
+                actor.end()
                 return False, perf_counter()
             envelope = mailbox.get_now()
             if envelope is None:
                 return False, now
-            self.handle(envelope)
+            actor.handle(envelope)
             now = perf_counter()
             if now > over:
                 break

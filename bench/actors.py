@@ -220,7 +220,7 @@ def quieten() -> None:
 class Echo(Actor[Any]):
     name = "echo"
 
-    def receive(self, message: object) -> object:
+    def on_receive(self, message: object) -> object:
         return message
 
 

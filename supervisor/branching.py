@@ -19,7 +19,7 @@ from actors.errors import InvalidInput, NameTaken, UnknownConversation, WrongSta
 from actors.ids import ConversationId, TurnId
 from actors.naming import refused_name
 from actors.ports import Journal
-from actors.records import Append, Head, Record
+from actors.records import Head, Record
 from actors.visible import hidden_in
 from supervisor.agent.pins import pins_of
 from supervisor.journal.export import Arriving, ExportedEvent, ExportedHead, Header, Keep, arriving
@@ -39,10 +39,16 @@ def check_name(journal: Journal, name: str | None, of: ConversationId | None = N
 # --- a fork ---------------------------------------------------------------------------------------------------------
 
 
-def forked(
-    journal: Journal, source: ConversationId, fork: ConversationId, at: int | None, name: str | None
-) -> Append:
-    """What is to be stored. Nothing that was still waiting there is waiting here."""
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """A copy that can be stored: events from 1 on, and the row that follows from them."""
+
+    head: Head
+    records: tuple[Record, ...]
+
+
+def forked(journal: Journal, source: ConversationId, fork: ConversationId, at: int | None, name: str | None) -> Fork:
+    """Make the copy. Nothing that was still waiting there is waiting here."""
     records = _history(journal, source, at)
     first = ev.durable_adapter.validate_json(records[0].body)
     if not isinstance(first, ev.SessionConfigured):
@@ -54,7 +60,7 @@ def forked(
     if state.facts.turn is not None:
         raise WrongState(f"event {last} lies inside a turn; fork before or after it")
     added = _continued(copied, (*_as_new(state, name), *_looked_at_again(state)))
-    return Append(fork, copied + added, head_of(restore(fork, None, copied + added)), durable=True)
+    return Fork(head_of(restore(fork, None, copied + added)), copied + added)
 
 
 def _as_new(state: State, name: str | None) -> Iterable[ev.DurableEvent]:

@@ -18,7 +18,7 @@ from actors import base
 from actors.base import Actor, Message, Ref, Start
 from actors.clock import LoopClock
 from actors.conversation.state import Limits
-from actors.errors import ConfigError, DeadlineExceeded
+from actors.errors import ConfigError
 from actors.ids import ConversationId
 from actors.journalist import Journalist
 from actors.librarian import Librarian
@@ -48,7 +48,7 @@ from supervisor.awaiting import Awaited, done_in_time
 from supervisor.bell import Bell, Wish
 from supervisor.chores import Chores
 from supervisor.config import Config, LoadedConfig
-from supervisor.feed import Feed, Overheard
+from supervisor.feed import Feed
 from supervisor.health import Health, Look
 from supervisor.housekeeping import Housekeeping
 from supervisor.journal import SqliteJournal
@@ -119,7 +119,12 @@ class Engine:
         keep_little()
         for directory in (self.paths.state, self.paths.run):
             private_directory(directory)
-        self.journal = SqliteJournal(Path(self.paths.journal_file), whole_bytes=self.whole_bytes)
+        self.journal = SqliteJournal(
+            Path(self.paths.journal_file),
+            whole_bytes=self.whole_bytes,
+            stored=self.feed.publish,
+            forgotten=self._forget,
+        )
         self._undo.append(("journal", self.journal.close))
         if self.journal.repaired:
             log.error("journal.repaired", report=self.journal.repaired)
@@ -128,8 +133,7 @@ class Engine:
         self.loop.call(self._start_agents(), START_S)
         self._undo.append(("agents", lambda: self.loop.call(self._stop_agents(), STOP_S)))
         self.librarian = self._actor(Librarian(self.journal))
-        overheard = Overheard(self.journal, self.feed, self._forget)
-        self.journalist = self._actor(Journalist(overheard, self.librarian))
+        self.journalist = self._actor(Journalist(self.journal, self.librarian))
         self.chores = Chores(self.loop.loop, self.journalist)
         self._undo.append(("actors", self._wait_for_actors))
         self._registry = Registry(self._surroundings, self.config.greenroom.limits.live_sessions)
@@ -180,7 +184,8 @@ class Engine:
                 hurry.clear()
                 soon(self.loop.loop, pressing.set)
             if time.monotonic() > deadline:
-                raise DeadlineExceeded("the loop did not end what was under way")
+                log.error("engine.loop_stuck")  # then the rest is stopped as far as it goes
+                return
         over.result()
 
     async def _wind_down(self, drain_s: float, pressing: asyncio.Event) -> None:
@@ -196,7 +201,7 @@ class Engine:
 
     def prepare(self) -> None:
         """What the first turn would wait for, when everybody can be served already."""
-        self.loop.loop.call_soon_threadsafe(self._models.prepare)
+        soon(self.loop.loop, self._models.prepare)
 
     def reload(self, loaded: LoadedConfig) -> None:
         """From the next turn on; `config.changes` has the keys that need a new start.
@@ -235,7 +240,7 @@ class Engine:
     def _forget(self, conversation: ConversationId) -> None:
         """On the journalist's thread: it was deleted, and with it goes what is only in memory."""
         self.environments.forget(conversation)
-        self.loop.loop.call_soon_threadsafe(self.transcripts.forget, conversation)
+        soon(self.loop.loop, self.transcripts.forget, conversation)
 
     def _surroundings(self, registry: Ref[RegistryInput]) -> Surroundings:
         greenroom = self.config.greenroom

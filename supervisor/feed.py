@@ -1,18 +1,18 @@
 """What was stored lately, in every conversation, for readers with a cursor. Bounded; a slow reader is told it lagged.
 
-Written on the journalist's thread after each commit, read on the loop. A lock orders the two; nobody waits in it.
+Written on the journalist's thread, by the journal itself whenever it has kept something; read on the loop. A lock
+orders the two; nobody waits in it.
 """
 
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from actors.errors import JournalError
 from actors.ids import ConversationId
-from actors.ports import Journal
-from actors.records import Append, Head, Page, Record
+from actors.records import Append, Record
+from actors.shared import soon
 from actors.shortening import outline, shortened
 
 KEPT_RECORDS = 8_192  # a busy second of many conversations, and a reader that pauses for it
@@ -57,7 +57,7 @@ class Feed:
                 self._bytes -= len(self._kept.popleft()[1].body)
             waiting, self._waiting = self._waiting, set()
         for loop, event in waiting:
-            loop.call_soon_threadsafe(event.set)
+            soon(loop, event.set)
 
     def after(self, cursor: int | None, limit: int) -> News:
         """None: from now on. A cursor of an earlier life is ahead of us or means nothing; that is lagging too."""
@@ -86,43 +86,3 @@ class Feed:
                 with self._lock:
                     self._waiting.discard(entry)
         return self.after(cursor, limit)
-
-
-class Overheard:
-    """A journal that tells the feed what it has kept and somebody what it has forgotten; else what it was given."""
-
-    def __init__(self, journal: Journal, feed: Feed, forgotten: Callable[[ConversationId], None]) -> None:
-        self._journal = journal
-        self._feed = feed
-        self._forgotten = forgotten
-
-    def commit(self, appends: Sequence[Append]) -> list[JournalError | None]:
-        outcomes = self._journal.commit(appends)
-        self._feed.publish([one for one, error in zip(appends, outcomes, strict=True) if error is None])
-        return outcomes
-
-    def read(
-        self,
-        conversation: ConversationId,
-        after: int,
-        limit: int,
-        max_bytes: int = 1 << 20,
-        whole_bytes: int | None = None,
-    ) -> Page | None:
-        return self._journal.read(conversation, after, limit, max_bytes, whole_bytes)
-
-    def part(self, conversation: ConversationId, seq: int, offset: int, count: int) -> bytes:
-        return self._journal.part(conversation, seq, offset, count)
-
-    def head(self, conversation: ConversationId) -> Head | None:
-        return self._journal.head(conversation)
-
-    def heads(self) -> list[Head]:
-        return self._journal.heads()
-
-    def delete(self, conversation: ConversationId) -> None:
-        self._journal.delete(conversation)
-        self._forgotten(conversation)
-
-    def close(self) -> None:
-        self._journal.close()

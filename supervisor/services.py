@@ -358,14 +358,12 @@ class Services:
     async def _fork(self, request: ask.Fork) -> ask.Stored:
         journal = self._engine.journal
         # A long history takes seconds to read and replay: not on the writer's thread, where every commit would wait.
-        append = await asyncio.to_thread(
-            forked, journal, request.conversation, request.fork, request.at, request.name
-        )
+        fork = await asyncio.to_thread(forked, journal, request.conversation, request.fork, request.at, request.name)
 
         def work() -> object:
             check_name(journal, request.name)
-            (error,) = journal.commit((append,))
-            return error or request.fork
+            journal.adopt(fork.head, 1, fork.records)
+            return request.fork
 
         return await self._make_known(await self._write(work))
 

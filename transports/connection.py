@@ -11,7 +11,7 @@ from typing import assert_never
 
 import structlog
 
-from actors.base import Actor, Failure, Ref, Start
+from actors.base import Actor, Ref, Start
 from actors.clock import Clock
 from actors.effects import Deliver, EndSubscription, ReplyTo
 from actors.errors import ActorGone, GreenroomError, MailboxFull, Overloaded
@@ -69,6 +69,7 @@ class Connection(Actor[Inbox]):
     patient = frozenset((Streamed,))
 
     def __init__(self, client: Client, dialect: Dialect, wire: Wire, around: Neighbours) -> None:
+        super().__init__()
         self.name = f"connection-{client.connection[:8]}"
         self._client = client
         self._dialect = dialect
@@ -96,7 +97,7 @@ class Connection(Actor[Inbox]):
         self._do(self._dialect.opened())
         self._send()
 
-    def receive(self, message: Inbox) -> object:
+    def on_receive(self, message: Inbox) -> object:
         if isinstance(message, Gone):
             self._end(message.reason)
         elif not self._leaving:
@@ -328,8 +329,8 @@ class Connection(Actor[Inbox]):
         except GreenroomError as error:
             log.debug("connection.close_untold", reason=error.code)  # the daemon is stopping
 
-    def on_failure(self, failure: Failure) -> None:
-        self._wire.cut(f"a bug in its dialect: {type(failure.error).__name__}")
+    def on_failure(self, exception_type: type[BaseException] | None, *_: object) -> None:
+        self._wire.cut(f"a bug in its dialect: {exception_type.__name__ if exception_type else 'unknown'}")
         self._sign_off()
 
     def statistics(self) -> dict[str, object]:

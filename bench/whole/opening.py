@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from actors.ids import ConversationId
+from actors.records import Append
 from bench.whole import floors
 from bench.whole.rows import Row, p50
 from bench.whole.stage import Stage, end_all
@@ -84,6 +85,7 @@ def fill(journal_file: Path, count: int) -> None:
     (pattern,) = journal.heads()
     for start in range(0, count, 500):
         ids = (ConversationId(f"{number:08x}-0000-4000-8000-000000000000") for number in range(start, start + 500))
-        answers = journal.commit([forked(journal, pattern.conversation, one, None, None) for one in ids])
+        forks = [forked(journal, pattern.conversation, one, None, None) for one in ids]
+        answers = journal.commit([Append(fork.head.conversation, fork.records, fork.head) for fork in forks])
         assert answers == [None] * 500, answers
     journal.close()

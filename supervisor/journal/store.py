@@ -1,7 +1,8 @@
 """The journal: commits on the one writing thread, reads on any. Events are bytes to it."""
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -41,6 +42,8 @@ UNSTORABLE = (
 
 
 WHOLE_BYTES = 18 << 20  # the longest message that a client may send, and its envelope
+TOLD_EVENTS = 64  # of a history that comes whole: its end, so that it does not push out what others have just said
+TOLD_BYTES = 512 << 10
 
 
 class UnstorableValue(JournalError):
@@ -50,13 +53,21 @@ class UnstorableValue(JournalError):
 class SqliteJournal:
     """The implementation of ports.Journal. `repaired` is the report of a repair at opening, or None.
 
-    `whole_bytes`: a longer event is shortened when it is read, so that it never fills the memory.
+    `whole_bytes`: a longer event is shortened when it is read, so that it never fills the memory. `stored` is told
+    of all that was kept, whoever brought it, and `forgotten` of what was deleted; both on the writing thread.
     """
 
     def __init__(
-        self, path: Path, migrations: Sequence[Migration] = MIGRATIONS, whole_bytes: int = WHOLE_BYTES
+        self,
+        path: Path,
+        migrations: Sequence[Migration] = MIGRATIONS,
+        whole_bytes: int = WHOLE_BYTES,
+        stored: Callable[[Sequence[Append]], None] = lambda _: None,
+        forgotten: Callable[[ConversationId], None] = lambda _: None,
     ) -> None:
         self._path = path
+        self._stored = stored
+        self._forgotten = forgotten
         self._whole_bytes = whole_bytes
         self._lock = Lock(path.with_name(path.name + ".lock"))
         try:
@@ -94,6 +105,7 @@ class SqliteJournal:
             return [self.commit([append])[0] for append in appends]
         except JournalError as error:
             return [answer or error for answer in answers]
+        self._stored([append for append, refused in zip(appends, answers, strict=True) if refused is None])
         return answers
 
     def delete(self, conversation: ConversationId) -> None:
@@ -108,6 +120,7 @@ class SqliteJournal:
         while more:
             with self._writing(durable=False) as db:
                 more = retention.erase(db, tail.key)
+        self._forgotten(conversation)
 
     def prune(self, now: float, policy: retention.Retention) -> bool:
         """Carry out one bounded step. True if there is more to do."""
@@ -117,17 +130,22 @@ class SqliteJournal:
         return step.more
 
     def adopt(self, head: Head, first_seq: int, records: Iterable[Record]) -> None:
-        """Store a conversation from elsewhere, whole or not at all. An error of `records` undoes it and is raised."""
+        """Store a conversation with its history, whole or not at all. An error of `records` undoes it and is raised.
+
+        Of a long history only the end is told.
+        """
         if head.conversation in self._known:
             raise SequenceConflict(f"{head.conversation}: exists already")
-        key = self._next_key
+        key, end = self._next_key, deque[Record]()
         with self._writing(durable=True) as db:
             db.execute(PUT_HEAD, head_row(key, head))
             db.execute(PUT_SNAPSHOT, (key, head.settings, head.checkpoint))
             db.execute(PUT_TAIL, (key, first_seq, head.last_seq, head.updated))
-            db.executemany(PUT_EVENT, (event_row(key, record) for record in dense(records, first_seq, head.last_seq)))
+            arriving = _remembered(dense(records, first_seq, head.last_seq), end)
+            db.executemany(PUT_EVENT, (event_row(key, record) for record in arriving))
         self._next_key += 1
         self._known[head.conversation] = LogPosition(key, head.last_seq)
+        self._stored([Append(head.conversation, tuple(end), head, durable=True)])
 
     def close(self) -> None:
         if self._closed:
@@ -224,3 +242,14 @@ class SqliteJournal:
             if is_damage(error):
                 self._lock.suspect_damage()
             raise typed(error, self._path) from error
+
+
+def _remembered(records: Iterable[Record], end: deque[Record]) -> Iterator[Record]:
+    """The same records; `end` has the last of them afterwards."""
+    size = 0
+    for record in records:
+        end.append(record)
+        size += len(record.body)
+        while len(end) > TOLD_EVENTS or (size > TOLD_BYTES and len(end) > 1):
+            size -= len(end.popleft().body)
+        yield record

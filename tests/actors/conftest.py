@@ -39,8 +39,7 @@ def stop_leftovers(timeout_s: float) -> list[str]:
 
 
 def _blamed(ref: Any, deadline: float) -> str:
-    host = ref._actor_weakref()
-    name = host._actor.name if host else str(ref)
+    name: str = ref.name
     if ref.actor_stopped.wait(max(0.0, deadline - time.monotonic())):
         return name
     pykka.ActorRegistry.unregister(ref)  # or it would be blamed on the next test too

@@ -63,13 +63,14 @@ class Probe(Actor[Any]):
     """Writes down what happens to it."""
 
     def __init__(self, name: str = "probe") -> None:
+        super().__init__()
         self.name = name
         self.heard: list[object] = []
         self.failures: list[Failure] = []
         self.failed = threading.Event()
         self.stopped = False
 
-    def receive(self, message: Any) -> object:
+    def on_receive(self, message: Any) -> object:
         if isinstance(message, Do):
             return message.what(self)
         self.heard.append(message)
@@ -78,8 +79,9 @@ class Probe(Actor[Any]):
     def on_stop(self) -> None:
         self.stopped = True
 
-    def on_failure(self, failure: Failure) -> None:
-        self.failures.append(failure)
+    def on_failure(self, *_: object) -> None:
+        assert self.failure is not None
+        self.failures.append(self.failure)
         self.failed.set()
 
 
@@ -160,8 +162,8 @@ def test_the_supervisor_can_still_be_told_when_an_actor_fails(start: Start) -> N
     above = start(supervisor)
 
     class Reporting(Probe):
-        def on_failure(self, failure: Failure) -> None:
-            above.tell(failure)
+        def on_failure(self, *_: object) -> None:
+            above.tell(self.failure)
 
     start(Reporting()).tell(explode(ValueError("poison")))
     for _ in range(1000):
@@ -219,7 +221,7 @@ def test_not_even_a_system_exit_in_one_actor_ends_another(start: Start, error: B
 
 def test_a_supervisor_that_can_not_be_told_is_logged_and_the_thread_ends(start: Start, log: list[Any]) -> None:
     class Unlucky(Probe):
-        def on_failure(self, _: Failure) -> None:
+        def on_failure(self, *_: object) -> None:
             raise RuntimeError("nobody home")
 
     ref = start(Unlucky())
@@ -399,8 +401,7 @@ def test_an_interrupt_overtakes_queued_news_and_a_stop_does_not(start: Start) ->
 def test_an_actor_is_told_messages_and_never_called_by_attribute(start: Start) -> None:
     actor = Probe()
     ref = start(actor)
-    assert isinstance(ref._host, pykka.ActorRef)
-    ref._host.proxy().on_stop.defer()
+    ref.proxy().on_stop.defer()
     settled(ref)
     assert isinstance(actor.heard[0], pykka.messages.ProxyCall)
     assert not actor.stopped
@@ -441,7 +442,7 @@ def test_an_actor_that_is_stuck_does_not_keep_the_process() -> None:
 import threading
 from actors.base import Actor, start
 class Stuck(Actor):
-    def receive(self, message):
+    def on_receive(self, message):
         threading.Event().wait()
 start(Stuck()).tell("wait")
 print("main is done")

@@ -25,10 +25,11 @@ class Do:
 
 class Doer(Actor[Any]):
     def __init__(self, name: str = "doer") -> None:
+        super().__init__()
         self.name = name
         self.threads: set[str] = set()
 
-    def receive(self, message: Any) -> object:
+    def on_receive(self, message: Any) -> object:
         self.threads.add(threading.current_thread().name)
         return message.what()
 

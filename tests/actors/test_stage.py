@@ -22,6 +22,7 @@ class Player(Actor[Any]):
     name = "player"
 
     def __init__(self) -> None:
+        super().__init__()
         self.heard: list[object] = []
         self.failures: list[Failure] = []
         self.curtain = threading.Event()
@@ -30,7 +31,7 @@ class Player(Actor[Any]):
         self.curtain.wait(BOUND_S)
         self.heard.append("start")
 
-    def receive(self, message: object) -> object:
+    def on_receive(self, message: object) -> object:
         if message == "poison":
             raise ValueError(message)
         self.heard.append(message)
@@ -39,8 +40,9 @@ class Player(Actor[Any]):
     def on_stop(self) -> None:
         self.heard.append("stop")
 
-    def on_failure(self, failure: Failure) -> None:
-        self.failures.append(failure)
+    def on_failure(self, *_: object) -> None:
+        assert self.failure is not None
+        self.failures.append(self.failure)
 
 
 class Stoic(Player):
@@ -129,7 +131,7 @@ def test_the_stage_delivers_to_whom_it_is_told_and_holds_back_whom_it_is_told() 
 
 def test_actors_that_keep_each_other_busy_for_nothing_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     class Restless(Player):
-        def receive(self, message: object) -> object:
+        def on_receive(self, message: object) -> object:
             self.address.tell(message)
             return None
 

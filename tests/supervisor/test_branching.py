@@ -15,7 +15,7 @@ from actors.items import TextItem
 from actors.records import Append, Record
 from actors.settings import BusyPolicy, Pin, Settings, WorkspaceWrite
 from supervisor.agent.pins import pins_of
-from supervisor.branching import check_name, forked, guest
+from supervisor.branching import Fork, check_name, forked, guest
 from supervisor.journal import SqliteJournal
 from supervisor.journal.export import arriving, export, import_
 
@@ -47,8 +47,8 @@ def keep(journal: SqliteJournal, *said: Said) -> None:
     assert journal.commit([Append(ONE, records, head_of(restore(ONE, None, records)))]) == [None]
 
 
-def types(append: Append) -> list[str]:
-    return [record.type for record in append.records]
+def types(fork: Fork) -> list[str]:
+    return [record.type for record in fork.records]
 
 
 def taken_in(journal: SqliteJournal, lines: tuple[str, ...], new_id: ConversationId | None = None) -> ConversationId:
@@ -70,13 +70,13 @@ def agree(journal: SqliteJournal, conversation: ConversationId) -> None:
 
 def test_a_fork_says_where_it_comes_from_and_shares_every_event_after_the_first(journal: SqliteJournal) -> None:
     keep(journal, BORN, *SPOKEN)
-    append = forked(journal, ONE, TWO, None, "branch")
-    first = json.loads(append.records[0].body)
+    fork = forked(journal, ONE, TWO, None, "branch")
+    first = json.loads(fork.records[0].body)
     assert (first["session_id"], first["name"], first["forked_from"]) == (TWO, "branch", f"{ONE}@4")
     page = journal.read(ONE, 1, 100)
     assert page is not None
-    assert append.records[1:] == page.records
-    assert journal.commit([append]) == [None]
+    assert fork.records[1:] == page.records
+    journal.adopt(fork.head, 1, fork.records)
     agree(journal, TWO)
 
 
@@ -99,18 +99,18 @@ def test_a_point_beyond_the_end_and_a_source_that_is_not_there_are_refused(journ
 def test_nothing_that_waits_in_the_source_waits_in_its_fork(journal: SqliteJournal) -> None:
     queued = ev.InputQueued(input_id=InputId("q"), policy=BusyPolicy.ENQUEUE, items=ITEMS)
     keep(journal, BORN, *SPOKEN, (queued, None), (ev.QueuePaused(queued=1), None))
-    append = forked(journal, ONE, TWO, None, "branch")
-    assert types(append)[-2:] == ["input_withdrawn", "queue_resumed"]
-    state = restore(TWO, None, append.records)
+    fork = forked(journal, ONE, TWO, None, "branch")
+    assert types(fork)[-2:] == ["input_withdrawn", "queue_resumed"]
+    state = restore(TWO, None, fork.records)
     assert (state.facts.pending, state.facts.paused) == ((), False)
 
 
 def test_a_fork_has_neither_its_sources_later_name_nor_its_place_in_the_archive(journal: SqliteJournal) -> None:
     keep(journal, BORN, (ev.ConversationRenamed(name="later"), None), (ev.ConversationArchived(), None))
-    append = forked(journal, ONE, TWO, None, None)
-    facts = restore(TWO, None, append.records).facts
+    fork = forked(journal, ONE, TWO, None, None)
+    facts = restore(TWO, None, fork.records).facts
     assert (facts.name, facts.archived) == (None, False)
-    assert journal.commit([append]) == [None]
+    journal.adopt(fork.head, 1, fork.records)
     agree(journal, TWO)
 
 
@@ -205,10 +205,10 @@ def test_a_fork_means_the_directories_that_are_there_now(journal: SqliteJournal,
         update={"cwd": tmp_path, "sandbox": policy, "roots": (Pin(name=tmp_path, path=tmp_path, inode=1),)}
     )
     keep(journal, (ev.SessionConfigured(session_id=ONE, model="m", settings=pinned), None), *SPOKEN)
-    append = forked(journal, ONE, TWO, None, None)
-    assert types(append)[-1] == "settings_changed"
-    assert restore(TWO, None, append.records).facts.settings.roots == pins_of(policy, tmp_path, None)
-    assert journal.commit([append]) == [None]
+    fork = forked(journal, ONE, TWO, None, None)
+    assert types(fork)[-1] == "settings_changed"
+    assert restore(TWO, None, fork.records).facts.settings.roots == pins_of(policy, tmp_path, None)
+    journal.adopt(fork.head, 1, fork.records)
     agree(journal, TWO)
 
 

@@ -2,16 +2,19 @@
 
 import asyncio
 import threading
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from actors.errors import StorageFailed
+from actors.errors import SequenceConflict, StorageFailed
 from actors.ids import ConversationId
 from actors.records import Append, Head, Record
 from supervisor import feed as feeds
-from supervisor.feed import Feed, Overheard
-from tests.fakes.journal import FakeJournal
+from supervisor.feed import Feed
+from supervisor.journal import SqliteJournal
+from supervisor.journal.store import TOLD_BYTES, TOLD_EVENTS
 
 ONE = ConversationId("one")
 
@@ -90,24 +93,62 @@ def test_who_waits_in_vain_is_answered_and_forgotten() -> None:
     assert not feed._waiting
 
 
-def test_only_what_the_journal_has_kept_is_published() -> None:
-    feed = Feed()
-    journal = Overheard(FakeJournal(), feed, lambda _: None)
+@pytest.fixture
+def overheard(tmp_path: Path) -> Iterator[tuple[SqliteJournal, Feed, list[ConversationId]]]:
+    """A journal, what is said of it, and what it has said to be forgotten."""
+    feed, forgotten = Feed(), list[ConversationId]()
+    journal = SqliteJournal(tmp_path / "journal.sqlite3", stored=feed.publish, forgotten=forgotten.append)
+    yield journal, feed, forgotten
+    journal.close()
+
+
+Overheard = tuple[SqliteJournal, Feed, list[ConversationId]]
+
+
+def test_only_what_the_journal_has_kept_is_published(overheard: Overheard) -> None:
+    journal, feed, _ = overheard
     outcomes = journal.commit([append(1), append(5, conversation=ConversationId("gap"))])
     assert [error is None for error in outcomes] == [True, False]
     assert seqs(feed, 0)[0] == [1]
 
 
-def test_who_remembers_a_conversation_is_told_that_the_journal_has_forgotten_it_and_not_before() -> None:
-    forgotten: list[ConversationId] = []
-    inner = FakeJournal()
-    journal = Overheard(inner, Feed(), forgotten.append)
+def test_of_a_history_that_comes_whole_the_end_is_published(overheard: Overheard) -> None:
+    journal, feed, _ = overheard
+    feed.publish([append(1)])
+    whole = append(*range(7, 1007))
+    journal.adopt(head(ONE, 1006), 7, whole.records)
+    assert seqs(feed, 0) == ([1, *range(1007 - TOLD_EVENTS, 1007)], 1 + TOLD_EVENTS, False)
+    assert {conversation for conversation, _ in feed.after(1, 100).records} == {ONE}
+
+
+def test_of_long_events_that_come_whole_as_many_are_published_as_leave_room_for_others(overheard: Overheard) -> None:
+    journal, feed, _ = overheard
+    long = tuple(Record(seq, 0.0, None, "x", b'"%s"' % (b"x" * (TOLD_BYTES // 3))) for seq in range(1, 10))
+    journal.adopt(head(ONE, 9), 1, long)
+    assert seqs(feed, 0)[0] == [8, 9]
+    longer = Record(1, 0.0, None, "x", b'"%s"' % (b"x" * (2 * TOLD_BYTES)))
+    journal.adopt(head(ConversationId("two"), 1), 1, [longer])
+    assert seqs(feed, 2)[0] == [1]
+
+
+def test_a_history_that_is_refused_is_not_published(overheard: Overheard) -> None:
+    journal, feed, _ = overheard
+    with pytest.raises(SequenceConflict):
+        journal.adopt(head(ONE, 3), 1, append(1, 3).records)
+    assert seqs(feed, 0)[0] == []
+
+
+def test_who_remembers_a_conversation_is_told_that_the_journal_has_forgotten_it_and_not_before(
+    overheard: Overheard,
+) -> None:
+    journal, _, forgotten = overheard
     journal.commit([append(1)])
-    (head,) = journal.heads()
-    inner.close()
-    with pytest.raises(StorageFailed):
-        journal.delete(head.conversation)
+    journal.delete(ConversationId("nobody"))
     assert forgotten == []
-    fresh = Overheard(FakeJournal(), Feed(), forgotten.append)
-    fresh.delete(head.conversation)
-    assert forgotten == [head.conversation]
+    journal.delete(ONE)
+    assert forgotten == [ONE]
+    journal.commit([append(1)])
+    journal.close()
+    with pytest.raises(StorageFailed):
+        journal.delete(ONE)
+    assert forgotten == [ONE]

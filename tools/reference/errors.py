@@ -13,7 +13,8 @@ START, END = "<!-- errors -->", "<!-- /errors -->"
 def error_rows() -> Iterator[str]:
     """The vocabulary's; transports and supervisor have few, and say them in their text."""
     kinds = [one for one in _descendants(errors.GreenroomError) if one.__module__ == errors.__name__]
-    shown = (one for one in kinds if not one.__subclasses__() or "code" not in vars(one))
+    parents = {parent for one in kinds for parent in one.__bases__}  # a subclass elsewhere makes none of a code
+    shown = (one for one in kinds if one not in parents or "code" not in vars(one))
     rows = {(kind.jsonrpc, kind.code): kind for kind in shown}
     for (number, code), kind in sorted(rows.items(), reverse=True):
         meaning = one_line(kind.__doc__ or "") or code.replace("_", " ")

@@ -29,7 +29,8 @@ METHODS: Mapping[str, Method[ControlCall]] = {
     "events/read": method(
         params.ReadEvents,
         handlers.read_events,
-        "Read stored events of all conversations, from a cursor on; may wait for the next.",
+        "Read stored events of all conversations, from a cursor on; may wait for the next. "
+        "Of a fork or an import come the last events only: at most 64, and together at most 512 KiB.",
     ),
     "conversation/rename": method(params.Rename, handlers.rename, "Give or take a name."),
     "conversation/archive": method(

@@ -174,7 +174,7 @@ class Daemon:
         client = Client(ConnectionId(name), "bridge", "1", 4711, 1000, cwd="/w", env={"A": "b"})
         around = Neighbours(self._registry, self._supervisor, self.switchboard, self.clock, _never_started)
         connection = Connection(client, make(client), QuietWire(self, name, receive), around)
-        mailbox = self.mailbox(f"connection-{name}", connection.receive)
+        mailbox = self.mailbox(f"connection-{name}", connection.on_receive)
         connection.address = mailbox  # type: ignore[assignment]  # what it needs of an address
         connection.mailbox = mailbox  # type: ignore[assignment]  # and of a mailbox
         connection.on_start()
