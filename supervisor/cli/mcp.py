@@ -12,6 +12,7 @@ from supervisor.dialling import dial
 from supervisor.paths import UnsafePath, locate, private_directory
 from supervisor.umask import own_umask
 from supervisor.version import VERSION
+from transports import PROTOCOL
 from transports.bridge import Bridge
 from transports.lean import AF_UNIX, SIGHUP, SIGINT, SIGTERM, SOCK_STREAM, quoted, set_wakeup_fd, signal, socket
 from transports.stdio import StandardStreams
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from supervisor.paths import Paths
 
 DIALECT = "mcp"
-PROTOCOL = 1  # of the hello; transports.hello is too expensive to import here
 ENDS = {SIGTERM: "SIGTERM", SIGINT: "SIGINT", SIGHUP: "SIGHUP"}
 LOG_BYTES = 1 << 20  # then it begins anew, and the one before is kept: it says a line per connection
 APPROVAL = ("untrusted", "on-failure", "on-request", "never")

@@ -15,10 +15,9 @@ from pathlib import Path
 import pytest
 
 from actors.errors import ActorGone, GreenroomError, NotAllowed, Overloaded
-from supervisor.cli import mcp
 from tests.support.bridge import Client, FakeDaemon, Talk, answer, encoded, request, wait_until
 from tests.support.standstill import standing_still
-from transports import hello, jsonrpc, ledger
+from transports import jsonrpc, ledger
 from transports.hello import UnknownProtocol
 
 INITIALIZE = request(0, "initialize", protocolVersion="2025-11-25")
@@ -406,5 +405,4 @@ def test_what_is_open_is_answered_before_a_signal_ends_it(daemon: FakeDaemon, cl
 
 
 def test_what_the_bridge_repeats_because_it_can_not_afford_the_import_is_the_same() -> None:
-    assert mcp.PROTOCOL == hello.PROTOCOL
     assert ActorGone.jsonrpc == ledger.GONE

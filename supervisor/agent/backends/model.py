@@ -16,10 +16,10 @@ from actors.settings import Decision, Settings
 from supervisor.agent.bounds import DEFAULTS, Bounds
 from supervisor.agent.environments import Around
 from supervisor.agent.history import Histories, take_inputs
+from supervisor.agent.model.client import Deliver
 from supervisor.agent.model.errors import BeyondBound
 from supervisor.agent.model.history import HistoryItem, ModelRequest, Part, Said, Text, said
-from supervisor.agent.model.news import News
-from supervisor.agent.model.retry import Pause
+from supervisor.agent.model.retry import Build, Pause
 from supervisor.agent.pictures import readable
 from supervisor.agent.speech import Speech
 from supervisor.agent.surroundings import BASE_INSTRUCTIONS, Notice, notices
@@ -31,8 +31,6 @@ from supervisor.agent.turn import Turn
 
 TOO_LONG = "the conversation is too long to be sent to a model; fork it at an earlier point, or begin another"
 
-Build = Callable[[], Awaitable[ModelRequest]]
-Deliver = Callable[[Sequence[News]], Awaitable[None]]
 Notify = Callable[[Pause], Awaitable[None]]
 
 

@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from actors.settings import ApprovalPolicy, SandboxMode
 from actors.visible import unseen
-from supervisor.cli import words
+from supervisor.cli import mcp, verbs, words
 from supervisor.cli.arguments import pairs, parse, seconds
 from supervisor.cli.client import Refused
 from supervisor.cli.ending import Ending
@@ -31,6 +32,7 @@ from supervisor.cli.terminal import Paint
 from supervisor.cli.verbs import VERBS, find, shown
 from supervisor.cli.written import json_text
 from tests.supervisor.cli.emulator import Emulator
+from transports.dialects.mcp import tools
 
 BUSY = Scene(running=True)
 ASKED = Scene(running=True, question="q")
@@ -538,3 +540,9 @@ def test_a_word_of_any_length_is_cut_and_broken_in_linear_time(wide: list[int]) 
     assert max(map(len, stream.getvalue().splitlines())) == (wide[0] - 1) // 2
     assert words.cut(word, 10) == "漢漢漢漢…"
     assert time.process_time() - began < 20
+
+
+def test_the_policies_that_a_door_offers_are_those_that_there_are() -> None:
+    policies, modes = list(ApprovalPolicy), list(SandboxMode)
+    assert list(verbs.APPROVALS) == list(mcp.APPROVAL) == tools.APPROVALS == policies
+    assert list(verbs.SANDBOXES) == list(mcp.SANDBOX) == tools.SANDBOXES == modes

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 from actors import messages as m
 from actors import registry_messages as rm
 from actors.answers import Accepted, Listing, Reader, Summary
 from actors.errors import GreenroomError, InvalidInput, Overloaded, UnknownApproval
-from actors.ids import ApprovalId, Caller, ConnectionId, ConversationId, InputId
+from actors.ids import ApprovalId, Caller, ConnectionId, ConversationId, InputId, conversation_of
 from actors.items import TextItem
 from actors.records import Head
 from transports import requests as ask
@@ -355,11 +355,8 @@ def list_approvals(call: Call, given: p.ListApprovals) -> Iterable[Action]:
 
 
 def answer_approval(call: Call, given: p.AnswerApproval) -> Iterable[Action]:
-    """An approval's id names its conversation, so it is found whoever has it."""
-    _, _, conversation = given.approval.partition("@")
-    try:
-        one = ConversationId(str(UUID(conversation)))
-    except ValueError:
+    one = conversation_of(given.approval)
+    if one is None:
         return call.finish(UnknownApproval(f"no approval {given.approval}"))
     return call.command(
         one,

@@ -13,7 +13,8 @@ from transports.dialects.mcp import progress
 from transports.dialects.mcp.elicitation import Origin, described, elicitation
 from transports.dialects.mcp.events import Told, told
 from transports.dialects.mcp.lines import event_notification
-from transports.dialects.mcp.running import TERMINAL, TurnCall
+from transports.dialects.mcp.running import TurnCall
+from transports.ordering import TERMINAL
 
 if TYPE_CHECKING:
     from transports.dialects.mcp.desk import Desk

@@ -13,8 +13,6 @@ from actors.events import UserMessage, durable_adapter
 from actors.ids import Caller, ConversationId, RequestId, TurnId
 from transports.dialects.mcp.call import Call
 
-TERMINAL = frozenset({"task_complete", "turn_aborted"})
-
 
 @dataclass(slots=True, eq=False)
 class TurnCall:

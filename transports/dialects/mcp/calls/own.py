@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable
 from typing import Any
-from uuid import UUID
 
 from actors.answers import Interrupted
 from actors.errors import GreenroomError
-from actors.ids import ApprovalId, ConversationId
+from actors.ids import ApprovalId, ConversationId, conversation_of
 from actors.messages import AnswerApproval, Interrupt
 from actors.records import Head
 from actors.registry_messages import ListConversations
@@ -18,6 +17,7 @@ from transports.dialects.mcp.decoding import decoded
 from transports.dialects.mcp.paging import BadCursor, page_of
 from transports.dialects.mcp.references import with_conversation
 from transports.dialects.mcp.transcript import as_markdown
+from transports.heads import described
 
 
 def list_conversations(call: Call, given: Any) -> Iterable[Action]:
@@ -76,12 +76,9 @@ def read_conversation(call: Call, given: Any) -> Iterable[Action]:
 
 
 def answer_approval(call: Call, given: Any) -> Iterable[Action]:
-    """An approval's id names its conversation."""
     wanted = decoded(arguments.AnswerApproval, given)
-    _, _, rest = wanted.approval_id.partition("@")
-    try:
-        conversation = ConversationId(str(UUID(rest)))
-    except ValueError:
+    conversation = conversation_of(wanted.approval_id)
+    if conversation is None:
         return call.tool_error(f"no approval {wanted.approval_id}")
 
     def answered(answer: Any) -> Iterable[Action]:
@@ -98,13 +95,4 @@ def answer_approval(call: Call, given: Any) -> Iterable[Action]:
 
 
 def row(head: Head) -> dict[str, Any]:
-    return {
-        "threadId": head.conversation,
-        "name": head.name,
-        "state": head.state,
-        "cwd": head.cwd,
-        "model": head.model,
-        "preview": head.preview,
-        "created": head.created,
-        "updated": head.updated,
-    }
+    return {"threadId": head.conversation, **described(head)}
