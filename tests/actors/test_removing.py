@@ -179,14 +179,19 @@ def test_input_that_waits_in_a_paused_queue_goes_too_and_its_sender_is_told(idle
     assert idle.routing.statistics()["requests"] == 0
 
 
-def test_a_turn_that_waits_on_paper_is_not_deleted_under_its_question(daemon: StagedDaemon) -> None:
-    daemon.agents.script = lambda order: says("done") if order.resume else ((QUESTION,), *says("done"))
+def waits_on_paper(daemon: StagedDaemon) -> None:
+    """Asked a question, then left by its client and parked."""
     daemon.create(A)
     caller = daemon.send(A, caller=daemon.caller("gone"), await_end=False)
     daemon.run()
     daemon.registry.tell(ConnectionClosed(caller.connection))
     daemon.run()
     park(daemon)
+
+
+def test_a_turn_that_waits_on_paper_is_not_deleted_under_its_question(daemon: StagedDaemon) -> None:
+    daemon.agents.script = lambda order: says("done") if order.resume else ((QUESTION,), *says("done"))
+    waits_on_paper(daemon)
     asked = remove(daemon)
     daemon.run()
     assert isinstance(daemon.answer(asked), WrongState)
@@ -213,12 +218,7 @@ def test_a_session_that_fails_while_it_leaves_is_removed_by_its_successor(idle: 
 
 def test_without_a_thread_to_ask_it_is_refused_and_may_be_asked_again(daemon: StagedDaemon) -> None:
     daemon.agents.script = lambda _: ((QUESTION,), *says("done"))
-    daemon.create(A)
-    caller = daemon.send(A, caller=daemon.caller("gone"), await_end=False)
-    daemon.run()
-    daemon.registry.tell(ConnectionClosed(caller.connection))
-    daemon.run()
-    park(daemon)
+    waits_on_paper(daemon)
     daemon.stage.room = False
     asked = remove(daemon)
     daemon.run()

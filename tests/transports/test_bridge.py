@@ -9,7 +9,6 @@ import sys
 import termios
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -22,19 +21,6 @@ from transports.hello import UnknownProtocol
 
 INITIALIZE = request(0, "initialize", protocolVersion="2025-11-25")
 INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
-
-
-@pytest.fixture
-def daemon(tmp_path: Path) -> Iterator[FakeDaemon]:
-    with FakeDaemon(tmp_path) as daemon:
-        yield daemon
-
-
-@pytest.fixture
-def client(daemon: FakeDaemon, tmp_path: Path) -> Iterator[Client]:
-    assert Path(daemon.path).is_socket()
-    with Client(tmp_path, env={"SECRET_OF_THE_CLIENT": "kept in memory"}) as client:
-        yield client
 
 
 # --- moving lines ---------------------------------------------------------------------------------------------------
