@@ -34,7 +34,7 @@ from bench.whole.rows import Row, p50, p99, terminal
 from supervisor.loop import LoopThread
 from tests.fakes.agents import FakeAgents, says
 from tests.fakes.daemon import FakeDaemon
-from tests.fakes.memory_journal import MemoryJournal
+from tests.fakes.journal import FakeJournal
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
 BOUND_S = 30.0  # for any one wait; only a hang takes that long
@@ -84,7 +84,7 @@ class Quiet:
                 pass
 
 
-class Forgetful(MemoryJournal):
+class Forgetful(FakeJournal):
     """Keeps nothing, so that what is measured is the actors."""
 
     def commit(self, appends: object) -> list[None]:  # type: ignore[override]  # it refuses nothing
@@ -94,14 +94,14 @@ class Forgetful(MemoryJournal):
 class House(FakeDaemon):
     """The real actors on the threads that they have in a daemon; only disk, agents and wires are missing."""
 
-    def __init__(self, agents: FakeAgents, journal: MemoryJournal | None = None) -> None:
+    def __init__(self, agents: FakeAgents, journal: FakeJournal | None = None) -> None:
         self.wire = Quiet()
         self.loop = LoopThread()
         self.loop.start()
         self.shared = SharedThread(self.loop.loop)
         super().__init__(
             start,
-            journal=journal or MemoryJournal(),
+            journal=journal or FakeJournal(),
             agents=agents,
             outbox=self.wire,  # type: ignore[arg-type]  # what the port asks for, and no more
             clock=LoopClock(self.loop.loop),

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from actors.errors import GreenroomError, InvalidInput, Refusal
-from transports import jsonrpc
+from transports import PROTOCOL, jsonrpc
 from transports.dialect import Client, Dialect
 from transports.framing import LINE, Item
 
-PROTOCOL = 1
 LONGEST_NAME = 200  # characters; it stands in every event that the client has a part in
 LONGEST_PATH = 4_096
 

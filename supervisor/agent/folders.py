@@ -40,6 +40,15 @@ def open_below(folder: int, names: tuple[str, ...], flags: int = FOLDER) -> int:
     return folder
 
 
+def exists_in(folder: int, name: str) -> bool:
+    """A link counts, wherever it leads."""
+    try:
+        os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True
+
+
 def open_up(parent: int, name: str, mode: int) -> None:
     """Give a new folder its rights, and keep its set-group-id bit, which it may have from its parent."""
     descriptor = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)

@@ -12,6 +12,7 @@ from supervisor.dialling import dial
 from supervisor.paths import UnsafePath, locate, private_directory
 from supervisor.umask import own_umask
 from supervisor.version import VERSION
+from transports import PROTOCOL
 from transports.bridge import lean
 from transports.bridge.bridge import Bridge
 from transports.bridge.daemon_link import DaemonLink
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from supervisor.paths import Paths
 
 DIALECT = "mcp"
-PROTOCOL = 1  # of the hello; transports.hello is too expensive to import here
 ENDS = {lean.SIGTERM: "SIGTERM", lean.SIGINT: "SIGINT", lean.SIGHUP: "SIGHUP"}
 LOG_BYTES = 1 << 20  # then a new log begins, and the last one is kept; a connection logs one line
 APPROVAL = ("untrusted", "on-failure", "on-request", "never")

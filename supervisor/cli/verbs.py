@@ -8,6 +8,10 @@ ANY = Arg(
     "conversation", "Ids, unique prefixes, names, @last or @here. Default: all conversations.", "*", "conversation"
 )
 
+APPROVAL = Arg(
+    "approval", "An approval's id or unique prefix, or a conversation with one open approval.", "+", "approval"
+)
+
 JSON = Opt(("--json",), "Print one JSON object.")
 STREAM = Opt(("--json",), "Print JSON lines; each has seq, ts, conversation and type.")
 LISTING = (
@@ -320,14 +324,7 @@ VERBS: tuple[Verb, ...] = (
         "approvals:approve",
         "answer an approval with yes",
         "greenroom approve 3f2a --for conversation",
-        args=(
-            Arg(
-                "approval",
-                "An approval's id or unique prefix, or a conversation with one open approval.",
-                "+",
-                "approval",
-            ),
-        ),
+        args=(APPROVAL,),
         opts=(
             Opt(
                 ("--for",),
@@ -346,14 +343,7 @@ VERBS: tuple[Verb, ...] = (
         "approvals:deny",
         "answer an approval with no",
         "greenroom deny 3f2a --reason 'not on main'",
-        args=(
-            Arg(
-                "approval",
-                "An approval's id or unique prefix, or a conversation with one open approval.",
-                "+",
-                "approval",
-            ),
-        ),
+        args=(APPROVAL,),
         opts=(
             Opt(("--reason",), "The reason; the model reads it.", "TEXT"),
             Opt(("--abort",), "End the turn as well."),

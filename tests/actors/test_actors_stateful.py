@@ -41,7 +41,7 @@ from tests.actors.conftest import Poison
 from tests.fakes.agents import FakeAgents, Script
 from tests.fakes.clock import ManualClock
 from tests.fakes.daemon import SETTINGS, StagedDaemon
-from tests.fakes.memory_journal import MemoryJournal
+from tests.fakes.journal import FakeJournal
 from tests.fakes.outbox import FakeOutbox
 from tests.fakes.stage import Stage
 
@@ -58,7 +58,7 @@ class World:
         self.chance = random.Random(seed)
         self.poison = poison
         self.poison.chokes_on = self._is_bad
-        self.journal = MemoryJournal()
+        self.journal = FakeJournal()
         self.clock = ManualClock()
         self.tally: Counter[str] = Counter()
         self._asked: set[Caller] = set()

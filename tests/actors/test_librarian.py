@@ -13,7 +13,7 @@ from actors.librarian import PAGE_RECORDS, Librarian
 from actors.messages import PageRead
 from actors.records import Append, Head, Page, Record
 from tests.actors.test_journalist import Box, Gone
-from tests.fakes.memory_journal import MemoryJournal
+from tests.fakes.journal import FakeJournal
 from tests.fakes.stage import Stage
 
 A = ConversationId("aaaa-0001")
@@ -24,7 +24,7 @@ class Library:
     """A journal with one conversation of so many records, its checkpoint behind the tenth."""
 
     def __init__(self, records: int) -> None:
-        self.journal, self.stage, self.box = MemoryJournal(), Stage(), Box()
+        self.journal, self.stage, self.box = FakeJournal(), Stage(), Box()
         stored = tuple(Record(seq, 0.0, None, "background_event", b"{}") for seq in range(1, records + 1))
         self.head = Head(A, None, "/", "m", "idle", "", b"{}", b"{}", 10, 0.0, 0.0, records, 1)
         assert self.journal.commit([Append(A, stored, self.head)]) == [None]

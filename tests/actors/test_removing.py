@@ -179,14 +179,19 @@ def test_input_that_waits_in_a_paused_queue_goes_too_and_its_sender_is_told(idle
     assert idle.routing.statistics()["requests"] == 0
 
 
-def test_a_turn_that_waits_on_paper_is_not_deleted_under_its_question(daemon: StagedDaemon) -> None:
-    daemon.agents.script = lambda order: says("done") if order.resume else ((QUESTION,), *says("done"))
+def waits_on_paper(daemon: StagedDaemon) -> None:
+    """Asked a question, then left by its client and parked."""
     daemon.create(A)
     caller = daemon.send(A, caller=daemon.caller("gone"), await_end=False)
     daemon.run()
     daemon.registry.tell(ConnectionClosed(caller.connection))
     daemon.run()
     park(daemon)
+
+
+def test_a_turn_that_waits_on_paper_is_not_deleted_under_its_question(daemon: StagedDaemon) -> None:
+    daemon.agents.script = lambda order: says("done") if order.resume else ((QUESTION,), *says("done"))
+    waits_on_paper(daemon)
     asked = remove(daemon)
     daemon.run()
     assert isinstance(daemon.answer(asked), WrongState)

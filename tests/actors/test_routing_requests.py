@@ -37,7 +37,7 @@ def test_a_cancel_while_the_turn_runs_interrupts_it(idle: StagedDaemon) -> None:
     assert requests(idle) == 0
 
 
-def test_a_cancel_right_behind_its_request_ends_the_turn_before_the_agent_is_told(idle: StagedDaemon) -> None:
+def is_cancelled_before_the_agent_is_told(idle: StagedDaemon) -> None:
     caller = idle.send(A, caller=idle.caller("editor", 1))
     idle.registry.tell(CancelRequest(caller))
     idle.run()
@@ -45,6 +45,10 @@ def test_a_cancel_right_behind_its_request_ends_the_turn_before_the_agent_is_tol
     assert isinstance(result, TurnResult)
     assert result.ending is Ending.INTERRUPTED
     assert idle.agents.ordered(RunAgent) == []
+
+
+def test_a_cancel_right_behind_its_request_ends_the_turn_before_the_agent_is_told(idle: StagedDaemon) -> None:
+    is_cancelled_before_the_agent_is_told(idle)
 
 
 def test_a_cancel_of_what_waits_in_the_queue_withdraws_it_and_leaves_the_turn_alone(idle: StagedDaemon) -> None:
@@ -107,13 +111,7 @@ def test_the_same_id_of_two_connections_is_two_requests(idle: StagedDaemon) -> N
 def test_a_cancel_follows_its_request_into_a_parked_conversation(idle: StagedDaemon) -> None:
     idle.time.advance(601)
     idle.run()
-    caller = idle.send(A, caller=idle.caller("editor", 1))
-    idle.registry.tell(CancelRequest(caller))
-    idle.run()
-    result = idle.answer(caller)
-    assert isinstance(result, TurnResult)
-    assert result.ending is Ending.INTERRUPTED
-    assert idle.agents.ordered(RunAgent) == []
+    is_cancelled_before_the_agent_is_told(idle)
 
 
 def test_a_cancel_of_an_unknown_id_is_nothing(idle: StagedDaemon) -> None:

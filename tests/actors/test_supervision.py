@@ -174,7 +174,8 @@ def test_readers_go_on_without_gap_or_duplicate(running: StagedDaemon) -> None:
     assert slow.ended is None
 
 
-def test_a_reader_whose_page_was_on_its_way_gets_it_from_the_successor(running: StagedDaemon) -> None:
+def is_parked_with_a_history(running: StagedDaemon) -> None:
+    """Longer than what a session keeps in memory."""
     running.agents.end(running.agents.last().turn, Completed())
     running.agents.script = lambda _: says("hello")
     for number in range(30):
@@ -182,6 +183,10 @@ def test_a_reader_whose_page_was_on_its_way_gets_it_from_the_successor(running: 
         running.run()
     running.time.advance(601)
     running.run()
+
+
+def test_a_reader_whose_page_was_on_its_way_gets_it_from_the_successor(running: StagedDaemon) -> None:
+    is_parked_with_a_history(running)
     _, reader = running.attach(A)
     running.stage.run(until=lambda: bool(running.session(A)._reading))
     running.send(A, "poison")
@@ -402,13 +407,7 @@ def test_a_disk_that_reads_at_the_last_try_gives_nobody_up(running: StagedDaemon
 
 
 def test_a_reader_whose_history_can_not_be_read_is_told(running: StagedDaemon) -> None:
-    running.agents.end(running.agents.last().turn, Completed())
-    running.agents.script = lambda _: says("hello")
-    for number in range(30):
-        running.send(A, f"message {number}")
-        running.run()
-    running.time.advance(601)
-    running.run()
+    is_parked_with_a_history(running)
     running.say(A, Inspect())
     running.journal.unreadable = StorageFailed("the disk is gone")
     _, reader = running.attach(A)

@@ -21,7 +21,7 @@ from actors.session import Session, Surroundings
 from actors.settings import BusyPolicy, Settings
 from tests.fakes.agents import FakeAgents
 from tests.fakes.clock import ManualClock
-from tests.fakes.memory_journal import MemoryJournal
+from tests.fakes.journal import FakeJournal
 from tests.fakes.outbox import FakeOutbox, FakeReader
 from tests.fakes.stage import Stage
 
@@ -35,7 +35,7 @@ class FakeDaemon:
         self,
         start: Callable[..., Ref[Any]] = base.start,
         *,
-        journal: MemoryJournal | None = None,
+        journal: FakeJournal | None = None,
         agents: FakeAgents | None = None,
         outbox: FakeOutbox | None = None,
         clock: Clock | None = None,
@@ -44,7 +44,7 @@ class FakeDaemon:
         share: Callable[..., Ref[Any]] | None = None,
         ended: Address[AllEnded] | None = None,
     ) -> None:
-        self.journal = journal or MemoryJournal()
+        self.journal = journal or FakeJournal()
         self.agents = agents or FakeAgents()
         self.outbox = outbox or FakeOutbox()
         self.clock: Clock = clock or ManualClock()
@@ -52,8 +52,7 @@ class FakeDaemon:
         self._share = share or start
         self._limits = limits or Limits()
         self._names = itertools.count(1)
-        self.journal.lives += 1
-        self._life = self.journal.lives
+        self._life = self.journal.open()
         self._requests = itertools.count(1)
         self.librarian = start(Librarian(self.journal))
         self.journalist = start(Journalist(self.journal, self.librarian))
@@ -141,7 +140,7 @@ class StagedDaemon(FakeDaemon):
         self,
         *,
         stage: Stage | None = None,
-        journal: MemoryJournal | None = None,
+        journal: FakeJournal | None = None,
         agents: FakeAgents | None = None,
         outbox: FakeOutbox | None = None,
         clock: ManualClock | None = None,

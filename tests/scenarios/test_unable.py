@@ -7,9 +7,9 @@ import pytest
 
 from tests.scenarios.stage import POLICY_B, Stage
 from tests.scenarios.test_hard_cases import ASK
-from tests.scenarios.test_typed_calls import create, send, stream
+from tests.scenarios.test_shared import streaming
+from tests.scenarios.test_typed_calls import create, send
 from tests.support.control_client import ControlClient
-from tests.support.mcp_client import McpClient
 from tests.support.model_server import ModelServer
 
 PATIENCE_S = 1.0  # of the daemon, with a client that can't be asked
@@ -31,11 +31,6 @@ def resolution(stage: Stage, conversation: str) -> tuple[str, str]:
         control.ask("conversation/attach", conversation=conversation, read_only=True)
         event = control.until("approval_resolved")[-1]["event"]
         return event["decision"], event["reason"]
-
-
-def streaming(client: McpClient, conversation: str) -> None:
-    client.answer(stream(client, conversation))
-    client.notified("notifications/initial_state")
 
 
 def test_when_every_bridge_answers_with_an_error_the_last_one_has_said_no(stage: Stage, work: Path) -> None:

@@ -23,13 +23,37 @@ HELLO = b'{"greenroom":{"protocol":1,"dialect":"echo","client":{"name":"test","c
 WELCOME = {"greenroom": {"protocol": 1, "version": "0.1", "instance": "i"}}
 
 
-class Place:
+class Guests:
+    """Clients of a listener."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._dialled: list[SocketPeer] = []
+
+    def dial(self) -> tuple[SocketPeer, Reading]:
+        peer, reads = dial(self.path)
+        self._dialled.append(peer)
+        return peer, reads
+
+    def enter(self) -> tuple[SocketPeer, Reading]:
+        peer, reads = self.dial()
+        peer.send(HELLO)
+        assert json.loads(reads.line()) == WELCOME
+        return peer, reads
+
+    def leave(self) -> None:
+        for peer in self._dialled:
+            peer.close()
+
+
+class Place(Guests):
     """A listener and everybody behind it."""
 
     def __init__(
         self, loop: LoopThread, path: Path, limits: Limits, hello_s: float = PATIENCE_S, script: Script = echo_all
     ) -> None:
-        self.loop, self.path = loop, path
+        super().__init__(path)
+        self.loop = loop
         self.registry, self.switchboard = Probe(), Switchboard()
         self.made: list[EchoDialect] = []
         self._script = script
@@ -44,8 +68,6 @@ class Place:
         )
         self.listener = Listener(path, self.house, loop.loop, limits)
 
-        self._dialled: list[SocketPeer] = []
-
     def _make(self, client: Any, _: Any) -> EchoDialect:
         self.made.append(EchoDialect(client, self._script))
         return self.made[-1]
@@ -54,22 +76,10 @@ class Place:
         self.loop.call(lambda: self.listener.open(lock_held=lock_held))
 
     def close(self) -> None:
-        for peer in self._dialled:
-            peer.close()
+        self.leave()
         self.loop.call(self.listener.close)
         self.switchboard.dismiss_all("over")
         eventually(lambda: self.listener.clients == 0 and not self.switchboard.clients(), "somebody would not leave")
-
-    def dial(self) -> tuple[SocketPeer, Reading]:
-        peer, reads = dial(self.path)
-        self._dialled.append(peer)
-        return peer, reads
-
-    def enter(self) -> tuple[SocketPeer, Reading]:
-        peer, reads = self.dial()
-        peer.send(HELLO)
-        assert json.loads(reads.line()) == WELCOME
-        return peer, reads
 
 
 def dial(path: Path) -> tuple[SocketPeer, Reading]:

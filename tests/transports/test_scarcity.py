@@ -16,16 +16,16 @@ from structlog.testing import capture_logs
 
 from tests.transports.doors import Reading, SocketPeer
 from tests.transports.house import PATIENCE_S, LoopThread
-from tests.transports.place import HELLO, WELCOME, Place, dial, error_of
+from tests.transports.place import HELLO, WELCOME, Guests, Place, error_of
 from transports.listener import Limits
 
 ROOT = Path(__file__).resolve().parents[2]
 LIMIT = 40
 
 
-class Server:
+class Server(Guests):
     def __init__(self, path: Path) -> None:
-        self.path = path
+        super().__init__(path)
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tests.transports.scarce_server", str(path), str(LIMIT)],
             cwd=ROOT,
@@ -33,25 +33,12 @@ class Server:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
-        self.peers: list[SocketPeer] = []
         assert self.process.stdout is not None
         assert self.process.stdout.readline() == b"ready\n"
 
-    def dial(self) -> tuple[SocketPeer, Reading]:
-        peer, reads = dial(self.path)
-        self.peers.append(peer)
-        return peer, reads
-
-    def enter(self) -> tuple[SocketPeer, Reading]:
-        peer, reads = self.dial()
-        peer.send(HELLO)
-        assert json.loads(reads.line()) == WELCOME
-        return peer, reads
-
     def stop(self) -> str:
         """Its log. It must end well."""
-        for peer in self.peers:
-            peer.close()
+        self.leave()
         _, log = self.process.communicate(timeout=PATIENCE_S)
         assert self.process.returncode == 0, log.decode()
         return log.decode()

@@ -11,9 +11,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from actors.ids import CallId
-from supervisor.agent.backends.model import Build, Deliver, Notify
+from supervisor.agent.backends.model import Notify
 from supervisor.agent.model import stream_events as stream
+from supervisor.agent.model.client import Deliver
 from supervisor.agent.model.request import HistoryItem, ModelRequest, Returned, Said
+from supervisor.agent.model.retry import Build
 
 PACE_S = 0.02
 MAX_COUNT = 10_000

@@ -15,10 +15,10 @@ from actors.orders import RunAgent
 from actors.settings import Decision, Settings
 from supervisor.agent.bounds import DEFAULTS, Bounds
 from supervisor.agent.environments import Around
+from supervisor.agent.model.client import Deliver
 from supervisor.agent.model.errors import BeyondBound
 from supervisor.agent.model.request import HistoryItem, ModelRequest, Part, Said, Text, said
-from supervisor.agent.model.retry import Pause
-from supervisor.agent.model.stream_events import StreamEvent
+from supervisor.agent.model.retry import Build, Pause
 from supervisor.agent.model_events import ModelEvents
 from supervisor.agent.pictures import readable
 from supervisor.agent.prompt_context import BASE_INSTRUCTIONS, Notice, notices
@@ -31,8 +31,6 @@ from supervisor.agent.turn import Turn
 
 TOO_LONG = "the conversation is too long to be sent to a model; fork it at an earlier point, or begin another"
 
-Build = Callable[[], Awaitable[ModelRequest]]
-Deliver = Callable[[Sequence[StreamEvent]], Awaitable[None]]
 Notify = Callable[[Pause], Awaitable[None]]
 
 

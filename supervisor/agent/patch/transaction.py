@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from supervisor.agent.folders import open_root, open_subfolder, open_up
+from supervisor.agent.folders import exists_in, open_root, open_subfolder, open_up
 from supervisor.agent.patch.files import temporary_name
 
 Undo = Callable[[], object]
@@ -114,14 +114,6 @@ def put(folder: int, temporary: str, name: str) -> None:
     except FileExistsError:
         raise
     except OSError:  # a file system without links
-        if _exists(folder, name):
+        if exists_in(folder, name):
             raise FileExistsError from None
         os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
-
-
-def _exists(folder: int, name: str) -> bool:
-    try:
-        os.stat(name, dir_fd=folder, follow_symlinks=False)
-    except FileNotFoundError:
-        return False
-    return True

@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from typing import Literal
 
 from actors.events import ListFilesCommand, ParsedCommand, PlainCommand, ReadCommand, SearchCommand
-from supervisor.agent.safety.quote import quoted_command
+from actors.quoting import quoted_command
 from supervisor.agent.safety.shell import plain_commands
 
 OPTIONS_WITH_VALUE = {

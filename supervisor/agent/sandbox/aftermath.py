@@ -13,6 +13,7 @@ from pathlib import Path
 
 import structlog
 
+from supervisor.agent.folders import exists_in
 from supervisor.agent.repositories import COMMON, GIT, GIT_SET_ASIDE, HEAD, SET_ASIDE, STORES
 from supervisor.agent.sandbox.roots import Root, Roots
 
@@ -45,7 +46,7 @@ def _tried(root: Root, undo: Callable[[], str]) -> Iterator[str]:
 
 def _linked_again(root: Root, target: str) -> str:
     left = ""
-    if _exists(root.folder, GIT):
+    if exists_in(root.folder, GIT):
         with contextlib.suppress(OSError):  # not a link any more
             if os.readlink(GIT, dir_fd=root.folder) == target:
                 return ""
@@ -59,7 +60,7 @@ def _linked_again(root: Root, target: str) -> str:
 
 def _renamed(root: Root) -> str:
     """Rename HEAD of a new repository: git would run the programs that its configuration names."""
-    there = frozenset(name for name in (HEAD, COMMON, *STORES) if _exists(root.folder, name))
+    there = frozenset(name for name in (HEAD, COMMON, *STORES) if exists_in(root.folder, name))
     if HEAD not in there or not (COMMON in there or there.issuperset(STORES)):
         return ""
     free = _free(root.folder, SET_ASIDE)
@@ -73,17 +74,9 @@ def _renamed(root: Root) -> str:
 
 def _free(folder: int, name: str) -> str:
     for one in (name, *(f"{name}.{number}" for number in range(2, NAMES))):
-        if not _exists(folder, one):
+        if not exists_in(folder, one):
             return one
     raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), name)
-
-
-def _exists(folder: int, name: str) -> bool:
-    try:
-        os.stat(name, dir_fd=folder, follow_symlinks=False)
-    except FileNotFoundError:
-        return False
-    return True
 
 
 @contextlib.contextmanager

@@ -6,7 +6,7 @@ from secrets import token_hex
 from typing import Literal
 
 from actors import events as ev
-from actors.ids import ApprovalId
+from actors.ids import ApprovalId, approval_in
 from actors.settings import Decision, Settings
 from supervisor.agent.bounds import DEFAULTS, Bounds
 from supervisor.agent.environments import Around
@@ -46,7 +46,7 @@ class Work:
 
     def new_approval(self) -> ApprovalId:
         """Return a random id that names its conversation, so that an answer finds its way by the id alone."""
-        return ApprovalId(f"{token_hex(6)}@{self.turn.order.conversation}")
+        return approval_in(self.turn.order.conversation, token_hex(6))
 
     async def ask(self, request: ev.ApprovalRequest) -> ApprovalAnswer:
         """Return the answer, which may have been given in an earlier life of the turn."""

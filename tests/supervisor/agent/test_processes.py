@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from actors.ids import TurnId
-from supervisor.agent.processes import Finished, NotStarted, Processes, pipes
+from supervisor.agent.processes import Command, Finished, NotStarted, Processes, pipes
 from supervisor.agent.processes.command import MARKS
 from supervisor.agent.processes.output import Stream
 from supervisor.agent.processes.pipes import CHUNK, PENDING
@@ -339,15 +339,19 @@ def test_a_timeout_leaves_the_background_of_earlier_commands(tmp_path: Path) -> 
     limited(work())
 
 
-def test_an_orphan_without_marks_dies_with_its_turn_though_another_is_open(tmp_path: Path) -> None:
-    token, other, bare = new_token(), TurnId("turn-2"), tmp_path / "bare"
+def leaves_an_orphan_without_marks(folder: Path, token: str) -> Command:
+    bare = folder / "bare"
     hides = f"setsid env -i /bin/sh -c ': > {bare}; /bin/sleep 300; : {token}' >/dev/null 2>&1"
-    hidden = f"{hides} & while [ ! -e {bare} ]; do sleep 0.01; done"
+    return command("sh", "-c", f"{hides} & while [ ! -e {bare} ]; do sleep 0.01; done")
+
+
+def test_an_orphan_without_marks_dies_with_its_turn_though_another_is_open(tmp_path: Path) -> None:
+    token, other = new_token(), TurnId("turn-2")
 
     async def work() -> None:
         async with processes_at(tmp_path) as processes:
             await processes.run(command("true", turn=other), Watched().output)
-            await processes.run(command("sh", "-c", hidden), Watched().output)
+            await processes.run(leaves_an_orphan_without_marks(tmp_path, token), Watched().output)
             await processes.end_turn(other)
             assert alive(token)
             await processes.run(command("true", turn=other), Watched().output)
@@ -394,14 +398,12 @@ def test_false_marks_free_no_orphan_from_its_turn_and_give_it_to_no_other(tmp_pa
 
 def test_an_orphan_without_marks_is_not_left_by_turns_that_end_at_once(tmp_path: Path) -> None:
     """Each turn may look while the other is still open: then the orphan is both's to end, and is left by neither."""
-    token, other, bare = new_token(), TurnId("turn-2"), tmp_path / "bare"
-    hides = f"setsid env -i /bin/sh -c ': > {bare}; /bin/sleep 300; : {token}' >/dev/null 2>&1"
-    hidden = f"{hides} & while [ ! -e {bare} ]; do sleep 0.01; done"
+    token, other = new_token(), TurnId("turn-2")
 
     async def work() -> None:
         async with processes_at(tmp_path) as processes:
             await processes.run(command("true", turn=other), Watched().output)
-            await processes.run(command("sh", "-c", hidden), Watched().output)
+            await processes.run(leaves_an_orphan_without_marks(tmp_path, token), Watched().output)
             await asyncio.gather(processes.end_turn(TURN), processes.end_turn(other))
             assert not alive(token)
 

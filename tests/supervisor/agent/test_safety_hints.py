@@ -3,8 +3,8 @@
 import pytest
 
 from actors.events import ExecCommandBegin
+from actors.quoting import quoted_command
 from supervisor.agent.safety.hints import parsed_command
-from supervisor.agent.safety.quote import quoted_command
 
 HINTS: dict[str, tuple[str, dict[str, str | None]]] = {
     "cat src/main.py": ("Read", {"name": "main.py"}),

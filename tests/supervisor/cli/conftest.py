@@ -1,13 +1,11 @@
 """A daemon for each module of tests, in a home of its own, and nothing of it left afterwards."""
 
 import signal
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from tests.supervisor.cli.place import Place
+from tests.supervisor.cli.place import Place, a_place
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -23,21 +21,13 @@ def ctrl_c_is_heard() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def place() -> Iterator[Place]:
     """A place with a running daemon."""
-    with tempfile.TemporaryDirectory(prefix="gr-cli-", dir="/tmp") as base:  # pytest's own are too long for a socket
-        made = Place(Path(base))
+    with a_place() as made:
         made.run("up")
-        try:
-            yield made
-        finally:
-            made.close()
+        yield made
 
 
 @pytest.fixture
 def quiet() -> Iterator[Place]:
     """A place that has no daemon at first."""
-    with tempfile.TemporaryDirectory(prefix="gr-cli-", dir="/tmp") as base:
-        made = Place(Path(base))
-        try:
-            yield made
-        finally:
-            made.close()
+    with a_place() as made:
+        yield made

@@ -13,9 +13,10 @@ import signal
 import struct
 import subprocess
 import sys
+import tempfile
 import termios
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -230,3 +231,13 @@ def normal(text: str, place: Place) -> str:
     for pattern, instead in _NORMAL:
         text = pattern.sub(instead, text)
     return text
+
+
+@contextlib.contextmanager
+def a_place() -> Iterator[Place]:
+    with tempfile.TemporaryDirectory(prefix="gr-cli-", dir="/tmp") as base:  # pytest's own are too long for a socket
+        made = Place(Path(base))
+        try:
+            yield made
+        finally:
+            made.close()

@@ -14,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors import events as ev
+from actors.settings import ApprovalPolicy, SandboxMode
 from actors.visible import unseen
-from supervisor.cli import words
+from supervisor.cli import mcp, verbs, words
 from supervisor.cli.approval_text import asks
 from supervisor.cli.arguments import pairs, parse, seconds
 from supervisor.cli.client import Refused
@@ -33,6 +34,7 @@ from supervisor.cli.terminal import Paint
 from supervisor.cli.verbs import VERBS, find, shown
 from supervisor.cli.written import json_text
 from tests.supervisor.cli.emulator import Emulator
+from transports.dialects.mcp import tools
 
 BUSY = Scene(running=True)
 ASKED = Scene(running=True, approval="q")
@@ -546,3 +548,9 @@ def test_a_word_of_any_length_is_cut_and_broken_in_linear_time(wide: list[int]) 
 def test_the_command_line_knows_the_types_that_it_does_not_import() -> None:
     assert TERMINAL == ev.TERMINAL
     assert {one for one in map(ev.type_of, ev.EVENTS) if asks({"type": one})} == ev.APPROVAL_REQUESTS
+
+
+def test_the_policies_that_a_door_offers_are_those_that_there_are() -> None:
+    policies, modes = list(ApprovalPolicy), list(SandboxMode)
+    assert list(verbs.APPROVALS) == list(mcp.APPROVAL) == tools.APPROVALS == policies
+    assert list(verbs.SANDBOXES) == list(mcp.SANDBOX) == tools.SANDBOXES == modes

@@ -9,34 +9,19 @@ import sys
 import termios
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from actors.errors import ActorGone, GreenroomError, NotAllowed, Overloaded
-from supervisor.cli import mcp
 from tests.support.bridge import Client, FakeDaemon, Talk, answer, encoded, request, wait_until
 from tests.support.standstill import standing_still
-from transports import hello, jsonrpc
+from transports import jsonrpc
 from transports.bridge import messages
 from transports.hello import UnknownProtocol
 
 INITIALIZE = request(0, "initialize", protocolVersion="2025-11-25")
 INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
-
-
-@pytest.fixture
-def daemon(tmp_path: Path) -> Iterator[FakeDaemon]:
-    with FakeDaemon(tmp_path) as daemon:
-        yield daemon
-
-
-@pytest.fixture
-def client(daemon: FakeDaemon, tmp_path: Path) -> Iterator[Client]:
-    assert Path(daemon.path).is_socket()
-    with Client(tmp_path, env={"SECRET_OF_THE_CLIENT": "kept in memory"}) as client:
-        yield client
 
 
 # --- moving lines ---------------------------------------------------------------------------------------------------
@@ -407,5 +392,4 @@ def test_what_is_open_is_answered_before_a_signal_ends_it(daemon: FakeDaemon, cl
 
 
 def test_what_the_bridge_repeats_because_it_can_not_afford_the_import_is_the_same() -> None:
-    assert mcp.PROTOCOL == hello.PROTOCOL
     assert ActorGone.jsonrpc == messages.GONE

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,19 +17,6 @@ from tests.support.bridge import BRIDGE, NO_DAEMON, Client, FakeDaemon, answer, 
 
 LIMIT_S = 1.5  # a second, and what a busy machine adds
 HANGS = "import time; time.sleep(30)"
-
-
-@pytest.fixture
-def daemon(tmp_path: Path) -> Iterator[FakeDaemon]:
-    with FakeDaemon(tmp_path) as daemon:
-        yield daemon
-
-
-@pytest.fixture
-def client(daemon: FakeDaemon, tmp_path: Path) -> Iterator[Client]:
-    assert Path(daemon.path).is_socket()
-    with Client(tmp_path) as client:
-        yield client
 
 
 def test_it_leaves_at_once_when_nothing_is_under_way(daemon: FakeDaemon, client: Client) -> None:

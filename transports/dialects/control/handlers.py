@@ -29,7 +29,7 @@ from transports.dialects.control.results import envelope, pending_of, row, shown
 from transports.dialects.control.schema import api_schema
 from transports.dialects.control.subscriptions import ControlCall
 from transports.dialects.control.text import Raw
-from transports.dialects.kit.identifiers import conversation_of
+from transports.dialects.kit.identifiers import approval_place
 from transports.dialects.kit.script import (
     Script,
     answer,
@@ -274,7 +274,7 @@ def list_approvals(_: ControlCall, given: p.ListApprovals) -> Script[r.Plain]:
 
 def answer_approval(call: ControlCall, given: p.AnswerApproval) -> Script[Answered]:
     decided = m.AnswerApproval(ApprovalId(given.approval), given.decision, call.client.label, given.reason)
-    return (yield from command(conversation_of(given.approval), decided))
+    return (yield from command(approval_place(given.approval), decided))
 
 
 def cancel(call: ControlCall, given: p.Cancel) -> Script[r.Plain]:

@@ -24,6 +24,7 @@ from actors.ids import ConversationId, TurnId
 from actors.records import Head, Record
 from transports import jsonrpc
 from transports.dialects.control.text import quoted
+from transports.heads import described
 from transports.jsonrpc import JsonObject
 from transports.requests import Exported, HistoryRead, NewsRead, Plain, SettingsMade, Stored
 
@@ -146,13 +147,7 @@ def _(answer: Plain) -> JsonObject:
 def row(head: Head) -> JsonObject:
     return {
         "conversation": head.conversation,
-        "name": head.name,
-        "state": head.state,
-        "cwd": head.cwd,
-        "model": head.model,
-        "preview": head.preview,
-        "created": head.created,
-        "updated": head.updated,
+        **described(head),
         "seq": head.last_seq,
         "tokens": head.tokens,
         "archived": head.archived,

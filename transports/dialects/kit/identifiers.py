@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import AfterValidator
 
 from actors.errors import UnknownApproval
-from actors.ids import ConversationId
+from actors.ids import ConversationId, conversation_of
 
 PREFIX = "greenroom://conversation/"
 EVENTS = "/events"
@@ -59,10 +59,9 @@ def named_by(uri: str) -> tuple[ConversationId, bool] | None:
     return (conversation, rest.endswith(EVENTS)) if rest != uri else None
 
 
-def conversation_of(approval: str) -> ConversationId:
-    """An approval's id names its conversation, so it is found by whoever has it. Raises UnknownApproval."""
-    _, _, conversation = approval.partition("@")
-    try:
-        return ConversationId(str(UUID(conversation)))
-    except ValueError:
-        raise UnknownApproval(f"no approval {approval}") from None
+def approval_place(approval: str) -> ConversationId:
+    """The conversation of an approval, which its id names. Raises UnknownApproval."""
+    conversation = conversation_of(approval)
+    if conversation is None:
+        raise UnknownApproval(f"no approval {approval}")
+    return conversation

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from actors.events import ApplyPatchApprovalRequest, ApprovalRequest, ExecApprovalRequest
 from actors.ids import ConversationId
+from actors.quoting import quoted_command
 from actors.settings import Decision
 from actors.visible import misread
 from transports import question
 from transports.jsonrpc import JsonObject
-from transports.quoting import quoted_command
 
 LINES_SHOWN = 200  # of a command or a patch, in the message; the middle of more is left out, and that is said
 SENTENCE_LENGTH = 200  # of a command that is read within a sentence; a longer one has lines of its own

@@ -2,14 +2,25 @@
 
 from actors import events as ev
 from actors.answers import Ending
+from actors.ids import Caller
 from actors.settings import BusyPolicy
 from tests.supervisor.agent.turns.requests import check_well_formed, talk
-from tests.support.house import House
+from tests.support.house import House, Talk
 from tests.support.model_server import ModelServer
 
 
 def said_by_user(server: ModelServer, number: int) -> list[str]:
     return [line[1] for line in talk(server, number) if line[0] == "user"]
+
+
+def held_and_steered(conversation: Talk, server: ModelServer) -> Caller:
+    """Its first message, into whose answer another came."""
+    first = conversation.start("hold here; say one")
+    server.wait_held("here")
+    conversation.start("say steered")
+    conversation.wait(ev.InputQueued)
+    server.open("here")
+    return first
 
 
 def test_input_joins_the_turn_before_its_next_request_exactly_once(either: House, server: ModelServer) -> None:
@@ -29,11 +40,7 @@ def test_input_joins_the_turn_before_its_next_request_exactly_once(either: House
 
 def test_input_during_the_last_response_extends_the_turn_by_one_request(either: House, server: ModelServer) -> None:
     conversation = either.talk()
-    first = conversation.start("hold here; say one")
-    server.wait_held("here")
-    conversation.start("say steered")
-    conversation.wait(ev.InputQueued)
-    server.open("here")
+    first = held_and_steered(conversation, server)
     assert conversation.result(first).message == "steered"
     assert talk(server) == [
         ("user", "hold here; say one"),
@@ -69,11 +76,7 @@ def test_input_during_a_retry_pause_joins_the_next_round_and_not_twice(either: H
 
 def test_steering_is_in_the_history_once_after_a_restart(either: House, server: ModelServer) -> None:
     conversation = either.talk()
-    first = conversation.start("hold here; say one")
-    server.wait_held("here")
-    conversation.start("say steered")
-    conversation.wait(ev.InputQueued)
-    server.open("here")
+    first = held_and_steered(conversation, server)
     conversation.result(first)
     live = talk(server)
     either.restart()

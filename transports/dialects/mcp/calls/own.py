@@ -4,13 +4,14 @@ from actors.ids import ApprovalId, ConversationId
 from actors.messages import AnswerApproval, Interrupt
 from actors.records import Head
 from actors.registry_messages import ListConversations
-from transports.dialects.kit.identifiers import conversation_id, conversation_of
+from transports.dialects.kit.identifiers import approval_place, conversation_id
 from transports.dialects.kit.paging import page_of
 from transports.dialects.kit.script import Script, ask, command, conversation_named, look_up
 from transports.dialects.mcp import arguments as a
 from transports.dialects.mcp.calls.results import payload, text
 from transports.dialects.mcp.state import McpCall
 from transports.dialects.mcp.transcript import as_markdown
+from transports.heads import described
 from transports.jsonrpc import JsonObject
 from transports.requests import ReadHistory
 
@@ -46,7 +47,7 @@ def read_conversation(_: McpCall, wanted: a.ReadConversation) -> Script[JsonObje
 def answer_approval(call: McpCall, wanted: a.AnswerApproval) -> Script[JsonObject]:
     approval = ApprovalId(wanted.approval_id)
     decided = AnswerApproval(approval, wanted.decision, call.client.label, wanted.reason)
-    answered = yield from command(conversation_of(approval), decided)
+    answered = yield from command(approval_place(approval), decided)
     return payload({"approvalId": answered.approval, "decision": answered.decision.value})
 
 
@@ -60,11 +61,5 @@ def _meant(reference: str) -> Script[ConversationId]:
 def row(head: Head) -> JsonObject:
     return {
         "threadId": head.conversation,
-        "name": head.name,
-        "state": head.state,
-        "cwd": head.cwd,
-        "model": head.model,
-        "preview": head.preview,
-        "created": head.created,
-        "updated": head.updated,
+        **described(head),
     }
