@@ -13,6 +13,7 @@ from supervisor.config import reference as configuration
 from supervisor.reference.control import control_page
 from supervisor.reference.events import events_page
 from supervisor.reference.mcp import mcp_page
+from supervisor.reference.python import answers_module, events_module
 from transports.dialects.control.schema import schema_text as control_schema
 from transports.dialects.control.schema import with_errors
 
@@ -26,6 +27,8 @@ WRITERS: Mapping[str, Callable[[str], str]] = {
     "reference/control-api.md": lambda _: control_page(),
     "reference/events.md": lambda _: events_page(),
     "reference/mcp.md": lambda _: mcp_page(),
+    "../greenroom/answers.py": lambda _: answers_module(),
+    "../greenroom/events.py": lambda _: events_module(),
 }
 
 

@@ -12,7 +12,7 @@ from supervisor.reference.__main__ import WRITERS, main
 from supervisor.reference.control import control_page
 from supervisor.reference.events import events_page
 from supervisor.reference.mcp import mcp_page
-from tests.docs.pages import DOCS
+from tests.docs.pages import DOCS, ROOT
 from transports.dialects.control.methods import METHODS
 from transports.dialects.mcp import tools
 
@@ -28,6 +28,7 @@ def test_what_is_out_of_date_or_missing_is_told_and_written_anew(
 ) -> None:
     docs = tmp_path / "docs"
     shutil.copytree(DOCS, docs)
+    shutil.copytree(ROOT / "greenroom", tmp_path / "greenroom")
     for name in WRITERS:
         file = docs / name
         file.write_text(file.read_text(encoding="utf-8").replace("-310", "-313") + "x", encoding="utf-8")
