@@ -53,15 +53,16 @@ _WHERE = {
 }
 
 
-def __getattr__(name: str) -> object:
-    from importlib import import_module
+if not TYPE_CHECKING:  # a checker is to know the names above, and no other
 
-    for module, names in _WHERE.items():
-        if name == module or name in names:
-            loaded = import_module(f"greenroom.{module}")
-            return loaded if name == module else getattr(loaded, name)
-    raise AttributeError(f"module 'greenroom' has no attribute {name!r}")
+    def __getattr__(name: str) -> object:
+        from importlib import import_module
 
+        for module, names in _WHERE.items():
+            if name == module or name in names:
+                loaded = import_module(f"greenroom.{module}")
+                return loaded if name == module else getattr(loaded, name)
+        raise AttributeError(f"module 'greenroom' has no attribute {name!r}")
 
-def __dir__() -> list[str]:
-    return __all__
+    def __dir__() -> list[str]:
+        return __all__

@@ -13,7 +13,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, assert_n
 from greenroom import scripts
 from greenroom.connection import LOST, Connection
 from greenroom.daemon import AGAIN_S, RECONNECT_S, dialler
-from greenroom.errors import ConnectionLost, DaemonDown, GreenroomError, TimedOut
+from greenroom.errors import ClientClosed, ConnectionLost, DaemonDown, GreenroomError, TimedOut
 from greenroom.exchange import Ended, Errand, Exchange, advance, result_of
 from greenroom.following import Asked, Attached, Followed, Happened, Happenings, History
 from greenroom.record import Event
@@ -148,7 +148,7 @@ class AsyncClient:
     async def _connected(self, *, again: bool = False) -> "_Link":
         async with self._dialling:
             if self._closed:
-                raise ConnectionLost("this client is closed")
+                raise ClientClosed("this client is closed")
             if self._link is None or self._link.lost:
                 loop = asyncio.get_running_loop()
                 self._link = await self._dialled(loop.time() + (self._reconnect_s if again else 0.0))
@@ -161,9 +161,9 @@ class AsyncClient:
             dialling = loop.run_in_executor(None, self._dialler.dial, link)  # it may have to start a daemon
             try:
                 connection = await asyncio.shield(dialling)
-            except DaemonDown:
+            except DaemonDown as error:
                 if loop.time() > deadline:
-                    raise
+                    raise DaemonDown(error.message) from error
                 await asyncio.sleep(AGAIN_S)
             except asyncio.CancelledError:
                 dialling.add_done_callback(_hang_up)

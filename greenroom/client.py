@@ -13,7 +13,7 @@ from typing import Concatenate, Generic, ParamSpec, Self, TypeVar, assert_never,
 from greenroom import scripts
 from greenroom.connection import LOST, Connection
 from greenroom.daemon import AGAIN_S, RECONNECT_S, dialler
-from greenroom.errors import ConnectionLost, DaemonDown, GreenroomError, TimedOut
+from greenroom.errors import ClientClosed, ConnectionLost, DaemonDown, GreenroomError, TimedOut
 from greenroom.exchange import Ended, Errand, Exchange, advance, result_of
 from greenroom.following import Asked, Attached, Followed, Happened, Happenings, History
 from greenroom.record import Event
@@ -148,7 +148,7 @@ class Client:
     def _connected(self, *, again: bool = False) -> "_Line":
         with self._changed:  # one dials for all
             if self._closed:
-                raise ConnectionLost("this client is closed")
+                raise ClientClosed("this client is closed")
             if self._line is None or self._line.lost:
                 self._line = self._dialled(time.monotonic() + (self._reconnect_s if again else 0.0))
             return self._line
@@ -158,9 +158,9 @@ class Client:
             line = _Line()
             try:
                 line.connection = self._dialler.dial(line)
-            except DaemonDown:
+            except DaemonDown as error:
                 if time.monotonic() > deadline:
-                    raise
+                    raise DaemonDown(error.message) from error
                 time.sleep(AGAIN_S)
             else:
                 return line
@@ -206,9 +206,12 @@ class Client:
                         _look_at(deadline, "the daemon does not read requests")
                         with self._changed:
                             self._read_once(line, time.monotonic() + ROUND_S)
+            except ConnectionLost:
+                self._lose(line)
+                raise
             finally:
                 if 0 < len(left) < len(data):
-                    line.connection.close()  # in the middle of a line nothing else can be said
+                    self._lose(line)  # in the middle of a line nothing else can be said
 
     def _read_until(self, line: "_Line", done: Callable[[], bool], deadline: float | None) -> None:
         with self._changed:
@@ -229,15 +232,21 @@ class Client:
         try:
             data = line.connection.read(deadline)
         except ConnectionLost:
-            line.connection.close()
+            pass
         finally:
             self._changed.acquire()
             self._reading = False
             self._changed.notify_all()
         if data is None:
-            line.lose()
+            self._lose(line)
         else:
             line.feed(data)
+
+    def _lose(self, line: "_Line") -> None:
+        with self._changed:
+            line.connection.close()
+            line.lose()
+            self._changed.notify_all()
 
 
 class _Line(Exchange):

@@ -7,6 +7,7 @@
     ├── Unreachable                 it may be there, and the way to its socket is barred
     ├── StartFailed                 a daemon was started and did not come up
     ├── OtherVersion                the daemon that runs is of another version
+    ├── ClientClosed                the client was closed by this program
     └── TimedOut                    a wait of the client ran out; the daemon goes on with the request
 
 Standard library only.
@@ -44,6 +45,7 @@ __all__ = (
     "AmbiguousConversation",
     "Busy",
     "Cancelled",
+    "ClientClosed",
     "ConfigError",
     "ConnectionLost",
     "DaemonDown",
@@ -92,6 +94,10 @@ class StartFailed(GreenroomError):
 
 class OtherVersion(GreenroomError):
     code = "unknown_protocol"
+
+
+class ClientClosed(GreenroomError):
+    code = "client_closed"
 
 
 class TimedOut(GreenroomError):
