@@ -5,19 +5,27 @@ asks.
 """
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial, wraps
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, assert_never, cast
 
 from greenroom import scripts
-from greenroom.connection import LOST, Connection
+from greenroom.connection import LOST, DaemonConnection
 from greenroom.daemon import AGAIN_S, RECONNECT_S, dialler
 from greenroom.errors import ClientClosed, ConnectionLost, DaemonDown, GreenroomError, TimedOut
-from greenroom.exchange import Ended, Errand, Exchange, advance, result_of
-from greenroom.following import Asked, Attached, Followed, Happened, Happenings, History
+from greenroom.exchange import Exchange, ScriptEnded, ScriptRun, advance, result_of
+from greenroom.following import (
+    ConversationReader,
+    EverythingReader,
+    Happened,
+    Happenings,
+    HistoryReader,
+    QuestionReader,
+)
 from greenroom.record import Event
-from greenroom.scripts import Call, Next, Question, Request, Script, Within, event_of
+from greenroom.scripts import ApiCall, NextNotification, Question, Request, Script, TimeLimit, event_of
 from greenroom.wire import Json
 
 P = ParamSpec("P")
@@ -95,66 +103,67 @@ class AsyncClient:
         self, conversation: str, *, after: int | None = 0, read_only: bool = False
     ) -> "AsyncEvents[Event, int | None]":
         """Everything after an event (None: after the last one), then what happens, for ever."""
-        reader = Attached(conversation, after, read_only=read_only)
+        reader = ConversationReader(conversation, after, read_only=read_only)
         return AsyncEvents(self, reader.events(), lambda: reader.cursor)
 
     def follow(self, *, after: Mapping[str, int] | None = None) -> "AsyncEvents[Event, Mapping[str, int]]":
         """What is stored in all conversations, for ever; with `after`, from there on. In order within each."""
-        reader = Followed(after)
+        reader = EverythingReader(after)
         return AsyncEvents(self, reader.events(), lambda: dict(reader.cursor))
 
     def questions(self) -> "AsyncEvents[Question, None]":
         """Each question that waits for an answer, for ever: those that are open, then new ones."""
-        return AsyncEvents(self, Asked().events(), lambda: None)
+        return AsyncEvents(self, QuestionReader().events(), lambda: None)
 
     def history(self, conversation: str, *, after: int = 0) -> "AsyncEvents[Event, int]":
         """What is stored of a conversation, to its end."""
-        reader = History(conversation, after)
+        reader = HistoryReader(conversation, after)
         return AsyncEvents(self, reader.events(), lambda: reader.cursor)
 
     # --- carrying out -----------------------------------------------------------------------------------------------
 
     async def _carry_out(self, script: Script[T]) -> T:
-        errand = Errand[_Link]()
+        running = ScriptRun[_Link]()
         try:
             request = advance(script)
             while True:
-                request = await self._proceed(errand, script, request)
-        except Ended as end:
+                request = await self._proceed(running, script, request)
+        except ScriptEnded as end:
             return cast("T", end.result)
         finally:
-            errand.end()
+            running.end()
+            self._say_goodbye()
 
-    async def _proceed(self, errand: "Errand[_Link]", script: Generator[S, Json, object], request: Request) -> S:
+    async def _proceed(self, running: "ScriptRun[_Link]", script: Generator[S, Json, object], request: Request) -> S:
         """What the script yields next."""
         try:
-            answer: Json | GreenroomError = await self._perform(errand, request)
+            answer: Json | GreenroomError = await self._perform(running, request)
         except GreenroomError as error:
             answer = error
         return advance(script, answer)
 
-    async def _perform(self, errand: "Errand[_Link]", request: Request) -> Json:
+    async def _perform(self, running: "ScriptRun[_Link]", request: Request) -> Json:
         match request:
-            case Within(limit_s):
-                return errand.limit(limit_s)
-            case Next(subscription):
-                return await self._next(errand.exchange, subscription, errand.deadline)
-            case Call():
-                link = await self._connected(again=request.again)
-                return errand.began(link, await self._ask(link, request, errand.until(request.wait_s)))
+            case TimeLimit(limit_s):
+                return running.limit(limit_s)
+            case NextNotification(subscription):
+                return await self._next(running.exchange, subscription, running.deadline)
+            case ApiCall():
+                link = await self._connected(running.until(self._reconnect_s if request.again else 0.0))
+                return running.began(link, await self._ask(link, request, running.until(request.wait_s)))
             case _:
                 assert_never(request)
 
-    async def _connected(self, *, again: bool = False) -> "_Link":
+    async def _connected(self, deadline: float | None = 0.0) -> "_Link":
+        """Dials if need be, until the deadline and at least once."""
         async with self._dialling:
             if self._closed:
                 raise ClientClosed("this client is closed")
             if self._link is None or self._link.lost:
-                loop = asyncio.get_running_loop()
-                self._link = await self._dialled(loop.time() + (self._reconnect_s if again else 0.0))
+                self._link = await self._dialled(deadline)
             return self._link
 
-    async def _dialled(self, deadline: float) -> "_Link":
+    async def _dialled(self, deadline: float | None) -> "_Link":
         loop = asyncio.get_running_loop()
         while True:
             link = _Link()
@@ -162,7 +171,7 @@ class AsyncClient:
             try:
                 connection = await asyncio.shield(dialling)
             except DaemonDown as error:
-                if loop.time() > deadline:
+                if deadline is not None and time.monotonic() > deadline:
                     raise DaemonDown(error.message) from error
                 await asyncio.sleep(AGAIN_S)
             except asyncio.CancelledError:
@@ -176,7 +185,7 @@ class AsyncClient:
                     raise
                 return link
 
-    async def _ask(self, link: "_Link", request: Call, deadline: float | None) -> Json:
+    async def _ask(self, link: "_Link", request: ApiCall, deadline: float | None) -> Json:
         answer = link.expect()
         number, data = link.request(request.method, request.params, lambda message: link.settle(answer, message))
         link.transport.write(link.goodbyes() + data)
@@ -196,7 +205,7 @@ class AsyncClient:
 
     def _say_goodbye(self) -> None:
         if self._link is not None and not self._link.lost:
-            self._link.transport.write(self._link.goodbyes())
+            self._link.say_goodbye()
 
 
 class _Link(Exchange, asyncio.Protocol):
@@ -238,8 +247,13 @@ class _Link(Exchange, asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self.feed(data)
+        self.say_goodbye()
         if self.held > HELD and not self._waiting:
             self.transport.pause_reading()
+
+    def say_goodbye(self) -> None:
+        if goodbyes := self.goodbyes():
+            self.transport.write(goodbyes)
 
     def connection_lost(self, _: Exception | None) -> None:
         self.lose()
@@ -262,7 +276,7 @@ class AsyncEvents(AsyncIterator[E], Generic[E, C]):
         self._client = client
         self._events = events
         self._cursor = cursor
-        self._errand = Errand[_Link]()
+        self._running = ScriptRun[_Link]()
         self._step: Request | Happened | None = None  # what the reader has yielded and was not given an answer for
 
     @property
@@ -277,14 +291,14 @@ class AsyncEvents(AsyncIterator[E], Generic[E, C]):
                     self._step = None
                     return cast("E", event_of(step.envelope))
                 self._step = step  # if we are cancelled, it is asked again
-                self._step = await self._client._proceed(self._errand, self._events, step)  # noqa: SLF001  # its other half
-        except Ended:
+                self._step = await self._client._proceed(self._running, self._events, step)  # noqa: SLF001  # its other half
+        except ScriptEnded:
             raise StopAsyncIteration from None
 
     async def close(self) -> None:
         self._step = None
         self._events.close()
-        self._errand.end()
+        self._running.end()
         self._client._say_goodbye()  # noqa: SLF001  # its other half
 
     async def __aenter__(self) -> Self:
@@ -294,7 +308,7 @@ class AsyncEvents(AsyncIterator[E], Generic[E, C]):
         await self.close()
 
     def __del__(self) -> None:
-        self._errand.end()  # told with the next request: a collector may come at any moment
+        self._running.end()  # told with the next request: a collector may come at any moment
 
 
 @asynccontextmanager
@@ -310,7 +324,7 @@ def _itself(link: _Link) -> _Link:
     return link
 
 
-def _hang_up(dialling: asyncio.Future[Connection]) -> None:
+def _hang_up(dialling: asyncio.Future[DaemonConnection]) -> None:
     """Somebody who was cancelled does not want the connection any more."""
     if not dialling.cancelled() and dialling.exception() is None:
         dialling.result().close()

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypedDict
 
 from greenroom.events import ApplyPatchApprovalRequest, ExecApprovalRequest, Settings
-from greenroom.record import Record
+from greenroom.record import FromJson
 
 Condition = Literal["starting", "idle", "running", "waiting", "interrupting", "parked", "failed", "archived"]
 
@@ -20,7 +20,7 @@ class Reader(TypedDict):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Created(Record):
+class Created(FromJson):
     conversation: str  # Its id.
     settings: Settings  # How it is run.
     notice: str | None  # One line for a person: which model was chosen, and how to choose another.
@@ -28,7 +28,7 @@ class Created(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row(Record):
+class Row(FromJson):
     conversation: str  # Its id.
     name: str | None  # Its name.
     state: Condition  # Its state.
@@ -43,7 +43,7 @@ class Row(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Conversation(Record):
+class Conversation(FromJson):
     conversation: str  # Its id.
     state: Condition  # Its state.
     name: str | None  # Its name.
@@ -62,7 +62,7 @@ class Conversation(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Taken(Record):
+class Taken(FromJson):
     """Without `wait`: the input is stored."""
 
     input: str  # Its id.
@@ -73,7 +73,7 @@ class Taken(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TurnOver(Record):
+class TurnOver(FromJson):
     """With `wait`: the turn that took the input has ended."""
 
     turn: str  # Which turn.
@@ -83,14 +83,14 @@ class TurnOver(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stopped(Record):
+class Stopped(FromJson):
     turn: str | None  # The turn that was stopped; null if nothing ran.
     ending: Ending | None  # How it ended.
     queued: int  # How many inputs wait, paused until the next message.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Status(Record):
+class Status(FromJson):
     """Further members tell of the daemon's inside; they may change."""
 
     pid: int  # The daemon's process.

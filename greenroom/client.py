@@ -11,13 +11,20 @@ from functools import wraps
 from typing import Concatenate, Generic, ParamSpec, Self, TypeVar, assert_never, cast
 
 from greenroom import scripts
-from greenroom.connection import LOST, Connection
+from greenroom.connection import LOST, DaemonConnection
 from greenroom.daemon import AGAIN_S, RECONNECT_S, dialler
 from greenroom.errors import ClientClosed, ConnectionLost, DaemonDown, GreenroomError, TimedOut
-from greenroom.exchange import Ended, Errand, Exchange, advance, result_of
-from greenroom.following import Asked, Attached, Followed, Happened, Happenings, History
+from greenroom.exchange import Exchange, ScriptEnded, ScriptRun, advance, result_of
+from greenroom.following import (
+    ConversationReader,
+    EverythingReader,
+    Happened,
+    Happenings,
+    HistoryReader,
+    QuestionReader,
+)
 from greenroom.record import Event
-from greenroom.scripts import Call, Next, Question, Request, Script, Within, event_of
+from greenroom.scripts import ApiCall, NextNotification, Question, Request, Script, TimeLimit, event_of
 from greenroom.wire import Json
 
 P = ParamSpec("P")
@@ -57,14 +64,14 @@ class Client:
         self._changed = threading.Condition()  # guards what follows; notified when something came
         self._reading = False  # a thread reads the socket
         self._closed = False
-        self._line: _Line | None = None
+        self._link: _Link | None = None
         self._connected()
 
     def close(self) -> None:
         with self._changed:
             self._closed = True
-            if self._line is not None:
-                self._line.connection.close()
+            if self._link is not None:
+                self._link.connection.close()
             self._changed.notify_all()
 
     def __enter__(self) -> Self:
@@ -95,133 +102,134 @@ class Client:
         self, conversation: str, *, after: int | None = 0, read_only: bool = False
     ) -> "Events[Event, int | None]":
         """Everything after an event (None: after the last one), then what happens, for ever."""
-        reader = Attached(conversation, after, read_only=read_only)
+        reader = ConversationReader(conversation, after, read_only=read_only)
         return Events(self, reader.events(), lambda: reader.cursor)
 
     def follow(self, *, after: Mapping[str, int] | None = None) -> "Events[Event, Mapping[str, int]]":
         """What is stored in all conversations, for ever; with `after`, from there on. In order within each."""
-        reader = Followed(after)
+        reader = EverythingReader(after)
         return Events(self, reader.events(), lambda: dict(reader.cursor))
 
     def questions(self) -> "Events[Question, None]":
         """Each question that waits for an answer, for ever: those that are open, then new ones."""
-        return Events(self, Asked().events(), lambda: None)
+        return Events(self, QuestionReader().events(), lambda: None)
 
     def history(self, conversation: str, *, after: int = 0) -> "Events[Event, int]":
         """What is stored of a conversation, to its end."""
-        reader = History(conversation, after)
+        reader = HistoryReader(conversation, after)
         return Events(self, reader.events(), lambda: reader.cursor)
 
     # --- carrying out -----------------------------------------------------------------------------------------------
 
     def _carry_out(self, script: Script[T]) -> T:
-        errand = Errand[_Line]()
+        running = ScriptRun[_Link]()
         try:
             request = advance(script)
             while True:
-                request = self._proceed(errand, script, request)
-        except Ended as end:
+                request = self._proceed(running, script, request)
+        except ScriptEnded as end:
             return cast("T", end.result)
         finally:
-            errand.end()
+            running.end()
 
-    def _proceed(self, errand: "Errand[_Line]", script: Generator[S, Json, object], request: Request) -> S:
+    def _proceed(self, running: "ScriptRun[_Link]", script: Generator[S, Json, object], request: Request) -> S:
         """What the script yields next."""
         try:
-            answer: Json | GreenroomError = self._perform(errand, request)
+            answer: Json | GreenroomError = self._perform(running, request)
         except GreenroomError as error:
             answer = error
         return advance(script, answer)
 
-    def _perform(self, errand: "Errand[_Line]", request: Request) -> Json:
+    def _perform(self, running: "ScriptRun[_Link]", request: Request) -> Json:
         match request:
-            case Within(limit_s):
-                return errand.limit(limit_s)
-            case Next(subscription):
-                return self._next(errand.exchange, subscription, errand.deadline)
-            case Call():
-                line = self._connected(again=request.again)
-                return errand.began(line, self._ask(line, request, errand.until(request.wait_s)))
+            case TimeLimit(limit_s):
+                return running.limit(limit_s)
+            case NextNotification(subscription):
+                return self._next(running.exchange, subscription, running.deadline)
+            case ApiCall():
+                link = self._connected(running.until(self._reconnect_s if request.again else 0.0))
+                return running.began(link, self._ask(link, request, running.until(request.wait_s)))
             case _:
                 assert_never(request)
 
-    def _connected(self, *, again: bool = False) -> "_Line":
+    def _connected(self, deadline: float | None = 0.0) -> "_Link":
+        """Dials if need be, until the deadline and at least once."""
         with self._changed:  # one dials for all
             if self._closed:
                 raise ClientClosed("this client is closed")
-            if self._line is None or self._line.lost:
-                self._line = self._dialled(time.monotonic() + (self._reconnect_s if again else 0.0))
-            return self._line
+            if self._link is None or self._link.lost:
+                self._link = self._dialled(deadline)
+            return self._link
 
-    def _dialled(self, deadline: float) -> "_Line":
+    def _dialled(self, deadline: float | None) -> "_Link":
         while True:
-            line = _Line()
+            link = _Link()
             try:
-                line.connection = self._dialler.dial(line)
+                link.connection = self._dialler.dial(link)
             except DaemonDown as error:
-                if time.monotonic() > deadline:
+                if deadline is not None and time.monotonic() > deadline:
                     raise DaemonDown(error.message) from error
                 time.sleep(AGAIN_S)
             else:
-                return line
+                return link
 
-    def _ask(self, line: "_Line", request: Call, deadline: float | None) -> Json:
+    def _ask(self, link: "_Link", request: ApiCall, deadline: float | None) -> Json:
         answers: list[Json] = []
         with self._changed:
-            goodbyes = line.goodbyes()
-            number, data = line.request(request.method, request.params, answers.append)
+            goodbyes = link.goodbyes()
+            number, data = link.request(request.method, request.params, answers.append)
         try:
-            self._write(line, goodbyes + data, deadline)
-            self._read_until(line, lambda: bool(answers), deadline)
+            self._write(link, goodbyes + data, deadline)
+            self._read_until(link, lambda: bool(answers), deadline)
         except BaseException:
             with self._changed:
-                line.forget(number, answers)
+                link.forget(number, answers)
             raise
         return result_of(answers[0])
 
-    def _next(self, line: "_Line", subscription: str, deadline: float | None) -> Json:
-        self._read_until(line, lambda: line.has_next(subscription), deadline)
+    def _next(self, link: "_Link", subscription: str, deadline: float | None) -> Json:
+        self._read_until(link, lambda: link.has_next(subscription), deadline)
         with self._changed:
-            return line.next(subscription)
+            return link.next(subscription)
 
     def _say_goodbye(self) -> None:
         with self._changed:
-            line = self._line
-            goodbyes = line.goodbyes() if line is not None else b""
-        if line is not None and not line.lost:
+            link = self._link
+            goodbyes = link.goodbyes() if link is not None else b""
+        if link is not None and not link.lost:
             with suppress(GreenroomError):
-                self._write(line, goodbyes, time.monotonic() + ROUND_S)
+                self._write(link, goodbyes, time.monotonic() + ROUND_S)
 
     # --- the socket -------------------------------------------------------------------------------------------------
 
-    def _write(self, line: "_Line", data: bytes, deadline: float | None) -> None:
+    def _write(self, link: "_Link", data: bytes, deadline: float | None) -> None:
         """A daemon that has much to say takes nothing before that was read."""
         left = memoryview(data)
         with self._writing:
             try:
                 while left:
-                    sent = line.connection.write_some(left)
+                    sent = link.connection.write_some(left)
                     left = left[sent:]
                     if not sent:
                         _look_at(deadline, "the daemon does not read requests")
                         with self._changed:
-                            self._read_once(line, time.monotonic() + ROUND_S)
+                            self._read_once(link, time.monotonic() + ROUND_S)
             except ConnectionLost:
-                self._lose(line)
+                self._lose(link)
                 raise
             finally:
                 if 0 < len(left) < len(data):
-                    self._lose(line)  # in the middle of a line nothing else can be said
+                    self._lose(link)  # in the middle of a line nothing else can be said
 
-    def _read_until(self, line: "_Line", done: Callable[[], bool], deadline: float | None) -> None:
+    def _read_until(self, link: "_Link", done: Callable[[], bool], deadline: float | None) -> None:
         with self._changed:
             while not done():
-                if line.lost:
+                if link.lost:
                     raise ConnectionLost(LOST)
                 _look_at(deadline, "the daemon did not answer in time")
-                self._read_once(line, deadline)
+                self._read_once(link, deadline)
 
-    def _read_once(self, line: "_Line", deadline: float | None) -> None:
+    def _read_once(self, link: "_Link", deadline: float | None) -> None:
         """Read for all threads, or wait while another does. The lock is held, and let go meanwhile."""
         if self._reading:
             self._changed.wait(None if deadline is None else max(0.0, deadline - time.monotonic()))
@@ -230,7 +238,7 @@ class Client:
         self._changed.release()
         data: bytes | None = None
         try:
-            data = line.connection.read(deadline)
+            data = link.connection.read(deadline)
         except ConnectionLost:
             pass
         finally:
@@ -238,19 +246,19 @@ class Client:
             self._reading = False
             self._changed.notify_all()
         if data is None:
-            self._lose(line)
+            self._lose(link)
         else:
-            line.feed(data)
+            link.feed(data)
 
-    def _lose(self, line: "_Line") -> None:
+    def _lose(self, link: "_Link") -> None:
         with self._changed:
-            line.connection.close()
-            line.lose()
+            link.connection.close()
+            link.lose()
             self._changed.notify_all()
 
 
-class _Line(Exchange):
-    connection: Connection
+class _Link(Exchange):
+    connection: DaemonConnection
 
 
 class Events(Iterator[E], Generic[E, C]):
@@ -263,7 +271,7 @@ class Events(Iterator[E], Generic[E, C]):
         self._client = client
         self._events = events
         self._cursor = cursor
-        self._errand = Errand[_Line]()
+        self._running = ScriptRun[_Link]()
         self._step: Request | Happened | None = None  # what the reader has yielded and was not given an answer for
 
     @property
@@ -278,14 +286,14 @@ class Events(Iterator[E], Generic[E, C]):
                     self._step = None
                     return cast("E", event_of(step.envelope))
                 self._step = step  # if we are interrupted, it is asked again
-                self._step = self._client._proceed(self._errand, self._events, step)  # noqa: SLF001  # its other half
-        except Ended:
+                self._step = self._client._proceed(self._running, self._events, step)  # noqa: SLF001  # its other half
+        except ScriptEnded:
             raise StopIteration from None
 
     def close(self) -> None:
         self._step = None
         self._events.close()
-        self._errand.end()
+        self._running.end()
         self._client._say_goodbye()  # noqa: SLF001  # its other half
 
     def __enter__(self) -> Self:
@@ -295,7 +303,7 @@ class Events(Iterator[E], Generic[E, C]):
         self.close()
 
     def __del__(self) -> None:
-        self._errand.end()  # told with the next request: a collector may come at any moment
+        self._running.end()  # told with the next request: a collector may come at any moment
 
 
 def _look_at(deadline: float | None, late: str) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from actors.errors import NotAllowed
 from greenroom import errors
-from greenroom.wire import Answered, Json, Wire, hello
+from greenroom.wire import Answered, ControlWire, Json, hello
 
 CONNECT_S = 5.0
 CHUNK = 1 << 16
@@ -21,10 +21,12 @@ LOST = "the daemon went away; every conversation is kept"
 VERSIONS_DIFFER = "the running daemon has another version; run `greenroom down && greenroom up` to start this version"
 
 
-class Connection:
+class DaemonConnection:
     """Greeted: `welcome` is what the daemon said of itself. What comes is fed to `wire`."""
 
-    def __init__(self, found: socket.socket, greeting: bytes, wire: Wire, timeout_s: float = CONNECT_S) -> None:
+    def __init__(
+        self, found: socket.socket, greeting: bytes, wire: ControlWire, timeout_s: float = CONNECT_S
+    ) -> None:
         """`found` is closed if the daemon does not welcome us."""
         self.socket = found
         self._wire = wire
@@ -92,19 +94,21 @@ class Connection:
 
 def connected(
     name: str,
-    wire: Wire,
+    wire: ControlWire,
     *,
     env: Mapping[str, str] | None = None,
     umask: int | None = None,
     timeout_s: float = CONNECT_S,
-) -> Connection:
+) -> DaemonConnection:
     """A connection to the daemon of this home, which GREENROOM_HOME or HOME names.
 
     Raises DaemonDown if there is none. `env` and `umask` are for the commands of this client's conversations.
     """
     from supervisor.version import VERSION
 
-    return Connection(_dialled(timeout_s), hello(name, VERSION, working_directory(), env, umask), wire, timeout_s)
+    return DaemonConnection(
+        _dialled(timeout_s), hello(name, VERSION, working_directory(), env, umask), wire, timeout_s
+    )
 
 
 def working_directory() -> str:

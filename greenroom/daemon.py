@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from greenroom import errors
-from greenroom.connection import Connection, connected
-from greenroom.wire import Wire
+from greenroom.connection import DaemonConnection, connected
+from greenroom.wire import ControlWire
 
 ANSWERS_S = 20.0  # from a start to an answer: a repair of the journal is the longest
 POLL_S = 0.02
@@ -33,7 +33,7 @@ class Dialler(NamedTuple):
     env: Mapping[str, str]
     umask: int
 
-    def dial(self, wire: Wire) -> Connection:
+    def dial(self, wire: ControlWire) -> DaemonConnection:
         """A greeted connection."""
         try:
             return connected(self.name, wire, env=self.env, umask=self.umask)
@@ -47,7 +47,7 @@ class Dialler(NamedTuple):
 def answers() -> bool:
     """Whether a daemon listens and greets us."""
     try:
-        connected("greenroom up", Wire(print)).close()
+        connected("greenroom up", ControlWire(print)).close()
     except errors.DaemonDown:
         return False
     return True

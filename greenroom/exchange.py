@@ -9,10 +9,10 @@ from collections.abc import Generator, Iterable
 from typing import Generic, TypeVar
 
 from greenroom import errors
-from greenroom.wire import Answered, Json, Wire
+from greenroom.wire import Answered, ControlWire, Json
 
 
-class Exchange(Wire):
+class Exchange(ControlWire):
     """The owner takes `goodbyes` along when it sends, and says `lose` when the connection has ended."""
 
     def __init__(self) -> None:
@@ -78,7 +78,7 @@ class Exchange(Wire):
 E = TypeVar("E", bound=Exchange)
 
 
-class Errand(Generic[E]):
+class ScriptRun(Generic[E]):
     """A script that is carried out: its time limit, and the subscriptions it has begun."""
 
     def __init__(self) -> None:
@@ -122,8 +122,8 @@ def result_of(message: Json) -> Json:
 S = TypeVar("S")
 
 
-class Ended(Exception):
-    """A script has ended. StopIteration can't be raised by a coroutine, nor be caught in every place."""
+class ScriptEnded(Exception):
+    """A script has ended, with its result. A coroutine could not raise StopIteration."""
 
     def __init__(self, result: object) -> None:
         super().__init__()
@@ -137,4 +137,4 @@ def advance(script: Generator[S, Json, object], answer: Json | errors.GreenroomE
             return script.throw(answer)
         return next(script) if answer is None else script.send(answer)
     except StopIteration as end:
-        raise Ended(end.value) from None
+        raise ScriptEnded(end.value) from None

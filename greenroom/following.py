@@ -9,7 +9,7 @@ from collections.abc import Generator, Iterator, Mapping
 from typing import NamedTuple
 
 from greenroom.errors import ConnectionLost, UnknownConversation
-from greenroom.scripts import ANSWER_S, Call, Next, Request, Script, asked, page, rows
+from greenroom.scripts import ANSWER_S, ApiCall, NextNotification, Request, Script, asked, page, rows
 from greenroom.wire import Json
 
 PAGE = 256
@@ -24,7 +24,7 @@ class Happened(NamedTuple):
 Happenings = Generator[Request | Happened, Json, None]
 
 
-class History:
+class HistoryReader:
     """What is stored of one conversation after a seq, to its end as it is when the reader gets there."""
 
     def __init__(self, conversation: str, after: int = 0) -> None:
@@ -41,7 +41,7 @@ class History:
                 return
 
 
-class Attached:
+class ConversationReader:
     """One conversation: what is stored after a seq (None: nothing), then what happens, deltas included."""
 
     def __init__(self, conversation: str, after: int | None = 0, *, read_only: bool = False) -> None:
@@ -56,7 +56,7 @@ class Attached:
         while True:
             try:
                 params = {"conversation": self._conversation, "after": self.cursor, "read_only": self._read_only}
-                found = yield Call("conversation/attach", params, again=again)
+                found = yield ApiCall("conversation/attach", params, again=again)
                 self._conversation = found["summary"]["conversation"]
                 self.cursor = found["seq"] if self.cursor is None else self.cursor
                 self._repeated = dict(self._told)
@@ -67,7 +67,7 @@ class Attached:
     def _slices(self, subscription: str) -> Happenings:
         """Until the conversation has a new owner, or none any more: attaching again finds out."""
         while True:
-            message = yield Next(subscription)
+            message = yield NextNotification(subscription)
             slice_ = message["params"]
             if message["method"] == "ended":
                 return
@@ -108,7 +108,7 @@ class Attached:
                     del counts[key]
 
 
-class Followed:
+class EverythingReader:
     """All conversations: what is stored after the seq of each (None: nothing), then what happens, without deltas.
 
     Those that `after` does not name are new. Events come in order within each conversation.
@@ -122,14 +122,14 @@ class Followed:
         again = False
         while True:
             try:
-                place = (yield Call("events/read", {}, again=again))["cursor"]  # first, so that nothing is between
+                place = (yield ApiCall("events/read", {}, again=again))["cursor"]  # first, so that nothing is between
                 if self._from_now_on:
                     yield from self._go_to_the_end()
                 else:
                     yield from self._catch_up()
                 while True:
                     params = {"after": place, "wait_s": POLL_S}
-                    news = yield Call("events/read", params, POLL_S + ANSWER_S)
+                    news = yield ApiCall("events/read", params, POLL_S + ANSWER_S)
                     if news["lagged"]:
                         yield from self._catch_up()
                     for envelope in news["events"]:
@@ -174,7 +174,7 @@ class Followed:
             self.cursor.pop(conversation, None)  # deleted meanwhile
 
 
-class Asked:
+class QuestionReader:
     """The questions that wait for an answer, then each new one, of all conversations."""
 
     def __init__(self) -> None:
@@ -184,10 +184,10 @@ class Asked:
         again = False
         while True:
             try:
-                place = (yield Call("events/read", {}, again=again))["cursor"]
+                place = (yield ApiCall("events/read", {}, again=again))["cursor"]
                 yield from self._open()
                 while True:
-                    news = yield Call("events/read", {"after": place, "wait_s": POLL_S}, POLL_S + ANSWER_S)
+                    news = yield ApiCall("events/read", {"after": place, "wait_s": POLL_S}, POLL_S + ANSWER_S)
                     if news["lagged"]:
                         yield from self._open()
                     for envelope in news["events"]:
@@ -197,7 +197,7 @@ class Asked:
                 again = True
 
     def _open(self) -> Happenings:
-        found = yield Call("approvals/list", {})
+        found = yield ApiCall("approvals/list", {})
         for question in found["approvals"]:
             yield from self._once(asked(question))
 

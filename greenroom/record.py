@@ -9,14 +9,14 @@ from typing import Any, ClassVar, Self
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class FromJson:
     @classmethod
     def of(cls, members: Mapping[str, Any]) -> Self:
         return cls(**{one.name: members[one.name] for one in fields(cls) if one.name in members})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Event(Record):
+class Event(FromJson):
     """Something that happened in a conversation. The class says what; `greenroom.events` has them all."""
 
     type: ClassVar[str] = ""

@@ -35,7 +35,7 @@ LOOK_BACK = 200  # events, in which the end of the last turn is looked for
 TERMINAL = frozenset({"task_complete", "turn_aborted"})
 
 
-class Call(NamedTuple):
+class ApiCall(NamedTuple):
     """A request. `again`: the connection was lost, and the daemon is given time to come back."""
 
     method: str
@@ -44,19 +44,19 @@ class Call(NamedTuple):
     again: bool = False
 
 
-class Next(NamedTuple):
+class NextNotification(NamedTuple):
     """The next notification of a subscription, however long it takes."""
 
     subscription: str
 
 
-class Within(NamedTuple):
+class TimeLimit(NamedTuple):
     """A limit for the rest of the script. Nothing is sent, and `{}` is the answer."""
 
     limit_s: float | None
 
 
-Request = Call | Next | Within
+Request = ApiCall | NextNotification | TimeLimit
 Question = ExecApprovalRequest | ApplyPatchApprovalRequest
 Prompt = str | list[TextItem | ImageItem | LocalImageItem]
 T = TypeVar("T")
@@ -95,12 +95,12 @@ def create(
         "sandbox": sandbox,
         "config": config or {},
     }
-    return Created.of((yield Call("conversation/create", given)))
+    return Created.of((yield ApiCall("conversation/create", given)))
 
 
 def get(conversation: str) -> Script[Conversation]:
     """Look at one conversation."""
-    found = yield from _surely(Call("conversation/get", {"conversation": conversation}))
+    found = yield from _surely(ApiCall("conversation/get", {"conversation": conversation}))
     return Conversation.of({**found, "pending": [question_of(one) for one in found["pending"]]})
 
 
@@ -111,28 +111,28 @@ def conversations(*, archived: bool = False, state: str | None = None, cwd: str 
 
 def rename(conversation: str, name: str | None) -> Script[None]:
     """Give a name; None takes it away."""
-    yield Call("conversation/rename", {"conversation": conversation, "name": name})
+    yield ApiCall("conversation/rename", {"conversation": conversation, "name": name})
 
 
 def archive(conversation: str, *, archived: bool = True) -> Script[None]:
     """Leave a conversation out of lists; `archived=False` brings it back."""
-    yield Call("conversation/archive", {"conversation": conversation, "archived": archived})
+    yield ApiCall("conversation/archive", {"conversation": conversation, "archived": archived})
 
 
 def delete(conversation: str) -> Script[None]:
     """Delete a conversation for good."""
-    yield Call("conversation/delete", {"conversation": conversation}, LONG_S)
+    yield ApiCall("conversation/delete", {"conversation": conversation}, LONG_S)
 
 
 def fork(conversation: str, *, at: int | None = None, name: str | None = None) -> Script[str]:
     """Copy the history, up to the event `at`, into a new conversation. Its id."""
-    made = yield Call("conversation/fork", {"conversation": conversation, "at": at, "name": name}, LONG_S)
+    made = yield ApiCall("conversation/fork", {"conversation": conversation, "at": at, "name": name}, LONG_S)
     return str(made["conversation"])
 
 
 def restart(conversation: str) -> Script[None]:
     """Go on with a conversation that has failed."""
-    yield Call("conversation/restart", {"conversation": conversation})
+    yield ApiCall("conversation/restart", {"conversation": conversation})
 
 
 # --- turns ----------------------------------------------------------------------------------------------------------
@@ -165,7 +165,7 @@ def send_and_wait(
 
     When the time runs out, TimedOut is raised and the turn goes on; `interrupt` stops it.
     """
-    yield Within(timeout_s)
+    yield TimeLimit(timeout_s)
     answer = yield from _surely(_send(conversation, prompt, if_busy, key, wait=True))
     if "ending" not in answer:
         raise Refusal("the turn that took this key is no longer stored")
@@ -185,7 +185,7 @@ def run(
     timeout_s: float | None = None,
 ) -> Script[Turn]:
     """Begin a conversation with a prompt, and wait for the end of its turn."""
-    yield Within(timeout_s)
+    yield TimeLimit(timeout_s)
     made = yield from create(
         name,
         cwd=cwd,
@@ -200,15 +200,15 @@ def run(
 
 def wait(conversation: str, *, timeout_s: float | None = None) -> Script[Turn | None]:
     """Wait until the turn that runs now has ended. The last turn, or None if there was none lately."""
-    yield Within(timeout_s)
+    yield TimeLimit(timeout_s)
     again = False
     while True:
         try:
             params = {"conversation": conversation, "after": None, "read_only": True}
-            found = yield Call("conversation/attach", params, again=again)
+            found = yield ApiCall("conversation/attach", params, again=again)
             running = found["summary"]["turn"] is not None
             while running:
-                message = yield Next(found["subscription"])
+                message = yield NextNotification(found["subscription"])
                 if message["method"] == "ended":
                     break  # it has a new owner, which is asked next
                 running = not any(one["event"]["type"] in TERMINAL for one in message["params"]["events"])
@@ -228,7 +228,7 @@ def interrupt(
 ) -> Script[Stopped]:
     """Stop the turn that runs and return when all of it is gone. The conversation stays."""
     params = {"conversation": conversation, "kill": kill, "clear": clear, "reason": reason}
-    return Stopped.of((yield Call("conversation/interrupt", params, timeout_s)))
+    return Stopped.of((yield ApiCall("conversation/interrupt", params, timeout_s)))
 
 
 # --- approvals and the rest -----------------------------------------------------------------------------------------
@@ -236,29 +236,29 @@ def interrupt(
 
 def approvals(conversation: str | None = None) -> Script[list[Question]]:
     """The questions that wait for an answer, oldest first, as the events that ask them."""
-    found = yield from _surely(Call("approvals/list", {"conversation": conversation}))
+    found = yield from _surely(ApiCall("approvals/list", {"conversation": conversation}))
     return [question_of(one) for one in found["approvals"]]
 
 
 def answer(approval: str, decision: Decision, *, reason: str = "") -> Script[None]:
     """Answer a question. Raises AlreadyAnswered if somebody was quicker."""
-    yield Call("approvals/answer", {"approval": approval, "decision": decision, "reason": reason})
+    yield ApiCall("approvals/answer", {"approval": approval, "decision": decision, "reason": reason})
 
 
 def status() -> Script[Status]:
     """Look at the daemon itself."""
-    return Status.of((yield from _surely(Call("daemon/status", {}))))
+    return Status.of((yield from _surely(ApiCall("daemon/status", {}))))
 
 
 def call(method: str, **params: Any) -> Script[Json]:
     """Any method of the control API, with its answer as JSON."""
-    return (yield Call(method, params))
+    return (yield ApiCall(method, params))
 
 
 # --- pieces ---------------------------------------------------------------------------------------------------------
 
 
-def _surely(request: Call) -> Script[Json]:
+def _surely(request: ApiCall) -> Script[Json]:
     """The answer, through lost connections. For what can be asked twice: it changes nothing, or it has a key."""
     while True:
         try:
@@ -267,10 +267,10 @@ def _surely(request: Call) -> Script[Json]:
             request = request._replace(again=True)
 
 
-def _send(conversation: str, prompt: Prompt, if_busy: BusyPolicy, key: str | None, *, wait: bool) -> Call:
+def _send(conversation: str, prompt: Prompt, if_busy: BusyPolicy, key: str | None, *, wait: bool) -> ApiCall:
     said: Json = {"prompt": prompt} if isinstance(prompt, str) else {"items": prompt}
     params = {"conversation": conversation, **said, "if_busy": if_busy, "key": key or uuid4().hex, "wait": wait}
-    return Call("conversation/send", params, None if wait else ANSWER_S)
+    return ApiCall("conversation/send", params, None if wait else ANSWER_S)
 
 
 def event_of(envelope: Json) -> Event:
@@ -297,7 +297,7 @@ def rows(**filters: Any) -> Script[list[Json]]:
     found: list[Json] = []
     cursor: str | None = None
     while True:
-        listed = yield from _surely(Call("conversation/list", {**filters, "limit": PAGE, "cursor": cursor}))
+        listed = yield from _surely(ApiCall("conversation/list", {**filters, "limit": PAGE, "cursor": cursor}))
         found += listed["conversations"]
         cursor = listed["next_cursor"]
         if cursor is None:
@@ -326,4 +326,4 @@ def _ended(body: Json, before: Json) -> Json:
 def page(conversation: str, after: int, limit: int) -> Script[Json]:
     """A page of the history."""
     params = {"conversation": conversation, "after": after, "limit": limit}
-    return (yield from _surely(Call("conversation/history", params)))
+    return (yield from _surely(ApiCall("conversation/history", params)))

@@ -27,7 +27,7 @@ def hello(
     return line({"greenroom": {"protocol": PROTOCOL, "dialect": "control", "client": client}})
 
 
-class Wire:
+class ControlWire:
     """`notified` is called with each message that answers no open request; the welcome is not one of them."""
 
     def __init__(self, notified: Callable[[Json], object]) -> None:

@@ -84,7 +84,7 @@ class Control:
         with as_problems():
             self._connection = connected(
                 f"greenroom {verb}".strip(),
-                wire.Wire(self._arrived.append),
+                wire.ControlWire(self._arrived.append),
                 env=os.environ if environment else None,
                 umask=own_umask() if environment else None,
                 timeout_s=timeout_s,

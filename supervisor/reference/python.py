@@ -41,11 +41,11 @@ def events_module() -> str:
 def answers_module() -> str:
     there = {*_events(), *_parts(_events())}
     parts = (name for name in _parts(ANSWERS) if name not in there)
-    text = "".join((*map(_described, parts), *(_dataclass(name, "Record") for name in ANSWERS)))
+    text = "".join((*map(_described, parts), *(_dataclass(name, "FromJson") for name in ANSWERS)))
     used = ", ".join(sorted(name for name in there if re.search(rf"\b{name}\b(?=[,\]| \n])", _code(text))))
     imports = (
         *("from dataclasses import dataclass", _typing(text), ""),
-        *(f"from greenroom.events import {used}", "from greenroom.record import Record"),
+        *(f"from greenroom.events import {used}", "from greenroom.record import FromJson"),
     )
     return _module("The daemon's answers, as typed objects.", imports, text)
 

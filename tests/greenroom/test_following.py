@@ -7,9 +7,16 @@ from typing import Any
 import pytest
 
 from greenroom import errors
-from greenroom.exchange import Ended, advance
-from greenroom.following import Asked, Attached, Followed, Happened, Happenings, History
-from greenroom.scripts import Call, Next
+from greenroom.exchange import ScriptEnded, advance
+from greenroom.following import (
+    ConversationReader,
+    EverythingReader,
+    Happened,
+    Happenings,
+    HistoryReader,
+    QuestionReader,
+)
+from greenroom.scripts import ApiCall, NextNotification
 from greenroom.wire import Json
 
 LOST = errors.ConnectionLost("gone")
@@ -65,17 +72,17 @@ class Driven:
 
 
 def test_a_reader_attaches_after_its_cursor_and_takes_slice_after_slice() -> None:
-    reader = Attached("c", 4)
+    reader = ConversationReader("c", 4)
     driven = Driven(reader.events())
-    assert driven.asks == Call("conversation/attach", {"conversation": "c", "after": 4, "read_only": False})
+    assert driven.asks == ApiCall("conversation/attach", {"conversation": "c", "after": 4, "read_only": False})
     driven.give(attachment())
-    assert driven.asks == Next("s")
+    assert driven.asks == NextNotification("s")
     driven.give(slice_of(stored(5), stored(6)))
     assert (driven.seqs, reader.cursor) == ([5, 6], 6)
 
 
 def test_from_now_on_means_from_the_moment_it_is_attached() -> None:
-    reader = Attached("c", None)
+    reader = ConversationReader("c", None)
     driven = Driven(reader.events())
     driven.give(attachment(seq=9))
     driven.give(LOST)
@@ -83,7 +90,7 @@ def test_from_now_on_means_from_the_moment_it_is_attached() -> None:
 
 
 def test_after_a_lost_connection_it_attaches_again_by_its_cursor() -> None:
-    driven = Driven(Attached("c").events())
+    driven = Driven(ConversationReader("c").events())
     driven.give(attachment())
     driven.give(slice_of(stored(1)))
     driven.give(LOST)
@@ -91,11 +98,11 @@ def test_after_a_lost_connection_it_attaches_again_by_its_cursor() -> None:
     driven.give(LOST)
     assert driven.asks.again
     driven.give(attachment("s2"))
-    assert driven.asks == Next("s2")
+    assert driven.asks == NextNotification("s2")
 
 
 def test_a_new_owner_of_the_conversation_is_attached_to_at_once() -> None:
-    driven = Driven(Attached("c").events())
+    driven = Driven(ConversationReader("c").events())
     driven.give(attachment())
     driven.give({"method": "ended", "params": {"subscription": "s", "reason": "it failed"}})
     assert driven.asks.method == "conversation/attach"
@@ -104,7 +111,7 @@ def test_a_new_owner_of_the_conversation_is_attached_to_at_once() -> None:
 
 
 def test_the_cursor_is_that_of_the_last_event_handed_out_and_not_of_the_slice() -> None:
-    reader = Attached("c")
+    reader = ConversationReader("c")
     events = reader.events()
     advance(events)
     advance(events, attachment())
@@ -113,7 +120,7 @@ def test_the_cursor_is_that_of_the_last_event_handed_out_and_not_of_the_slice() 
 
 
 def test_an_unfinished_message_that_is_said_again_is_handed_out_once() -> None:
-    driven = Driven(Attached("c").events())
+    driven = Driven(ConversationReader("c").events())
     driven.give(attachment())
     driven.give(slice_of(delta("one "), delta("two ")))
     driven.give(LOST)
@@ -124,7 +131,7 @@ def test_an_unfinished_message_that_is_said_again_is_handed_out_once() -> None:
 
 
 def test_it_is_said_again_in_pieces_too_and_again_and_again() -> None:
-    driven = Driven(Attached("c").events())
+    driven = Driven(ConversationReader("c").events())
     driven.give(attachment())
     driven.give(slice_of(delta("abcdef")))
     for _ in range(2):
@@ -137,7 +144,7 @@ def test_it_is_said_again_in_pieces_too_and_again_and_again() -> None:
 
 
 def test_each_stream_of_a_command_is_counted_by_itself_in_bytes() -> None:
-    driven = Driven(Attached("c").events())
+    driven = Driven(ConversationReader("c").events())
     driven.give(attachment())
     driven.give(slice_of(output(b"\xffab"), output(b"x", "stderr")))
     driven.give(LOST)
@@ -147,7 +154,7 @@ def test_each_stream_of_a_command_is_counted_by_itself_in_bytes() -> None:
 
 
 def test_an_item_of_the_same_name_that_begins_anew_is_handed_out_whole() -> None:
-    driven = Driven(Attached("c").events())
+    driven = Driven(ConversationReader("c").events())
     driven.give(attachment())
     driven.give(slice_of(delta("first")))
     driven.give(LOST)
@@ -157,7 +164,7 @@ def test_an_item_of_the_same_name_that_begins_anew_is_handed_out_whole() -> None
 
 
 def test_events_that_retention_has_removed_are_told_as_a_gap() -> None:
-    reader = Attached("c")
+    reader = ConversationReader("c")
     driven = Driven(reader.events())
     driven.give(attachment())
     driven.give(slice_of(stored(8), gap=[1, 7]))
@@ -173,10 +180,10 @@ def page(*events: Json, last: int = 0, complete: bool = True) -> Json:
 
 
 def test_history_is_read_page_by_page_and_says_what_is_missing() -> None:
-    driven = Driven(History("c", 1).events())
+    driven = Driven(HistoryReader("c", 1).events())
     driven.give(page(stored(4), stored(5), complete=False))
     assert driven.asks.params["after"] == 5
-    with pytest.raises(Ended):
+    with pytest.raises(ScriptEnded):
         driven.give(page(stored(6)))
     assert [one["event"]["type"] for one in driven.out[:2]] == ["gap", "background_event"]
     assert driven.seqs == [None, 4, 5, 6]
@@ -197,8 +204,8 @@ def news(*events: Json, cursor: int = 0, lagged: bool = False) -> Json:
     return {"events": events, "cursor": cursor, "lagged": lagged}
 
 
-def followed(**after: int) -> tuple[Followed, Driven]:
-    reader = Followed(after)
+def followed(**after: int) -> tuple[EverythingReader, Driven]:
+    reader = EverythingReader(after)
     driven = Driven(reader.events())
     assert driven.asks.method == "events/read", "the place is taken first, so that nothing happens in between"
     driven.give(news(cursor=70))
@@ -249,7 +256,7 @@ def test_a_conversation_that_is_deleted_meanwhile_is_passed_over() -> None:
 
 
 def test_from_now_on_leaves_out_what_happened_before() -> None:
-    reader = Followed()
+    reader = EverythingReader()
     driven = Driven(reader.events())
     driven.give(news(cursor=70))
     driven.give(rows(row("a", 3), row("b", 4, "running")))
@@ -268,7 +275,7 @@ def question(approval: str) -> Json:
 
 
 def test_each_question_comes_once_be_it_open_or_new_or_seen_again_after_a_reconnect() -> None:
-    driven = Driven(Asked().events())
+    driven = Driven(QuestionReader().events())
     driven.give(news(cursor=1))
     driven.give({"approvals": [question("q1")]})
     asked = [stored(seq, "exec_approval_request", approval_id=f"q{seq}") for seq in (1, 2)]

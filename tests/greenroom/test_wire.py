@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from greenroom import errors
-from greenroom.exchange import Ended, Exchange, advance, result_of
-from greenroom.wire import Json, Wire, hello, line
+from greenroom.exchange import Exchange, ScriptEnded, advance, result_of
+from greenroom.wire import ControlWire, Json, hello, line
 
 WELCOME: Json = {"greenroom": {"protocol": 1, "version": "1", "instance": "one"}}
 
@@ -39,7 +39,7 @@ def test_a_hello_says_who_is_there_and_leaves_out_what_was_not_given() -> None:
 @given(st.lists(st.dictionaries(st.text(), st.text(), max_size=2), max_size=5), st.data())
 def test_messages_are_whole_however_their_bytes_are_cut(members: list[Json], data: st.DataObject) -> None:
     heard: list[Json] = []
-    wire = Wire(heard.append)
+    wire = ControlWire(heard.append)
     messages: list[Json] = [{"method": "events", "params": one} for one in members]
     text = b"".join(map(line, (WELCOME, *messages)))
     while text:
@@ -123,6 +123,6 @@ def test_a_script_is_sent_answers_and_has_errors_raised_into_it() -> None:
     running = script()
     assert advance(running) == "first"
     assert advance(running, {"a": 1}) == {"a": 1}
-    with pytest.raises(Ended) as ended:
+    with pytest.raises(ScriptEnded) as ended:
         advance(running, errors.Busy("no"))
     assert ended.value.result == "done"

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any, Self
 
-from greenroom.wire import Json, Wire, hello
+from greenroom.wire import ControlWire, Json, hello
 from transports.address import reached
 
 PATIENCE_S = 20.0  # for what takes milliseconds, on a machine that is very busy
@@ -34,7 +34,7 @@ class ControlClient:
         self._sock = socket.socket(socket.AF_UNIX)
         self._sock.settimeout(PATIENCE_S)
         self.events: deque[Json] = deque()
-        self._wire = Wire(self.events.append)
+        self._wire = ControlWire(self.events.append)
         self._answers: dict[object, Json] = {}
         try:
             reached(path, self._sock.connect)

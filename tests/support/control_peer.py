@@ -84,7 +84,7 @@ class ControlPeer:
         judge: Judge | None = None,
     ) -> None:
         self._sock = dial(path)
-        self._wire = wire.Wire(self._take)
+        self._wire = wire.ControlWire(self._take)
         self._sock.sendall(hello(name, cwd, environ))
         while self._wire.welcome is None:
             self._wire.feed(self._sock.recv(CHUNK))
