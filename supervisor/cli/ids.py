@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from supervisor.cli.client import ANSWER_S, Control, Json, Refused, working_directory
+from greenroom.connection import working_directory
+from supervisor.cli.client import ANSWER_S, Control, Json, Refused
 from supervisor.cli.problems import Problem
 
 SHORT = 8  # characters of an id in tables

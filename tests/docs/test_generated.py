@@ -7,7 +7,7 @@ import pytest
 
 from actors import errors
 from actors import events as ev
-from tests.docs.pages import DOCS
+from tests.docs.pages import DOCS, ROOT
 from tools.reference.__main__ import WRITERS, main
 from tools.reference.control import control_page
 from tools.reference.events import events_page
@@ -27,6 +27,7 @@ def test_what_is_out_of_date_or_missing_is_told_and_written_anew(
 ) -> None:
     docs = tmp_path / "docs"
     shutil.copytree(DOCS, docs)
+    shutil.copytree(ROOT / "greenroom", tmp_path / "greenroom")
     for name in WRITERS:
         file = docs / name
         file.write_text(file.read_text(encoding="utf-8").replace("-310", "-313") + "x", encoding="utf-8")

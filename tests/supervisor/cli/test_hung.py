@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from greenroom.connection import connected
 from supervisor.cli import forcing, starting
 from supervisor.cli.client import Control
 from supervisor.paths import locate
@@ -40,8 +41,9 @@ sys.exit(program.main([]))
 @pytest.fixture(autouse=True)
 def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shorten the limits: nothing here waits for a busy machine."""
-    defaults: dict[str, object] = Control.__init__.__kwdefaults__ or {}
-    monkeypatch.setitem(defaults, "timeout_s", 0.5)
+    for function in (Control.__init__, connected):
+        defaults: dict[str, object] = function.__kwdefaults__ or {}
+        monkeypatch.setitem(defaults, "timeout_s", 0.5)
     for module in (forcing, starting):
         monkeypatch.setattr(module, "PATIENCE_S", 1.0)
     monkeypatch.setattr(forcing, "SOON_S", 0.3)
