@@ -20,18 +20,18 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import structlog
 
-from actors import events as ev
-from actors.base import Actor, Ref, start
-from actors.clock import LoopClock
-from actors.effects import Deliver, EndSubscription, ReplyTo
-from actors.ids import ConversationId, ItemId, TurnId
-from actors.messages import Address, Interrupt, Ready
-from actors.orders import AgentOrder, RunAgent, StopAgent, TakeMore
-from actors.records import Head
-from actors.registry_messages import Known
-from actors.shared import SharedThread
+from actors.conversation.effects import Deliver, EndSubscription, ReplyTo
+from actors.conversation.messages import Address, Interrupt, Ready
+from actors.conversation.orders import AgentOrder, RunAgent, StopAgent, TakeMore
+from actors.routing.messages import Known
+from actors.runtime.base import Actor, Ref, start
+from actors.runtime.clock import LoopClock
+from actors.runtime.shared import SharedThread
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import ConversationId, ItemId, TurnId
+from actors.vocabulary.records import Head
 from bench.whole.rows import Row, p50, p99, terminal
-from supervisor.loop import LoopThread
+from supervisor.engine.loop import LoopThread
 from tests.fakes.agents import FakeAgents, says
 from tests.fakes.daemon import FakeDaemon
 from tests.fakes.journal import FakeJournal

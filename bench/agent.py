@@ -18,10 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # for `python bench/agent.py`
 
-from actors.answers import TurnResult  # noqa: E402  # behind the line that finds them
-from actors.ids import ConversationId, InputId, TurnId  # noqa: E402
-from actors.items import TextItem  # noqa: E402
-from actors.orders import (  # noqa: E402
+from actors.conversation.orders import (  # noqa: E402
     AgentOutput,
     AllStored,
     GiveInput,
@@ -32,7 +29,10 @@ from actors.orders import (  # noqa: E402
     TakeMore,
     TurnEnded,
 )
-from actors.settings import BusyPolicy, Settings  # noqa: E402
+from actors.vocabulary.answers import TurnResult  # noqa: E402  # behind the line that finds them
+from actors.vocabulary.ids import ConversationId, InputId, TurnId  # noqa: E402
+from actors.vocabulary.items import TextItem  # noqa: E402
+from actors.vocabulary.settings import BusyPolicy, Settings  # noqa: E402
 from bench.model import SHAPES, cpu, floor, server  # noqa: E402
 from supervisor.agent.backends.model import AgentOptions, Model, ModelBackend  # noqa: E402
 from supervisor.agent.backends.openai import OpenAiModel  # noqa: E402

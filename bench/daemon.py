@@ -25,10 +25,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from actors.conversation import head_of, restore
-from actors.events import SessionConfigured
-from actors.ids import ConversationId
-from actors.records import Append, Record
-from actors.settings import Settings
+from actors.vocabulary.events import SessionConfigured
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.records import Append, Record
+from actors.vocabulary.settings import Settings
 from bench.whole.rows import Row, p50, p99, terminal
 from supervisor.journal import SqliteJournal
 from tests.support.clocked_model import clocked_model

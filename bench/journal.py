@@ -15,8 +15,8 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from actors.ids import ConversationId, TurnId
-from actors.records import Append, Head, Record
+from actors.vocabulary.ids import ConversationId, TurnId
+from actors.vocabulary.records import Append, Head, Record
 from supervisor.journal import SqliteJournal
 
 CONVERSATIONS = 100

@@ -20,10 +20,10 @@ from typing import Any
 
 import structlog
 
-from actors.clock import LoopClock
-from actors.effects import Deliver, EndSubscription
-from actors.ids import Caller, ConnectionId
-from actors.shared import SharedThread
+from actors.conversation.effects import Deliver, EndSubscription
+from actors.runtime.clock import LoopClock
+from actors.runtime.shared import SharedThread
+from actors.vocabulary.ids import Caller, ConnectionId
 from transports.connection import Connection, Neighbours
 from transports.descriptors import DescriptorWire
 from transports.dialect import Action, Client, Write

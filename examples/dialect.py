@@ -8,14 +8,14 @@ import sys
 from collections.abc import Callable, Iterable
 from uuid import uuid4
 
-from actors import messages as m
-from actors.answers import TurnResult
-from actors.effects import Deliver, EndSubscription
-from actors.errors import GreenroomError
-from actors.ids import Caller, ConversationId, SubscriptionId
-from actors.items import TextItem
-from actors.registry_messages import Create
-from supervisor.embedded import serve
+from actors.conversation import messages as m
+from actors.conversation.effects import Deliver, EndSubscription
+from actors.routing.messages import Create
+from actors.vocabulary.answers import TurnResult
+from actors.vocabulary.errors import GreenroomError
+from actors.vocabulary.ids import Caller, ConversationId, SubscriptionId
+from actors.vocabulary.items import TextItem
+from supervisor.daemon.embedded import serve
 from transports.dialect import Action, Client, Write
 from transports.dialects.kit.client import ClientState
 from transports.dialects.kit.script import Script, answer, ask, command, conversation_named, look_up

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from actors.errors import NotAllowed
+from actors.vocabulary.errors import NotAllowed
 from greenroom import errors
 from greenroom.wire import Answered, ControlWire, Json, hello
 
@@ -120,7 +120,7 @@ def working_directory() -> str:
 
 
 def _dialled(timeout_s: float) -> socket.socket:
-    from supervisor.dialling import dial
+    from supervisor.daemon.dialling import dial
     from supervisor.paths import UnsafePath, locate
 
     def make() -> socket.socket:

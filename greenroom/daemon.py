@@ -20,7 +20,7 @@ AGAIN_S = 0.1  # between two looks for a daemon that is to come back
 
 
 def dialler(start: bool, name: str, env: Mapping[str, str] | None) -> "Dialler":
-    from supervisor.umask import own_umask
+    from supervisor.daemon.umask import own_umask
 
     return Dialler(start, name, os.environ if env is None else env, own_umask())
 
@@ -55,7 +55,7 @@ def answers() -> bool:
 
 def start_daemon(arguments: tuple[str, ...] = ()) -> None:
     """Return when a daemon answers, whoever of those who tried at once has started it. Raises StartFailed."""
-    from supervisor.launch import StartFailed, launch
+    from supervisor.daemon.launch import StartFailed, launch
     from supervisor.paths import UnsafePath, locate, private_directory
 
     try:

@@ -1,4 +1,4 @@
-"""The errors of this package: the tree of `actors.errors`, whose codes the daemon answers with, and the client's own.
+"""The errors of this package: the tree of `actors.vocabulary.errors`, whose codes the daemon answers with, and the client's own.
 
     GreenroomError                  its `code` is stable, its text is for people
     ├── Refusal, …                  the daemon's answers, as docs/control-api.md lists them
@@ -16,7 +16,7 @@ Standard library only.
 from collections.abc import Iterator
 from typing import Any, cast
 
-from actors.errors import (
+from actors.vocabulary.errors import (
     AlreadyAnswered,
     AmbiguousConversation,
     Busy,

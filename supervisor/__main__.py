@@ -6,8 +6,8 @@ Somebody else's daemon costs only what this file imports: twenty editors that st
 import os
 import sys
 
-from supervisor.launch import detach
-from supervisor.program import main
+from supervisor.daemon.launch import detach
+from supervisor.daemon.program import main
 
 
 def run() -> int:

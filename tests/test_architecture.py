@@ -16,15 +16,15 @@ MAY_IMPORT = {
 }
 # Below the command line nobody knows the client, and of what it stands on it knows only how a daemon is found.
 FOR_CLIENTS = {
-    "actors.errors",
-    "supervisor.dialling",
-    "supervisor.launch",
+    "actors.vocabulary.errors",
+    "supervisor.daemon.dialling",
+    "supervisor.daemon.launch",
     "supervisor.paths",
-    "supervisor.umask",
+    "supervisor.daemon.umask",
     "supervisor.version",
 }
 NOT_PACKAGED = {"bench", "tests", "tools"}
-KNOWS_PYKKA = {"actors/base.py", "actors/mailbox.py"}
+KNOWS_PYKKA = {"actors/runtime/base.py", "actors/runtime/mailbox.py"}
 PURE = ("actors/conversation", "actors/routing")
 IMPURE_MODULES = {
     "asyncio",

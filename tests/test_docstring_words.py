@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-CHECKED = ("supervisor/agent", "supervisor/cli", "supervisor/config", "supervisor/journal", "tools", "tests/supervisor/agent")
+CHECKED = (
+    "supervisor/agent",
+    "supervisor/cli",
+    "supervisor/config",
+    "supervisor/journal",
+    "tools",
+    "tests/supervisor/agent",
+)
 NOT_FIRST = {"who", "whoever", "whom", "whose", "what", "where", "which"}
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 

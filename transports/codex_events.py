@@ -8,9 +8,9 @@ from base64 import b64decode
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from actors.effects import Slice
-from actors.ids import TurnId
-from actors.records import Record
+from actors.conversation.effects import Slice
+from actors.vocabulary.ids import TurnId
+from actors.vocabulary.records import Record
 from transports import jsonrpc
 from transports.jsonrpc import JsonObject
 

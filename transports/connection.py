@@ -11,13 +11,13 @@ from typing import assert_never
 
 import structlog
 
-from actors.base import Actor, Ref, Start
-from actors.clock import Clock
-from actors.effects import Deliver, EndSubscription, ReplyTo
-from actors.errors import ActorGone, GreenroomError, MailboxFull, Overloaded
-from actors.ids import Caller, ConversationId, SubscriptionId
-from actors.messages import Address, ConnectionClosed, Ready, ToConversation
-from actors.registry_messages import RegistryInput
+from actors.conversation.effects import Deliver, EndSubscription, ReplyTo
+from actors.conversation.messages import Address, ConnectionClosed, Ready, ToConversation
+from actors.routing.messages import RegistryInput
+from actors.runtime.base import Actor, Ref, Start
+from actors.runtime.clock import Clock
+from actors.vocabulary.errors import ActorGone, GreenroomError, MailboxFull, Overloaded
+from actors.vocabulary.ids import Caller, ConversationId, SubscriptionId
 from transports.dialect import Action, Ask, Client, Dialect, Hangup, Introduce, Tell, Wake, Write
 from transports.framing import LINE, Item
 from transports.messages import (

@@ -13,8 +13,8 @@ from typing import Protocol
 
 import structlog
 
-from actors.errors import GreenroomError
-from actors.messages import Address
+from actors.conversation.messages import Address
+from actors.vocabulary.errors import GreenroomError
 from transports.framing import LINE_LIMIT, VALUES_LIMIT, Item, LineSplitter
 from transports.wire import (
     HANGUP_GRACE_S,

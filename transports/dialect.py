@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from actors.answers import Answer
-from actors.effects import Deliver, EndSubscription
-from actors.errors import GreenroomError
-from actors.ids import Caller, ConnectionId, SubscriptionId
-from actors.registry_messages import RegistryInput
+from actors.conversation.effects import Deliver, EndSubscription
+from actors.routing.messages import RegistryInput
+from actors.vocabulary.answers import Answer
+from actors.vocabulary.errors import GreenroomError
+from actors.vocabulary.ids import Caller, ConnectionId, SubscriptionId
 from transports.requests import Answer as ServedAnswer
 from transports.requests import Request
 

@@ -7,7 +7,7 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-from actors.errors import ConfigError
+from actors.vocabulary.errors import ConfigError
 from transports.address import reached
 
 

@@ -6,7 +6,7 @@ Loop thread. An editor that opens fifty connections has one environment, and so 
 from collections.abc import Mapping
 from weakref import WeakValueDictionary
 
-from actors.errors import GreenroomError, InvalidInput, Overloaded
+from actors.vocabulary.errors import GreenroomError, InvalidInput, Overloaded
 
 EACH = 2 << 20  # what a program can be started with on Linux; a client had no more itself
 TOGETHER = 64 << 20  # thirty of the largest, thousands of ordinary ones

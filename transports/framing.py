@@ -7,7 +7,7 @@ many values it has decides how long everybody waits while it is decoded, and tha
 from dataclasses import dataclass
 from typing import cast
 
-from actors.shortening import end_of_text
+from actors.vocabulary.shortening import end_of_text
 
 LINE_LIMIT = 16 * 1024 * 1024  # bytes of one line without its end
 VALUES_LIMIT = 50_000  # of one line: decoding them takes some 15 ms, in which nobody else is served

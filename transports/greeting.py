@@ -9,8 +9,8 @@ from typing import Protocol
 
 import structlog
 
-from actors.errors import DeadlineExceeded, GreenroomError, Overloaded
-from actors.ids import ConnectionId
+from actors.vocabulary.errors import DeadlineExceeded, GreenroomError, Overloaded
+from actors.vocabulary.ids import ConnectionId
 from transports import hello, jsonrpc
 from transports.connection import Connection, Neighbours
 from transports.dialect import Client

@@ -1,6 +1,6 @@
 """A conversation as the lists of every dialect describe it, beside its id."""
 
-from actors.records import Head
+from actors.vocabulary.records import Head
 from transports.jsonrpc import JsonObject
 
 

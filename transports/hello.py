@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from actors.errors import GreenroomError, InvalidInput, Refusal
+from actors.vocabulary.errors import GreenroomError, InvalidInput, Refusal
 from transports import PROTOCOL, jsonrpc
 from transports.dialect import Client, Dialect
 from transports.framing import LINE, Item

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from actors.errors import GreenroomError
-from actors.ids import RequestId
+from actors.vocabulary.errors import GreenroomError
+from actors.vocabulary.ids import RequestId
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import structlog
 
-from actors.errors import ConfigError, GreenroomError, NotAllowed, Overloaded
+from actors.vocabulary.errors import ConfigError, GreenroomError, NotAllowed, Overloaded
 from transports import directory, jsonrpc
 from transports.descriptors import DescriptorWire
 from transports.framing import LINE_LIMIT, VALUES_LIMIT

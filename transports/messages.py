@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from actors.effects import Deliver, EndSubscription, ReplyTo
-from actors.errors import GreenroomError
-from actors.ids import Caller
-from actors.messages import Address, Ready
+from actors.conversation.effects import Deliver, EndSubscription, ReplyTo
+from actors.conversation.messages import Address, Ready
+from actors.vocabulary.errors import GreenroomError
+from actors.vocabulary.ids import Caller
 from transports.dialect import Client
 from transports.requests import Answer, Request
 

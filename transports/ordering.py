@@ -7,13 +7,13 @@ of this connection to that conversation; it goes when they have reached the turn
 from collections import deque
 from dataclasses import dataclass, field
 
-from actors.answers import Attached, Interrupted, TurnResult
-from actors.effects import Deliver, ReplyTo
-from actors.errors import GreenroomError
-from actors.events import TERMINAL
-from actors.ids import Caller, ConversationId, SubscriptionId, TurnId
-from actors.messages import Attach, Detach, ToConversation
-from actors.registry_messages import RegistryInput, ToRegistry, WatchList
+from actors.conversation.effects import Deliver, ReplyTo
+from actors.conversation.messages import Attach, Detach, ToConversation
+from actors.routing.messages import RegistryInput, ToRegistry, WatchList
+from actors.vocabulary.answers import Attached, Interrupted, TurnResult
+from actors.vocabulary.errors import GreenroomError
+from actors.vocabulary.events import TERMINAL
+from actors.vocabulary.ids import Caller, ConversationId, SubscriptionId, TurnId
 
 ENDS_KEPT = 8  # an answer follows the end of its turn at once, so one would nearly do
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from actors.visible import escape, misread, visible
+from actors.vocabulary.visible import escape, misread, visible
 
 GOES_ON = "→"  # at the end of a line that is only broken because the window ends
 SAID_LENGTH = 300  # of the agent's own words: a reason, not a speech

@@ -1,6 +1,6 @@
 """Requests of a dialect to the supervisor: everything that is no conversation's own business. A leaf.
 
-Answers are values; a refusal is one of actors.errors. Requests are served elsewhere and may take their time: the
+Answers are values; a refusal is one of actors.vocabulary.errors. Requests are served elsewhere and may take their time: the
 connection goes on.
 """
 
@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from actors.ids import ApprovalId, ConnectionId, ConversationId
-from actors.messages import Query
-from actors.records import Page, Record
-from actors.settings import SandboxPolicy, Settings
+from actors.conversation.messages import Query
+from actors.vocabulary.ids import ApprovalId, ConnectionId, ConversationId
+from actors.vocabulary.records import Page, Record
+from actors.vocabulary.settings import SandboxPolicy, Settings
 
 
 @dataclass(frozen=True, slots=True)

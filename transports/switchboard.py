@@ -4,10 +4,10 @@ import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from actors.effects import Deliver, EndSubscription, ReplyTo
-from actors.errors import ActorGone
-from actors.ids import ConnectionId
-from actors.messages import Address, Ready
+from actors.conversation.effects import Deliver, EndSubscription, ReplyTo
+from actors.conversation.messages import Address, Ready
+from actors.vocabulary.errors import ActorGone
+from actors.vocabulary.ids import ConnectionId
 from transports.dialect import Client
 from transports.messages import Announced, Dismissed, Posted, Reconfigured, Streamed
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from actors.messages import Address
+from actors.conversation.messages import Address
 from transports.framing import Item
 
 HIGH_WATER = 256 * 1024  # with more than this to write, nothing is read: a client that takes no answers asks in vain

@@ -2,16 +2,10 @@
 
 from typing import assert_never
 
-from actors import events as ev
-from actors.answers import Answer, Ending, Interrupted, TurnResult
 from actors.conversation.draft import Draft
+from actors.conversation.effects import Settle
 from actors.conversation.facts import OpenItem, TurnFacts
-from actors.conversation.starting import start_next
-from actors.conversation.state import Claim, Stopping
-from actors.conversation.tail import Tail
-from actors.effects import Settle
-from actors.ids import ItemId, TurnId
-from actors.orders import (
+from actors.conversation.orders import (
     Completed,
     Crashed,
     ModelFailed,
@@ -20,7 +14,13 @@ from actors.orders import (
     Stopped,
     Suspended,
 )
-from actors.settings import AbortReason, BusyPolicy, Decision
+from actors.conversation.starting import start_next
+from actors.conversation.state import Claim, Stopping
+from actors.conversation.tail import Tail
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Answer, Ending, Interrupted, TurnResult
+from actors.vocabulary.ids import ItemId, TurnId
+from actors.vocabulary.settings import AbortReason, BusyPolicy, Decision
 
 ABORTED_OUTPUT = {
     AbortReason.INTERRUPTED: "aborted by user",

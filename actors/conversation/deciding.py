@@ -1,17 +1,17 @@
 """Interrupts and approvals: what people decide while a turn is open."""
 
-from actors import events as ev
-from actors.answers import Answered, Interrupted
 from actors.conversation.draft import Draft
+from actors.conversation.messages import AnswerApproval, Interrupt
+from actors.conversation.orders import AnswerAgent
 from actors.conversation.sending import withdraw_all
 from actors.conversation.starting import resume_turn
 from actors.conversation.state import Stage, Stopping
 from actors.conversation.turns import stop_turn
-from actors.errors import AlreadyAnswered, InvalidInput, Overloaded, UnknownApproval
-from actors.ids import ApprovalId
-from actors.messages import AnswerApproval, Interrupt
-from actors.orders import AnswerAgent
-from actors.settings import AbortReason, Decision
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Answered, Interrupted
+from actors.vocabulary.errors import AlreadyAnswered, InvalidInput, Overloaded, UnknownApproval
+from actors.vocabulary.ids import ApprovalId
+from actors.vocabulary.settings import AbortReason, Decision
 
 
 def interrupt(draft: Draft, command: Interrupt) -> None:

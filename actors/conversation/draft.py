@@ -4,16 +4,16 @@ import json
 
 from pydantic_core import PydanticSerializationError
 
-from actors import events as ev
-from actors.answers import Answer
+from actors.conversation.effects import Effect, ReplyTo
 from actors.conversation.facts import Facts, apply
 from actors.conversation.restore import head_of
 from actors.conversation.state import Held, Limits, Stamp, State, Step
 from actors.conversation.tail import without_item
-from actors.effects import Effect, ReplyTo
-from actors.ids import Caller, TurnId
-from actors.records import Append, Record
-from actors.shortening import shortened
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Answer
+from actors.vocabulary.ids import Caller, TurnId
+from actors.vocabulary.records import Append, Record
+from actors.vocabulary.shortening import shortened
 
 
 class Draft:

@@ -9,11 +9,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
-from actors import events as ev
-from actors.ids import ApprovalId, CallId, ConversationId, InputId, ItemId, TurnId
-from actors.items import text_of
-from actors.orders import PendingInput
-from actors.settings import BusyPolicy, Decision, ReadOnly, Settings
+from actors.conversation.orders import PendingInput
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import ApprovalId, CallId, ConversationId, InputId, ItemId, TurnId
+from actors.vocabulary.items import text_of
+from actors.vocabulary.settings import BusyPolicy, Decision, ReadOnly, Settings
 
 KEYS_KEPT_S = 24 * 3600.0  # a client may repeat a request for a day
 ANSWERS_KEPT = 64  # enough to name the winner to everyone who was asked

@@ -2,23 +2,12 @@
 
 from dataclasses import replace
 
-from actors import events as ev
-from actors.answers import Begun, Done
 from actors.conversation import sending
 from actors.conversation.closing import settle_claims
 from actors.conversation.deciding import resolve
 from actors.conversation.draft import Draft
-from actors.conversation.passing import deny_if_alone, inherit
-from actors.conversation.reading import end_subscription
-from actors.conversation.restore import adopted
-from actors.conversation.starting import start_next
-from actors.conversation.state import Retiring, Stage, Stopping
-from actors.conversation.storing import settle_stranded
-from actors.conversation.turns import set_deadline, stop_turn
-from actors.effects import Leave, OfferToPark, SetTimer, Stay
-from actors.errors import TurnFailed, UnknownConversation, WrongState
-from actors.ids import ApprovalId, InputId
-from actors.messages import (
+from actors.conversation.effects import Leave, OfferToPark, SetTimer, Stay
+from actors.conversation.messages import (
     Archive,
     Begin,
     ChangeSettings,
@@ -30,8 +19,19 @@ from actors.messages import (
     Revived,
     TimerFired,
 )
-from actors.orders import SuspendAgent
-from actors.settings import AbortReason
+from actors.conversation.orders import SuspendAgent
+from actors.conversation.passing import deny_if_alone, inherit
+from actors.conversation.reading import end_subscription
+from actors.conversation.restore import adopted
+from actors.conversation.starting import start_next
+from actors.conversation.state import Retiring, Stage, Stopping
+from actors.conversation.storing import settle_stranded
+from actors.conversation.turns import set_deadline, stop_turn
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Begun, Done
+from actors.vocabulary.errors import TurnFailed, UnknownConversation, WrongState
+from actors.vocabulary.ids import ApprovalId, InputId
+from actors.vocabulary.settings import AbortReason
 
 
 def begin(draft: Draft, command: Begin) -> None:

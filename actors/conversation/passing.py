@@ -8,12 +8,12 @@ from dataclasses import replace
 
 from actors.conversation.deciding import resolve
 from actors.conversation.draft import Draft
+from actors.conversation.effects import SetTimer, Survivors
+from actors.conversation.messages import PassOn
 from actors.conversation.state import Passes
 from actors.conversation.storing import RETRY_STORAGE_S
-from actors.effects import SetTimer, Survivors
-from actors.ids import ApprovalId
-from actors.messages import PassOn
-from actors.settings import Decision
+from actors.vocabulary.ids import ApprovalId
+from actors.vocabulary.settings import Decision
 
 
 def pass_on(draft: Draft, command: PassOn) -> None:

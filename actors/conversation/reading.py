@@ -5,16 +5,16 @@ from dataclasses import replace
 from itertools import islice
 from operator import attrgetter
 
-from actors.answers import Attached, Done
 from actors.conversation.draft import Draft
+from actors.conversation.effects import Deliver, EndSubscription, FeedOthers, ReadPage, Slice, Unsubscribed
+from actors.conversation.messages import Attach, Detach, PageRead, Ready
 from actors.conversation.state import Limits, State, Subscriber
 from actors.conversation.summary import summary
 from actors.conversation.tail import TailPlace, delta_of
-from actors.effects import Deliver, EndSubscription, FeedOthers, ReadPage, Slice, Unsubscribed
-from actors.errors import InvalidInput, UnknownConversation
-from actors.ids import ConnectionId, SubscriptionId
-from actors.messages import Attach, Detach, PageRead, Ready
-from actors.records import Record
+from actors.vocabulary.answers import Attached, Done
+from actors.vocabulary.errors import InvalidInput, UnknownConversation
+from actors.vocabulary.ids import ConnectionId, SubscriptionId
+from actors.vocabulary.records import Record
 
 AT_ONCE = 8  # readers that are served in one step; a thousand would keep everybody waiting who shares the thread
 

@@ -2,13 +2,13 @@
 
 from pydantic import TypeAdapter
 
+from actors.conversation.effects import ReaderState, ReplyTo, Survivors
 from actors.conversation.facts import Facts, apply, unborn
 from actors.conversation.state import Limits, State, Subscriber
 from actors.conversation.summary import condition
-from actors.effects import ReaderState, ReplyTo, Survivors
-from actors.events import durable_adapter
-from actors.ids import Caller, ConversationId, SubscriptionId
-from actors.records import Head, Record
+from actors.vocabulary.events import durable_adapter
+from actors.vocabulary.ids import Caller, ConversationId, SubscriptionId
+from actors.vocabulary.records import Head, Record
 
 _checkpoint: TypeAdapter[Facts] = TypeAdapter(Facts)
 

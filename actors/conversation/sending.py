@@ -2,21 +2,29 @@
 
 from dataclasses import replace
 
-from actors import events as ev
-from actors.answers import Accepted, Done
 from actors.conversation.closing import settle_claims
 from actors.conversation.draft import Draft
+from actors.conversation.effects import SetTimer
 from actors.conversation.facts import KEYS_KEPT_S, Facts, Key
+from actors.conversation.messages import CancelRequest, ResumeQueue, Send, WithdrawInput
+from actors.conversation.orders import OfferInput, PendingInput
 from actors.conversation.starting import start_next, start_turn
 from actors.conversation.state import Claim, Stopping
 from actors.conversation.turns import stop_turn
-from actors.effects import SetTimer
-from actors.errors import Busy, Cancelled, InvalidInput, Overloaded, QueueFull, UnknownConversation, WrongState
-from actors.ids import ConnectionId, InputId
-from actors.items import says_nothing, size_of
-from actors.messages import CancelRequest, ResumeQueue, Send, WithdrawInput
-from actors.orders import OfferInput, PendingInput
-from actors.settings import AbortReason, BusyPolicy
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Accepted, Done
+from actors.vocabulary.errors import (
+    Busy,
+    Cancelled,
+    InvalidInput,
+    Overloaded,
+    QueueFull,
+    UnknownConversation,
+    WrongState,
+)
+from actors.vocabulary.ids import ConnectionId, InputId
+from actors.vocabulary.items import says_nothing, size_of
+from actors.vocabulary.settings import AbortReason, BusyPolicy
 
 CALLER_GONE = "caller_gone"  # the timer's name
 

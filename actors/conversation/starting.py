@@ -1,17 +1,17 @@
 """How a turn begins: with what was said, after what was said is on disk."""
 
-from actors import events as ev
 from actors.conversation.draft import Draft
 from actors.conversation.facts import TurnFacts
-from actors.conversation.state import Run, Stage
-from actors.ids import ItemId, TurnId
-from actors.items import words_of
-from actors.orders import (
+from actors.conversation.orders import (
     OfferInput,
     PendingInput,
     RunAgent,
 )
-from actors.settings import BusyPolicy
+from actors.conversation.state import Run, Stage
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import ItemId, TurnId
+from actors.vocabulary.items import words_of
+from actors.vocabulary.settings import BusyPolicy
 
 BORN = 1  # the seq of a conversation's first event
 

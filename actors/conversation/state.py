@@ -5,12 +5,12 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from operator import attrgetter
 
+from actors.conversation.effects import Effect
 from actors.conversation.facts import Facts
 from actors.conversation.tail import Tail, TailPlace
-from actors.effects import Effect
-from actors.ids import ApprovalId, Caller, ConnectionId, InputId, SubscriptionId, TurnId
-from actors.records import Append, Record
-from actors.settings import AbortReason
+from actors.vocabulary.ids import ApprovalId, Caller, ConnectionId, InputId, SubscriptionId, TurnId
+from actors.vocabulary.records import Append, Record
+from actors.vocabulary.settings import AbortReason
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,7 @@ from typing import assert_never
 
 from actors.conversation import deciding, living, passing, reading, sending, storing, turns
 from actors.conversation.draft import Draft
-from actors.conversation.state import Stamp, State, Step
-from actors.conversation.summary import summary
-from actors.messages import (
+from actors.conversation.messages import (
     AnswerApproval,
     AppendRefused,
     Archive,
@@ -38,8 +36,10 @@ from actors.messages import (
     ToConversation,
     WithdrawInput,
 )
-from actors.orders import AgentOutput, TurnEnded
-from actors.settings import AbortReason
+from actors.conversation.orders import AgentOutput, TurnEnded
+from actors.conversation.state import Stamp, State, Step
+from actors.conversation.summary import summary
+from actors.vocabulary.settings import AbortReason
 
 LOOKS_AT_THE_DISK_AGAIN = (Send, Interrupt, CancelRequest, AnswerApproval, ResumeQueue, Archive, Restart)
 MACHINERY = (Ready, ReadersWait, Committed, PageRead, TimerFired, Park)  # nobody cares for the conversation by these

@@ -3,18 +3,18 @@
 from collections.abc import Collection
 from dataclasses import replace
 
-from actors.answers import Interrupted
 from actors.conversation.closing import close_turn, what_is_known
 from actors.conversation.draft import Draft
+from actors.conversation.effects import ReplyTo, SetTimer, Settle, Stay
+from actors.conversation.messages import AppendRefused, Committed
+from actors.conversation.orders import RunAgent, Stopped
 from actors.conversation.reading import trimmed
 from actors.conversation.state import Held, Run, Stage, Stopping
 from actors.conversation.turns import stop_turn
-from actors.effects import ReplyTo, SetTimer, Settle, Stay
-from actors.errors import GreenroomError
-from actors.ids import Caller
-from actors.messages import AppendRefused, Committed
-from actors.orders import RunAgent, Stopped
-from actors.settings import AbortReason
+from actors.vocabulary.answers import Interrupted
+from actors.vocabulary.errors import GreenroomError
+from actors.vocabulary.ids import Caller
+from actors.vocabulary.settings import AbortReason
 
 RETRY_STORAGE_S = 5.0  # a full disk is looked at again this often; any command looks at once
 

@@ -1,8 +1,8 @@
 """A conversation in one word and in one row."""
 
-from actors.answers import Condition, Reader, Summary
 from actors.conversation.facts import Facts
 from actors.conversation.state import Run, Stage, State
+from actors.vocabulary.answers import Condition, Reader, Summary
 
 
 def condition(state: State) -> Condition:

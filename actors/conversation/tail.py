@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import assert_never
 
-from actors import events as ev
-from actors.ids import ItemId
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import ItemId
 
 PIECES = 64  # joined beyond this, so that adding stays cheap and slicing too
 TAIL_LIMIT = 1 << 20  # characters or bytes kept of one unfinished item; a reader further behind gets what is left

@@ -2,15 +2,10 @@
 
 from dataclasses import replace
 
-from actors import events as ev
 from actors.conversation.closing import close_turn
 from actors.conversation.draft import Draft
-from actors.conversation.starting import emit_user_message, resume_turn, start_next
-from actors.conversation.state import Stage, Stopping
-from actors.conversation.tail import grown
-from actors.effects import SetTimer
-from actors.ids import TurnId
-from actors.orders import (
+from actors.conversation.effects import SetTimer
+from actors.conversation.orders import (
     AgentNews,
     AgentOutput,
     AllStored,
@@ -25,7 +20,12 @@ from actors.orders import (
     TakeMore,
     TurnEnded,
 )
-from actors.settings import BusyPolicy, Decision
+from actors.conversation.starting import emit_user_message, resume_turn, start_next
+from actors.conversation.state import Stage, Stopping
+from actors.conversation.tail import grown
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import TurnId
+from actors.vocabulary.settings import BusyPolicy, Decision
 
 UNSTORED_RECORDS = 512  # events of one conversation under way to the journal
 UNSTORED_BYTES = 1 << 20

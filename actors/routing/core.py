@@ -8,19 +8,8 @@ from collections import deque
 from collections.abc import Iterable
 from typing import assert_never
 
-from actors.answers import Done
-from actors.effects import EndSubscription, ReplyTo, Settle, Survivors, Unsubscribed
-from actors.errors import (
-    GreenroomError,
-    NameTaken,
-    Overloaded,
-    TurnFailed,
-    UnknownConversation,
-    WrongState,
-)
-from actors.ids import Caller, ConversationId
-from actors.journal_messages import Erased
-from actors.messages import (
+from actors.conversation.effects import EndSubscription, ReplyTo, Settle, Survivors, Unsubscribed
+from actors.conversation.messages import (
     Address,
     CancelRequest,
     ConnectionClosed,
@@ -34,9 +23,11 @@ from actors.messages import (
     Send,
     ToConversation,
 )
-from actors.naming import refused_name
-from actors.orders import AbandonAgent, AgentAbandoned
-from actors.registry_messages import (
+from actors.conversation.orders import AbandonAgent, AgentAbandoned
+from actors.journal.messages import Erased
+from actors.routing.entry import ENDED, UNDER_WAY, Entry, Status, caller_of
+from actors.routing.index import Index
+from actors.routing.messages import (
     AllAnswered,
     AllEnded,
     AwaitAnswers,
@@ -63,11 +54,20 @@ from actors.registry_messages import (
     Trim,
     WatchList,
 )
-from actors.routing.entry import ENDED, UNDER_WAY, Entry, Status, caller_of
-from actors.routing.index import Index
 from actors.routing.room import Room
 from actors.routing.watching import ListWatch
-from actors.settings import AbortReason
+from actors.vocabulary.answers import Done
+from actors.vocabulary.errors import (
+    GreenroomError,
+    NameTaken,
+    Overloaded,
+    TurnFailed,
+    UnknownConversation,
+    WrongState,
+)
+from actors.vocabulary.ids import Caller, ConversationId
+from actors.vocabulary.naming import refused_name
+from actors.vocabulary.settings import AbortReason
 
 FAILURES_ALLOWED = 3  # in a row; a bug that strikes on every message is given up after these
 FAILURE_WINDOW_S = 60.0

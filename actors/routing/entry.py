@@ -13,11 +13,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from actors.events import ApprovalRequest
-from actors.ids import Caller
-from actors.messages import Input, ToConversation
-from actors.records import Head
-from actors.registry_messages import SessionFailed
+from actors.conversation.messages import Input, ToConversation
+from actors.routing.messages import SessionFailed
+from actors.vocabulary.events import ApprovalRequest
+from actors.vocabulary.ids import Caller
+from actors.vocabulary.records import Head
 
 ENDED = frozenset({"idle", "archived", "failed"})  # states that a restart of the daemon leaves as they are
 UNDER_WAY = frozenset({"starting", "running", "interrupting"})  # and those that seem to run when it was killed

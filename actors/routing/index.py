@@ -3,13 +3,13 @@
 from collections.abc import ItemsView, Iterable
 from typing import assert_never
 
-from actors.answers import Listing, PendingApprovals, Resolved
-from actors.effects import ReplyTo
-from actors.errors import AmbiguousConversation, GreenroomError, UnknownConversation
-from actors.ids import Caller, ConversationId
-from actors.records import Head
-from actors.registry_messages import ListApprovals, ListConversations, Resolve, Trim
+from actors.conversation.effects import ReplyTo
 from actors.routing.entry import Entry
+from actors.routing.messages import ListApprovals, ListConversations, Resolve, Trim
+from actors.vocabulary.answers import Listing, PendingApprovals, Resolved
+from actors.vocabulary.errors import AmbiguousConversation, GreenroomError, UnknownConversation
+from actors.vocabulary.ids import Caller, ConversationId
+from actors.vocabulary.records import Head
 
 PREFIX_LENGTH = 2  # the shortest prefix that names a conversation
 

@@ -7,7 +7,7 @@ are not asked again on behalf of the same waiting ones.
 from collections import deque
 from collections.abc import Callable, Iterator
 
-from actors.ids import ConversationId
+from actors.vocabulary.ids import ConversationId
 
 
 class Room:

@@ -4,10 +4,10 @@ A long poll, so that nothing is pushed at anybody who has not asked: the answer 
 it misses nothing that happened in between.
 """
 
-from actors.answers import ListChanged
-from actors.effects import ReplyTo
-from actors.ids import Caller, ConnectionId
-from actors.registry_messages import WatchList
+from actors.conversation.effects import ReplyTo
+from actors.routing.messages import WatchList
+from actors.vocabulary.answers import ListChanged
+from actors.vocabulary.ids import Caller, ConnectionId
 
 
 class ListWatch:

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from actors.answers import TurnResult
-from actors.session import Session
+from actors.conversation.session import Session
+from actors.vocabulary.answers import TurnResult
 from bench.whole import floors
 from bench.whole.rows import Row, p50
 from supervisor.agent.model.client import ModelClient

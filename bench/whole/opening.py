@@ -4,13 +4,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from actors.ids import ConversationId
-from actors.records import Append
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.records import Append
 from bench.whole import floors
 from bench.whole.rows import Row, p50
 from bench.whole.stage import Stage, end_all
-from supervisor.branching import forked
 from supervisor.journal import SqliteJournal
+from supervisor.services.branching import forked
 from tests.faults.house import House
 
 ROUNDS, OPENED = 5, 50

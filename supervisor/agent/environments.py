@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from actors.ids import ConversationId
+from actors.vocabulary.ids import ConversationId
 from supervisor.config import Config
 from supervisor.config.complain import HIDDEN
-from supervisor.environment import Keys, command_environment
-from supervisor.umask import USUAL
+from supervisor.daemon.umask import USUAL
+from supervisor.engine.command_environment import Keys, command_environment
 from transports.environments import size_of
 
 log = structlog.get_logger()

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from actors import events as ev
-from actors.ids import ItemId
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import ItemId
 from supervisor.agent.model import stream_events as stream
 from supervisor.agent.transcript import ModelTranscript
 from supervisor.agent.turn import Turn

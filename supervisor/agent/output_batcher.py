@@ -5,16 +5,16 @@ On the loop's thread alone, which is the session's too: the session itself fetch
 
 import asyncio
 
-from actors.errors import GreenroomError
-from actors.events import (
+from actors.conversation.messages import Address
+from actors.conversation.orders import AgentNews, AgentOutput, Outcome, TurnEnded
+from actors.vocabulary.errors import GreenroomError
+from actors.vocabulary.events import (
     AgentMessageDelta,
     AgentReasoningDelta,
     AgentReasoningRawContentDelta,
     ExecCommandOutputDelta,
 )
-from actors.ids import TurnId
-from actors.messages import Address
-from actors.orders import AgentNews, AgentOutput, Outcome, TurnEnded
+from actors.vocabulary.ids import TurnId
 
 ROOM = 128 * 1024  # characters that may wait; a producer of more waits for the session
 

@@ -10,8 +10,8 @@ import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from actors.ids import ConversationId
-from actors.settings import Pin, SandboxPolicy, Settings, WorkspaceWrite
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.settings import Pin, SandboxPolicy, Settings, WorkspaceWrite
 from supervisor.agent.folders import open_folder
 from supervisor.agent.workspace import projects, temporary
 

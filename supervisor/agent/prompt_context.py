@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from actors.events import MessageKind
-from actors.settings import Settings, WorkspaceWrite
+from actors.vocabulary.events import MessageKind
+from actors.vocabulary.settings import Settings, WorkspaceWrite
 from supervisor.agent.reading import read_ordinary
 
 GUIDE = "AGENTS.md"

@@ -9,10 +9,8 @@ from typing import assert_never
 
 import structlog
 
-from actors.errors import ConfigError, GreenroomError
-from actors.ids import ConversationId, TurnId
-from actors.messages import Address
-from actors.orders import (
+from actors.conversation.messages import Address
+from actors.conversation.orders import (
     AbandonAgent,
     AgentAbandoned,
     AgentOrder,
@@ -34,6 +32,8 @@ from actors.orders import (
     TakeMore,
     TurnEnded,
 )
+from actors.vocabulary.errors import ConfigError, GreenroomError
+from actors.vocabulary.ids import ConversationId, TurnId
 from supervisor.agent.backends import Backend
 from supervisor.agent.model.errors import ModelError
 from supervisor.agent.processes import Processes

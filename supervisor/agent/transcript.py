@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 
 from pydantic_core import from_json, to_json
 
-from actors import events as ev
-from actors.ids import ApprovalId, CallId, ItemId
-from actors.items import ImageItem, LocalImageItem, TextItem
-from actors.settings import Decision
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import ApprovalId, CallId, ItemId
+from actors.vocabulary.items import ImageItem, LocalImageItem, TextItem
+from actors.vocabulary.settings import Decision
 from supervisor.agent.bounds import DEFAULTS
 from supervisor.agent.model.decoding import intricate
 from supervisor.agent.model.request import (

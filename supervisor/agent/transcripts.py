@@ -2,12 +2,12 @@
 
 from collections import OrderedDict
 
-from actors.errors import UnknownConversation
-from actors.events import READ_BY_MODELS, TaskStarted, UserMessage, durable_adapter
-from actors.ids import ConversationId, ItemId
-from actors.items import text_of
-from actors.orders import PendingInput, RunAgent
-from actors.ports import Journal
+from actors.conversation.orders import PendingInput, RunAgent
+from actors.vocabulary.errors import UnknownConversation
+from actors.vocabulary.events import READ_BY_MODELS, TaskStarted, UserMessage, durable_adapter
+from actors.vocabulary.ids import ConversationId, ItemId
+from actors.vocabulary.items import text_of
+from actors.vocabulary.ports import Journal
 from supervisor.agent.bounds import DEFAULTS, Bounds
 from supervisor.agent.transcript import ModelTranscript
 from supervisor.agent.worker_job import WorkerJob, in_worker

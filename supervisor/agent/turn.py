@@ -3,11 +3,19 @@
 import asyncio
 from dataclasses import dataclass
 
-from actors.events import ApprovalRequest
-from actors.ids import ApprovalId, ItemId
-from actors.messages import Address
-from actors.orders import AgentNews, AgentOutput, InputWanted, PendingInput, RunAgent, StorageAwaited, TurnEnded
-from actors.settings import Decision
+from actors.conversation.messages import Address
+from actors.conversation.orders import (
+    AgentNews,
+    AgentOutput,
+    InputWanted,
+    PendingInput,
+    RunAgent,
+    StorageAwaited,
+    TurnEnded,
+)
+from actors.vocabulary.events import ApprovalRequest
+from actors.vocabulary.ids import ApprovalId, ItemId
+from actors.vocabulary.settings import Decision
 from supervisor.agent.output_batcher import OutputBatcher
 
 

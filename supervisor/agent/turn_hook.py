@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 
 import structlog
 
-from actors.ids import ConversationId
-from actors.orders import Completed
+from actors.conversation.orders import Completed
+from actors.vocabulary.ids import ConversationId
 from supervisor.agent.environments import Around
 from supervisor.agent.pins import names_of
 from supervisor.agent.processes.command import MARKS

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from actors.settings import WorkspaceWrite
+from actors.vocabulary.settings import WorkspaceWrite
 
 
 def projects(policy: WorkspaceWrite, cwd: Path) -> Iterator[Path]:

@@ -40,8 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _refusal(error: Exception) -> Problem | None:
-    """The problem for an error that is meant for people. A verb that raised one has loaded `actors.errors` itself."""
-    errors = sys.modules.get("actors.errors")
+    """The problem for an error that is meant for people. A verb that raised one has loaded `actors.vocabulary.errors` itself."""
+    errors = sys.modules.get("actors.vocabulary.errors")
     if errors is None or not isinstance(error, errors.GreenroomError):
         return None
     return Problem(error.message, code=error.code)

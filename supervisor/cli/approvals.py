@@ -4,7 +4,7 @@ import sys
 from argparse import Namespace
 from collections.abc import Iterable, Iterator
 
-from actors.visible import visible
+from actors.vocabulary.visible import visible
 from supervisor.cli import exits, ids, terminal
 from supervisor.cli.approval_text import IN_A_LIST, block, body, home, row_of
 from supervisor.cli.client import Control, Json

@@ -3,7 +3,7 @@
 import sys
 from argparse import Namespace
 
-from actors.visible import visible
+from actors.vocabulary.visible import visible
 from supervisor.cli import ids
 from supervisor.cli.arguments import number
 from supervisor.cli.client import Control, Json

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Self
 
-from actors.errors import GreenroomError, NotAllowed
+from actors.vocabulary.errors import GreenroomError, NotAllowed
 from greenroom import errors, wire
 from greenroom.connection import CONNECT_S, connected
 from supervisor.cli.problems import Problem
-from supervisor.umask import own_umask
+from supervisor.daemon.umask import own_umask
 
 Json = wire.Json
 ANSWER_S = 30.0  # the daemon never waits for itself; this is for a machine that swaps

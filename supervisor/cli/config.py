@@ -73,7 +73,7 @@ def _path(chosen: Namespace) -> int:
 
 
 def _check(chosen: Namespace) -> int:
-    from actors.errors import ConfigError
+    from actors.vocabulary.errors import ConfigError
     from supervisor.config import load
 
     try:

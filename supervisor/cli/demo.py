@@ -18,7 +18,7 @@ from pathlib import Path
 
 from supervisor.cli import terminal
 from supervisor.cli.problems import Problem
-from supervisor.single import lives
+from supervisor.daemon.single import lives
 
 PATIENCE_S = 30.0  # for any step; the whole tour takes seconds
 POLL_S = 0.05

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from supervisor.cli.client import Control, Down
 from supervisor.cli.problems import Problem
+from supervisor.daemon.single import AlreadyRunning, held, life_of, lives, state_of
 from supervisor.paths import Paths, locate
-from supervisor.single import AlreadyRunning, held, life_of, lives, state_of
 
 PATIENCE_S = 10.0  # a daemon that is merely busy answers in this time: nothing that it does takes a second
 COMING_UP_S = 20.0  # for a daemon that is starting or stopping, without a socket; repairing a journal takes longest

@@ -2,7 +2,7 @@
 
 from argparse import Namespace
 
-from actors.visible import visible
+from actors.vocabulary.visible import visible
 from supervisor.cli import exits, ids
 from supervisor.cli.arguments import seconds
 from supervisor.cli.client import Control, Json

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from itertools import chain
 from pathlib import Path
 
-from actors.visible import visible
+from actors.vocabulary.visible import visible
 from supervisor.cli import exits, ids
 from supervisor.cli.arguments import number
 from supervisor.cli.client import Control, Json

@@ -8,9 +8,9 @@ import os
 import sys
 import time
 
-from supervisor.dialling import dial
+from supervisor.daemon.dialling import dial
+from supervisor.daemon.umask import own_umask
 from supervisor.paths import UnsafePath, locate, private_directory
-from supervisor.umask import own_umask
 from supervisor.version import VERSION
 from transports import PROTOCOL
 from transports.bridge import lean
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import NoReturn
 
-    from supervisor.launch import Launch
+    from supervisor.daemon.launch import Launch
     from supervisor.paths import Paths
 
 DIALECT = "mcp"
@@ -89,7 +89,7 @@ def run(chosen: argparse.Namespace | type[NoOptions]) -> int:
         sys.stderr.write(f"greenroom mcp: {error}\n")
         return 2
     if chosen.embedded:
-        from supervisor.embedded import serve
+        from supervisor.daemon.embedded import serve
 
         return serve(said)
     return _bridge(paths, said)
@@ -146,7 +146,7 @@ class DaemonAddress:
             return None  # starting the daemon says what is wrong with the path
 
     def start(self) -> Launch:
-        from supervisor.launch import Launch
+        from supervisor.daemon.launch import Launch
 
         return Launch()
 
@@ -210,7 +210,7 @@ def _settings(overrides: Sequence[str]) -> dict[str, object]:
     """The settings of this connection, from `-c greenroom…`. Checked here, where a person reads the error."""
     if not any(_is_ours(one) for one in overrides):
         return {}
-    from actors.errors import ConfigError
+    from actors.vocabulary.errors import ConfigError
     from supervisor.config.connection import connection_settings
     from supervisor.config.overrides import parse_overrides
 

@@ -2,7 +2,7 @@
 
 import os
 
-from actors.visible import visible
+from actors.vocabulary.visible import visible
 from supervisor.cli.client import Json
 from supervisor.cli.ids import short
 from supervisor.cli.listing import ListLayout

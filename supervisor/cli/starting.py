@@ -7,7 +7,7 @@ from argparse import Namespace
 from contextlib import suppress
 from typing import NoReturn
 
-from actors.visible import visible
+from actors.vocabulary.visible import visible
 from greenroom.daemon import ANSWERS_S, answers, start_daemon
 from supervisor.cli.arguments import seconds
 from supervisor.cli.client import HUNG, Control, Down, Lost, as_problems
@@ -98,7 +98,7 @@ def _whoever_runs() -> Control | None:
         try:
             return Control("down")
         except Down:
-            from supervisor.single import held, lives
+            from supervisor.daemon.single import held, lives
 
             holder = held(locate().lock_file)
             if holder is None or holder.embedded or not lives(holder.pid):
@@ -136,7 +136,7 @@ def _wait_for_the_end(control: Control, pid: int, drain_s: float) -> None:
                     f"waiting up to {drain_s:g} s for running turns; `greenroom down --now` interrupts them",
                     file=sys.stderr,
                 )
-    from supervisor.single import lives
+    from supervisor.daemon.single import lives
 
     path = socket_path(locate())
     while os.path.exists(path) or lives(pid):  # noqa: PTH110  # as above

@@ -4,7 +4,7 @@ from argparse import Namespace
 from collections import Counter
 from collections.abc import Sequence
 
-from actors.visible import visible
+from actors.vocabulary.visible import visible
 from supervisor.cli import exits, ids, terminal
 from supervisor.cli.client import Control, Json
 from supervisor.cli.listing import check, filled, present

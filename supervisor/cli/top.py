@@ -7,7 +7,7 @@ from argparse import Namespace
 from io import StringIO
 from typing import NamedTuple
 
-from actors.visible import visible
+from actors.vocabulary.visible import visible
 from supervisor.cli import ids, terminal
 from supervisor.cli.approval_text import body, title
 from supervisor.cli.attach import attached

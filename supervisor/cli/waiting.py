@@ -3,7 +3,7 @@
 import time
 from argparse import Namespace
 
-from actors.visible import visible
+from actors.vocabulary.visible import visible
 from supervisor.cli import approval_text, exits, histories, ids
 from supervisor.cli.arguments import seconds
 from supervisor.cli.client import Control, Json

@@ -4,7 +4,7 @@ import time
 import unicodedata
 from datetime import datetime
 
-from actors.visible import escape, unseen
+from actors.vocabulary.visible import escape, unseen
 from supervisor.cli.problems import Problem
 
 # In prose these have a use: they join letters, choose the look of a sign, or keep two words on one line.

@@ -3,7 +3,7 @@
 import json
 import re
 
-from actors.visible import unseen
+from actors.vocabulary.visible import unseen
 from supervisor.cli import terminal
 
 _NOT_ASCII = re.compile(r"[^\x20-\x7e\n]")

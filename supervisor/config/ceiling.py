@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from actors.errors import NotAllowed
-from actors.settings import ApprovalPolicy, SandboxMode, Settings, WorkspaceWrite
+from actors.vocabulary.errors import NotAllowed
+from actors.vocabulary.settings import ApprovalPolicy, SandboxMode, Settings, WorkspaceWrite
 from supervisor.config.overrides import Tree
 from supervisor.config.own import Mcp
 

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from supervisor.config.models import Config
 from supervisor.config.shape import KeyPath, KeyType, key_type_at, unknown_keys
 from supervisor.config.shared import WITHOUT_EFFECT
-from supervisor.redaction import names_a_secret, scrub
+from supervisor.logs.redaction import names_a_secret, scrub
 
 BUILT_IN_PROVIDERS = ("openai", "oss", "demo")
 # Tables of free names, whose values may be secrets.

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from actors.errors import ConfigError
+from actors.vocabulary.errors import ConfigError
 from supervisor.config.complain import problems
 from supervisor.config.overrides import Tree
 from supervisor.config.own import Mcp

@@ -10,8 +10,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TypeVar
 
-from actors.errors import ConfigError
-from actors.settings import (
+from actors.vocabulary.errors import ConfigError
+from actors.vocabulary.settings import (
     ApprovalPolicy,
     DangerFullAccess,
     ReadOnly,

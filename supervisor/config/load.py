@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from actors.errors import ConfigError
+from actors.vocabulary.errors import ConfigError
 from supervisor.config.complain import BUILT_IN_PROVIDERS, ConfigProblem, dotted, ignored_keys, printable, problems
 from supervisor.config.lines import key_lines
 from supervisor.config.models import Config

@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from datetime import date, time
 
-from actors.errors import ConfigError
+from actors.vocabulary.errors import ConfigError
 
 Tree = dict[str, object]
 

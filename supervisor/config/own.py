@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from actors.settings import SandboxMode
+from actors.vocabulary.settings import SandboxMode
 from supervisor.config.shape import Expect
 from supervisor.config.table import (
     AbsolutePath,

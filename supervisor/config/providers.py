@@ -6,7 +6,7 @@ Reads the environment it is given, never the process's own. Pure; safe from any 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from actors.errors import ConfigError
+from actors.vocabulary.errors import ConfigError
 from supervisor.config.complain import printable
 from supervisor.config.models import Config
 from supervisor.config.shared import ModelProvider, WireApi

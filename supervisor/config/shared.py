@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from actors.settings import ApprovalPolicy, ReasoningEffort, ReasoningSummary, SandboxMode
+from actors.vocabulary.settings import ApprovalPolicy, ReasoningEffort, ReasoningSummary, SandboxMode
 from supervisor.config.table import AbsolutePath, ConfigTable, Flag, HttpUrl, Integer, Milliseconds, VariableName
 
 # Keys that matter to Codex only. They are accepted, so that one file can serve both programs.

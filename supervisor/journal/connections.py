@@ -7,11 +7,11 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from actors.errors import StorageFailed, UnknownConversation
-from actors.events import BackgroundEvent
-from actors.ids import ConversationId
-from actors.records import Page, Record
-from actors.shortening import outline
+from actors.vocabulary.errors import StorageFailed, UnknownConversation
+from actors.vocabulary.events import BackgroundEvent
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.records import Page, Record
+from actors.vocabulary.shortening import outline
 from supervisor.journal.rows import GET_EVENTS, GET_PLACE, GET_RANGE
 from supervisor.journal.schema import reader
 

@@ -9,10 +9,10 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
-from actors.errors import InvalidInput, UnknownConversation
-from actors.ids import ConversationId, TurnId
-from actors.ports import Journal
-from actors.records import Head, Record
+from actors.vocabulary.errors import InvalidInput, UnknownConversation
+from actors.vocabulary.ids import ConversationId, TurnId
+from actors.vocabulary.ports import Journal
+from actors.vocabulary.records import Head, Record
 from supervisor.journal.store import SqliteJournal
 
 FORMAT = 1

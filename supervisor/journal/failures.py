@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from actors.errors import JournalError, StorageFailed, StorageFull, StorageReadOnly
+from actors.vocabulary.errors import JournalError, StorageFailed, StorageFull, StorageReadOnly
 
 FULL = {errno.ENOSPC, errno.EDQUOT}
 READ_ONLY = {errno.EROFS, errno.EACCES, errno.EPERM}

@@ -7,7 +7,7 @@ import fcntl
 import os
 from pathlib import Path
 
-from actors.errors import JournalLocked
+from actors.vocabulary.errors import JournalLocked
 from supervisor.journal.failures import mapped
 
 CLOSED = b"closed"

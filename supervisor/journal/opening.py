@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from actors.ids import ConversationId
+from actors.vocabulary.ids import ConversationId
 from supervisor.journal import repair
 from supervisor.journal.failures import is_damage
 from supervisor.journal.plan import LogPosition

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from actors.errors import SequenceConflict
-from actors.ids import ConversationId
-from actors.records import Append, Record
+from actors.vocabulary.errors import SequenceConflict
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.records import Append, Record
 from supervisor.journal.rows import Row, event_row, head_row
 
 

@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 from typing import NoReturn
 
-from actors.errors import JournalError, StorageLost
+from actors.vocabulary.errors import JournalError, StorageLost
 from supervisor.journal.failures import typed
 
 Identity = tuple[int, int]  # device and inode

@@ -2,8 +2,8 @@
 
 import sqlite3
 
-from actors.ids import ConversationId
-from actors.records import Head, Record
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.records import Head, Record
 
 Row = tuple[str | int | float | bytes | None, ...]
 

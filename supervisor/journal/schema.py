@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from actors.errors import JournalTooNew
+from actors.vocabulary.errors import JournalTooNew
 
 Migration = Callable[[sqlite3.Connection], None]
 

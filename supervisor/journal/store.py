@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from actors.errors import JournalError, SequenceConflict, StorageFailed, StorageLost
-from actors.ids import ConversationId
-from actors.records import Append, Head, Page, Record
+from actors.vocabulary.errors import JournalError, SequenceConflict, StorageFailed, StorageLost
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.records import Append, Head, Page, Record
 from supervisor.journal import retention
 from supervisor.journal.connections import Connections, Hole, read_page, read_part
 from supervisor.journal.failures import is_damage, mapped, typed

@@ -9,7 +9,7 @@ import pytest
 import structlog
 
 from actors.conversation import Stamp, State, Step, step
-from actors.messages import Input
+from actors.conversation.messages import Input
 from tests.fakes.daemon import StagedDaemon
 
 LEFTOVERS_S = 5.0  # for all leftovers of one test together; an actor that waits for nobody needs milliseconds
@@ -63,7 +63,7 @@ class Poison:
 @pytest.fixture
 def poison(monkeypatch: pytest.MonkeyPatch) -> Poison:
     poison = Poison()
-    monkeypatch.setattr("actors.session.step", poison.step)
+    monkeypatch.setattr("actors.conversation.session.step", poison.step)
     return poison
 
 

@@ -12,13 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from actors import events as ev
-from actors.answers import Answer, Attached
-from actors.conversation.state import Limits
-from actors.errors import StorageFull, UnknownConversation
-from actors.ids import ApprovalId, Caller, CallId, ConnectionId, ConversationId, ItemId, SubscriptionId
-from actors.items import text_of
-from actors.messages import (
+from actors.conversation.messages import (
     AnswerApproval,
     Begin,
     CancelRequest,
@@ -34,9 +28,15 @@ from actors.messages import (
     Send,
     ToConversation,
 )
-from actors.orders import Completed, Crashed, InputWanted, ModelFailed, Outcome
-from actors.registry_messages import Create, ListApprovals, ListConversations, Remove, ToRegistry, Trim
-from actors.settings import BusyPolicy, Decision
+from actors.conversation.orders import Completed, Crashed, InputWanted, ModelFailed, Outcome
+from actors.conversation.state import Limits
+from actors.routing.messages import Create, ListApprovals, ListConversations, Remove, ToRegistry, Trim
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Answer, Attached
+from actors.vocabulary.errors import StorageFull, UnknownConversation
+from actors.vocabulary.ids import ApprovalId, Caller, CallId, ConnectionId, ConversationId, ItemId, SubscriptionId
+from actors.vocabulary.items import text_of
+from actors.vocabulary.settings import BusyPolicy, Decision
 from tests.actors.conftest import Poison
 from tests.fakes.agents import FakeAgents, Script
 from tests.fakes.clock import ManualClock

@@ -15,14 +15,14 @@ import pykka
 import pytest
 import structlog
 
-from actors.base import Actor, Failure, Ref
-from actors.base import start as start_on_own_thread
-from actors.errors import ActorGone, DeadlineExceeded, GreenroomError, MailboxFull, TooManySessions
-from actors.ids import ConversationId
-from actors.mailbox import CAPACITY
-from actors.messages import Inspect, Interrupt, ToConversation
-from actors.shared import SharedThread
-from supervisor.loop import LoopThread
+from actors.conversation.messages import Inspect, Interrupt, ToConversation
+from actors.runtime.base import Actor, Failure, Ref
+from actors.runtime.base import start as start_on_own_thread
+from actors.runtime.mailbox import CAPACITY
+from actors.runtime.shared import SharedThread
+from actors.vocabulary.errors import ActorGone, DeadlineExceeded, GreenroomError, MailboxFull, TooManySessions
+from actors.vocabulary.ids import ConversationId
+from supervisor.engine.loop import LoopThread
 from tests.actors.conftest import stop_leftovers
 
 LOOK = ToConversation(ConversationId("any"), Inspect())
@@ -440,7 +440,7 @@ def test_an_actor_that_has_ended_is_not_remembered(start: Start) -> None:
 def test_an_actor_that_is_stuck_does_not_keep_the_process() -> None:
     program = """
 import threading
-from actors.base import Actor, start
+from actors.runtime.base import Actor, start
 class Stuck(Actor):
     def on_receive(self, message):
         threading.Event().wait()

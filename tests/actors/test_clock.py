@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from actors.clock import LoopClock
-from actors.errors import ActorGone
-from actors.messages import Address
-from actors.shared import soon
-from supervisor.loop import LoopThread
+from actors.conversation.messages import Address
+from actors.runtime.clock import LoopClock
+from actors.runtime.shared import soon
+from actors.vocabulary.errors import ActorGone
+from supervisor.engine.loop import LoopThread
 
 BOUND_S = 5.0  # a timer of milliseconds, on a machine that does other things as well
 

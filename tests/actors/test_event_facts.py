@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from actors import events as ev
 from actors.conversation import restore
 from actors.conversation.draft import Draft
 from actors.conversation.facts import Facts, TurnFacts, apply, unborn
 from actors.conversation.state import Stamp, State
-from actors.ids import ApprovalId, ConversationId, ItemId, TurnId
-from actors.settings import Decision
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import ApprovalId, ConversationId, ItemId, TurnId
+from actors.vocabulary.settings import Decision
 from supervisor.agent.transcript import ModelTranscript
 from tests.support.any_event import MountApprovalRequest, event_of
 from transports.dialects.mcp.elicitation import Origin, elicitation

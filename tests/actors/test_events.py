@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from actors import events as ev
-from actors.ids import CallId
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import CallId
 
 # As the reference prints them, one per type that it gives literally; members we add are absent on purpose.
 LITERAL: list[dict[str, Any]] = [

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from actors.errors import ActorGone, JournalError, SequenceConflict, StorageFailed, StorageFull
-from actors.ids import ConversationId
-from actors.journal_messages import Erase, Erased, Load, Loaded, Store
-from actors.journalist import GROUP, Journalist
-from actors.librarian import Librarian
-from actors.messages import AppendRefused, Committed
-from actors.records import Append, Head, Record
+from actors.conversation.messages import AppendRefused, Committed
+from actors.journal.journalist import GROUP, Journalist
+from actors.journal.librarian import Librarian
+from actors.journal.messages import Erase, Erased, Load, Loaded, Store
+from actors.vocabulary.errors import ActorGone, JournalError, SequenceConflict, StorageFailed, StorageFull
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.records import Append, Head, Record
 from tests.fakes.journal import FakeJournal
 from tests.fakes.stage import Stage
 

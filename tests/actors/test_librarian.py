@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from actors.base import Ref
-from actors.effects import ReadPage
-from actors.errors import StorageFailed
-from actors.ids import ConversationId, SubscriptionId
-from actors.journal_messages import FetchPage, Load, Loaded
-from actors.librarian import PAGE_RECORDS, Librarian
-from actors.messages import PageRead
-from actors.records import Append, Head, Page, Record
+from actors.conversation.effects import ReadPage
+from actors.conversation.messages import PageRead
+from actors.journal.librarian import PAGE_RECORDS, Librarian
+from actors.journal.messages import FetchPage, Load, Loaded
+from actors.runtime.base import Ref
+from actors.vocabulary.errors import StorageFailed
+from actors.vocabulary.ids import ConversationId, SubscriptionId
+from actors.vocabulary.records import Append, Head, Page, Record
 from tests.actors.test_journalist import Box, Gone
 from tests.fakes.journal import FakeJournal
 from tests.fakes.stage import Stage

@@ -10,10 +10,10 @@ import pytest
 from pykka import ThreadingFuture
 from pykka._envelope import Envelope
 
-from actors.errors import ActorGone, MailboxFull
-from actors.ids import Caller, ConnectionId, ConversationId, SubscriptionId
-from actors.mailbox import IN_A_ROW, Mailbox
-from actors.messages import CancelRequest, ConnectionClosed, Inspect, Interrupt, Ready, ToConversation
+from actors.conversation.messages import CancelRequest, ConnectionClosed, Inspect, Interrupt, Ready, ToConversation
+from actors.runtime.mailbox import IN_A_ROW, Mailbox
+from actors.vocabulary.errors import ActorGone, MailboxFull
+from actors.vocabulary.ids import Caller, ConnectionId, ConversationId, SubscriptionId
 
 LOOK = ToConversation(ConversationId("any"), Inspect())
 STOP = ToConversation(ConversationId("any"), Interrupt())

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from actors import events as ev
-from actors.answers import Answered, Interrupted, PendingApprovals, Summary, TurnResult
-from actors.ids import ApprovalId, CallId, ConversationId
-from actors.messages import AnswerApproval, ConnectionClosed, Inspect, TimerFired
-from actors.orders import AnswerAgent, Completed, RunAgent, SuspendAgent
-from actors.registry_messages import ListApprovals, Stayed
-from actors.session import Session
-from actors.settings import Decision
+from actors.conversation.messages import AnswerApproval, ConnectionClosed, Inspect, TimerFired
+from actors.conversation.orders import AnswerAgent, Completed, RunAgent, SuspendAgent
+from actors.conversation.session import Session
+from actors.routing.messages import ListApprovals, Stayed
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Answered, Interrupted, PendingApprovals, Summary, TurnResult
+from actors.vocabulary.ids import ApprovalId, CallId, ConversationId
+from actors.vocabulary.settings import Decision
 from tests.fakes.agents import FakeAgents, Script, says
 from tests.fakes.daemon import StagedDaemon
 

@@ -12,8 +12,8 @@ import pykka._threading
 import pykka.messages
 import pytest
 
-from actors.base import PRIVATE, Actor
-from actors.errors import ActorGone
+from actors.runtime.base import PRIVATE, Actor
+from actors.vocabulary.errors import ActorGone
 
 BOUND_S = 5.0
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.quoting import quoted, quoted_command
+from actors.vocabulary.quoting import quoted, quoted_command
 
 WORDS = {
     "": "''",

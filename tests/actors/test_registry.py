@@ -2,8 +2,29 @@
 
 import pytest
 
-from actors.answers import Accepted, Attached, Begun, Done, Interrupted, Listing, Resolved, Summary, TurnResult
-from actors.errors import (
+from actors.conversation.messages import Attach, Begin, ConnectionClosed, Inspect, Interrupt, Rename, ToConversation
+from actors.conversation.orders import Completed, RunAgent
+from actors.routing.messages import (
+    AllAnswered,
+    AllEnded,
+    AwaitAnswers,
+    Create,
+    ListConversations,
+    Resolve,
+    ToRegistry,
+)
+from actors.vocabulary.answers import (
+    Accepted,
+    Attached,
+    Begun,
+    Done,
+    Interrupted,
+    Listing,
+    Resolved,
+    Summary,
+    TurnResult,
+)
+from actors.vocabulary.errors import (
     AmbiguousConversation,
     InvalidInput,
     MailboxFull,
@@ -13,18 +34,7 @@ from actors.errors import (
     UnknownConversation,
     WrongState,
 )
-from actors.ids import ConnectionId, ConversationId, SubscriptionId
-from actors.messages import Attach, Begin, ConnectionClosed, Inspect, Interrupt, Rename, ToConversation
-from actors.orders import Completed, RunAgent
-from actors.registry_messages import (
-    AllAnswered,
-    AllEnded,
-    AwaitAnswers,
-    Create,
-    ListConversations,
-    Resolve,
-    ToRegistry,
-)
+from actors.vocabulary.ids import ConnectionId, ConversationId, SubscriptionId
 from tests.fakes.agents import FakeAgents, says
 from tests.fakes.daemon import SETTINGS, StagedDaemon
 

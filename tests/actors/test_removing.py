@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from actors import events as ev
-from actors.answers import Done, Listing, TurnResult
-from actors.errors import StorageFull, UnknownConversation, WrongState
-from actors.ids import ApprovalId, Caller, CallId, ConversationId
-from actors.messages import ConnectionClosed, Inspect, Rename
-from actors.registry_messages import ListConversations, Remove, ToRegistry, Trim
-from actors.settings import BusyPolicy
+from actors.conversation.messages import ConnectionClosed, Inspect, Rename
+from actors.routing.messages import ListConversations, Remove, ToRegistry, Trim
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Done, Listing, TurnResult
+from actors.vocabulary.errors import StorageFull, UnknownConversation, WrongState
+from actors.vocabulary.ids import ApprovalId, Caller, CallId, ConversationId
+from actors.vocabulary.settings import BusyPolicy
 from tests.actors.conftest import Poison
 from tests.fakes.agents import says
 from tests.fakes.daemon import StagedDaemon

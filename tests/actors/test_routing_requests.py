@@ -2,12 +2,12 @@
 
 import pytest
 
-from actors.answers import Accepted, Begun, Ending, TurnResult
-from actors.errors import Cancelled
-from actors.ids import ConversationId, RequestId
-from actors.messages import CancelRequest
-from actors.orders import Completed, RunAgent, StopAgent
-from actors.settings import BusyPolicy
+from actors.conversation.messages import CancelRequest
+from actors.conversation.orders import Completed, RunAgent, StopAgent
+from actors.vocabulary.answers import Accepted, Begun, Ending, TurnResult
+from actors.vocabulary.errors import Cancelled
+from actors.vocabulary.ids import ConversationId, RequestId
+from actors.vocabulary.settings import BusyPolicy
 from tests.fakes.daemon import StagedDaemon
 
 A = ConversationId("aaaa-0001")

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from actors import events as ev
-from actors.answers import Done, Listing, TurnResult
-from actors.errors import StorageFull
-from actors.ids import ConversationId, ItemId
-from actors.messages import Rename
-from actors.orders import AgentOutput, Completed, RunAgent, StopAgent
-from actors.registry_messages import ListConversations
+from actors.conversation.messages import Rename
+from actors.conversation.orders import AgentOutput, Completed, RunAgent, StopAgent
+from actors.routing.messages import ListConversations
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Done, Listing, TurnResult
+from actors.vocabulary.errors import StorageFull
+from actors.vocabulary.ids import ConversationId, ItemId
 from tests.fakes.daemon import StagedDaemon
 
 A = ConversationId("aaaa-0001")

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from actors.base import Actor, Ref
-from actors.shared import IN_A_ROW, QUIET_S, SharedThread, soon
-from supervisor.loop import LoopThread
+from actors.runtime.base import Actor, Ref
+from actors.runtime.shared import IN_A_ROW, QUIET_S, SharedThread, soon
+from supervisor.engine.loop import LoopThread
 from tests.actors.conftest import stop_leftovers
 
 BOUND_S = 10.0  # for all of a crowd together, on a machine that does other things as well

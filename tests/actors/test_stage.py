@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from actors import base
-from actors.base import Actor, Failure, Ref
-from actors.errors import ActorGone
-from actors.ids import ConversationId
-from actors.messages import Interrupt, ToConversation
+from actors.conversation.messages import Interrupt, ToConversation
+from actors.runtime import base
+from actors.runtime.base import Actor, Failure, Ref
+from actors.vocabulary.errors import ActorGone
+from actors.vocabulary.ids import ConversationId
 from tests.fakes.stage import Stage
 
 STOP = ToConversation(ConversationId("any"), Interrupt())

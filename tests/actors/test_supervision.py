@@ -5,13 +5,8 @@ from typing import Any
 
 import pytest
 
-from actors import events as ev
-from actors.answers import Listing, PendingApprovals, Resolved, Summary, TurnResult
-from actors.effects import Deliver, Survivors
-from actors.errors import GreenroomError, Overloaded, StorageFailed, TurnFailed, WrongState
-from actors.ids import ApprovalId, CallId, ConversationId, SubscriptionId
-from actors.items import TextItem, text_of
-from actors.messages import (
+from actors.conversation.effects import Deliver, Survivors
+from actors.conversation.messages import (
     AnswerApproval,
     Begin,
     CancelRequest,
@@ -26,9 +21,9 @@ from actors.messages import (
     Send,
     ToConversation,
 )
-from actors.orders import AbandonAgent, AgentOutput, Completed, RunAgent
-from actors.records import Head
-from actors.registry_messages import (
+from actors.conversation.orders import AbandonAgent, AgentOutput, Completed, RunAgent
+from actors.routing.core import STASH_LIMIT
+from actors.routing.messages import (
     Left,
     ListApprovals,
     ListConversations,
@@ -37,8 +32,13 @@ from actors.registry_messages import (
     SessionFailed,
     Stayed,
 )
-from actors.routing.core import STASH_LIMIT
-from actors.settings import BusyPolicy, Decision
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Listing, PendingApprovals, Resolved, Summary, TurnResult
+from actors.vocabulary.errors import GreenroomError, Overloaded, StorageFailed, TurnFailed, WrongState
+from actors.vocabulary.ids import ApprovalId, CallId, ConversationId, SubscriptionId
+from actors.vocabulary.items import TextItem, text_of
+from actors.vocabulary.records import Head
+from actors.vocabulary.settings import BusyPolicy, Decision
 from tests.actors.conftest import Poison
 from tests.fakes.agents import FakeAgents, says
 from tests.fakes.daemon import StagedDaemon

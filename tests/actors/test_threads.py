@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from actors import events as ev
-from actors.answers import Interrupted, TurnResult
-from actors.base import start
-from actors.clock import LoopClock
-from actors.ids import Caller, ConversationId, ItemId
-from actors.orders import AgentOrder, TakeMore
-from actors.shared import SharedThread
-from supervisor.loop import LoopThread
+from actors.conversation.orders import AgentOrder, TakeMore
+from actors.runtime.base import start
+from actors.runtime.clock import LoopClock
+from actors.runtime.shared import SharedThread
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Interrupted, TurnResult
+from actors.vocabulary.ids import Caller, ConversationId, ItemId
+from supervisor.engine.loop import LoopThread
 from tests.fakes.agents import FakeAgents, says
 from tests.fakes.daemon import FakeDaemon
 

@@ -12,10 +12,10 @@ from pydantic import TypeAdapter, ValidationError
 import actors
 import supervisor
 import transports
-from actors import errors
-from actors.ids import Caller, ConnectionId
-from actors.items import ImageItem, InputItem, LocalImageItem, TextItem, text_of
-from actors.settings import DangerFullAccess, ReadOnly, SandboxPolicy, Settings, WorkspaceWrite
+from actors.vocabulary import errors
+from actors.vocabulary.ids import Caller, ConnectionId
+from actors.vocabulary.items import ImageItem, InputItem, LocalImageItem, TextItem, text_of
+from actors.vocabulary.settings import DangerFullAccess, ReadOnly, SandboxPolicy, Settings, WorkspaceWrite
 
 ROOT = Path(__file__).resolve().parents[2]
 

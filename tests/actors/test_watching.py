@@ -1,10 +1,10 @@
 """Who waits to hear that a conversation has come or gone: by a long poll, without a gap."""
 
-from actors.answers import Answer, ListChanged
-from actors.errors import UnknownConversation
-from actors.ids import Caller, ConnectionId, ConversationId
-from actors.messages import Archive, ConnectionClosed, Rename
-from actors.registry_messages import Remove, ToRegistry, WatchList
+from actors.conversation.messages import Archive, ConnectionClosed, Rename
+from actors.routing.messages import Remove, ToRegistry, WatchList
+from actors.vocabulary.answers import Answer, ListChanged
+from actors.vocabulary.errors import UnknownConversation
+from actors.vocabulary.ids import Caller, ConnectionId, ConversationId
 from tests.fakes.daemon import StagedDaemon
 
 A = ConversationId("aaaa-0001")

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from actors import errors
-from actors import events as ev
+from actors.vocabulary import errors
+from actors.vocabulary import events as ev
 from tests.docs.pages import DOCS, ROOT
 from tools.reference.__main__ import WRITERS, main
 from tools.reference.control import control_page

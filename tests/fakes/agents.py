@@ -9,11 +9,8 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from actors import events as ev
-from actors.errors import ActorGone
-from actors.ids import ApprovalId, ConversationId, ItemId, TurnId
-from actors.messages import Address
-from actors.orders import (
+from actors.conversation.messages import Address
+from actors.conversation.orders import (
     AbandonAgent,
     AgentAbandoned,
     AgentNews,
@@ -32,6 +29,9 @@ from actors.orders import (
     TakeMore,
     TurnEnded,
 )
+from actors.vocabulary import events as ev
+from actors.vocabulary.errors import ActorGone
+from actors.vocabulary.ids import ApprovalId, ConversationId, ItemId, TurnId
 
 Script = tuple[tuple[AgentNews, ...] | Outcome, ...]
 

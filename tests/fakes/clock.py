@@ -5,9 +5,9 @@ import heapq
 import itertools
 from typing import Any
 
-from actors.clock import Message
-from actors.errors import GreenroomError
-from actors.messages import Address
+from actors.conversation.messages import Address
+from actors.runtime.clock import Message
+from actors.vocabulary.errors import GreenroomError
 
 
 class ManualClock:

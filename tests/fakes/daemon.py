@@ -5,20 +5,20 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from actors import base
-from actors.answers import Answer
-from actors.base import Actor, Message, Ref
-from actors.clock import Clock
+from actors.conversation.messages import Address, Attach, Begin, Command, Interrupt, Send, ToConversation
+from actors.conversation.session import Session, Surroundings
 from actors.conversation.state import Limits
-from actors.ids import Caller, ConnectionId, ConversationId, RequestId, SubscriptionId
-from actors.items import TextItem
-from actors.journalist import Journalist
-from actors.librarian import Librarian
-from actors.messages import Address, Attach, Begin, Command, Interrupt, Send, ToConversation
-from actors.registry import Registry
-from actors.registry_messages import AllEnded, Create, Known, RegistryQuery, ToRegistry
-from actors.session import Session, Surroundings
-from actors.settings import BusyPolicy, Settings
+from actors.journal.journalist import Journalist
+from actors.journal.librarian import Librarian
+from actors.routing.messages import AllEnded, Create, Known, RegistryQuery, ToRegistry
+from actors.routing.registry import Registry
+from actors.runtime import base
+from actors.runtime.base import Actor, Message, Ref
+from actors.runtime.clock import Clock
+from actors.vocabulary.answers import Answer
+from actors.vocabulary.ids import Caller, ConnectionId, ConversationId, RequestId, SubscriptionId
+from actors.vocabulary.items import TextItem
+from actors.vocabulary.settings import BusyPolicy, Settings
 from tests.fakes.agents import FakeAgents
 from tests.fakes.clock import ManualClock
 from tests.fakes.journal import FakeJournal

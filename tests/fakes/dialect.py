@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterable
 
-from actors.effects import Deliver, EndSubscription
-from actors.ids import Caller
+from actors.conversation.effects import Deliver, EndSubscription
+from actors.vocabulary.ids import Caller
 from transports.dialect import Action, Client, Write
 
 Script = Callable[[bytes], Iterable[Action] | None]

@@ -4,9 +4,9 @@ import threading
 from collections.abc import Sequence
 from dataclasses import replace
 
-from actors.errors import JournalError, SequenceConflict, StorageFailed
-from actors.ids import ConversationId
-from actors.records import Append, Head, Page, Record
+from actors.vocabulary.errors import JournalError, SequenceConflict, StorageFailed
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.records import Append, Head, Page, Record
 
 
 class FakeJournal:

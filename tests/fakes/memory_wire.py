@@ -8,8 +8,8 @@ import threading
 from collections import deque
 from collections.abc import Sequence
 
-from actors.errors import GreenroomError
-from actors.messages import Address
+from actors.conversation.messages import Address
+from actors.vocabulary.errors import GreenroomError
 from transports.framing import LINE_LIMIT, Item, LineSplitter
 from transports.wire import HIGH_WATER, LINES, WRITE_LIMIT, Arrived, Gone, News, NoMore, Parcel
 

@@ -4,12 +4,12 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from actors.answers import Answer
-from actors.effects import Deliver, EndSubscription, ReplyTo, Slice
-from actors.errors import ActorGone
-from actors.ids import Caller, ConnectionId, ConversationId, SubscriptionId
-from actors.messages import Address, Ready, ToConversation
-from actors.records import Record
+from actors.conversation.effects import Deliver, EndSubscription, ReplyTo, Slice
+from actors.conversation.messages import Address, Ready, ToConversation
+from actors.vocabulary.answers import Answer
+from actors.vocabulary.errors import ActorGone
+from actors.vocabulary.ids import Caller, ConnectionId, ConversationId, SubscriptionId
+from actors.vocabulary.records import Record
 
 
 @dataclass(slots=True)

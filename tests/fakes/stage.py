@@ -1,7 +1,7 @@
 """Runs real actors without threads: every message is delivered when, and in the order, that a test decides.
 
 Each actor has its real part, mailbox and address, so a failure, a stop and a closed mailbox mean what they mean on
-threads; only the thread is missing. `Stage.start` stands in for `actors.base.start`.
+threads; only the thread is missing. `Stage.start` stands in for `actors.runtime.base.start`.
 """
 
 import contextvars
@@ -14,7 +14,7 @@ from typing import Any
 
 from pykka._envelope import Envelope
 
-from actors.base import Actor, Message, Ref
+from actors.runtime.base import Actor, Message, Ref
 
 RESTLESS = 200_000  # so many messages in one go: the actors keep each other busy for nothing
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from actors.visible import unseen
+from actors.vocabulary.visible import unseen
 from tests.faults.conftest import Measure
 from tests.faults.report import Row
 from tests.support.read_back import argvs, command_in, words_of

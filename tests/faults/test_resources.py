@@ -41,7 +41,7 @@ print(sock.makefile("rb").readline().decode())
 STARTER = """
 import sys
 from pathlib import Path
-from supervisor.launch import launch
+from supervisor.daemon.launch import launch
 from tests.faults.caller import Caller
 launch()
 caller = Caller(Path(sys.argv[1]), "starter", Path("/"))

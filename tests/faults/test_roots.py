@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.settings import Pin, WorkspaceWrite
+from actors.vocabulary.settings import Pin, WorkspaceWrite
 from supervisor.agent.patch.apply import apply_plan
 from supervisor.agent.patch.errors import PatchError
 from supervisor.agent.patch.grammar import parse

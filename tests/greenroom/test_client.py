@@ -308,4 +308,7 @@ def test_every_error_that_the_daemon_may_answer_with_has_a_class_of_its_own() ->
     of_a_hello_in_another_dialect = {"unknown_dialect"}
     for code in codes - of_a_hello_in_another_dialect:
         found = greenroom.errors.of({"message": "no", "data": {"code": code, "retryable": True}})
-        assert (found.code, type(found).__module__) in {(code, "actors.errors"), (code, "greenroom.errors")}
+        assert (found.code, type(found).__module__) in {
+            (code, "actors.vocabulary.errors"),
+            (code, "greenroom.errors"),
+        }

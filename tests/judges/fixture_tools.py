@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from actors.ids import Caller
+from actors.vocabulary.ids import Caller
 from supervisor.config import Config
 from supervisor.dialects import dialects, mcp_options
 from transports import jsonrpc

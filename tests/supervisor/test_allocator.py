@@ -8,7 +8,7 @@ import pytest
 
 PROGRAM = """
 from pathlib import Path
-from supervisor.allocator import Trimming, keep_little
+from supervisor.engine.allocator import Trimming, keep_little
 
 
 class Clock:

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from actors import events as ev
 from actors.conversation import head_of, restore
-from actors.errors import InvalidInput, NameTaken, UnknownConversation, WrongState
-from actors.ids import ConversationId, InputId, TurnId
-from actors.items import TextItem
-from actors.records import Append, Record
-from actors.settings import BusyPolicy, Pin, Settings, WorkspaceWrite
+from actors.vocabulary import events as ev
+from actors.vocabulary.errors import InvalidInput, NameTaken, UnknownConversation, WrongState
+from actors.vocabulary.ids import ConversationId, InputId, TurnId
+from actors.vocabulary.items import TextItem
+from actors.vocabulary.records import Append, Record
+from actors.vocabulary.settings import BusyPolicy, Pin, Settings, WorkspaceWrite
 from supervisor.agent.pins import pins_of
-from supervisor.branching import Fork, check_name, forked, guest
 from supervisor.journal import SqliteJournal
 from supervisor.journal.export import arriving, export, import_
+from supervisor.services.branching import Fork, check_name, forked, guest
 
 ONE = ConversationId("11111111-1111-4111-8111-111111111111")
 TWO = ConversationId("22222222-2222-4222-8222-222222222222")

@@ -7,9 +7,16 @@ from typing import Any
 
 import pytest
 
-from actors.errors import ConfigError, NotAllowed
-from actors.ids import Caller, ConnectionId
-from actors.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxPolicy, Settings, WorkspaceWrite
+from actors.vocabulary.errors import ConfigError, NotAllowed
+from actors.vocabulary.ids import Caller, ConnectionId
+from actors.vocabulary.settings import (
+    ApprovalPolicy,
+    DangerFullAccess,
+    ReadOnly,
+    SandboxPolicy,
+    Settings,
+    WorkspaceWrite,
+)
 from supervisor.config import load
 from tests.supervisor.test_services import House
 from tests.transports.house import running_loop

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from actors.errors import ConfigError, GreenroomError, NotAllowed
-from actors.ids import Caller, ConnectionId
-from actors.settings import DangerFullAccess
-from actors.shared import soon
+from actors.runtime.shared import soon
+from actors.vocabulary.errors import ConfigError, GreenroomError, NotAllowed
+from actors.vocabulary.ids import Caller, ConnectionId
+from actors.vocabulary.settings import DangerFullAccess
 from supervisor.config import load
-from supervisor.engine import Engine
+from supervisor.engine.engine import Engine
 from supervisor.paths import Paths
-from supervisor.services import Services
+from supervisor.services.services import Services
 from transports import requests as ask
 from transports.dialect import Client
 from transports.hello import Identity
@@ -99,7 +99,7 @@ def test_a_search_gives_way_to_a_later_one_of_its_series(house: House, monkeypat
         assert gate.wait(PATIENCE_S)
         return [{"path": query}]
 
-    monkeypatch.setattr("supervisor.services.search", slow)
+    monkeypatch.setattr("supervisor.services.services.search", slow)
     house.put(ask.FindFiles("a", (), "typed"))
     assert begun.wait(PATIENCE_S)
     for query, series in (("ab", "typed"), ("abc", "typed"), ("x", None), ("y", None)):

@@ -6,7 +6,7 @@ import pytest
 from annotated_types import Ge, Gt, Le
 from pydantic import BaseModel
 
-from actors.errors import ConfigError
+from actors.vocabulary.errors import ConfigError
 from supervisor.config import Config, load, parse_overrides
 from supervisor.config.complain import dotted, ignored_keys, problems
 from supervisor.config.load import ConfigFile, layer

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.errors import ConfigError
-from actors.settings import ApprovalPolicy, SandboxMode
+from actors.vocabulary.errors import ConfigError
+from actors.vocabulary.settings import ApprovalPolicy, SandboxMode
 from supervisor.config import Config, LoadedConfig, load, overrides_from_json, parse_overrides
 from supervisor.config.load import ConfigFile, layer, read_file
 from supervisor.config.shared import Inherit

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.errors import ConfigError
+from actors.vocabulary.errors import ConfigError
 from supervisor.config.complain import dotted
 from supervisor.config.overrides import DEEPEST, merge, overrides_from_json, parse_overrides, split_key
 

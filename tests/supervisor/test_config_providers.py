@@ -1,6 +1,6 @@
 import pytest
 
-from actors.errors import ConfigError
+from actors.vocabulary.errors import ConfigError
 from supervisor.config import Config, choose_provider, parse_overrides, provider_named
 from supervisor.config.load import ConfigFile, LoadedConfig, layer
 from supervisor.config.providers import OPENAI_URL

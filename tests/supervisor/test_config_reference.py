@@ -7,7 +7,7 @@ from supervisor.config.complain import BUILT_IN_PROVIDERS
 from supervisor.config.providers import OSS_PORT
 from supervisor.config.shape import KeyType
 from supervisor.config.shared import Inherit, ShellEnvironmentPolicy
-from supervisor.environment import CORE
+from supervisor.engine.command_environment import CORE
 from tools.reference.configuration import configuration_page
 
 

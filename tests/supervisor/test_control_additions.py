@@ -5,9 +5,9 @@ from unittest.mock import patch
 
 import pytest
 
-from supervisor.asked import asked
 from supervisor.cli.client import Control, Refused
 from supervisor.journal import SqliteJournal
+from supervisor.services.approval_places import asked
 from tests.supervisor.cli.place import Place, a_place
 
 

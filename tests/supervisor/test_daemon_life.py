@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from supervisor import launch
-from supervisor.daemon import DESCRIPTORS
+from supervisor.daemon import launch
+from supervisor.daemon.server import DESCRIPTORS
 from tests.support.bridge import wait_until
 from tests.support.control_client import PATIENCE_S, ControlClient, Gone, Refused
 from tests.support.home import Home

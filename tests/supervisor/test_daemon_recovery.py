@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from actors.ids import ConversationId
-from actors.records import Append, Head, Record
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.records import Append, Head, Record
 from supervisor.journal import SqliteJournal
 from tests.support.bridge import wait_until
 from tests.support.control_client import ControlClient, Gone, Refused

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from actors.errors import SequenceConflict, StorageFailed
-from actors.ids import ConversationId
-from actors.records import Append, Head, Record
-from supervisor import feed as feeds
-from supervisor.feed import Feed
+from actors.vocabulary.errors import SequenceConflict, StorageFailed
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.records import Append, Head, Record
 from supervisor.journal import SqliteJournal
 from supervisor.journal.store import TOLD_BYTES, TOLD_EVENTS
+from supervisor.services import recent_events as feeds
+from supervisor.services.recent_events import Feed
 
 ONE = ConversationId("one")
 

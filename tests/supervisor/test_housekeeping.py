@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from actors.base import Ref, start
-from actors.errors import StorageFull
-from actors.ids import ConversationId
-from actors.journal_messages import Chore, ChoreDone
-from actors.journalist import Journalist
-from actors.messages import Address
-from actors.records import Append, Head, Record
-from actors.registry_messages import Trim
+from actors.conversation.messages import Address
+from actors.journal.journalist import Journalist
+from actors.journal.messages import Chore, ChoreDone
+from actors.routing.messages import Trim
+from actors.runtime.base import Ref, start
+from actors.vocabulary.errors import StorageFull
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.records import Append, Head, Record
 from supervisor.config.own import RetentionTable
-from supervisor.housekeeping import DAY_S, EVERY_S, STEP_S, Housekeeping, retention
+from supervisor.engine.retention_timer import DAY_S, EVERY_S, STEP_S, Housekeeping, retention
 from supervisor.journal import SqliteJournal
 from supervisor.journal.retention import Retention
 from tests.support.bridge import wait_until

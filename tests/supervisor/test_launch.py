@@ -14,14 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from supervisor import launch
 from supervisor.cli.mcp import hello
-from supervisor.launch import READY, Launch, StartFailed
-from supervisor.single import STRANGE_S, DaemonLock
+from supervisor.daemon import launch
+from supervisor.daemon.launch import READY, Launch, StartFailed
+from supervisor.daemon.single import STRANGE_S, DaemonLock
 from tests.support.bridge import wait_until
 from tests.support.home import Home
 
-DETACH = "import sys; sys.path.insert(0, '.'); from supervisor.launch import detach; detach(); "
+DETACH = "import sys; sys.path.insert(0, '.'); from supervisor.daemon.launch import detach; detach(); "
 
 
 @pytest.fixture
@@ -138,7 +138,7 @@ SLEEPS: dict[Callable[[Home], str], float] = {strange_lock: STRANGE_S}
 
 def test_what_is_large_is_loaded_when_everything_cheap_was_found_well(home: Home) -> None:
     broken_config(home)
-    code = "import sys; from supervisor.program import main; main([]); print('supervisor.engine' in sys.modules)"
+    code = "import sys; from supervisor.daemon.program import main; main([]); print('supervisor.engine.engine' in sys.modules)"
     ended = subprocess.run([sys.executable, "-c", code], env=home.env, capture_output=True, check=True, timeout=30)
     assert ended.stdout == b"False\n"
     assert b"config.toml:1" in ended.stderr

@@ -17,9 +17,9 @@ import pytest
 import structlog
 from structlog.contextvars import bound_contextvars as bound
 
-from supervisor import logs
-from supervisor.log_file import LogFile
-from supervisor.logs import Terminal, configure
+from supervisor.logs import setup as logs
+from supervisor.logs.log_file import LogFile
+from supervisor.logs.setup import Terminal, configure
 
 SECRET = "sk-verysecretindeed"
 log = structlog.get_logger("supervisor.test")  # made before any `configure`, as modules do
@@ -277,7 +277,7 @@ def test_a_record_that_was_written_in_part_is_taken_back(tmp_path: Path) -> None
     program = """
         import resource, signal, structlog, sys
         from pathlib import Path
-        from supervisor.logs import configure
+        from supervisor.logs.setup import configure
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         logs = configure(Path(sys.argv[1]))
         log = structlog.get_logger("supervisor.test")

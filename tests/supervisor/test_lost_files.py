@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from actors.errors import StorageFailed
-from actors.journal_messages import Chore, ChoreDone
-from supervisor.health import Health
-from supervisor.single import AlreadyRunning, DaemonLock, held
+from actors.journal.messages import Chore, ChoreDone
+from actors.vocabulary.errors import StorageFailed
+from supervisor.daemon.single import AlreadyRunning, DaemonLock, held
+from supervisor.engine.health import Health
 from tests.support.bridge import wait_until
 from tests.support.control_client import ControlClient, Refused
 from tests.support.home import Home

@@ -9,7 +9,7 @@ import pytest
 
 from supervisor.agent.model.client import ModelClient, build_http
 from supervisor.config import load
-from supervisor.models import Models
+from supervisor.engine.model_choice import Models
 
 KEY = {"OPENAI_API_KEY": "a key"}
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.notify import READY, WELL, Notifier
+from supervisor.daemon.systemd import READY, WELL, Notifier
 
 PATIENCE_S = 20.0
 

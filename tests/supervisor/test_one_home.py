@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from supervisor.daemon.single import held
 from supervisor.paths import locate
-from supervisor.single import held
 from tests.support.home import START_S
 
 EVERYDAY = {"PATH": os.environ["PATH"]}

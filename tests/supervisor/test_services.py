@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from actors.errors import GreenroomError
-from actors.ids import Caller, ConnectionId, ConversationId
-from actors.journal_messages import Chore, ChoreDone
-from actors.registry_messages import Known
-from actors.shared import soon
-from supervisor.chores import Chores
+from actors.journal.messages import Chore, ChoreDone
+from actors.routing.messages import Known
+from actors.runtime.shared import soon
+from actors.vocabulary.errors import GreenroomError
+from actors.vocabulary.ids import Caller, ConnectionId, ConversationId
 from supervisor.config import LoadedConfig, load
+from supervisor.engine.chores import Chores
 from supervisor.journal import SqliteJournal
 from supervisor.paths import locate
-from supervisor.services import Services, without_secrets
+from supervisor.services.services import Services, without_secrets
 from tests.supervisor.test_branching import BORN, ONE, keep
 from tests.transports.house import LoopThread, Probe, running_loop
 from transports import requests as ask

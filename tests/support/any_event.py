@@ -5,10 +5,10 @@ from typing import Any, Literal, TypeVar
 
 from hypothesis import strategies as st
 
-from actors import events as ev
-from actors.ids import ApprovalId, CallId, ItemId
-from actors.items import TextItem
-from actors.settings import Decision, ReadOnly, Settings
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import ApprovalId, CallId, ItemId
+from actors.vocabulary.items import TextItem
+from actors.vocabulary.settings import Decision, ReadOnly, Settings
 
 SETTINGS = Settings(model="m", cwd=Path("/work"), sandbox=ReadOnly())
 MEMBERS: dict[str, st.SearchStrategy[Any]] = {  # that Hypothesis could not make from their types

@@ -221,8 +221,8 @@ def wait_until(condition: Callable[[], bool], otherwise: str, limit_s: float = P
 
 def play() -> int:
     """`greenroom mcp`, and before its own arguments `--dialect NAME`, `--launch CODE` (for a daemon, or `real`)."""
-    from supervisor import launch
     from supervisor.cli import mcp
+    from supervisor.daemon import launch
 
     arguments = sys.argv[1:]
     while arguments[:1] in (["--dialect"], ["--launch"]):

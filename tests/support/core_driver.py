@@ -8,15 +8,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
-from actors import events as ev
-from actors.answers import Answer
 from actors.conversation import Stamp, State, restore, step, survivors_of
-from actors.conversation.state import Limits
-from actors.effects import Deliver, Effect, EndSubscription, FeedOthers, ReadPage, ReplyTo, Settle, Slice
-from actors.errors import JournalError, SequenceConflict
-from actors.ids import ApprovalId, Caller, ConnectionId, ConversationId, SubscriptionId, TurnId
-from actors.items import InputItem, TextItem
-from actors.messages import (
+from actors.conversation.effects import Deliver, Effect, EndSubscription, FeedOthers, ReadPage, ReplyTo, Settle, Slice
+from actors.conversation.messages import (
     AnswerApproval,
     AppendRefused,
     Attach,
@@ -32,7 +26,7 @@ from actors.messages import (
     Send,
     ToConversation,
 )
-from actors.orders import (
+from actors.conversation.orders import (
     AgentNews,
     AgentOrder,
     AgentOutput,
@@ -42,8 +36,14 @@ from actors.orders import (
     Stopped,
     TurnEnded,
 )
-from actors.records import Append, Head, Page, Record
-from actors.settings import AbortReason, BusyPolicy, Decision, Settings
+from actors.conversation.state import Limits
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Answer
+from actors.vocabulary.errors import JournalError, SequenceConflict
+from actors.vocabulary.ids import ApprovalId, Caller, ConnectionId, ConversationId, SubscriptionId, TurnId
+from actors.vocabulary.items import InputItem, TextItem
+from actors.vocabulary.records import Append, Head, Page, Record
+from actors.vocabulary.settings import AbortReason, BusyPolicy, Decision, Settings
 
 EventT = TypeVar("EventT", bound=ev.Event)
 OrderT = TypeVar("OrderT", bound=AgentOrder)

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
 
-from supervisor.launch import READY
+from supervisor.daemon.launch import READY
 from supervisor.paths import locate, socket_path
 from tests.support.control_peer import ControlPeer, Judge
 

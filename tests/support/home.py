@@ -66,7 +66,7 @@ class Home:
 
     def launch(self) -> None:
         """As the bridge and `up` do it: detached. Raises what it said when it failed."""
-        code = "from supervisor.launch import launch; launch()"
+        code = "from supervisor.daemon.launch import launch; launch()"
         subprocess.run([sys.executable, "-P", "-c", code], env=self.env, check=True, timeout=START_S)
 
     def start(

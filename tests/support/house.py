@@ -14,12 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from actors import events as ev
-from actors.answers import Answer, Answered, Attached, Begun, Done, Ending, Interrupted, Summary, TurnResult
-from actors.effects import Deliver, EndSubscription, ReplyTo
-from actors.ids import ApprovalId, Caller, ConnectionId, ConversationId, SubscriptionId, TurnId
-from actors.items import InputItem, TextItem
-from actors.messages import (
+from actors.conversation.effects import Deliver, EndSubscription, ReplyTo
+from actors.conversation.messages import (
     Address,
     AnswerApproval,
     Attach,
@@ -34,10 +30,24 @@ from actors.messages import (
     Send,
     ToConversation,
 )
-from actors.registry_messages import Create, ToRegistry
-from actors.settings import ApprovalPolicy, BusyPolicy, DangerFullAccess, Decision, Settings
+from actors.routing.messages import Create, ToRegistry
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import (
+    Answer,
+    Answered,
+    Attached,
+    Begun,
+    Done,
+    Ending,
+    Interrupted,
+    Summary,
+    TurnResult,
+)
+from actors.vocabulary.ids import ApprovalId, Caller, ConnectionId, ConversationId, SubscriptionId, TurnId
+from actors.vocabulary.items import InputItem, TextItem
+from actors.vocabulary.settings import ApprovalPolicy, BusyPolicy, DangerFullAccess, Decision, Settings
 from supervisor.config import load
-from supervisor.engine import Engine
+from supervisor.engine.engine import Engine
 from supervisor.paths import locate
 
 ME = ConnectionId("house")

@@ -9,14 +9,15 @@ import random
 import sys
 import time
 
-from actors.events import AgentMessage, AgentMessageDelta
-from actors.ids import ConversationId
-from actors.items import text_of
-from actors.orders import RunAgent
-from supervisor import daemon, program
+from actors.conversation.orders import RunAgent
+from actors.vocabulary.events import AgentMessage, AgentMessageDelta
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.items import text_of
 from supervisor.agent.backends import Backend
 from supervisor.agent.turn import Turn
-from supervisor.engine import Engine
+from supervisor.daemon import program
+from supervisor.daemon import server as daemon
+from supervisor.engine.engine import Engine
 
 BEFORE_INPUT = 8  # messages; an agent looks for input before every request to its model, and so waits for the disk
 

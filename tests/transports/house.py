@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
-from actors.clock import Message
-from actors.errors import ActorGone
-from actors.messages import Address
+from actors.conversation.messages import Address
+from actors.runtime.clock import Message
+from actors.vocabulary.errors import ActorGone
 
 PATIENCE_S = 10.0  # a busy machine; a test that waits this long has failed
 T = TypeVar("T")

@@ -6,8 +6,8 @@ import socket
 from pathlib import Path
 from typing import Any
 
-from actors.ids import ConnectionId
-from actors.shared import SharedThread
+from actors.runtime.shared import SharedThread
+from actors.vocabulary.ids import ConnectionId
 from tests.fakes.dialect import EchoDialect, Script, echo_all
 from tests.transports.doors import Reading, SocketPeer
 from tests.transports.house import PATIENCE_S, LoopThread, ManualClock, Probe, eventually

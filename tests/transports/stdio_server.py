@@ -7,9 +7,9 @@ import sys
 
 import structlog
 
-from actors.clock import LoopClock
-from actors.ids import Caller, ConnectionId
-from actors.shared import SharedThread
+from actors.runtime.clock import LoopClock
+from actors.runtime.shared import SharedThread
+from actors.vocabulary.ids import Caller, ConnectionId
 from tests.fakes.dialect import EchoDialect
 from tests.transports.house import Probe
 from transports.connection import Connection, Neighbours

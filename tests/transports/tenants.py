@@ -4,12 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from actors.base import Ref
-from actors.effects import Deliver, ReplyTo, Slice
-from actors.ids import Caller, ConnectionId, ConversationId, SubscriptionId
-from actors.messages import Address, Ready
-from actors.records import Record
-from actors.shared import SharedThread
+from actors.conversation.effects import Deliver, ReplyTo, Slice
+from actors.conversation.messages import Address, Ready
+from actors.runtime.base import Ref
+from actors.runtime.shared import SharedThread
+from actors.vocabulary.ids import Caller, ConnectionId, ConversationId, SubscriptionId
+from actors.vocabulary.records import Record
 from tests.fakes.dialect import EchoDialect, Script, echo_all
 from tests.transports.doors import Door, Peer, Reading
 from tests.transports.house import PATIENCE_S, LoopThread, ManualClock, Probe, eventually

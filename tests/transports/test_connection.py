@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from actors.answers import Attached, Condition, Ending, Summary, TurnResult
-from actors.effects import Deliver, EndSubscription, ReplyTo, Slice, Unsubscribed
-from actors.errors import ActorGone, MailboxFull
-from actors.ids import Caller, ConnectionId, TurnId
-from actors.messages import Attach, ConnectionClosed, Detach, Ready, Send, ToConversation
-from actors.registry_messages import ListConversations, ToRegistry
-from actors.settings import Settings
+from actors.conversation.effects import Deliver, EndSubscription, ReplyTo, Slice, Unsubscribed
+from actors.conversation.messages import Attach, ConnectionClosed, Detach, Ready, Send, ToConversation
+from actors.routing.messages import ListConversations, ToRegistry
+from actors.vocabulary.answers import Attached, Condition, Ending, Summary, TurnResult
+from actors.vocabulary.errors import ActorGone, MailboxFull
+from actors.vocabulary.ids import Caller, ConnectionId, TurnId
+from actors.vocabulary.settings import Settings
 from tests.transports.doors import memory_door, socket_door
 from tests.transports.house import PATIENCE_S, Probe, eventually
 from tests.transports.tenants import CONVERSATION, SUBSCRIPTION, Tenant, Tenants

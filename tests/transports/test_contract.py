@@ -8,10 +8,10 @@ from itertools import pairwise
 
 import pytest
 
-from actors.answers import Done
-from actors.effects import ReplyTo
-from actors.ids import Caller, ConnectionId, SubscriptionId
-from actors.messages import ConnectionClosed, Inspect, Ready, ToConversation
+from actors.conversation.effects import ReplyTo
+from actors.conversation.messages import ConnectionClosed, Inspect, Ready, ToConversation
+from actors.vocabulary.answers import Done
+from actors.vocabulary.ids import Caller, ConnectionId, SubscriptionId
 from tests.transports.doors import Door
 from tests.transports.house import PATIENCE_S, LoopThread, Probe, eventually
 from tests.transports.tenants import CONVERSATION, SUBSCRIPTION, Tenant, Tenants

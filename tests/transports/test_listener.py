@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from actors.errors import ConfigError
+from actors.vocabulary.errors import ConfigError
 from tests.transports.house import PATIENCE_S, LoopThread, descriptors, eventually
 from tests.transports.place import HELLO, WELCOME, Place, error_of
 from transports import directory

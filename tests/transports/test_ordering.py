@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from actors.answers import Accepted, Attached, Condition, Ending, Interrupted, Summary, TurnResult
-from actors.effects import Deliver, ReplyTo, Slice
-from actors.errors import InvalidInput
-from actors.ids import Caller, ConnectionId, ConversationId, InputId, SubscriptionId, TurnId
-from actors.messages import Attach, Detach, Interrupt, Send, ToConversation
-from actors.records import Record
-from actors.registry_messages import ListApprovals, ListConversations, RegistryInput, Remove, Resolve, ToRegistry
-from actors.settings import Settings
+from actors.conversation.effects import Deliver, ReplyTo, Slice
+from actors.conversation.messages import Attach, Detach, Interrupt, Send, ToConversation
+from actors.routing.messages import ListApprovals, ListConversations, RegistryInput, Remove, Resolve, ToRegistry
+from actors.vocabulary.answers import Accepted, Attached, Condition, Ending, Interrupted, Summary, TurnResult
+from actors.vocabulary.errors import InvalidInput
+from actors.vocabulary.ids import Caller, ConnectionId, ConversationId, InputId, SubscriptionId, TurnId
+from actors.vocabulary.records import Record
+from actors.vocabulary.settings import Settings
 from transports.ordering import Ordering, request_of
 
 ME = ConnectionId("me")

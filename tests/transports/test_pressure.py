@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from actors.effects import Deliver, Slice
-from actors.ids import SubscriptionId
-from actors.messages import Ready
-from actors.records import Record
-from actors.shared import soon
+from actors.conversation.effects import Deliver, Slice
+from actors.conversation.messages import Ready
+from actors.runtime.shared import soon
+from actors.vocabulary.ids import SubscriptionId
+from actors.vocabulary.records import Record
 from tests.support.standstill import standing_still
 from tests.transports.doors import Door, memory_door, socket_door
 from tests.transports.house import PATIENCE_S, LoopThread, descriptors, eventually, resident_bytes

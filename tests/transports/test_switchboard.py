@@ -1,9 +1,9 @@
 """Connection ids to connections."""
 
-from actors.answers import Done
-from actors.effects import ReplyTo
-from actors.errors import ActorGone
-from actors.ids import Caller, ConnectionId
+from actors.conversation.effects import ReplyTo
+from actors.vocabulary.answers import Done
+from actors.vocabulary.errors import ActorGone
+from actors.vocabulary.ids import Caller, ConnectionId
 from tests.transports.house import Probe
 from transports.dialect import Client
 from transports.messages import Dismissed, Posted

@@ -9,22 +9,30 @@ from typing import Any
 
 import pytest
 
-from actors import events as ev
-from actors.base import start
-from actors.clock import LoopClock
+from actors.conversation.messages import Address, Attach, Begin, Send, ToConversation
+from actors.conversation.orders import (
+    AbandonAgent,
+    AgentAbandoned,
+    AgentOrder,
+    AgentOutput,
+    Completed,
+    RunAgent,
+    TurnEnded,
+)
+from actors.conversation.session import Surroundings
 from actors.conversation.state import Limits
-from actors.errors import JournalError
-from actors.ids import Caller, ConnectionId
-from actors.items import TextItem
-from actors.journalist import Journalist
-from actors.librarian import Librarian
-from actors.messages import Address, Attach, Begin, Send, ToConversation
-from actors.orders import AbandonAgent, AgentAbandoned, AgentOrder, AgentOutput, Completed, RunAgent, TurnEnded
-from actors.records import Append, Head, Page, Record
-from actors.registry import Registry
-from actors.registry_messages import Create, ToRegistry
-from actors.session import Surroundings
-from actors.settings import Settings
+from actors.journal.journalist import Journalist
+from actors.journal.librarian import Librarian
+from actors.routing.messages import Create, ToRegistry
+from actors.routing.registry import Registry
+from actors.runtime.base import start
+from actors.runtime.clock import LoopClock
+from actors.vocabulary import events as ev
+from actors.vocabulary.errors import JournalError
+from actors.vocabulary.ids import Caller, ConnectionId
+from actors.vocabulary.items import TextItem
+from actors.vocabulary.records import Append, Head, Page, Record
+from actors.vocabulary.settings import Settings
 from tests.transports.doors import Door
 from tests.transports.house import PATIENCE_S
 from tests.transports.tenants import CONVERSATION, SUBSCRIPTION, Tenant, Tenants

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from actors import errors
+from actors.vocabulary import errors
 from tools.reference.members import one_line
 from transports import hello
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from pydantic import TypeAdapter
 
-from actors import events as ev
+from actors.vocabulary import events as ev
 from tools.reference.members import Schema, member_table, one_line, page
 
 NAMES = {kind.__name__ for kind in ev.EVENTS}

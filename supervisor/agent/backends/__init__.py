@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from actors.ids import ConversationId
+from actors.vocabulary.ids import ConversationId
 from supervisor.agent.turn import Turn
 
 

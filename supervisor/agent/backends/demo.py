@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from actors.ids import CallId
+from actors.vocabulary.ids import CallId
 from supervisor.agent.backends.model import Notify
 from supervisor.agent.model import stream_events as stream
 from supervisor.agent.model.client import Deliver

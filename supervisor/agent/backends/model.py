@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Protocol
 
-from actors import events as ev
-from actors.ids import ConversationId
-from actors.orders import RunAgent
-from actors.settings import Decision, Settings
+from actors.conversation.orders import RunAgent
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.settings import Decision, Settings
 from supervisor.agent.bounds import DEFAULTS, Bounds
 from supervisor.agent.environments import Around
 from supervisor.agent.model.client import Deliver

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from actors.ids import CallId
+from actors.vocabulary.ids import CallId
 from supervisor.agent.bounds import DEFAULTS, Bounds, json_size
 from supervisor.agent.model.decoding import (
     LONGEST_NAME,

@@ -14,7 +14,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from actors.ids import CallId
+from actors.vocabulary.ids import CallId
 from supervisor.agent.bounds import DEFAULTS, KIB, Bounds, json_size
 from supervisor.agent.model.errors import BeyondBound, ModelError, StreamBroken
 from supervisor.agent.model.stream_events import (

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from supervisor.agent.model.blotting import blotted
 from supervisor.agent.model.errors import Rejected
-from supervisor.redaction import names_a_secret
+from supervisor.logs.redaction import names_a_secret
 
 SECRET_LENGTH = 6  # shorter values (`v1`, `true`) are no secrets, and cutting them out would garble texts
 

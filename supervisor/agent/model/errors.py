@@ -13,7 +13,7 @@ ModelError
     └── RetriesExhausted    a budget ran out
 """
 
-from actors.errors import GreenroomError
+from actors.vocabulary.errors import GreenroomError
 
 
 class ModelError(GreenroomError):

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from actors.ids import CallId
-from actors.settings import ReasoningEffort, ReasoningSummary
+from actors.vocabulary.ids import CallId
+from actors.vocabulary.settings import ReasoningEffort, ReasoningSummary
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ An item is finished with its `response.output_item.done`, the response with `res
 from collections.abc import Callable
 from typing import ClassVar
 
-from actors.ids import CallId
-from actors.settings import ReasoningEffort, ReasoningSummary
+from actors.vocabulary.ids import CallId
+from actors.vocabulary.settings import ReasoningEffort, ReasoningSummary
 from supervisor.agent.bounds import DEFAULTS, Bounds, json_size
 from supervisor.agent.model.decoding import LONGEST_NAME, Decoder, Object, a_count, a_list, a_text, an_object, mended
 from supervisor.agent.model.errors import AnswerCut, StreamBroken

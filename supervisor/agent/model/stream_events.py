@@ -6,7 +6,7 @@ before the calls of a response, `ResponseEnd` comes last, and items that a broke
 
 from dataclasses import dataclass
 
-from actors.ids import CallId
+from actors.vocabulary.ids import CallId
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from supervisor.agent.patch.errors import PatchError, PatchFailed, PatchStale, o
 from supervisor.agent.patch.files import TEMPORARY_PREFIX, FileState, UnfitFile, look
 from supervisor.agent.patch.plan import PatchPlan
 from supervisor.agent.patch.transaction import Transaction, put
-from supervisor.umask import USUAL
+from supervisor.daemon.umask import USUAL
 
 
 @dataclass(frozen=True, slots=True)

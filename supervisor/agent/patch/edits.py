@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from actors.events import FileAdd, FileChange, FileUpdate, UpdatedFile
+from actors.vocabulary.events import FileAdd, FileChange, FileUpdate, UpdatedFile
 from supervisor.agent.patch.diff import COMMENT, diff_lines
 from supervisor.agent.patch.effort import Effort
 from supervisor.agent.patch.files import FileState

@@ -8,7 +8,7 @@ PatchError
 └── PatchFailed      the disk refused; everything was put back, or the text says what was not
 """
 
-from actors.errors import GreenroomError
+from actors.vocabulary.errors import GreenroomError
 
 LONGEST = 8 * 1024  # characters; some texts quote the patch, and each is sent with every later request
 

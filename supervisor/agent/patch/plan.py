@@ -7,7 +7,7 @@ are folded into one edit.
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from actors.events import FileChange
+from actors.vocabulary.events import FileChange
 from supervisor.agent.patch.edits import FileEdit, Move, summary, told_changes
 from supervisor.agent.patch.effort import Effort
 from supervisor.agent.patch.errors import PatchMismatch, os_error_text

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from actors.ids import ConversationId, TurnId
-from supervisor.umask import USUAL
+from actors.vocabulary.ids import ConversationId, TurnId
+from supervisor.daemon.umask import USUAL
 
 INSTANCE = "GREENROOM_INSTANCE"  # the daemon's home; the same in its next life
 CONVERSATION = "GREENROOM_CONVERSATION"

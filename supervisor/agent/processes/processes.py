@@ -14,7 +14,7 @@ from typing import Self
 
 import structlog
 
-from actors.ids import TurnId
+from actors.vocabulary.ids import TurnId
 from supervisor.agent.processes.command import COMMAND, CONVERSATION, INSTANCE, TURN, Command, Finished, NotStarted
 from supervisor.agent.processes.ending import end
 from supervisor.agent.processes.exits import settle

@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from actors.ids import TurnId
+from actors.vocabulary.ids import TurnId
 from supervisor.agent.processes.command import COMMAND, INSTANCE, TURN
 from supervisor.agent.processes.spawn import Child
 from supervisor.agent.processes.table import Process, ProcessTable, Sight, unmoved

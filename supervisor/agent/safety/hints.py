@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import Literal
 
-from actors.events import ListFilesCommand, ParsedCommand, PlainCommand, ReadCommand, SearchCommand
-from actors.quoting import quoted_command
+from actors.vocabulary.events import ListFilesCommand, ParsedCommand, PlainCommand, ReadCommand, SearchCommand
+from actors.vocabulary.quoting import quoted_command
 from supervisor.agent.safety.shell import plain_commands
 
 OPTIONS_WITH_VALUE = {

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from actors.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxMode, SandboxPolicy
+from actors.vocabulary.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxMode, SandboxPolicy
 from supervisor.agent.safety import rules
 from supervisor.agent.safety.known_safe import programs
 from supervisor.agent.safety.rules import MayRun, Reject, Sandboxing, Verdict

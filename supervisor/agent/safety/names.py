@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from actors.settings import SandboxPolicy, WorkspaceWrite
+from actors.vocabulary.settings import SandboxPolicy, WorkspaceWrite
 from supervisor.agent.safety import rules
 from supervisor.agent.safety.known_safe import programs
 from supervisor.agent.workspace import projects, temporary, temporary_of

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
-from actors.settings import ApprovalPolicy
+from actors.vocabulary.settings import ApprovalPolicy
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from actors.settings import Pin, SandboxPolicy, WorkspaceWrite
+from actors.vocabulary.settings import Pin, SandboxPolicy, WorkspaceWrite
 from supervisor.agent.folders import lies_in, open_folder
 from supervisor.agent.pins import Moved, open_pinned
 from supervisor.agent.repositories import GIT, around, behind, below, is_repository, named_by_config, parts_of

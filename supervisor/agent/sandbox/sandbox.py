@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from actors.ids import ConversationId
-from actors.settings import DangerFullAccess, Pin, SandboxPolicy, Settings, WorkspaceWrite
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.settings import DangerFullAccess, Pin, SandboxPolicy, Settings, WorkspaceWrite
 from supervisor.agent.pins import Pins, pins_of
 from supervisor.agent.sandbox.aftermath import seen_to
 from supervisor.agent.sandbox.bubblewrap import Bubblewrap

@@ -5,7 +5,7 @@ from typing import Annotated, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from actors.events import PlanStep
+from actors.vocabulary.events import PlanStep
 from supervisor.agent.bounds import DEFAULTS, Bounds
 from supervisor.agent.model.decoding import intricate
 

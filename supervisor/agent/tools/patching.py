@@ -4,8 +4,8 @@ import asyncio
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from actors import events as ev
-from actors.settings import DangerFullAccess, SandboxMode, SandboxPolicy
+from actors.vocabulary import events as ev
+from actors.vocabulary.settings import DangerFullAccess, SandboxMode, SandboxPolicy
 from supervisor.agent.bounds import Bounds
 from supervisor.agent.patch.apply import apply_plan
 from supervisor.agent.patch.effort import Effort

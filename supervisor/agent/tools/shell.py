@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from actors import events as ev
-from actors.settings import DangerFullAccess, SandboxMode, SandboxPolicy
+from actors.vocabulary import events as ev
+from actors.vocabulary.settings import DangerFullAccess, SandboxMode, SandboxPolicy
 from supervisor.agent.entering import in_a_thread
 from supervisor.agent.patch.errors import PatchSyntax
 from supervisor.agent.patch.recognise import patch_in

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from actors.settings import ApprovalPolicy, Settings
+from actors.vocabulary.settings import ApprovalPolicy, Settings
 from supervisor.agent.model.request import ToolSpec
 
 SHELL = "shell"

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from secrets import token_hex
 from typing import Literal
 
-from actors import events as ev
-from actors.ids import ApprovalId, approval_in
-from actors.settings import Decision, Settings
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import ApprovalId, approval_in
+from actors.vocabulary.settings import Decision, Settings
 from supervisor.agent.bounds import DEFAULTS, Bounds
 from supervisor.agent.environments import Around
 from supervisor.agent.patch.turn_diff import TurnChanges

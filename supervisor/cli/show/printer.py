@@ -10,7 +10,7 @@ import base64
 from collections.abc import Callable
 from typing import Any
 
-from actors.visible import visible
+from actors.vocabulary.visible import visible
 from supervisor.cli import approval_text
 from supervisor.cli.client import Json
 from supervisor.cli.ids import short

@@ -7,7 +7,7 @@ or a word that was begun before.
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from actors.visible import visible
+from actors.vocabulary.visible import visible
 from supervisor.cli.ids import short
 from supervisor.cli.show import keys
 from supervisor.cli.terminal import Paint

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, NoReturn
 
-from actors.visible import visible
+from actors.vocabulary.visible import visible
 from supervisor.cli import exits, ids
 from supervisor.cli.client import Control, Json, Lost, Refused, result_of
 from supervisor.cli.ending import TERMINAL, TurnOutcome

@@ -6,10 +6,10 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from actors import events as ev
-from actors.ids import ApprovalId, CallId, InputId, ItemId, TurnId
-from actors.records import Record
-from actors.settings import AbortReason, BusyPolicy, Decision
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import ApprovalId, CallId, InputId, ItemId, TurnId
+from actors.vocabulary.records import Record
+from actors.vocabulary.settings import AbortReason, BusyPolicy, Decision
 from tests.actors.conversation.words import text
 
 BEGINS = (ev.ExecCommandBegin, ev.PatchApplyBegin, ev.McpToolCallBegin)

@@ -2,14 +2,14 @@
 
 import pytest
 
-from actors import events as ev
-from actors.answers import Answered, Condition, Ending, Interrupted, TurnResult
 from actors.conversation import condition, summary, visible
-from actors.effects import SetTimer
-from actors.errors import AlreadyAnswered, InvalidInput, UnknownApproval
-from actors.messages import TimerFired
-from actors.orders import AnswerAgent, Completed, StopAgent, Stopped, SuspendAgent, Suspended
-from actors.settings import AbortReason, Decision
+from actors.conversation.effects import SetTimer
+from actors.conversation.messages import TimerFired
+from actors.conversation.orders import AnswerAgent, Completed, StopAgent, Stopped, SuspendAgent, Suspended
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Answered, Condition, Ending, Interrupted, TurnResult
+from actors.vocabulary.errors import AlreadyAnswered, InvalidInput, UnknownApproval
+from actors.vocabulary.settings import AbortReason, Decision
 from tests.actors.conversation import words as w
 from tests.support.core_driver import Core, caller
 

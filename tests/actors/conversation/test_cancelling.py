@@ -1,12 +1,12 @@
 """A request that its caller takes back: before it was taken, while it runs, after its end."""
 
-from actors import events as ev
-from actors.answers import Accepted, Ending, TurnResult
-from actors.errors import Cancelled
-from actors.ids import Caller
-from actors.messages import CancelRequest, ConnectionClosed
-from actors.orders import GiveInput, InputWanted, StopAgent
-from actors.settings import AbortReason, BusyPolicy
+from actors.conversation.messages import CancelRequest, ConnectionClosed
+from actors.conversation.orders import GiveInput, InputWanted, StopAgent
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Accepted, Ending, TurnResult
+from actors.vocabulary.errors import Cancelled
+from actors.vocabulary.ids import Caller
+from actors.vocabulary.settings import AbortReason, BusyPolicy
 from tests.actors.conversation import words as w
 from tests.support.core_driver import Core, caller
 

@@ -1,13 +1,13 @@
 """When a conversation may leave memory, and that it comes back the same."""
 
-from actors.answers import Condition
 from actors.conversation import condition
-from actors.effects import Effect, Leave, OfferToPark, SetTimer, Stay
-from actors.errors import StorageFull
-from actors.ids import ConnectionId
-from actors.messages import ConnectionClosed, Inspect, Park, Rename, TimerFired
-from actors.orders import Suspended
-from actors.settings import BusyPolicy, Decision
+from actors.conversation.effects import Effect, Leave, OfferToPark, SetTimer, Stay
+from actors.conversation.messages import ConnectionClosed, Inspect, Park, Rename, TimerFired
+from actors.conversation.orders import Suspended
+from actors.vocabulary.answers import Condition
+from actors.vocabulary.errors import StorageFull
+from actors.vocabulary.ids import ConnectionId
+from actors.vocabulary.settings import BusyPolicy, Decision
 from tests.actors.conversation import words as w
 from tests.support.core_driver import Core, caller
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from actors import events as ev
-from actors.answers import Condition, Ending, Interrupted, TurnResult
 from actors.conversation import condition
-from actors.ids import ConnectionId
-from actors.messages import ConnectionClosed, Interrupt
-from actors.orders import AgentNews, Completed, Crashed, ModelFailed, StopAgent, Stopped
-from actors.settings import AbortReason, BusyPolicy
+from actors.conversation.messages import ConnectionClosed, Interrupt
+from actors.conversation.orders import AgentNews, Completed, Crashed, ModelFailed, StopAgent, Stopped
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Condition, Ending, Interrupted, TurnResult
+from actors.vocabulary.ids import ConnectionId
+from actors.vocabulary.settings import AbortReason, BusyPolicy
 from tests.actors.conversation import words as w
 from tests.support.core_driver import Core, caller, with_limits
 

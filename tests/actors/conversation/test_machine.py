@@ -12,9 +12,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
-from actors import events as ev
-from actors.answers import Accepted, Answer, Attached, Ending, Interrupted, TurnResult
-from actors.effects import (
+from actors.conversation.effects import (
     Deliver,
     EndSubscription,
     FeedOthers,
@@ -27,9 +25,7 @@ from actors.effects import (
     Slice,
     Stay,
 )
-from actors.errors import GreenroomError, StorageFull, TurnFailed
-from actors.ids import ApprovalId, Caller, ConnectionId, ItemId, SubscriptionId, TurnId
-from actors.messages import (
+from actors.conversation.messages import (
     AnswerApproval,
     AppendRefused,
     Archive,
@@ -55,7 +51,7 @@ from actors.messages import (
     TimerFired,
     WithdrawInput,
 )
-from actors.orders import (
+from actors.conversation.orders import (
     AgentNews,
     AgentOutput,
     AllStored,
@@ -76,7 +72,11 @@ from actors.orders import (
     TakeMore,
     TurnEnded,
 )
-from actors.settings import AbortReason, BusyPolicy, Decision
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Accepted, Answer, Attached, Ending, Interrupted, TurnResult
+from actors.vocabulary.errors import GreenroomError, StorageFull, TurnFailed
+from actors.vocabulary.ids import ApprovalId, Caller, ConnectionId, ItemId, SubscriptionId, TurnId
+from actors.vocabulary.settings import AbortReason, BusyPolicy, Decision
 from tests.actors.conversation import words as w
 from tests.actors.conversation.model import Story
 from tests.support.core_driver import SETTINGS, Core, said, with_limits

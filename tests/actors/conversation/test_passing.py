@@ -1,12 +1,12 @@
 """Questions that whoever was asked can't answer: left to the others, and denied when there is nobody left."""
 
-from actors import events as ev
-from actors.effects import Leave, SetTimer, Stay
-from actors.errors import StorageFull
-from actors.ids import ApprovalId, ConnectionId, SubscriptionId
-from actors.messages import Attach, ConnectionClosed, Detach, Park, PassOn, Quiesce, TimerFired
-from actors.orders import AnswerAgent, RunAgent, Suspended
-from actors.settings import AbortReason, Decision
+from actors.conversation.effects import Leave, SetTimer, Stay
+from actors.conversation.messages import Attach, ConnectionClosed, Detach, Park, PassOn, Quiesce, TimerFired
+from actors.conversation.orders import AnswerAgent, RunAgent, Suspended
+from actors.vocabulary import events as ev
+from actors.vocabulary.errors import StorageFull
+from actors.vocabulary.ids import ApprovalId, ConnectionId, SubscriptionId
+from actors.vocabulary.settings import AbortReason, Decision
 from tests.actors.conversation import words as w
 from tests.support.core_driver import Core, caller, with_limits
 

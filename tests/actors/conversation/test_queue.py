@@ -2,13 +2,13 @@
 
 import pytest
 
-from actors import events as ev
-from actors.answers import Done, Ending, Interrupted
-from actors.errors import Cancelled, InvalidInput, QueueFull, WrongState
-from actors.ids import InputId
-from actors.messages import Archive, ResumeQueue, WithdrawInput
-from actors.orders import Crashed, ModelFailed, Outcome, Stopped
-from actors.settings import BusyPolicy
+from actors.conversation.messages import Archive, ResumeQueue, WithdrawInput
+from actors.conversation.orders import Crashed, ModelFailed, Outcome, Stopped
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Done, Ending, Interrupted
+from actors.vocabulary.errors import Cancelled, InvalidInput, QueueFull, WrongState
+from actors.vocabulary.ids import InputId
+from actors.vocabulary.settings import BusyPolicy
 from tests.actors.conversation import words as w
 from tests.support.core_driver import Core, caller, with_limits
 

@@ -5,15 +5,15 @@ from functools import partial
 
 import pytest
 
-from actors import events as ev
-from actors.answers import Attached, Done
 from actors.conversation import summary
+from actors.conversation.effects import Deliver, FeedOthers, ReadPage, ReplyTo
+from actors.conversation.messages import Attach, ConnectionClosed, Detach, PageRead, ReadersWait, Rename
 from actors.conversation.reading import AT_ONCE
-from actors.effects import Deliver, FeedOthers, ReadPage, ReplyTo
-from actors.errors import InvalidInput, StorageFull, UnknownConversation
-from actors.ids import ConnectionId, SubscriptionId
-from actors.messages import Attach, ConnectionClosed, Detach, PageRead, ReadersWait, Rename
-from actors.settings import Decision
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Attached, Done
+from actors.vocabulary.errors import InvalidInput, StorageFull, UnknownConversation
+from actors.vocabulary.ids import ConnectionId, SubscriptionId
+from actors.vocabulary.settings import Decision
 from tests.actors.conversation import words as w
 from tests.support.core_driver import Core, caller, with_limits
 

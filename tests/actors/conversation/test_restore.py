@@ -2,15 +2,15 @@
 
 import pytest
 
-from actors import events as ev
-from actors.answers import Condition, Done
 from actors.conversation import condition, head_of, restore, survivors_of
 from actors.conversation.facts import apply, unborn
+from actors.conversation.messages import Archive, ChangeSettings, Rename, Restart
+from actors.conversation.orders import AgentNews, Completed, InputWanted, ModelFailed
 from actors.conversation.state import Limits
-from actors.errors import TurnFailed, UnknownConversation, WrongState
-from actors.messages import Archive, ChangeSettings, Rename, Restart
-from actors.orders import AgentNews, Completed, InputWanted, ModelFailed
-from actors.settings import AbortReason, BusyPolicy, Decision
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Condition, Done
+from actors.vocabulary.errors import TurnFailed, UnknownConversation, WrongState
+from actors.vocabulary.settings import AbortReason, BusyPolicy, Decision
 from tests.actors.conversation import words as w
 from tests.support.core_driver import CONVERSATION, SETTINGS, Core, caller, with_limits
 

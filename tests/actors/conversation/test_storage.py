@@ -2,14 +2,14 @@
 
 import pytest
 
-from actors import events as ev
-from actors.answers import Accepted, Condition, Ending, Interrupted, TurnResult
 from actors.conversation import condition
-from actors.effects import SetTimer
-from actors.errors import StorageFull, UnknownConversation
-from actors.messages import Begin, CancelRequest, Committed, Rename, TimerFired
-from actors.orders import AllStored, AnswerAgent, Completed, StopAgent, StorageAwaited, TakeMore
-from actors.settings import BusyPolicy, Decision
+from actors.conversation.effects import SetTimer
+from actors.conversation.messages import Begin, CancelRequest, Committed, Rename, TimerFired
+from actors.conversation.orders import AllStored, AnswerAgent, Completed, StopAgent, StorageAwaited, TakeMore
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Accepted, Condition, Ending, Interrupted, TurnResult
+from actors.vocabulary.errors import StorageFull, UnknownConversation
+from actors.vocabulary.settings import BusyPolicy, Decision
 from tests.actors.conversation import words as w
 from tests.support.core_driver import CONVERSATION, SETTINGS, Core, caller
 

@@ -2,12 +2,8 @@
 
 import pytest
 
-from actors import events as ev
-from actors.answers import Ending, TurnResult
-from actors.errors import InvalidInput, UnknownConversation
-from actors.ids import ItemId, TurnId
-from actors.messages import Rename
-from actors.orders import (
+from actors.conversation.messages import Rename
+from actors.conversation.orders import (
     AgentNews,
     AgentOutput,
     AllStored,
@@ -19,7 +15,11 @@ from actors.orders import (
     StorageAwaited,
     TakeMore,
 )
-from actors.settings import AbortReason, Decision
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Ending, TurnResult
+from actors.vocabulary.errors import InvalidInput, UnknownConversation
+from actors.vocabulary.ids import ItemId, TurnId
+from actors.vocabulary.settings import AbortReason, Decision
 from tests.actors.conversation import words as w
 from tests.support.core_driver import Core, caller
 

@@ -5,10 +5,10 @@ import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
-from actors.ids import ConversationId, InputId, TurnId
-from actors.items import TextItem
-from actors.orders import PendingInput, RunAgent
-from actors.settings import BusyPolicy, Settings
+from actors.conversation.orders import PendingInput, RunAgent
+from actors.vocabulary.ids import ConversationId, InputId, TurnId
+from actors.vocabulary.items import TextItem
+from actors.vocabulary.settings import BusyPolicy, Settings
 from supervisor.agent.backends import Backend
 from supervisor.agent.processes import Processes
 from supervisor.agent.runner import Runner

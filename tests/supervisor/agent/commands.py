@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import pytest
 
-from actors.ids import ConversationId, TurnId
+from actors.vocabulary.ids import ConversationId, TurnId
 from supervisor.agent.processes import Command, Output
 from supervisor.agent.processes.output import KEEP_BYTES, LIVE_BYTES, Stream
 from supervisor.agent.sandbox import Confined

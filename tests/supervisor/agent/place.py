@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.settings import Pin, SandboxPolicy, WorkspaceWrite
+from actors.vocabulary.settings import Pin, SandboxPolicy, WorkspaceWrite
 from supervisor.agent.pins import pins_of
 from supervisor.agent.processes import Finished, Processes
 from supervisor.agent.sandbox import Sandbox

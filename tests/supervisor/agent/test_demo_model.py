@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from actors import events as ev
-from actors.answers import Ending
-from actors.settings import ApprovalPolicy, Decision, ReadOnly, WorkspaceWrite
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Ending
+from actors.vocabulary.settings import ApprovalPolicy, Decision, ReadOnly, WorkspaceWrite
 from supervisor.agent.backends.demo import HELP, MAX_COUNT, PHRASES, next_step
 from supervisor.agent.model.request import said
 from tests.support.confinement import confinable

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from actors.ids import ConversationId
+from actors.vocabulary.ids import ConversationId
 from supervisor.agent.environments import KEPT, Environments
 from supervisor.config import Config
 

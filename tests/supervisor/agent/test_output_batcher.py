@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from actors import events as ev
-from actors.ids import CallId, ItemId
-from actors.orders import AgentNews, AgentOutput, Completed, Stopped, TurnEnded
+from actors.conversation.orders import AgentNews, AgentOutput, Completed, Stopped, TurnEnded
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import CallId, ItemId
 from supervisor.agent.output_batcher import ROOM, OutputBatcher
 from tests.fakes.session import FakeSession
 from tests.supervisor.agent.agents import TURN

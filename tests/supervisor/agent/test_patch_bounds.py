@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from actors.events import PatchApplyBegin
-from actors.ids import CallId
+from actors.vocabulary.events import PatchApplyBegin
+from actors.vocabulary.ids import CallId
 from supervisor.agent.bounds import Bounds
 from supervisor.agent.patch.apply import apply_plan
 from supervisor.agent.patch.diff import diff_lines

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from actors.events import ApplyPatchApprovalRequest, UpdatedFile
-from actors.ids import CallId
+from actors.vocabulary.events import ApplyPatchApprovalRequest, UpdatedFile
+from actors.vocabulary.ids import CallId
 from supervisor.agent.bounds import DEFAULTS, Bounds
 from supervisor.agent.patch import files
 from supervisor.agent.patch import plan as plan_module

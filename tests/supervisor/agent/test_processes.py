@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.ids import TurnId
+from actors.vocabulary.ids import TurnId
 from supervisor.agent.processes import Command, Finished, NotStarted, Processes, pipes
 from supervisor.agent.processes.command import MARKS
 from supervisor.agent.processes.output import Stream

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.settings import WorkspaceWrite
+from actors.vocabulary.settings import WorkspaceWrite
 from supervisor.agent.processes import Command, Processes
 from supervisor.agent.sandbox import Sandbox
 from tests.supervisor.agent.commands import (

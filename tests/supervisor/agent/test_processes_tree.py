@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import pytest
 
-from actors.ids import TurnId
+from actors.vocabulary.ids import TurnId
 from supervisor.agent.processes.command import COMMAND, INSTANCE, TURN
 from supervisor.agent.processes.table import Process
 from supervisor.agent.processes.tree import Scope, Tree

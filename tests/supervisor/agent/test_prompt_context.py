@@ -6,8 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from actors.events import MessageKind
-from actors.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxPolicy, Settings, WorkspaceWrite
+from actors.vocabulary.events import MessageKind
+from actors.vocabulary.settings import (
+    ApprovalPolicy,
+    DangerFullAccess,
+    ReadOnly,
+    SandboxPolicy,
+    Settings,
+    WorkspaceWrite,
+)
 from supervisor.agent.bounds import Bounds
 from supervisor.agent.model.request import Image, LocalImage, Text
 from supervisor.agent.pictures import readable

@@ -5,10 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from actors import events as ev
-from actors.errors import ConfigError
-from actors.ids import ApprovalId, CallId, ConversationId, ItemId, TurnId
-from actors.orders import (
+from actors.conversation.orders import (
     AbandonAgent,
     AgentAbandoned,
     AnswerAgent,
@@ -23,7 +20,10 @@ from actors.orders import (
     TakeMore,
     TurnEnded,
 )
-from actors.settings import Decision
+from actors.vocabulary import events as ev
+from actors.vocabulary.errors import ConfigError
+from actors.vocabulary.ids import ApprovalId, CallId, ConversationId, ItemId, TurnId
+from actors.vocabulary.settings import Decision
 from supervisor.agent.backends import Backend
 from supervisor.agent.model.errors import StreamBroken
 from supervisor.agent.processes import Output, Processes

@@ -2,8 +2,8 @@
 
 import pytest
 
-from actors.events import ExecCommandBegin
-from actors.quoting import quoted_command
+from actors.vocabulary.events import ExecCommandBegin
+from actors.vocabulary.quoting import quoted_command
 from supervisor.agent.safety.hints import parsed_command
 
 HINTS: dict[str, tuple[str, dict[str, str | None]]] = {

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.settings import DangerFullAccess, ReadOnly, SandboxPolicy, WorkspaceWrite
+from actors.vocabulary.settings import DangerFullAccess, ReadOnly, SandboxPolicy, WorkspaceWrite
 from supervisor.agent.safety.names import plainly_named
 
 SYSTEM = "/usr/local/bin:/usr/bin:/bin"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.settings import ReadOnly, SandboxPolicy, WorkspaceWrite
+from actors.vocabulary.settings import ReadOnly, SandboxPolicy, WorkspaceWrite
 from supervisor.agent.pins import pins_of
 from supervisor.agent.safety.roots import cover
 from supervisor.agent.sandbox import Protection

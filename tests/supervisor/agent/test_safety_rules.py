@@ -2,7 +2,7 @@
 
 import pytest
 
-from actors.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxMode, WorkspaceWrite
+from actors.vocabulary.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxMode, WorkspaceWrite
 from supervisor.agent.safety.judge import confinement, judge_command, judge_patch
 from supervisor.agent.safety.known_safe import programs
 from supervisor.agent.safety.rules import MayRun, MustAsk, Reject, Verdict

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from actors.settings import DangerFullAccess, ReadOnly, WorkspaceWrite
+from actors.vocabulary.settings import DangerFullAccess, ReadOnly, WorkspaceWrite
 from supervisor.agent.pins import missing, pins_of
 from supervisor.agent.processes import Processes
 from supervisor.agent.sandbox import Protection, Sandbox

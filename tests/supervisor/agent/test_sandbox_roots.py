@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from actors.ids import ConversationId
-from actors.settings import Pin, Settings, WorkspaceWrite
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.settings import Pin, Settings, WorkspaceWrite
 from supervisor.agent import repositories
 from supervisor.agent.pins import Pins, pins_of, this_boot
 from supervisor.agent.sandbox import Protection, Sandbox

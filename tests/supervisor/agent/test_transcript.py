@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors import events as ev
-from actors.events import MessageKind
-from actors.ids import ApprovalId, CallId, ItemId
-from actors.items import ImageItem, LocalImageItem, TextItem
-from actors.settings import Decision
+from actors.vocabulary import events as ev
+from actors.vocabulary.events import MessageKind
+from actors.vocabulary.ids import ApprovalId, CallId, ItemId
+from actors.vocabulary.items import ImageItem, LocalImageItem, TextItem
+from actors.vocabulary.settings import Decision
 from supervisor.agent.model.endpoint import Endpoint, WireApi
 from supervisor.agent.model.request import (
     Called,

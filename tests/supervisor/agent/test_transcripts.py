@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from actors import events as ev
-from actors.errors import UnknownConversation
-from actors.ids import ConversationId, TurnId
-from actors.orders import RunAgent
-from actors.records import Append, Head, Record
-from actors.settings import Settings
+from actors.conversation.orders import RunAgent
+from actors.vocabulary import events as ev
+from actors.vocabulary.errors import UnknownConversation
+from actors.vocabulary.ids import ConversationId, TurnId
+from actors.vocabulary.records import Append, Head, Record
+from actors.vocabulary.settings import Settings
 from supervisor.agent import transcripts
 from supervisor.agent.bounds import Bounds
 from supervisor.agent.model.request import said

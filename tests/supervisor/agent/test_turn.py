@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from actors import events as ev
-from actors.ids import ApprovalId, CallId, ItemId
-from actors.orders import AgentOutput, InputWanted, StorageAwaited
-from actors.settings import Decision
+from actors.conversation.orders import AgentOutput, InputWanted, StorageAwaited
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import ApprovalId, CallId, ItemId
+from actors.vocabulary.settings import Decision
 from supervisor.agent.turn import ApprovalAnswer, Turn
 from tests.fakes.session import FakeSession
 from tests.supervisor.agent.agents import an_input, an_order

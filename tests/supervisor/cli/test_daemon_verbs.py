@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.single import held, lives
+from supervisor.daemon.single import held, lives
 from supervisor.version import VERSION
 from tests.supervisor.cli.place import PATIENCE_S, Place, until
 

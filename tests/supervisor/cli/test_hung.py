@@ -15,15 +15,15 @@ import pytest
 from greenroom.connection import connected
 from supervisor.cli import forcing, starting
 from supervisor.cli.client import Control
+from supervisor.daemon.single import AlreadyRunning, DaemonLock, held, life_of, lives, state_of
 from supervisor.paths import locate
-from supervisor.single import AlreadyRunning, DaemonLock, held, life_of, lives, state_of
 from supervisor.version import VERSION
 from tests.supervisor.cli.place import Place, until
 
 BLOCKED = """
 import signal, sys, time
-from supervisor import program
-from supervisor.engine import Engine
+from supervisor.daemon import program
+from supervisor.engine.engine import Engine
 engines = []
 begin = Engine.start
 def start(engine):

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors import events as ev
-from actors.settings import ApprovalPolicy, SandboxMode
-from actors.visible import unseen
+from actors.vocabulary import events as ev
+from actors.vocabulary.settings import ApprovalPolicy, SandboxMode
+from actors.vocabulary.visible import unseen
 from supervisor.cli import mcp, verbs, words
 from supervisor.cli.approval_text import asks
 from supervisor.cli.arguments import pairs, parse, seconds

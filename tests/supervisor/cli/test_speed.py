@@ -19,8 +19,8 @@ HEAVY = {
 }
 LIGHT = {
     "actors",
-    "actors.errors",
-    "actors.visible",
+    "actors.vocabulary.errors",
+    "actors.vocabulary.visible",
     "transports",
     "transports.question",
     "greenroom",

@@ -185,10 +185,10 @@ def test_an_open_id_is_not_taken_twice_and_too_many_requests_are_retryable(clien
 
 TRIMMING = """
 import sys
-import supervisor.housekeeping
-supervisor.housekeeping.EVERY_S = 0.2
-supervisor.housekeeping.Housekeeping.__init__.__defaults__ = (0.2,)
-supervisor.housekeeping.Housekeeping.begin.__defaults__ = (0.2,)
+import supervisor.engine.retention_timer
+supervisor.engine.retention_timer.EVERY_S = 0.2
+supervisor.engine.retention_timer.Housekeeping.__init__.__defaults__ = (0.2,)
+supervisor.engine.retention_timer.Housekeeping.begin.__defaults__ = (0.2,)
 from supervisor.__main__ import run
 sys.exit(run())
 """

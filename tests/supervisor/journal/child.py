@@ -8,8 +8,8 @@ import random
 import sys
 from pathlib import Path
 
-from actors.errors import JournalError
-from actors.records import Append
+from actors.vocabulary.errors import JournalError
+from actors.vocabulary.records import Append
 from supervisor.journal import Retention, SqliteJournal
 from supervisor.journal.schema import MIGRATIONS
 from tests.supervisor.journal.sample import conversation, head, record

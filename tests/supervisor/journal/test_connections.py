@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.errors import StorageFailed
+from actors.vocabulary.errors import StorageFailed
 from supervisor.journal import SqliteJournal
 from supervisor.journal.connections import KEPT, read_page
 from tests.supervisor.journal.conftest import Open

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.ids import ConversationId
+from actors.vocabulary.ids import ConversationId
 from supervisor.journal import SqliteJournal
 from supervisor.journal.schema import MIGRATIONS, connect, version
 from tests.supervisor.journal.child import SPOKEN, text

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.errors import StorageFailed, StorageFull
+from actors.vocabulary.errors import StorageFailed, StorageFull
 from supervisor.journal import SqliteJournal, repair
 from supervisor.journal import salvage as salvaging
 from supervisor.journal.schema import MIGRATIONS, connect

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from actors.errors import InvalidInput, SequenceConflict, UnknownConversation
-from actors.ports import Journal
-from actors.records import Append
+from actors.vocabulary.errors import InvalidInput, SequenceConflict, UnknownConversation
+from actors.vocabulary.ports import Journal
+from actors.vocabulary.records import Append
 from supervisor.journal import Retention, SqliteJournal
 from supervisor.journal.export import PAGE, arriving, export, import_, piece
 from tests.fakes.journal import FakeJournal

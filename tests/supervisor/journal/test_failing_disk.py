@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.errors import JournalError, StorageFull, StorageReadOnly
+from actors.vocabulary.errors import JournalError, StorageFull, StorageReadOnly
 from supervisor.journal import SqliteJournal
 from supervisor.journal.failures import typed
 from tests.supervisor.journal.conftest import Open

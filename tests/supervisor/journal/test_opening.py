@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from actors.errors import JournalLocked, JournalTooNew, StorageFailed
-from actors.records import Append
+from actors.vocabulary.errors import JournalLocked, JournalTooNew, StorageFailed
+from actors.vocabulary.records import Append
 from supervisor.journal import SqliteJournal, lock
 from supervisor.journal.opening import size_on_disk
 from supervisor.journal.schema import MIGRATIONS, connect, version

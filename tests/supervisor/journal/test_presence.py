@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.errors import StorageLost
+from actors.vocabulary.errors import StorageLost
 from supervisor.journal import Retention, SqliteJournal
 from tests.supervisor.journal.conftest import Open
 from tests.supervisor.journal.sample import A, B, begin, contents, follow, kinds, stored

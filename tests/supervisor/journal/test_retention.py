@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from actors.ids import ConversationId
-from actors.records import Append
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.records import Append
 from supervisor.journal import Retention, SqliteJournal
 from supervisor.journal.retention import SLACK_PAGES, STEP_EVENTS, STEP_PAGES
 from tests.supervisor.journal.conftest import Open

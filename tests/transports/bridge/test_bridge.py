@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.errors import ActorGone, GreenroomError, NotAllowed, Overloaded
+from actors.vocabulary.errors import ActorGone, GreenroomError, NotAllowed, Overloaded
 from tests.support.bridge import Client, FakeDaemon, Talk, answer, encoded, request, wait_until
 from tests.support.standstill import standing_still
 from transports import jsonrpc

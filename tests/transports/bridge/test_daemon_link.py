@@ -2,7 +2,7 @@
 
 import json
 
-from supervisor.launch import Launch
+from supervisor.daemon.launch import Launch
 from transports import jsonrpc
 from transports.bridge.daemon_link import AGAIN_S, PATIENCE_S, DaemonLink
 from transports.dialects.mcp.replay import McpReplay
@@ -15,7 +15,7 @@ class NoDaemon:
         return None
 
     def start(self) -> Launch:
-        raise ModuleNotFoundError("No module named 'supervisor.launch'")
+        raise ModuleNotFoundError("No module named 'supervisor.daemon.launch'")
 
 
 def test_a_start_that_can_not_even_be_loaded_is_an_answer_in_the_end() -> None:
@@ -26,7 +26,7 @@ def test_a_start_that_can_not_even_be_loaded_is_an_answer_in_the_end() -> None:
     link.turn({}, PATIENCE_S)
     _, answer = map(json.loads, bytes(link.outbox).splitlines())
     assert answer["id"] == 2
-    assert "supervisor.launch" in answer["error"]["message"]
+    assert "supervisor.daemon.launch" in answer["error"]["message"]
 
 
 def test_only_the_requests_among_what_waits_are_refused() -> None:

@@ -6,12 +6,12 @@ from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
-from actors.answers import Ending
-from actors.errors import GreenroomError, InvalidInput, UnknownConversation
-from actors.ids import ConversationId
-from actors.items import InputItem
-from actors.messages import Inspect, Interrupt, Send
-from actors.settings import Settings
+from actors.conversation.messages import Inspect, Interrupt, Send
+from actors.vocabulary.answers import Ending
+from actors.vocabulary.errors import GreenroomError, InvalidInput, UnknownConversation
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.items import InputItem
+from actors.vocabulary.settings import Settings
 from transports import jsonrpc
 from transports.dialect import Ask
 from transports.dialects.codex import params as p

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from uuid import uuid4
 
-from actors.effects import Slice
-from actors.errors import GreenroomError
-from actors.events import ApplyPatchApprovalRequest, ApprovalRequest, ExecApprovalRequest
-from actors.ids import ConversationId
+from actors.conversation.effects import Slice
+from actors.vocabulary.errors import GreenroomError
+from actors.vocabulary.events import ApplyPatchApprovalRequest, ApprovalRequest, ExecApprovalRequest
+from actors.vocabulary.ids import ConversationId
 from transports import jsonrpc
 from transports.codex_events import listener_notification, translated
 from transports.dialect import Write

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from actors.errors import GreenroomError
+from actors.vocabulary.errors import GreenroomError
 from transports.codex_events import SERVER
 from transports.dialects.codex import params as p
 from transports.dialects.codex.conversations import CodexCall, internal_error, invalid_request

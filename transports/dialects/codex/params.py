@@ -5,8 +5,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from actors.items import InputItem
-from actors.settings import ApprovalPolicy, ReasoningEffort, ReasoningSummary, SandboxMode, SandboxPolicy
+from actors.vocabulary.items import InputItem
+from actors.vocabulary.settings import ApprovalPolicy, ReasoningEffort, ReasoningSummary, SandboxMode, SandboxPolicy
 from transports.dialects.kit.identifiers import Id
 from transports.jsonrpc import JsonObject
 

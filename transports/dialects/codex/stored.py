@@ -4,12 +4,12 @@ import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from actors.errors import GreenroomError, UnknownConversation
-from actors.ids import ConversationId
-from actors.messages import Archive, ChangeSettings, Inspect
-from actors.records import Head, Record
-from actors.registry_messages import ListConversations as AskForList
-from actors.settings import Settings
+from actors.conversation.messages import Archive, ChangeSettings, Inspect
+from actors.routing.messages import ListConversations as AskForList
+from actors.vocabulary.errors import GreenroomError, UnknownConversation
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.records import Head, Record
+from actors.vocabulary.settings import Settings
 from transports.codex_events import encoded, event_notification, history_of, seed_message
 from transports.dialect import Write
 from transports.dialects.codex import params as p

@@ -5,9 +5,9 @@ from functools import partial
 
 from pydantic import ValidationError
 
-from actors.effects import Deliver, EndSubscription
-from actors.errors import GreenroomError
-from actors.ids import Caller, RequestId
+from actors.conversation.effects import Deliver, EndSubscription
+from actors.vocabulary.errors import GreenroomError
+from actors.vocabulary.ids import Caller, RequestId
 from transports import jsonrpc
 from transports.dialect import Action, Client, Write
 from transports.dialects.control.methods import METHODS

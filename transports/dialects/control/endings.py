@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from actors import events as ev
-from actors.answers import Ending, TurnResult
-from actors.ids import TurnId
-from actors.records import Record
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Ending, TurnResult
+from actors.vocabulary.ids import TurnId
+from actors.vocabulary.records import Record
 
 LAST_WORDS = 2  # the terminal event, and before it the error if there was one
 

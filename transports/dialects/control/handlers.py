@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from uuid import uuid4
 
-from actors import messages as m
-from actors import registry_messages as rm
-from actors.answers import (
+from actors.conversation import messages as m
+from actors.routing import messages as rm
+from actors.vocabulary.answers import (
     Accepted,
     Answered,
     Attached,
@@ -17,10 +17,10 @@ from actors.answers import (
     Summary,
     TurnResult,
 )
-from actors.errors import GreenroomError, InvalidInput
-from actors.ids import ApprovalId, ConnectionId, ConversationId, InputId, SubscriptionId
-from actors.items import TextItem
-from actors.records import Head, Record
+from actors.vocabulary.errors import GreenroomError, InvalidInput
+from actors.vocabulary.ids import ApprovalId, ConnectionId, ConversationId, InputId, SubscriptionId
+from actors.vocabulary.items import TextItem
+from actors.vocabulary.records import Head, Record
 from transports import requests as r
 from transports.dialect import Ask
 from transports.dialects.control import params as p

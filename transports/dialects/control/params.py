@@ -4,9 +4,9 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, Strict
 
-from actors.answers import Condition
-from actors.items import InputItem
-from actors.settings import ApprovalPolicy, BusyPolicy, Decision, SandboxMode
+from actors.vocabulary.answers import Condition
+from actors.vocabulary.items import InputItem
+from actors.vocabulary.settings import ApprovalPolicy, BusyPolicy, Decision, SandboxMode
 from transports.jsonrpc import JsonObject
 
 STRICT = ConfigDict(frozen=True, extra="forbid")

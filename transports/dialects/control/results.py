@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from functools import singledispatch
 
-from actors.answers import (
+from actors.conversation.effects import Slice
+from actors.vocabulary.answers import (
     Accepted,
     Answered,
     Attached,
@@ -17,11 +18,10 @@ from actors.answers import (
     Summary,
     TurnResult,
 )
-from actors.effects import Slice
-from actors.errors import GreenroomError
-from actors.events import ApprovalRequest
-from actors.ids import ConversationId, TurnId
-from actors.records import Head, Record
+from actors.vocabulary.errors import GreenroomError
+from actors.vocabulary.events import ApprovalRequest
+from actors.vocabulary.ids import ConversationId, TurnId
+from actors.vocabulary.records import Head, Record
 from transports import jsonrpc
 from transports.dialects.control.text import quoted
 from transports.heads import described

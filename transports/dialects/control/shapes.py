@@ -8,10 +8,10 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from actors.answers import Condition, Ending
-from actors.events import ApplyPatchApprovalRequest, Envelope, ExecApprovalRequest
-from actors.ids import ApprovalId, ConnectionId, ConversationId, InputId, SubscriptionId, TurnId
-from actors.settings import Decision, Settings
+from actors.vocabulary.answers import Condition, Ending
+from actors.vocabulary.events import ApplyPatchApprovalRequest, Envelope, ExecApprovalRequest
+from actors.vocabulary.ids import ApprovalId, ConnectionId, ConversationId, InputId, SubscriptionId, TurnId
+from actors.vocabulary.settings import Decision, Settings
 
 CLOSED = ConfigDict(frozen=True, extra="forbid")
 

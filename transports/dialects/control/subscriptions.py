@@ -1,7 +1,7 @@
 """The state of one client: besides its requests its subscriptions, by the names that it was given."""
 
-from actors.errors import InvalidInput, Overloaded
-from actors.ids import ConversationId, SubscriptionId
+from actors.vocabulary.errors import InvalidInput, Overloaded
+from actors.vocabulary.ids import ConversationId, SubscriptionId
 from transports.dialect import Client
 from transports.dialects.kit.client import ClientState
 from transports.dialects.kit.methods import Call

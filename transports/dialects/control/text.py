@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from actors.errors import InvalidInput
-from actors.ids import RequestId
+from actors.vocabulary.errors import InvalidInput
+from actors.vocabulary.ids import RequestId
 from transports import jsonrpc
 
 PIECE = 64 * 1024  # characters that are looked at together

@@ -4,11 +4,11 @@ from dataclasses import fields
 
 from pydantic import BaseModel
 
-from actors.answers import Begun
-from actors.ids import ConversationId
-from actors.messages import Begin
-from actors.registry_messages import Create
-from actors.settings import Settings
+from actors.conversation.messages import Begin
+from actors.routing.messages import Create
+from actors.vocabulary.answers import Begun
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.settings import Settings
 from transports.dialect import Ask
 from transports.dialects.kit.reading import ReadingState
 from transports.dialects.kit.script import Script, ask, look_up

@@ -6,8 +6,8 @@ from uuid import UUID
 
 from pydantic import AfterValidator
 
-from actors.errors import UnknownApproval
-from actors.ids import ConversationId, conversation_of
+from actors.vocabulary.errors import UnknownApproval
+from actors.vocabulary.ids import ConversationId, conversation_of
 
 PREFIX = "greenroom://conversation/"
 EVENTS = "/events"

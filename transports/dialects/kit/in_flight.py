@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from itertools import chain
 
-from actors.errors import GreenroomError, InvalidInput, Overloaded
-from actors.ids import RequestId
+from actors.vocabulary.errors import GreenroomError, InvalidInput, Overloaded
+from actors.vocabulary.ids import RequestId
 
 REQUESTS_LIMIT = 64  # per connection; an editor has a handful
 

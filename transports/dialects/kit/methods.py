@@ -6,8 +6,8 @@ from typing import Generic, TypeVar, cast
 
 from pydantic import BaseModel
 
-from actors.errors import GreenroomError
-from actors.ids import RequestId
+from actors.vocabulary.errors import GreenroomError
+from actors.vocabulary.ids import RequestId
 from transports.dialect import Action, Client
 from transports.dialects.kit.client import ClientState
 from transports.dialects.kit.script import Script, refusal

@@ -4,8 +4,8 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from actors.ids import ConversationId
-from actors.records import Record
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.records import Record
 from transports.dialects.kit.script import Script, ask
 from transports.requests import ReadHistory
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from actors.records import Head
+from actors.vocabulary.records import Head
 
 
 class BadCursor(ValueError):

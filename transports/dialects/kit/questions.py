@@ -9,12 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
 
-from actors.effects import Slice
-from actors.events import APPROVAL_REQUESTS, ApprovalRequest, ApprovalResolved, durable_adapter
-from actors.ids import ApprovalId, ConversationId
-from actors.messages import AnswerApproval, PassOn, ToConversation
-from actors.records import Record
-from actors.settings import Decision
+from actors.conversation.effects import Slice
+from actors.conversation.messages import AnswerApproval, PassOn, ToConversation
+from actors.vocabulary.events import APPROVAL_REQUESTS, ApprovalRequest, ApprovalResolved, durable_adapter
+from actors.vocabulary.ids import ApprovalId, ConversationId
+from actors.vocabulary.records import Record
+from actors.vocabulary.settings import Decision
 from transports.dialect import Tell, Write
 from transports.dialects.kit.bounded import Bounded
 from transports.dialects.kit.client import ClientState

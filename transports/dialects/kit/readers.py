@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from actors.answers import Attached
-from actors.effects import Deliver, EndSubscription, Slice
-from actors.errors import GreenroomError
-from actors.ids import ConversationId, SubscriptionId
-from actors.messages import Attach, Detach, ToConversation
+from actors.conversation.effects import Deliver, EndSubscription, Slice
+from actors.conversation.messages import Attach, Detach, ToConversation
+from actors.vocabulary.answers import Attached
+from actors.vocabulary.errors import GreenroomError
+from actors.vocabulary.ids import ConversationId, SubscriptionId
 from transports.dialect import Tell
 from transports.dialects.kit.client import ClientState
 from transports.dialects.kit.questions import OpenQuestions

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Protocol
 
-from actors.ids import ConversationId
+from actors.vocabulary.ids import ConversationId
 from transports.dialect import Client
 from transports.dialects.kit.bounded import Bounded
 from transports.dialects.kit.client import ClientState

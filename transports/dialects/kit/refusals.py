@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from actors.errors import Cancelled, GreenroomError
+from actors.vocabulary.errors import Cancelled, GreenroomError
 
 
 class MethodError(GreenroomError):

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from actors.errors import GreenroomError
-from actors.ids import RequestId
+from actors.vocabulary.errors import GreenroomError
+from actors.vocabulary.ids import RequestId
 from transports.dialects.kit.in_flight import InFlight
 from transports.dialects.kit.script import Running, Script, Scripts
 

@@ -13,10 +13,10 @@ from itertools import count
 from typing import NoReturn, TypeVar, cast
 from uuid import UUID
 
-from actors.errors import Cancelled, GreenroomError
-from actors.ids import Caller, ConnectionId, ConversationId, RequestId
-from actors.messages import CancelRequest, Command, Query, ToConversation
-from actors.registry_messages import RegistryQuery, Resolve, ToRegistry
+from actors.conversation.messages import CancelRequest, Command, Query, ToConversation
+from actors.routing.messages import RegistryQuery, Resolve, ToRegistry
+from actors.vocabulary.errors import Cancelled, GreenroomError
+from actors.vocabulary.ids import Caller, ConnectionId, ConversationId, RequestId
 from transports.dialect import Action, Ask, Tell
 from transports.requests import Request
 

@@ -4,8 +4,8 @@ from typing import Annotated
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
-from actors.items import InputItem
-from actors.settings import ApprovalPolicy, BusyPolicy, Decision, SandboxMode
+from actors.vocabulary.items import InputItem
+from actors.vocabulary.settings import ApprovalPolicy, BusyPolicy, Decision, SandboxMode
 from transports.dialects.kit.identifiers import Id
 from transports.jsonrpc import JsonObject
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import assert_never
 
-from actors.effects import Deliver, EndSubscription
-from actors.errors import GreenroomError
-from actors.ids import Caller, ConversationId, RequestId, SubscriptionId
-from actors.messages import CancelRequest
+from actors.conversation.effects import Deliver, EndSubscription
+from actors.conversation.messages import CancelRequest
+from actors.vocabulary.errors import GreenroomError
+from actors.vocabulary.ids import Caller, ConversationId, RequestId, SubscriptionId
 from transports import jsonrpc
 from transports.dialect import Action, Client, Tell, Write
 from transports.dialects.kit.methods import Method

@@ -6,11 +6,11 @@ what would run and where, by the text that every surface has, and last what the 
 
 from dataclasses import dataclass
 
-from actors.events import ApplyPatchApprovalRequest, ApprovalRequest, ExecApprovalRequest
-from actors.ids import ConversationId
-from actors.quoting import quoted_command
-from actors.settings import Decision
-from actors.visible import misread
+from actors.vocabulary.events import ApplyPatchApprovalRequest, ApprovalRequest, ExecApprovalRequest
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.quoting import quoted_command
+from actors.vocabulary.settings import Decision
+from actors.vocabulary.visible import misread
 from transports import question
 from transports.jsonrpc import JsonObject
 

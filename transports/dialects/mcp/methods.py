@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from actors.errors import GreenroomError
+from actors.vocabulary.errors import GreenroomError
 from transports import jsonrpc
 from transports.dialect import Introduce
 from transports.dialects.kit.methods import Method, always, method

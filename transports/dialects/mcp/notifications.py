@@ -2,8 +2,8 @@
 
 import json
 
-from actors.events import ACTIVITIES
-from actors.registry_messages import WatchList
+from actors.routing.messages import WatchList
+from actors.vocabulary.events import ACTIVITIES
 from transports import jsonrpc
 from transports.codex_events import CodexEvent
 from transports.dialect import Wake, Write

@@ -8,9 +8,9 @@ share its events: the one whose input came first owns them.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from actors.effects import Slice
-from actors.events import UserMessage, durable_adapter
-from actors.ids import ConversationId, RequestId, TurnId
+from actors.conversation.effects import Slice
+from actors.vocabulary.events import UserMessage, durable_adapter
+from actors.vocabulary.ids import ConversationId, RequestId, TurnId
 
 ProgressToken = int | str
 

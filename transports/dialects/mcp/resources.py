@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 
 from pydantic import BaseModel, ConfigDict
 
-from actors.errors import GreenroomError, UnknownConversation
-from actors.ids import ConversationId
-from actors.records import Head, Record
-from actors.registry_messages import ListConversations
+from actors.routing.messages import ListConversations
+from actors.vocabulary.errors import GreenroomError, UnknownConversation
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.records import Head, Record
 from transports import jsonrpc
 from transports.dialects.kit.identifiers import EVENTS, PREFIX, named_by, uri_of
 from transports.dialects.kit.paged_history import RecentMessages, read_all

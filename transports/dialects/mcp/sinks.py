@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 from functools import partial
 
-from actors.effects import Slice
-from actors.events import TERMINAL, ApprovalRequest
-from actors.ids import ConversationId, RequestId, TurnId
+from actors.conversation.effects import Slice
+from actors.vocabulary.events import TERMINAL, ApprovalRequest
+from actors.vocabulary.ids import ConversationId, RequestId, TurnId
 from transports import jsonrpc
 from transports.codex_events import CodexEvent, event_notification, history_of, initial_state, translated
 from transports.dialect import Wake, Write

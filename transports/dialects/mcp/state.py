@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel
 
-from actors.ids import Caller, ConversationId, RequestId
+from actors.vocabulary.ids import Caller, ConversationId, RequestId
 from transports.dialect import Client
 from transports.dialects.kit.bounded import Bounded
 from transports.dialects.kit.methods import Call

@@ -3,9 +3,9 @@
 import json
 from collections.abc import Callable, Iterable, Mapping
 
-from actors.events import APPROVAL_REQUESTS
-from actors.records import Record
-from actors.visible import visible
+from actors.vocabulary.events import APPROVAL_REQUESTS
+from actors.vocabulary.records import Record
+from actors.vocabulary.visible import visible
 from transports.jsonrpc import JsonObject
 from transports.question import command_line, summary, where
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from actors.ids import CallId
+from actors.vocabulary.ids import CallId
 from supervisor.agent.model.chat import body
 from supervisor.agent.model.endpoint import WireApi
 from supervisor.agent.model.errors import AnswerCut, ContextFull, StreamBroken

@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote
 import httpx
 import pytest
 
-from actors.ids import CallId
+from actors.vocabulary.ids import CallId
 from supervisor.agent.bounds import DEFAULTS, Bounds
 from supervisor.agent.model import client as client_module
 from supervisor.agent.model.client import ModelClient, build_http

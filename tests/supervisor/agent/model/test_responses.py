@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from actors.ids import CallId
-from actors.settings import ReasoningEffort, ReasoningSummary
+from actors.vocabulary.ids import CallId
+from actors.vocabulary.settings import ReasoningEffort, ReasoningSummary
 from supervisor.agent.model.endpoint import WireApi
 from supervisor.agent.model.errors import (
     AnswerCut,

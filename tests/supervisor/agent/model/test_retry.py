@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from actors.ids import CallId
+from actors.vocabulary.ids import CallId
 from supervisor.agent.model.client import ModelClient
 from supervisor.agent.model.endpoint import Endpoint, WireApi
 from supervisor.agent.model.errors import (

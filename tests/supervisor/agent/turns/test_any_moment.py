@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from actors import events as ev
-from actors.answers import Accepted, Answered
-from actors.errors import AlreadyAnswered
-from actors.ids import ApprovalId
-from actors.messages import AnswerApproval
-from actors.settings import ApprovalPolicy, BusyPolicy, Decision
+from actors.conversation.messages import AnswerApproval
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Accepted, Answered
+from actors.vocabulary.errors import AlreadyAnswered
+from actors.vocabulary.ids import ApprovalId
+from actors.vocabulary.settings import ApprovalPolicy, BusyPolicy, Decision
 from tests.supervisor.agent.turns.requests import check_well_formed, talk
 from tests.support.house import House, Talk, house_at
 from tests.support.model_server import ModelServer

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from actors import events as ev
-from actors.answers import Ending
-from actors.errors import JournalError, StorageFull
-from actors.records import Append
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Ending
+from actors.vocabulary.errors import JournalError, StorageFull
+from actors.vocabulary.records import Append
 from supervisor.agent.patch.apply import apply_plan
 from supervisor.agent.patch.plan import PatchPlan
 from supervisor.agent.tools import patching

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from actors import events as ev
-from actors.answers import Ending
-from actors.errors import JournalError
-from actors.records import Append
-from actors.settings import ApprovalPolicy, DangerFullAccess, Decision, ReadOnly, WorkspaceWrite
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Ending
+from actors.vocabulary.errors import JournalError
+from actors.vocabulary.records import Append
+from actors.vocabulary.settings import ApprovalPolicy, DangerFullAccess, Decision, ReadOnly, WorkspaceWrite
 from supervisor.agent.sandbox import sandbox
 from tests.supervisor.agent.turns.requests import check_well_formed, lines, talk
 from tests.support.confinement import CONFINED, confinable

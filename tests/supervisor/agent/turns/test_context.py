@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from actors import events as ev
-from actors.answers import Ending
-from actors.events import MessageKind
-from actors.items import ImageItem, LocalImageItem
-from actors.settings import ApprovalPolicy, ReadOnly, WorkspaceWrite
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Ending
+from actors.vocabulary.events import MessageKind
+from actors.vocabulary.items import ImageItem, LocalImageItem
+from actors.vocabulary.settings import ApprovalPolicy, ReadOnly, WorkspaceWrite
 from tests.supervisor.agent.turns.requests import lines, talk
 from tests.support.house import House, Talk, house_at
 from tests.support.model_server import ModelServer

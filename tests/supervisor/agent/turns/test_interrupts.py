@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from actors import events as ev
-from actors.answers import Ending
-from actors.events import MessageKind
-from actors.settings import ApprovalPolicy, BusyPolicy, WorkspaceWrite
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Ending
+from actors.vocabulary.events import MessageKind
+from actors.vocabulary.settings import ApprovalPolicy, BusyPolicy, WorkspaceWrite
 from tests.supervisor.agent.commands import alive, new_token
 from tests.supervisor.agent.turns.requests import Line, check_well_formed, talk
 from tests.support.confinement import confinable

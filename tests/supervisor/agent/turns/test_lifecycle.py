@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from actors import events as ev
-from actors.answers import Ending
-from actors.orders import AbandonAgent
-from actors.settings import ApprovalPolicy
+from actors.conversation.orders import AbandonAgent
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Ending
+from actors.vocabulary.settings import ApprovalPolicy
 from supervisor.agent.tools.toolbox import Toolbox
 from tests.supervisor.agent.commands import alive, new_token, open_files, zombies
 from tests.supervisor.agent.turns.requests import check_well_formed, lines

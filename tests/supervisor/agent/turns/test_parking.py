@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from actors import events as ev
-from actors.settings import ApprovalPolicy, Decision
+from actors.vocabulary import events as ev
+from actors.vocabulary.settings import ApprovalPolicy, Decision
 from tests.faults.house import until
 from tests.supervisor.agent.turns.requests import check_well_formed, talk
 from tests.support.house import House, house_at

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from actors import events as ev
-from actors.settings import ApprovalPolicy, Decision, ReadOnly, WorkspaceWrite
+from actors.vocabulary import events as ev
+from actors.vocabulary.settings import ApprovalPolicy, Decision, ReadOnly, WorkspaceWrite
 from tests.supervisor.agent.turns.requests import check_well_formed, talk
 from tests.support.confinement import confinable
 from tests.support.house import House, Talk

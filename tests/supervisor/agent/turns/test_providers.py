@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from actors import events as ev
-from actors.answers import Ending
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Ending
 from tests.support.house import House, house_at, provider
 from tests.support.model_server import ModelServer
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from actors import events as ev
-from actors.answers import Ending
-from actors.settings import ApprovalPolicy, Decision, ReadOnly
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Ending
+from actors.vocabulary.settings import ApprovalPolicy, Decision, ReadOnly
 from tests.supervisor.agent.turns.requests import check_well_formed, talk
 from tests.support.confinement import confinable
 from tests.support.house import House

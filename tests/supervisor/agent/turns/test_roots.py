@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from actors import events as ev
-from actors.settings import ApprovalPolicy, Pin, ReadOnly, SandboxPolicy, WorkspaceWrite
+from actors.vocabulary import events as ev
+from actors.vocabulary.settings import ApprovalPolicy, Pin, ReadOnly, SandboxPolicy, WorkspaceWrite
 from supervisor.agent.pins import pins_of
 from tests.supervisor.agent.turns.requests import talk
 from tests.support.confinement import confinable

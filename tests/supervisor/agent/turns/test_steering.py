@@ -1,9 +1,9 @@
 """Messages while a turn runs: each joins before the next request, once, or gets a turn of its own."""
 
-from actors import events as ev
-from actors.answers import Ending
-from actors.ids import Caller
-from actors.settings import BusyPolicy
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Ending
+from actors.vocabulary.ids import Caller
+from actors.vocabulary.settings import BusyPolicy
 from tests.supervisor.agent.turns.requests import check_well_formed, talk
 from tests.support.house import House, Talk
 from tests.support.model_server import ModelServer

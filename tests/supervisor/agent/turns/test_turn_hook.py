@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from actors import events as ev
-from actors.answers import Ending
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Ending
 from tests.supervisor.agent.commands import alive
 from tests.support.house import House, house_at
 from tests.support.model_server import ModelServer

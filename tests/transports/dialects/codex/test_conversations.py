@@ -5,12 +5,12 @@ from uuid import uuid4
 
 import pytest
 
-from actors import events as ev
-from actors.effects import Slice
-from actors.errors import NotAllowed
-from actors.ids import ConversationId, ItemId
-from actors.messages import PassOn, ToConversation
-from actors.settings import ApprovalPolicy, Decision, ReadOnly, ReasoningEffort
+from actors.conversation.effects import Slice
+from actors.conversation.messages import PassOn, ToConversation
+from actors.vocabulary import events as ev
+from actors.vocabulary.errors import NotAllowed
+from actors.vocabulary.ids import ConversationId, ItemId
+from actors.vocabulary.settings import ApprovalPolicy, Decision, ReadOnly, ReasoningEffort
 from tests.support.any_event import MountApprovalRequest
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import Json, McpClient

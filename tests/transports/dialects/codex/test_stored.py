@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from actors.errors import ConfigError, GreenroomError, InvalidInput, NotAllowed
-from actors.ids import ConversationId
-from actors.settings import ApprovalPolicy
+from actors.vocabulary.errors import ConfigError, GreenroomError, InvalidInput, NotAllowed
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.settings import ApprovalPolicy
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import McpClient
 from tests.transports.dialects.mcp.steps import created, finished, nothing_open

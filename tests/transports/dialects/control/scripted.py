@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from actors import answers as a
-from actors.effects import Deliver, EndSubscription
-from actors.ids import ConnectionId, ConversationId, InputId, TurnId
-from actors.messages import CancelRequest, ToConversation
-from actors.records import Head, Page, Record
-from actors.registry_messages import ToRegistry
-from actors.settings import Settings
+from actors.conversation.effects import Deliver, EndSubscription
+from actors.conversation.messages import CancelRequest, ToConversation
+from actors.routing.messages import ToRegistry
+from actors.vocabulary import answers as a
+from actors.vocabulary.ids import ConnectionId, ConversationId, InputId, TurnId
+from actors.vocabulary.records import Head, Page, Record
+from actors.vocabulary.settings import Settings
 from tests.support.control_judge import judge
 from transports import requests as ask
 from transports.dialect import Action, Ask, Client, Tell, Write

@@ -2,9 +2,9 @@
 
 import pytest
 
-from actors.answers import TurnResult
-from actors.ids import TurnId
-from actors.orders import Completed, Crashed, ModelFailed, Outcome, Stopped
+from actors.conversation.orders import Completed, Crashed, ModelFailed, Outcome, Stopped
+from actors.vocabulary.answers import TurnResult
+from actors.vocabulary.ids import TurnId
 from tests.actors.conversation.words import message
 from tests.support.core_driver import Core, caller
 from transports.dialects.control.endings import LAST_WORDS, ending_of

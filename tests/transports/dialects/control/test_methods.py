@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from actors import errors
-from actors.answers import Listing
-from actors.errors import GreenroomError
-from actors.messages import Send
-from actors.settings import BusyPolicy, Decision
+from actors.conversation.messages import Send
+from actors.vocabulary import errors
+from actors.vocabulary.answers import Listing
+from actors.vocabulary.errors import GreenroomError
+from actors.vocabulary.settings import BusyPolicy, Decision
 from tests.transports.dialects.control.scripted import ONE, TWO, Scripted, head
 from transports.dialects.control.methods import METHODS
 from transports.dialects.control.shapes import RESULTS

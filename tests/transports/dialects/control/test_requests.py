@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.errors import Cancelled
+from actors.vocabulary.errors import Cancelled
 from tests.transports.dialects.control.scripted import ONE, Scripted, kind_of
 from tests.transports.dialects.control.test_methods import GOOD, NAMED
 from transports.dialects.control.methods import METHODS

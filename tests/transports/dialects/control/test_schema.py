@@ -2,7 +2,7 @@
 
 from jsonschema import Draft202012Validator
 
-from actors.errors import AlreadyAnswered, Overloaded
+from actors.vocabulary.errors import AlreadyAnswered, Overloaded
 from tests.support.control_judge import SCHEMA, document
 from tools.reference.errors import with_errors
 from transports.dialects.control.methods import METHODS

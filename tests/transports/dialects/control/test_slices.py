@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from actors.effects import Deliver, EndSubscription, Slice, Unsubscribed
-from actors.events import AgentMessageDelta, ExecApprovalRequest
-from actors.ids import ApprovalId, CallId, ConnectionId, ItemId, SubscriptionId, TurnId
-from actors.records import Record
+from actors.conversation.effects import Deliver, EndSubscription, Slice, Unsubscribed
+from actors.vocabulary.events import AgentMessageDelta, ExecApprovalRequest
+from actors.vocabulary.ids import ApprovalId, CallId, ConnectionId, ItemId, SubscriptionId, TurnId
+from actors.vocabulary.records import Record
 from tests.transports.dialects.control.scripted import ONE, Scripted
 from transports.dialects.control import results
 

@@ -1,6 +1,6 @@
 """Requests in flight are bounded."""
 
-from actors.errors import InvalidInput, Overloaded
+from actors.vocabulary.errors import InvalidInput, Overloaded
 from transports.dialects.kit.in_flight import InFlight
 
 

@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import pytest
 
-from actors.answers import Done, Resolved
-from actors.errors import Cancelled, GreenroomError, InvalidInput, Overloaded, UnknownConversation
-from actors.ids import Caller, ConnectionId, ConversationId
-from actors.messages import CancelRequest, Rename, ToConversation
-from actors.registry_messages import Resolve, ToRegistry
+from actors.conversation.messages import CancelRequest, Rename, ToConversation
+from actors.routing.messages import Resolve, ToRegistry
+from actors.vocabulary.answers import Done, Resolved
+from actors.vocabulary.errors import Cancelled, GreenroomError, InvalidInput, Overloaded, UnknownConversation
+from actors.vocabulary.ids import Caller, ConnectionId, ConversationId
 from transports.dialect import Action, Ask, Tell
 from transports.dialects.kit.refusals import MethodError, worded
 from transports.dialects.kit.requests import Requests

@@ -11,15 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from actors.base import Actor, Ref
-from actors.conversation.restore import restore
-from actors.conversation.state import Limits, Stamp, State
-from actors.conversation.step import step
-from actors.effects import Deliver, EndSubscription, FeedOthers, ReadPage, ReplyTo, SetTimer, Settle
-from actors.errors import ConfigError, GreenroomError, UnknownConversation
-from actors.ids import ConnectionId, ConversationId, TurnId
-from actors.messages import Committed, Input, PageRead, ReadersWait, TimerFired
-from actors.orders import (
+from actors.conversation.effects import Deliver, EndSubscription, FeedOthers, ReadPage, ReplyTo, SetTimer, Settle
+from actors.conversation.messages import Committed, Input, PageRead, ReadersWait, TimerFired
+from actors.conversation.orders import (
     AgentNews,
     AgentOutput,
     AnswerAgent,
@@ -33,10 +27,16 @@ from actors.orders import (
     TakeMore,
     TurnEnded,
 )
-from actors.records import Append
-from actors.registry_messages import Forward, HeadChanged, Known, RegistryInput, StartSession
+from actors.conversation.restore import restore
+from actors.conversation.state import Limits, Stamp, State
+from actors.conversation.step import step
 from actors.routing import Routing
-from actors.settings import ApprovalPolicy, Settings
+from actors.routing.messages import Forward, HeadChanged, Known, RegistryInput, StartSession
+from actors.runtime.base import Actor, Ref
+from actors.vocabulary.errors import ConfigError, GreenroomError, UnknownConversation
+from actors.vocabulary.ids import ConnectionId, ConversationId, TurnId
+from actors.vocabulary.records import Append
+from actors.vocabulary.settings import ApprovalPolicy, Settings
 from tests.fakes.journal import FakeJournal
 from transports import requests as ask
 from transports.connection import Connection, Neighbours

@@ -4,7 +4,7 @@ import json
 from functools import cache
 from typing import Any
 
-from actors.ids import RequestId
+from actors.vocabulary.ids import RequestId
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.json_schema import Schema, check, revision
 from transports.dialects.codex.methods import METHODS

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from actors import events as ev
-from actors.ids import ApprovalId, CallId, ConversationId, ItemId
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import ApprovalId, CallId, ConversationId, ItemId
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import Json, McpClient
 

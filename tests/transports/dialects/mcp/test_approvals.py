@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from actors import events as ev
-from actors.ids import ApprovalId, CallId, ConversationId
-from actors.messages import AnswerApproval, ToConversation
-from actors.settings import Decision
+from actors.conversation.messages import AnswerApproval, ToConversation
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import ApprovalId, CallId, ConversationId
+from actors.vocabulary.settings import Decision
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import McpClient
 from tests.transports.dialects.mcp.steps import (

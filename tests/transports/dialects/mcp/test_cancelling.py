@@ -2,9 +2,9 @@
 
 import pytest
 
-from actors.ids import ConversationId
-from actors.messages import Interrupt, ToConversation
-from actors.orders import InputWanted
+from actors.conversation.messages import Interrupt, ToConversation
+from actors.conversation.orders import InputWanted
+from actors.vocabulary.ids import ConversationId
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import McpClient
 from tests.transports.dialects.mcp.steps import (

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 
-from actors import events as ev
-from actors.ids import ConversationId, ItemId
-from actors.messages import ResumeQueue, ToConversation
-from actors.orders import Completed, InputWanted, ModelFailed
+from actors.conversation.messages import ResumeQueue, ToConversation
+from actors.conversation.orders import Completed, InputWanted, ModelFailed
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import ConversationId, ItemId
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import Json, McpClient
 from tests.transports.dialects.mcp.steps import created

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from actors import events as ev
-from actors.ids import CallId, ItemId
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import CallId, ItemId
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.json_schema import check
 from tests.transports.dialects.mcp.peer import McpClient

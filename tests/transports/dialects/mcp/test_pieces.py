@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from actors.ids import ConversationId
-from actors.records import Head
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.records import Head
 from tests.transports.dialects.mcp.json_schema import Invalid, check, revision
 from transports.codex_events import MEMBERS, event_notification, initial_state, listener_notification, seed_message
 from transports.dialects.kit.bounded import Bounded

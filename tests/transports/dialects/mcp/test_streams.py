@@ -5,10 +5,10 @@ from uuid import uuid4
 
 import pytest
 
-from actors import events as ev
-from actors.effects import EndSubscription, Unsubscribed
-from actors.ids import ConversationId, ItemId
-from actors.orders import Crashed
+from actors.conversation.effects import EndSubscription, Unsubscribed
+from actors.conversation.orders import Crashed
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import ConversationId, ItemId
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import Json, McpClient
 from tests.transports.dialects.mcp.steps import began, created, finished, nothing_open, sent, text_of, wants_to_run

@@ -3,12 +3,12 @@
 from typing import TypeVar
 from uuid import uuid4
 
-from actors.answers import Accepted, Ending, TurnResult
-from actors.errors import Cancelled, GreenroomError, TurnFailed, UnknownConversation
-from actors.ids import ConversationId
-from actors.items import TextItem
-from actors.messages import Archive, Send, ToConversation
-from actors.settings import BusyPolicy
+from actors.conversation.messages import Archive, Send, ToConversation
+from actors.vocabulary.answers import Accepted, Ending, TurnResult
+from actors.vocabulary.errors import Cancelled, GreenroomError, TurnFailed, UnknownConversation
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.items import TextItem
+from actors.vocabulary.settings import BusyPolicy
 from transports.dialect import Ask, Tell
 from transports.dialects.kit.creation import begin, make_settings
 from transports.dialects.kit.identifiers import conversation_id

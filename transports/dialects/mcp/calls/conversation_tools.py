@@ -3,10 +3,10 @@
 from functools import partial
 from uuid import uuid4
 
-from actors.errors import GreenroomError, UnknownConversation
-from actors.ids import ConversationId, RequestId
-from actors.messages import Send
-from actors.registry_messages import ListConversations
+from actors.conversation.messages import Send
+from actors.routing.messages import ListConversations
+from actors.vocabulary.errors import GreenroomError, UnknownConversation
+from actors.vocabulary.ids import ConversationId, RequestId
 from transports.dialect import Ask
 from transports.dialects.kit.creation import begin, make_settings
 from transports.dialects.kit.paging import BadCursor, page_of

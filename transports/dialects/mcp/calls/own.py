@@ -1,9 +1,9 @@
 """Our own tools: list, interrupt, read, answer. They work on every conversation there is, whoever began it."""
 
-from actors.ids import ApprovalId, ConversationId
-from actors.messages import AnswerApproval, Interrupt
-from actors.records import Head
-from actors.registry_messages import ListConversations
+from actors.conversation.messages import AnswerApproval, Interrupt
+from actors.routing.messages import ListConversations
+from actors.vocabulary.ids import ApprovalId, ConversationId
+from actors.vocabulary.records import Head
 from transports.dialects.kit.identifiers import approval_place, conversation_id
 from transports.dialects.kit.paging import page_of
 from transports.dialects.kit.script import Script, ask, command, conversation_named, look_up

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 
-from actors.errors import GreenroomError
+from actors.vocabulary.errors import GreenroomError
 from transports.jsonrpc import JsonObject
 
 

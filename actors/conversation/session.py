@@ -1,0 +1,325 @@
+"""The live owner of one conversation: feeds the functional core, stores what it says, does what it decides.
+
+Knows no policy. Everything it waits for comes as a message: the journal's answers, the agent's news, timers.
+"""
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from actors.conversation import (
+    Stamp,
+    State,
+    Step,
+    restore,
+    step,
+    summary,
+    survivors_of,
+    visible,
+)
+from actors.conversation.effects import (
+    Deliver,
+    Effect,
+    EndSubscription,
+    FeedOthers,
+    Leave,
+    OfferToPark,
+    ReaderState,
+    ReadPage,
+    ReplyTo,
+    SetTimer,
+    Settle,
+    Stay,
+    Survivors,
+    Unsubscribed,
+)
+from actors.conversation.messages import (
+    Address,
+    AppendRefused,
+    Committed,
+    Input,
+    PageRead,
+    ReadersWait,
+    Ready,
+    Revived,
+    TimerFired,
+)
+from actors.conversation.orders import (
+    AllStored,
+    AnswerAgent,
+    GiveInput,
+    OfferInput,
+    RestAgent,
+    RunAgent,
+    StopAgent,
+    SuspendAgent,
+    TakeMore,
+)
+from actors.conversation.state import Limits
+from actors.journal.messages import FetchPage, JournalistInput, LibrarianInput, Load, Loaded, Store
+from actors.routing import SAID_TO_IT, caller_of
+from actors.routing.messages import HeadChanged, Left, ParkOffered, RegistryInput, SessionFailed, Stayed
+from actors.runtime.base import Actor, Start
+from actors.runtime.clock import Clock
+from actors.vocabulary.errors import ActorGone, JournalError
+from actors.vocabulary.events import ApprovalRequest
+from actors.vocabulary.ids import ConversationId, SubscriptionId
+from actors.vocabulary.ports import AgentRunner, Outbox
+from actors.vocabulary.records import Append, Head
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Everybody a session talks to. One for all sessions of a daemon."""
+
+    registry: Address[RegistryInput]
+    journalist: Address[JournalistInput]
+    librarian: Address[LibrarianInput]
+    agents: AgentRunner
+    outbox: Outbox
+    clock: Clock
+    fresh_name: Callable[[], str]
+    limits: Limits
+    start: Start
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """A row on its way to the disk, and what is asked as of it."""
+
+    epoch: int
+    head: Head
+    asked: tuple[ApprovalRequest, ...]
+
+    def is_stored_by(self, news: Committed) -> bool:
+        return self.epoch == news.epoch and self.head.last_seq <= news.seq
+
+
+SessionMessage = Input | Loaded
+
+
+class Session(Actor[SessionMessage]):
+    fatal = True
+    patient = frozenset((Ready, ReadersWait, PageRead))
+
+    def __init__(
+        self,
+        conversation: ConversationId,
+        generation: int,
+        revived: Revived,
+        surroundings: Surroundings,
+        unborn: bool = False,
+    ) -> None:
+        super().__init__()
+        self.conversation = conversation
+        self.generation = generation
+        self.name = f"session-{conversation[:8]}"
+        self._revived = revived
+        self._around = surroundings
+        self._unborn = unborn
+        self._state: State | None = None
+        self._waiting: list[Input] = []
+        self._headlines: list[Headline] = []  # until they are on disk
+        self._handling: Input | None = None
+        self._undone: list[Effect] = []  # lists, because an empty deque is 760 bytes in each of a thousand sessions
+        self._performing = False
+        self._reading: set[SubscriptionId] = set()  # readers that the librarian owes a page
+        self._settled = False  # what the last life left was taken over
+        self._left = False
+
+    def on_start(self) -> None:
+        if self._unborn:
+            self._live(Loaded(None, ()))
+        else:
+            self._around.journalist.tell(Load(self.conversation, self.address))
+
+    def on_receive(self, message: SessionMessage) -> object:
+        if self._left:
+            return None  # a timer or the like; there may be a new owner already, and there is only ever one
+        if isinstance(message, Loaded):
+            self._live(message)
+        elif self._state is None:
+            self._waiting.append(message)
+        else:
+            self._take(self._state, message)
+        return None
+
+    def _live(self, loaded: Loaded) -> None:
+        """There is a state now. The last life is settled first, then who came too early is served in order."""
+        if loaded.error is not None:
+            raise loaded.error
+        self._state = restore(self.conversation, loaded.head, loaded.records, self._around.limits)
+        born = self._state.facts.seq > 0
+        self._take(self._state, self._revived if born else replace(self._revived, gave_up=None))
+        if loaded.head is not None:
+            self._announce(loaded.head, self._state)
+        while self._waiting:
+            self._take(self._state, self._waiting.pop(0))
+
+    def _take(self, state: State, message: Input) -> None:
+        self._handling = message
+        result = step(state, message, Stamp(self._around.clock.now(), self._around.fresh_name()))
+        self._state = result.state
+        self._undone.extend(result.effects)
+        self._performing = True
+        self._note(message, result.state)
+        self._store(result)
+        while self._undone:
+            self._perform(self._undone[0])
+            self._undone.pop(0)
+        self._performing = False
+        self._handling = None
+
+    def _note(self, message: Input, state: State) -> None:
+        """What the shell itself keeps of an input that the core has taken."""
+        match message:
+            case Committed():
+                self._publish_heads(message, state)  # before the answers: who got one finds what it says in the list
+            case AppendRefused():
+                # What an agent remembers must not be more than what was kept.
+                self._around.agents.order(RestAgent(self.conversation), self.address)
+                self._headlines = [one for one in self._headlines if one.epoch > message.epoch]
+                if state.facts.seq == 0:  # it never was, and nobody need wait until it has been idle long enough
+                    self._undone.append(OfferToPark())
+            case PageRead():
+                self._reading.discard(message.subscription)
+            case Revived():
+                self._settled = True
+            case _:
+                pass
+
+    def _store(self, result: Step) -> None:
+        append = result.append
+        if append is None:
+            return
+        if append.head is not None:
+            head = replace(append.head, generation=self.generation)
+            append = Append(append.conversation, append.records, head, append.durable)
+            self._headlines.append(Headline(result.state.epoch, head, result.state.facts.asked))
+        self._around.journalist.tell(Store(append, self.address, result.state.epoch))
+
+    def _announce(self, head: Head, state: State) -> None:
+        """The index at start does not know what is asked; who was parked meanwhile is known already."""
+        if asked := state.facts.asked:
+            self._tell_registry(HeadChanged(replace(head, settings=b"", checkpoint=b""), asked))
+
+    def _publish_heads(self, news: Committed, state: State) -> None:
+        """`ls` shows what is on disk, like everything else, and in one word what goes on now."""
+        latest = None
+        while self._headlines and self._headlines[0].is_stored_by(news):
+            latest = self._headlines.pop(0)
+        if latest is not None:
+            head = replace(latest.head, settings=b"", checkpoint=b"", state=visible(state).value)
+            self._tell_registry(HeadChanged(head, latest.asked))
+
+    def _tell_registry(self, message: RegistryInput) -> None:
+        with contextlib.suppress(ActorGone):  # the daemon stops: nobody is left who wants to find us
+            self._around.registry.tell(message)
+
+    def _perform(self, effect: Effect) -> None:
+        around = self._around
+        match effect:
+            case (
+                RunAgent()
+                | StopAgent()
+                | SuspendAgent()
+                | OfferInput()
+                | GiveInput()
+                | AllStored()
+                | AnswerAgent()
+                | RestAgent()
+                | TakeMore()
+            ):
+                around.agents.order(effect, self.address)
+            case Deliver():
+                around.outbox.deliver(effect, self.address)
+            case EndSubscription():
+                around.outbox.post(effect.connection, effect)
+            case ReplyTo():
+                if effect.settles:
+                    self._tell_registry(Settle(effect.caller))
+                around.outbox.post(effect.caller.connection, effect)
+            case Settle():
+                self._tell_registry(effect)
+            case ReadPage():
+                self._reading.add(effect.subscription)
+                around.librarian.tell(FetchPage(self.conversation, effect, self.address))
+            case FeedOthers():
+                self.address.tell(ReadersWait())
+            case SetTimer():
+                around.clock.after(effect.delay_s, self.address, TimerFired(effect.name))
+            case OfferToPark():
+                self._tell_registry(ParkOffered(self.conversation, self.generation))
+            case Stay():
+                self._tell_registry(Stayed(self.conversation, self.generation))
+            case Leave() if self.mailbox.commands_wait and self._is_retiring:
+                pass  # decided again when they are served
+            case Leave() if self.mailbox.commands_wait:  # the lanes let Park pass what was routed before it
+                self._tell_registry(Stayed(self.conversation, self.generation))
+            case Leave():
+                self._left = True
+                around.agents.order(RestAgent(self.conversation), self.address)
+                self.stop()
+                self._tell_registry(Left(self.conversation, self.generation))
+            case _:
+                assert_never(effect)
+
+    @property
+    def _is_retiring(self) -> bool:
+        return self._state is not None and self._state.retiring is not None
+
+    def on_failure(self, *_: object) -> None:
+        """The core is pure: what it knew before the bad input is still true, and goes to the successor."""
+        failure = self.failure
+        assert failure is not None  # noqa: S101  # it is why this is called
+        error, bad = failure.error, self._handling or failure.message
+        report = SessionFailed(
+            self.conversation,
+            self.generation,
+            f"{type(error).__name__}: {error}",
+            failure.traceback,
+            self._survivors(bad),
+            self._owed(bad, failure.leftovers),
+            unread=self._state is None and isinstance(error, JournalError),
+        )
+        self._tell_registry(report)
+
+    def _survivors(self, bad: object) -> Survivors:
+        known = self._inherited()
+        readers, callers, passes = known.readers, known.callers, known.passes
+        if self._state is not None:
+            known = survivors_of(self._state)
+            readers, callers = (*readers, *known.readers), (*callers, *known.callers)
+            passes = (*passes, *known.passes)
+        if self._performing:
+            undone = (effect.caller for effect in self._undone if isinstance(effect, ReplyTo))
+            self._end_all(readers)
+            return Survivors((), tuple(dict.fromkeys((*callers, *undone))), passes)
+        caller = caller_of(bad)
+        callers = (*callers, caller) if caller else callers
+        waiting = tuple(
+            replace(one, in_flight=False) if one.subscription in self._reading else one for one in readers
+        )
+        return Survivors(waiting, tuple(dict.fromkeys(callers)), passes)
+
+    def _inherited(self) -> Survivors:
+        """Whom the life before left, as long as nobody has taken them over."""
+        inherited = self._revived.survivors
+        return inherited if inherited and not self._settled else Survivors((), ())
+
+    def _end_all(self, readers: tuple[ReaderState, ...]) -> None:
+        """Nobody knows which slices went out: the readers come back by their own cursor."""
+        for reader in readers:
+            ended = EndSubscription(reader.connection, Unsubscribed(reader.subscription, "the actor failed"))
+            self._around.outbox.post(reader.connection, ended)
+
+    def _owed(self, bad: object, leftovers: tuple[object, ...]) -> tuple[Input, ...]:
+        """News of the failed life means nothing to the next; what clients said does. A Ready frees its reader."""
+        first = (bad,) if isinstance(bad, Ready) else ()
+        waiting = (*first, *self._waiting, *leftovers)
+        return tuple(message for message in waiting if isinstance(message, SAID_TO_IT))
+
+    def statistics(self) -> dict[str, object]:
+        state = self._state
+        return {**super().statistics(), "summary": summary(state) if state else None}

@@ -1,0 +1,44 @@
+"""What time it is, and messages that are to be told later: timers of the event loop."""
+
+import asyncio
+import time
+from typing import Protocol, TypeVar
+
+import structlog
+
+from actors.conversation.messages import Address
+from actors.vocabulary.errors import GreenroomError
+
+log = structlog.get_logger()
+Message = TypeVar("Message")
+
+
+class Clock(Protocol):
+    """A timer can't be taken back: the receiver looks whether it still means anything."""
+
+    def now(self) -> float: ...
+
+    def after(self, delay_s: float, address: Address[Message], message: Message) -> None: ...
+
+
+class LoopClock:
+    """Called on the loop's thread, and tells there. What is not due when the loop ends is never told.
+
+    Delays are monotonic, so that a jump of the wall clock fires nothing early.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+
+    def now(self) -> float:
+        return time.time()
+
+    def after(self, delay_s: float, address: Address[Message], message: Message) -> None:
+        self._loop.call_later(delay_s, _tell, address, message)
+
+
+def _tell(address: Address[Message], message: Message) -> None:
+    try:
+        address.tell(message)
+    except GreenroomError as error:  # gone or overwhelmed: a timer is never worth more than that
+        log.debug("timer.undelivered", kind=type(message).__name__, reason=error.code)

@@ -1,0 +1,1 @@
+"""What is logged where, and what no log may show."""
