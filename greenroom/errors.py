@@ -1,4 +1,4 @@
-"""The errors of this package: the tree of `actors.vocabulary.errors`, whose codes the daemon answers with, and the client's own.
+"""The errors of this package: those of `actors.vocabulary.errors`, by whose codes a daemon answers, and the client's.
 
     GreenroomError                  its `code` is stable, its text is for people
     ├── Refusal, …                  the daemon's answers, as docs/control-api.md lists them

@@ -1,7 +1,7 @@
 """Requests of a dialect to the supervisor: everything that is no conversation's own business. A leaf.
 
-Answers are values; a refusal is one of actors.vocabulary.errors. Requests are served elsewhere and may take their time: the
-connection goes on.
+Answers are values; a refusal is one of actors.vocabulary.errors. Requests are served elsewhere and may take their
+time: the connection goes on.
 """
 
 from collections.abc import Mapping

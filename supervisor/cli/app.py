@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _refusal(error: Exception) -> Problem | None:
-    """The problem for an error that is meant for people. A verb that raised one has loaded `actors.vocabulary.errors` itself."""
+    """The problem for an error that is meant for people; a verb that raised one has loaded their module itself."""
     errors = sys.modules.get("actors.vocabulary.errors")
     if errors is None or not isinstance(error, errors.GreenroomError):
         return None

@@ -138,7 +138,7 @@ SLEEPS: dict[Callable[[Home], str], float] = {strange_lock: STRANGE_S}
 
 def test_what_is_large_is_loaded_when_everything_cheap_was_found_well(home: Home) -> None:
     broken_config(home)
-    code = "import sys; from supervisor.daemon.program import main; main([]); print('supervisor.engine.engine' in sys.modules)"
+    code = "import sys; from supervisor.daemon.program import main; main([]); print('supervisor.engine' in sys.modules)"
     ended = subprocess.run([sys.executable, "-c", code], env=home.env, capture_output=True, check=True, timeout=30)
     assert ended.stdout == b"False\n"
     assert b"config.toml:1" in ended.stderr
@@ -205,10 +205,10 @@ def test_two_at_the_same_time_find_one_daemon(home: Home) -> None:
 
 def test_what_was_loaded_is_no_rubbish_and_rubbish_is_collected_again_once_it_is_ready(home: Home) -> None:
     code = (
-        "import gc; from supervisor import daemon, program\n"
+        "import gc; from supervisor.daemon import program, server\n"
         "def serve(*given, foreground):\n"
         "    before = gc.isenabled(); given[-1](); print(before, gc.isenabled(), gc.get_freeze_count() > 0)\n"
-        "daemon.serve = serve; program.main([])"
+        "server.serve = serve; program.main([])"
     )
     ended = subprocess.run([sys.executable, "-c", code], env=home.env, capture_output=True, check=True, timeout=30)
     assert ended.stdout == b"False True True\n"

@@ -19,6 +19,7 @@ HEAVY = {
 }
 LIGHT = {
     "actors",
+    "actors.vocabulary",
     "actors.vocabulary.errors",
     "actors.vocabulary.visible",
     "transports",
