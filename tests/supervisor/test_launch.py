@@ -138,7 +138,10 @@ SLEEPS: dict[Callable[[Home], str], float] = {strange_lock: STRANGE_S}
 
 def test_what_is_large_is_loaded_when_everything_cheap_was_found_well(home: Home) -> None:
     broken_config(home)
-    code = "import sys; from supervisor.daemon.program import main; main([]); print('supervisor.engine' in sys.modules)"
+    code = (
+        "import sys; from supervisor.daemon import program\n"
+        "program.main([]); print('supervisor.engine' in sys.modules)"
+    )
     ended = subprocess.run([sys.executable, "-c", code], env=home.env, capture_output=True, check=True, timeout=30)
     assert ended.stdout == b"False\n"
     assert b"config.toml:1" in ended.stderr
