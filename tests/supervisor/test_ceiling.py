@@ -10,6 +10,7 @@ import pytest
 from actors.errors import ConfigError, NotAllowed
 from actors.ids import Caller, ConnectionId
 from actors.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxPolicy, Settings, WorkspaceWrite
+from actors.shared import soon
 from supervisor.config import load
 from tests.supervisor.test_services import House
 from tests.transports.house import running_loop
@@ -45,7 +46,8 @@ class Place:
             def tell(self, message: object) -> None:
                 answers.put_nowait(message)
 
-        self._house.services.tell(Asked(request, Caller(client.connection, 1), client, Box()))
+        asked = Asked(request, Caller(client.connection, 1), client, Box())
+        soon(self._house.engine.loop.loop, self._house.services.tell, asked)
 
         async def wait() -> Any:
             return await asyncio.wait_for(answers.get(), 20)
