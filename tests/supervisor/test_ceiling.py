@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from actors.runtime.shared import soon
 from actors.vocabulary.errors import ConfigError, NotAllowed
 from actors.vocabulary.ids import Caller, ConnectionId
 from actors.vocabulary.settings import (
@@ -52,7 +53,8 @@ class Place:
             def tell(self, message: object) -> None:
                 answers.put_nowait(message)
 
-        self._house.services.tell(Asked(request, Caller(client.connection, 1), client, Box()))
+        asked = Asked(request, Caller(client.connection, 1), client, Box())
+        soon(self._house.engine.loop.loop, self._house.services.tell, asked)
 
         async def wait() -> Any:
             return await asyncio.wait_for(answers.get(), 20)
