@@ -20,13 +20,11 @@ HEAVY = {
 }
 LIGHT = {
     "actors",
-    "actors.errors",
     "actors.visible",
     "transports",
     "transports.question",
     "greenroom",
     "greenroom.connection",
-    "greenroom.errors",
     "greenroom.wire",
 }
 LOOK = """
