@@ -102,12 +102,12 @@ class AsyncClient:
     def attach(
         self, conversation: str, *, after: int | None = 0, read_only: bool = False
     ) -> "AsyncEvents[Event, int | None]":
-        """Everything after an event (None: after the last one), then what happens, for ever."""
+        """The events after a seq (None: after the last one), then each as it happens, for ever."""
         reader = ConversationReader(conversation, after, read_only=read_only)
         return AsyncEvents(self, reader.events(), lambda: reader.cursor)
 
     def follow(self, *, after: Mapping[str, int] | None = None) -> "AsyncEvents[Event, Mapping[str, int]]":
-        """What is stored in all conversations, for ever; with `after`, from there on. In order within each."""
+        """All that is stored in any conversation, for ever; with `after`, from there on. In order within each."""
         reader = EverythingReader(after)
         return AsyncEvents(self, reader.events(), lambda: dict(reader.cursor))
 
@@ -116,7 +116,7 @@ class AsyncClient:
         return AsyncEvents(self, QuestionReader().events(), lambda: None)
 
     def history(self, conversation: str, *, after: int = 0) -> "AsyncEvents[Event, int]":
-        """What is stored of a conversation, to its end."""
+        """The stored events of a conversation, to its end."""
         reader = HistoryReader(conversation, after)
         return AsyncEvents(self, reader.events(), lambda: reader.cursor)
 
@@ -135,7 +135,7 @@ class AsyncClient:
             self._say_goodbye()
 
     async def _proceed(self, running: "ScriptRun[_Link]", script: Generator[S, Json, object], request: Request) -> S:
-        """What the script yields next."""
+        """Carry out a request; the script's next step."""
         try:
             answer: Json | GreenroomError = await self._perform(running, request)
         except GreenroomError as error:

@@ -101,12 +101,12 @@ class Client:
     def attach(
         self, conversation: str, *, after: int | None = 0, read_only: bool = False
     ) -> "Events[Event, int | None]":
-        """Everything after an event (None: after the last one), then what happens, for ever."""
+        """The events after a seq (None: after the last one), then each as it happens, for ever."""
         reader = ConversationReader(conversation, after, read_only=read_only)
         return Events(self, reader.events(), lambda: reader.cursor)
 
     def follow(self, *, after: Mapping[str, int] | None = None) -> "Events[Event, Mapping[str, int]]":
-        """What is stored in all conversations, for ever; with `after`, from there on. In order within each."""
+        """All that is stored in any conversation, for ever; with `after`, from there on. In order within each."""
         reader = EverythingReader(after)
         return Events(self, reader.events(), lambda: dict(reader.cursor))
 
@@ -115,7 +115,7 @@ class Client:
         return Events(self, QuestionReader().events(), lambda: None)
 
     def history(self, conversation: str, *, after: int = 0) -> "Events[Event, int]":
-        """What is stored of a conversation, to its end."""
+        """The stored events of a conversation, to its end."""
         reader = HistoryReader(conversation, after)
         return Events(self, reader.events(), lambda: reader.cursor)
 
@@ -133,7 +133,7 @@ class Client:
             running.end()
 
     def _proceed(self, running: "ScriptRun[_Link]", script: Generator[S, Json, object], request: Request) -> S:
-        """What the script yields next."""
+        """Carry out a request; the script's next step."""
         try:
             answer: Json | GreenroomError = self._perform(running, request)
         except GreenroomError as error:

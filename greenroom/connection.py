@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from actors.vocabulary.errors import NotAllowed
-from greenroom import errors
+import greenroom  # its errors are loaded when one is raised: the everyday verbs import this
 from greenroom.wire import Answered, ControlWire, Json, hello
 
 CONNECT_S = 5.0
@@ -38,11 +37,13 @@ class DaemonConnection:
             raise
 
     def _greet(self, greeting: bytes, deadline: float) -> None:
-        with suppress(errors.ConnectionLost):  # turned away before it could speak; it was told why
+        try:  # noqa: SIM105  # the error is loaded if it is needed
             self.write(greeting)
+        except greenroom.errors.ConnectionLost:
+            pass  # turned away before it could speak; it was told why
         while self._wire.welcome is None:
             if not self.receive(deadline):
-                raise errors.TimedOut("the daemon did not answer in time")
+                raise greenroom.errors.TimedOut("the daemon did not answer in time")
 
     def close(self) -> None:
         """Also wakes a thread that reads."""
@@ -60,16 +61,16 @@ class DaemonConnection:
         try:
             self.socket.sendall(data)
         except TimeoutError as error:
-            raise errors.TimedOut("the daemon does not read requests") from error
+            raise greenroom.errors.TimedOut("the daemon does not read requests") from error
         except OSError as error:
-            raise errors.ConnectionLost(LOST) from error
+            raise greenroom.errors.ConnectionLost(LOST) from error
 
     def write_some(self, data: memoryview) -> int:
         """How much the daemon takes at once; 0 if nothing, because it waits for us to read."""
         try:
             return self.socket.send(data) if select.select([], [self.socket], [], 0.0)[1] else 0
         except (OSError, ValueError) as error:
-            raise errors.ConnectionLost(LOST) from error
+            raise greenroom.errors.ConnectionLost(LOST) from error
 
     def receive(self, deadline: float | None) -> bool:
         """Read what is there, and wait for it until the deadline (None: for ever). False if nothing came."""
@@ -86,9 +87,9 @@ class DaemonConnection:
                 return b""
             data = self.socket.recv(CHUNK)
         except (OSError, ValueError) as error:  # ValueError: another thread has closed it
-            raise errors.ConnectionLost(LOST) from error
+            raise greenroom.errors.ConnectionLost(LOST) from error
         if not data:
-            raise errors.ConnectionLost(LOST)
+            raise greenroom.errors.ConnectionLost(LOST)
         return data
 
 
@@ -131,19 +132,23 @@ def _dialled(timeout_s: float) -> socket.socket:
     try:
         found = dial(locate(), make)
     except UnsafePath as error:
-        raise NotAllowed(str(error)) from error
+        raise greenroom.errors.NotAllowed(str(error)) from error
     except (TimeoutError, BlockingIOError) as error:  # its backlog is full
-        raise errors.TimedOut("the daemon accepts no more clients") from error
+        raise greenroom.errors.TimedOut("the daemon accepts no more clients") from error
     except OSError as error:
-        raise errors.Unreachable(f"the daemon's socket can't be reached: {error}") from error
+        raise greenroom.errors.Unreachable(f"the daemon's socket can't be reached: {error}") from error
     if found is None:
-        raise errors.DaemonDown("the daemon is not running; run `greenroom up`, or say Client(start=True)")
+        raise greenroom.errors.DaemonDown("the daemon is not running; run `greenroom up`, or say Client(start=True)")
     return found
 
 
 def _welcomed(answer: Json) -> Json:
     if "greenroom" not in answer:
-        refused = errors.of(answer.get("error") or {})
-        raise errors.OtherVersion(VERSIONS_DIFFER) if refused.code == errors.OtherVersion.code else refused
+        refused = greenroom.errors.of(answer.get("error") or {})
+        raise (
+            greenroom.errors.OtherVersion(VERSIONS_DIFFER)
+            if refused.code == greenroom.errors.OtherVersion.code
+            else refused
+        )
     welcome: Json = answer["greenroom"]
     return welcome

@@ -79,7 +79,7 @@ class DaemonDown(GreenroomError):
 
 
 class ConnectionLost(DaemonDown):
-    """What was asked may have been done or not. Conversations are kept."""
+    """The request may have been carried out or not. Conversations are kept."""
 
     code = "connection_lost"
 

@@ -1,4 +1,4 @@
-"""What the clients of this package share beyond the wire: subscriptions, and what becomes of those that are left.
+"""The parts that both clients add to the wire: subscriptions, and scripts that are carried out.
 
 Knows no socket, and no thread: its owner calls it from one at a time.
 """
@@ -87,7 +87,7 @@ class ScriptRun(Generic[E]):
 
     @property
     def exchange(self) -> E:
-        """Of the last subscription."""
+        """The connection of the last subscription."""
         return self._begun[-1][0]
 
     def limit(self, limit_s: float | None) -> Json:
@@ -131,7 +131,7 @@ class ScriptEnded(Exception):
 
 
 def advance(script: Generator[S, Json, object], answer: Json | errors.GreenroomError | None = None) -> S:
-    """What the script yields next, given an answer; without one it begins, or goes on."""
+    """Give a script its answer, and return its next step; without an answer it begins, or goes on."""
     try:
         if isinstance(answer, errors.GreenroomError):
             return script.throw(answer)

@@ -9,7 +9,7 @@ from collections.abc import Generator, Iterator, Mapping
 from typing import NamedTuple
 
 from greenroom.errors import ConnectionLost, UnknownConversation
-from greenroom.scripts import ANSWER_S, ApiCall, NextNotification, Request, Script, asked, page, rows
+from greenroom.scripts import ANSWER_S, QUESTIONS, ApiCall, NextNotification, Request, Script, asked, page, rows
 from greenroom.wire import Json
 
 PAGE = 256
@@ -25,7 +25,7 @@ Happenings = Generator[Request | Happened, Json, None]
 
 
 class HistoryReader:
-    """What is stored of one conversation after a seq, to its end as it is when the reader gets there."""
+    """The stored events of one conversation after a seq, to its end as it is when the reader gets there."""
 
     def __init__(self, conversation: str, after: int = 0) -> None:
         self.cursor = after
@@ -37,12 +37,12 @@ class HistoryReader:
             for cursor, envelope in _told(found, self._conversation, self.cursor):
                 self.cursor = cursor
                 yield Happened(envelope)
-            if found["complete"]:
+            if found["complete"] or not found["events"]:
                 return
 
 
 class ConversationReader:
-    """One conversation: what is stored after a seq (None: nothing), then what happens, deltas included."""
+    """One conversation: the stored events after a seq (None: none), then all that happens, deltas included."""
 
     def __init__(self, conversation: str, after: int | None = 0, *, read_only: bool = False) -> None:
         self.cursor = after
@@ -109,7 +109,7 @@ class ConversationReader:
 
 
 class EverythingReader:
-    """All conversations: what is stored after the seq of each (None: nothing), then what happens, without deltas.
+    """All conversations: the stored events after the seq of each (None: none), then each new one, without deltas.
 
     Those that `after` does not name are new. Events come in order within each conversation.
     """
@@ -168,7 +168,7 @@ class EverythingReader:
                 for cursor, envelope in _told(found, conversation, last):
                     self.cursor[conversation] = cursor
                     yield Happened(envelope)
-                if found["complete"]:
+                if found["complete"] or not found["events"]:
                     return
         except UnknownConversation:
             self.cursor.pop(conversation, None)  # deleted meanwhile
@@ -203,7 +203,7 @@ class QuestionReader:
 
     def _once(self, envelope: Json) -> Happenings:
         body = envelope["event"]
-        if body["type"].endswith("_approval_request") and body["approval_id"] not in self._told:
+        if body["type"] in QUESTIONS and body["approval_id"] not in self._told:
             self._told.add(body["approval_id"])
             yield Happened(envelope)
 

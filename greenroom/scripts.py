@@ -59,6 +59,7 @@ class TimeLimit(NamedTuple):
 Request = ApiCall | NextNotification | TimeLimit
 Question = ExecApprovalRequest | ApplyPatchApprovalRequest
 Prompt = str | list[TextItem | ImageItem | LocalImageItem]
+QUESTIONS = frozenset({ExecApprovalRequest.type, ApplyPatchApprovalRequest.type})
 T = TypeVar("T")
 Script = Generator[Request, Json, T]
 
@@ -101,7 +102,7 @@ def create(
 def get(conversation: str) -> Script[Conversation]:
     """Look at one conversation."""
     found = yield from _surely(ApiCall("conversation/get", {"conversation": conversation}))
-    return Conversation.of({**found, "pending": [question_of(one) for one in found["pending"]]})
+    return Conversation.of({**found, "pending": _questions(found["pending"])})
 
 
 def conversations(*, archived: bool = False, state: str | None = None, cwd: str | None = None) -> Script[list[Row]]:
@@ -237,7 +238,7 @@ def interrupt(
 def approvals(conversation: str | None = None) -> Script[list[Question]]:
     """The questions that wait for an answer, oldest first, as the events that ask them."""
     found = yield from _surely(ApiCall("approvals/list", {"conversation": conversation}))
-    return [question_of(one) for one in found["approvals"]]
+    return _questions(found["approvals"])
 
 
 def answer(approval: str, decision: Decision, *, reason: str = "") -> Script[None]:
@@ -282,8 +283,9 @@ def event_of(envelope: Json) -> Event:
     return kind.of({**envelope, **body, **chunk})
 
 
-def question_of(question: Json) -> Question:
-    return cast("Question", event_of(asked(question)))
+def _questions(open_: list[Json]) -> list[Question]:
+    """Those of a kind that this version knows."""
+    return [cast("Question", event_of(asked(one))) for one in open_ if one["type"] in QUESTIONS]
 
 
 def asked(question: Json) -> Json:

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Self
 
-from actors.vocabulary.errors import GreenroomError, NotAllowed
-from greenroom import errors, wire
+import greenroom  # its errors are loaded when one is raised
+from greenroom import wire
 from greenroom.connection import CONNECT_S, connected
 from supervisor.cli.problems import Problem
 from supervisor.daemon.umask import own_umask
@@ -57,21 +57,21 @@ def as_problems() -> Iterator[None]:
     """Turn what a connection raises into a problem."""
     try:
         yield
-    except errors.ConnectionLost as error:
+    except greenroom.errors.ConnectionLost as error:
         raise Lost(error.message, "`greenroom up` starts it again") from error
-    except errors.DaemonDown as error:
+    except greenroom.errors.DaemonDown as error:
         raise Down from error
-    except errors.TimedOut as error:
+    except greenroom.errors.TimedOut as error:
         raise Problem(error.message, HUNG, "timed_out") from error
-    except errors.Unreachable as error:
+    except greenroom.errors.Unreachable as error:
         raise Problem(error.message, "`greenroom doctor` finds out why") from error
-    except errors.StartFailed as error:
+    except greenroom.errors.StartFailed as error:
         raise Problem(error.message, "`greenroom doctor` finds out more") from error
-    except errors.OtherVersion as error:
+    except greenroom.errors.OtherVersion as error:
         raise Problem(*error.message.split("; ")) from error
-    except NotAllowed as error:
+    except greenroom.errors.NotAllowed as error:
         raise Problem(error.message, "`greenroom doctor` checks the rest", error.code) from error
-    except GreenroomError as error:
+    except greenroom.GreenroomError as error:
         data = {"code": error.code, "retryable": error.retryable}
         raise Refused({"message": error.message, "data": data}) from error
 

@@ -61,7 +61,7 @@ def _events() -> list[str]:
 
 
 def _parts(names: Iterable[str]) -> list[str]:
-    """What these are made of, and what that is made of: enumerations, then the rest, innermost first."""
+    """The structures within these, and within those: enumerations, then the rest, innermost first."""
     found: dict[str, None] = {}
 
     def visit(name: str) -> None:

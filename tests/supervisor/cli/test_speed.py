@@ -20,13 +20,11 @@ HEAVY = {
 LIGHT = {
     "actors",
     "actors.vocabulary",
-    "actors.vocabulary.errors",
     "actors.vocabulary.visible",
     "transports",
     "transports.question",
     "greenroom",
     "greenroom.connection",
-    "greenroom.errors",
     "greenroom.wire",
 }
 LOOK = """
