@@ -74,14 +74,12 @@ class Quiet:
     def expect(self, *_: object) -> None:
         """No reader of ours remembers anything."""
 
-    def post(self, _connection: object, message: ReplyTo | Deliver | EndSubscription, sender: Address[Any]) -> None:
-        match message:
-            case ReplyTo():
-                self.answered.release()
-            case Deliver():
-                sender.tell(Ready(message.subscription))
-            case EndSubscription():
-                pass
+    def post(self, _connection: object, message: ReplyTo | EndSubscription) -> None:
+        if isinstance(message, ReplyTo):
+            self.answered.release()
+
+    def deliver(self, message: Deliver, session: Address[Ready]) -> None:
+        session.tell(Ready(message.subscription))
 
 
 class Forgetful(FakeJournal):
