@@ -69,8 +69,10 @@ def take_page(draft: Draft, news: PageRead) -> None:
         end_subscription(draft, reader.id, "its history is gone")
         return
     gap = (reader.seq + 1, page.first_seq - 1) if page.first_seq > reader.seq + 1 else None
-    reached = page.records[-1].seq if page.records else page.first_seq - 1
-    slice_ = Slice(draft.facts.conversation, page.records, lagged=reader.lagging, gap=gap, ts=draft.now)
+    # The journal may be ahead of what this conversation has heard of it, and of what it would say is pending.
+    records = tuple(record for record in page.records if record.seq <= draft.state.committed)
+    reached = records[-1].seq if records else page.first_seq - 1
+    slice_ = Slice(draft.facts.conversation, records, lagged=reader.lagging, gap=gap, ts=draft.now)
     _put(draft, _deliver(draft, reader, slice_, reached, reader.offsets, caught_up=reader.caught_up))
 
 

@@ -400,6 +400,29 @@ def test_a_page_may_know_more_of_the_disk_than_the_conversation_does() -> None:
     assert reader.seqs == dense(core)
 
 
+def test_an_approval_is_never_pending_for_a_reader_that_has_seen_its_answer() -> None:
+    """The page may have it a moment before the conversation hears that it is stored."""
+    core = Core(limits=SMALL, ready=False)
+    talk(core, 20)
+    core.send()
+    core.output(w.ask())
+    reader = core.attach("r")
+    core.commits = False
+    core.answer_with(Decision.DENIED)
+    wanted = ReadPage(SubscriptionId("r"), 0, 100)
+    told = core.disk.answer_oldest()
+    core.say(PageRead(SubscriptionId("r"), core.disk.page(wanted)))
+    core.pages.clear()
+    core.free("r")
+    core.say(told)
+    core.free("r")
+    assert reader.seqs == dense(core)
+    resolved = False
+    for slice_ in reader.slices:
+        resolved = resolved or any(one.type == "approval_resolved" for one in slice_.records)
+        assert not (resolved and slice_.pending)
+
+
 def test_a_command_that_runs_again_is_streamed_from_its_beginning_to_a_reader_that_was_busy_meanwhile() -> None:
     core = Core()
     core.send()
