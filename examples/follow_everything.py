@@ -5,6 +5,7 @@ python examples/follow_everything.py FILE
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import greenroom
@@ -27,13 +28,20 @@ def words(event: greenroom.Event) -> str:
             return ""
 
 
+def remember(file: Path, cursor: Mapping[str, int]) -> None:
+    """Whole or not at all, whenever this program is stopped."""
+    draft = file.with_suffix(".new")
+    draft.write_text(json.dumps(cursor), encoding="utf-8")
+    draft.replace(file)
+
+
 def main(file: Path) -> None:
     after = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}  # {}: everything that is stored
     with greenroom.Client(start=True) as client, client.follow(after=after) as events:
         for event in events:
             if text := words(event):
                 print(f"{event.conversation[:8]} {text}", flush=True)
-            file.write_text(json.dumps(events.cursor), encoding="utf-8")
+            remember(file, events.cursor)
 
 
 if __name__ == "__main__":

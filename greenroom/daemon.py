@@ -44,7 +44,7 @@ class Dialler(NamedTuple):
         return connected(self.name, wire, env=self.env, umask=self.umask)
 
 
-def answers() -> bool:
+def daemon_answers() -> bool:
     """Whether a daemon listens and greets us."""
     try:
         connected("greenroom up", ControlWire(print)).close()
@@ -63,7 +63,7 @@ def start_daemon(arguments: tuple[str, ...] = ()) -> None:
         private_directory(paths.state)
         private_directory(paths.run)
         with _turn_to_start(f"{paths.state}/starting.lock"):
-            if not answers():
+            if not daemon_answers():
                 launch(arguments)
                 _wait_for_an_answer()
     except (StartFailed, UnsafePath) as error:
@@ -95,7 +95,7 @@ def _turn_to_start(path: str) -> Iterator[None]:
 def _wait_for_an_answer() -> None:
     """Another one may hold the lock already and not listen yet."""
     deadline = time.monotonic() + ANSWERS_S
-    while not answers():
+    while not daemon_answers():
         if time.monotonic() > deadline:
             raise errors.TimedOut("the daemon does not answer")
         time.sleep(POLL_S)

@@ -13,9 +13,10 @@
 Standard library only.
 """
 
-from collections.abc import Iterator
+from functools import cache
 from typing import Any, cast
 
+import actors.vocabulary.errors
 from actors.vocabulary.errors import (
     AlreadyAnswered,
     AmbiguousConversation,
@@ -109,16 +110,17 @@ def of(error: dict[str, Any]) -> GreenroomError:
     data = dict(error.get("data") or {})
     code = str(data.pop("code", ""))
     data.pop("retryable", None)
-    kind = next((one for one in _below(GreenroomError) if one.code == code), None)
+    kind = _kinds().get(code)
     if kind is None:
         kind = _unknown(code) if code else InvalidInput if error.get("code") == INVALID_PARAMS else Refusal
     return kind(str(error.get("message", "refused")), **data)
 
 
-def _below(kind: type[GreenroomError]) -> Iterator[type[GreenroomError]]:
-    yield kind
-    for below in kind.__subclasses__():
-        yield from _below(below)
+@cache
+def _kinds() -> dict[str, type[GreenroomError]]:
+    """The class of each code. Other packages of this process may have errors with the same."""
+    ours = {**vars(actors.vocabulary.errors), **globals()}.values()
+    return {kind.code: kind for kind in ours if isinstance(kind, type) and issubclass(kind, GreenroomError)}
 
 
 def _unknown(code: str) -> type[GreenroomError]:

@@ -1,4 +1,4 @@
-"""The wheel: the three packages, all that they have and nothing else."""
+"""The wheel: the packages, all that they have and nothing else."""
 
 import re
 import subprocess
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("actors", "transports", "supervisor")
+PACKAGES = ("actors", "transports", "supervisor", "greenroom")
 
 
 @pytest.fixture(scope="module")

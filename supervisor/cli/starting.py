@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import NoReturn
 
 from actors.vocabulary.visible import visible
-from greenroom.daemon import ANSWERS_S, answers, start_daemon
+from greenroom.daemon import ANSWERS_S, daemon_answers, start_daemon
 from supervisor.cli.arguments import seconds
 from supervisor.cli.client import HUNG, Control, Down, Lost, as_problems
 from supervisor.cli.problems import Problem
@@ -29,7 +29,7 @@ def up(chosen: Namespace) -> int:
 
         clear_the_way()
     with as_problems():
-        running = answers()
+        running = daemon_answers()
     if not running:
         start(_arguments(chosen))
     elif _arguments(chosen):

@@ -305,8 +305,8 @@ def test_both_clients_have_the_same_methods() -> None:
 def test_every_error_that_the_daemon_may_answer_with_has_a_class_of_its_own() -> None:
     page = (Path(__file__).parents[2] / "docs" / "control-api.md").read_text(encoding="utf-8")
     codes = set(re.findall(r"^\| `(\w+)` \| -\d+", page, re.MULTILINE))
-    of_a_hello_in_another_dialect = {"unknown_dialect"}
-    for code in codes - of_a_hello_in_another_dialect:
+    of_another_hello = {"unknown_dialect"}
+    for code in codes - of_another_hello:
         found = greenroom.errors.of({"message": "no", "data": {"code": code, "retryable": True}})
         assert (found.code, type(found).__module__) in {
             (code, "actors.vocabulary.errors"),

@@ -128,7 +128,7 @@ def test_a_daemon_at_an_address_of_an_earlier_version_is_found_and_has_no_second
     ada = people("ada")
     address = str(ada.runtime / "greenroom" / "greenroom.sock")
     code = (
-        "import sys; from supervisor import program; from supervisor.paths import Paths;"
+        "import sys; from supervisor.daemon import program; from supervisor.paths import Paths;"
         f"program.place_for = lambda paths: paths.listening_at({address!r});"
         "sys.exit(program.main(['--ready-fd', '1']))"
     )
@@ -150,7 +150,7 @@ def test_a_home_on_a_disk_without_sockets_has_its_daemon_in_a_directory_of_its_o
 ) -> None:
     ada = people("ada")
     code = (
-        "import sys; from supervisor import listening, program; listening._holds_sockets = lambda _: False;"
+        "import sys; from supervisor.daemon import listening, program; listening._holds_sockets = lambda _: False;"
         "sys.exit(program.main(['--ready-fd', '1']))"
     )
     with subprocess.Popen(

@@ -339,4 +339,9 @@ def test_the_way_to_a_daemon_loads_nothing_that_costs_time() -> None:
     program = f"{imports}; print(*set(sys.modules) - before)"
     root = Path(__file__).parents[2]
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=root)
-    assert set(run.stdout.split()) == {"supervisor", "supervisor.paths", "supervisor.daemon.dialling"}
+    assert set(run.stdout.split()) == {
+        "supervisor",
+        "supervisor.paths",
+        "supervisor.daemon",
+        "supervisor.daemon.dialling",
+    }

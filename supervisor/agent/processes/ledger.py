@@ -19,7 +19,7 @@ class ProcessLedger:
         (self._directory / f"{SPAN}.{top}.{boot}").touch()
 
     def claims(self) -> list[tuple[str, int]]:
-        """What doesn't look like a claim is not ours to judge, and is left."""
+        """Read the numbers; other files are left alone."""
         names = (path.name.split(".", 2) for path in self._directory.glob(f"{SPAN}.*.*"))
         return [(boot, int(top)) for _, top, boot in names if top.isdigit()]
 
