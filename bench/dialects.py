@@ -39,7 +39,11 @@ def control() -> Dialect:
 
 def mcp() -> Dialect:
     dialect = McpDialect(CLIENT)
-    said = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "b", "version": "1"}}
+    said: dict[str, object] = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "b", "version": "1"},
+    }
     tuple(dialect.arrived(line_of("initialize", said, 0)))
     return dialect
 

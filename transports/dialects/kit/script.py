@@ -6,12 +6,12 @@ not catch. A request that was taken back gets no further question answered: Canc
 where it waits now.
 """
 
+import re
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
 from typing import NoReturn, TypeVar, cast
-from uuid import UUID
 
 from actors.conversation.messages import CancelRequest, Command, Query, ToConversation
 from actors.routing.messages import RegistryQuery, Resolve, ToRegistry
@@ -21,6 +21,8 @@ from transports.dialect import Action, Ask, Tell
 from transports.requests import Request
 
 Answer = TypeVar("Answer")
+
+WHOLE_ID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 Question = Callable[[Caller], Action]  # becomes an action as soon as it is known who is to be answered
 Script = Generator[tuple[Question, ...], tuple[object, ...], Answer]
@@ -62,12 +64,8 @@ def command_each(
 
 def conversation_named(reference: str) -> Script[ConversationId]:
     """The conversation that is meant by an id, a prefix or a name; only the last two have to be looked up."""
-    try:
-        exact = str(UUID(reference))
-    except ValueError:
-        exact = ""
-    if exact == reference:
-        return ConversationId(exact)
+    if WHOLE_ID.fullmatch(reference):
+        return ConversationId(reference)
     return (yield from look_up(Resolve(reference))).conversation
 
 
@@ -115,8 +113,10 @@ class Running:
     script: Script[object]
     ended: Callable[[object], None]
     cancelled: bool = False
-    asked: dict[RequestId, bool] = field(default_factory=dict)  # by number, in order; whether a cancel can be told
-    answers: dict[RequestId, object] = field(default_factory=dict)
+    answers: dict[RequestId, object] = field(
+        default_factory=dict
+    )  # by number, in order; until it comes, what was asked
+    missing: int = 0
 
 
 class Scripts:
@@ -138,7 +138,7 @@ class Scripts:
     def run(self, script: Script[object], ended: Callable[[object], None] = lambda _: None) -> Running:
         """Up to its first question; with none, to its end."""
         running = Running(script, ended)
-        self._go_on(running, partial(next, script))
+        self._go_on(running, None)
         return running
 
     def answered(self, caller: Caller, given: object) -> None:
@@ -147,29 +147,32 @@ class Scripts:
         if running is None:
             return
         running.answers[number] = given
-        if len(running.answers) == len(running.asked):
-            answers = tuple(map(running.answers.__getitem__, running.asked))
-            self._go_on(running, partial(running.script.send, answers))
+        running.missing -= 1
+        if not running.missing:
+            self._go_on(running, tuple(running.answers.values()))
 
     def cancel(self, running: Running, by: str) -> None:
         """Take back what it asked for; what comes of that is its last answer."""
         running.cancelled = True
-        for number, reachable in running.asked.items():
-            if reachable and number not in running.answers:
+        for number, asked in running.answers.items():
+            if number in self._waiting and isinstance(asked, Tell):
                 self._do(Tell(CancelRequest(Caller(self._connection, number), by)))
 
     def stop(self, running: Running) -> None:
         """Raise Cancelled where the script waits now. What it waits for is dropped when it comes."""
         running.cancelled = True
-        for number in running.asked:
+        for number in running.answers:
             self._waiting.pop(number, None)
-        self._go_on(running, partial(running.script.throw, _cancelled()))
+        self._go_on(running, _cancelled())
 
-    def _go_on(self, running: Running, go: Callable[[], tuple[Question, ...]]) -> None:
-        """Put the questions that come next."""
+    def _go_on(self, running: Running, given: tuple[object, ...] | Cancelled | None) -> None:
+        """Put the questions that come next. Nothing is given at the beginning."""
         script = running.script
         try:
-            questions = go()
+            if isinstance(given, Cancelled):
+                questions = script.throw(given)
+            else:
+                questions = next(script) if given is None else script.send(given)
             while running.cancelled or not questions:
                 questions = script.throw(_cancelled()) if running.cancelled else script.send(())
         except StopIteration as end:
@@ -180,15 +183,11 @@ class Scripts:
             self._put(running, questions)
 
     def _put(self, running: Running, questions: tuple[Question, ...]) -> None:
-        running.asked, running.answers = {}, {}
-        actions = []
+        running.answers, running.missing = {}, len(questions)
         for question in questions:
-            number = self.number()
-            action = question(Caller(self._connection, number))
-            actions.append(action)
-            running.asked[number] = isinstance(action, Tell)
+            number = next(self._numbers)
+            running.answers[number] = action = question(Caller(self._connection, number))
             self._waiting[number] = running
-        for action in actions:
             self._do(action)
 
 
