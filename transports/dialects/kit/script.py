@@ -108,15 +108,16 @@ def _to_conversation(
 
 @dataclass(slots=True, eq=False)
 class Running:
-    """A script that waits for answers. `ended` is told what it returned or which refusal it raised."""
+    """A script that waits for answers, which are kept by number and in order; until one comes, its question is there.
+
+    `ended` is told what the script returned or which refusal it raised.
+    """
 
     script: Script[object]
     ended: Callable[[object], None]
     cancelled: bool = False
-    answers: dict[RequestId, object] = field(
-        default_factory=dict
-    )  # by number, in order; until it comes, what was asked
     missing: int = 0
+    answers: dict[RequestId, object] = field(init=False)
 
 
 class Scripts:
