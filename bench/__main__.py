@@ -138,7 +138,7 @@ def doors_part(directory: Path) -> list[Row]:
 
 
 def bridge_start() -> Row:
-    """What is the bridge's own: until it greets its daemon."""
+    """The bridge's own share of a start: until it greets its daemon."""
     with tempfile.TemporaryDirectory(prefix="greenroom-bench-") as home, FakeDaemon(Path(home)) as daemon:
         took = bridge.median_ms(lambda: bridge.first_hello(Path(home), daemon), bridge.ROUNDS)
     bare = bridge.median_ms(bridge.bare_start, bridge.ROUNDS)

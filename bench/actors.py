@@ -1,6 +1,6 @@
-"""What live and parked conversations cost, how fast an interrupt is decided under load, and what a turn costs.
+"""The cost of live and parked conversations, the time to decide an interrupt under load, and the cost of a turn.
 
-Each figure has a floor beside it: the least that could be had for the same thing in the same process.
+Each figure has a floor beside it: the least that the same work can take in the same process.
 """
 
 import gc

@@ -1,7 +1,7 @@
-"""What the agent adds to a model: CPU per streamed delta, time per turn, memory of an engine that idles.
+"""The agent's own cost above a model: CPU per streamed delta, time per turn, memory of an idle engine.
 
 Next to each figure is its floor from the same run: the HTTP library reading the same bytes from the same server, and
-the bare model client asked the same. The server is a process of its own. Run: python bench/agent.py [DELTAS]
+the bare model client with the same request. The server is a process of its own. Run: python bench/agent.py [DELTAS]
 """
 
 import asyncio
@@ -173,7 +173,7 @@ def whole_turns(base_url: str, home: Path) -> list[float]:
 
 
 def commits(home: Path) -> list[float]:
-    """What the disk asks for one durable commit."""
+    """Times of durable commits on this disk, in ms."""
     took = []
     with (home / "probe").open("wb", buffering=0) as file:
         for _ in range(TURNS):

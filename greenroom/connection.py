@@ -66,7 +66,7 @@ class DaemonConnection:
             raise greenroom.errors.ConnectionLost(LOST) from error
 
     def write_some(self, data: memoryview) -> int:
-        """How much the daemon takes at once; 0 if nothing, because it waits for us to read."""
+        """Send some of the data without waiting; the number of bytes taken, 0 if the daemon waits for us to read."""
         try:
             return self.socket.send(data) if select.select([], [self.socket], [], 0.0)[1] else 0
         except (OSError, ValueError) as error:

@@ -26,7 +26,7 @@ def dialler(start: bool, name: str, env: Mapping[str, str] | None) -> "Dialler":
 
 
 class Dialler(NamedTuple):
-    """How a client comes to a connection, and to the next one."""
+    """Parameters with which a client connects, and reconnects."""
 
     start: bool
     name: str

@@ -23,7 +23,7 @@ class Exchange(ControlWire):
 
     @property
     def held(self) -> int:
-        """How many notifications nobody has taken yet."""
+        """The number of notifications that are not taken yet."""
         return sum(map(len, self._arrived.values()))
 
     def has_next(self, subscription: str) -> bool:

@@ -317,7 +317,7 @@ def _last_turn(conversation: str) -> Script[Turn | None]:
 
 
 def _ended(body: Json, before: Json) -> Json:
-    """How a turn ended, from its terminal event and the one before."""
+    """The end of a turn, from its terminal event and the event before."""
     if body["type"] == "turn_aborted":
         return {"ending": body["reason"], "message": body.get("message") or None}
     if before.get("type") == "error":

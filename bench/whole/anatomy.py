@@ -1,6 +1,6 @@
-"""Where the time of a one-word turn goes: an engine in this process, with a clock at each hand-over.
+"""The stages of a one-word turn and their times: an engine in this process, with a clock at each hand-over.
 
-The stages follow each other, so their medians come to about the whole. What a clock costs is in them.
+The stages follow each other, so their medians add up to about the whole. They include the cost of the clocks.
 """
 
 import inspect
@@ -50,7 +50,7 @@ STAGES = (
 
 
 class Marks:
-    """When each thing began and ended in this turn: every time of it, in order."""
+    """All times of each mark in this turn, in order."""
 
     def __init__(self) -> None:
         self._times: dict[str, list[float]] = defaultdict(list)

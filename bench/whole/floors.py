@@ -32,7 +32,7 @@ def interpreter_ms(program: str = "pass") -> float:
 
 
 def interpreter_mib() -> float:
-    """What one keeps that waits for a line and does nothing else."""
+    """Memory of an interpreter that only waits for a line."""
     waiting = [sys.executable, "-c", "print(flush=True); input()"]
     with subprocess.Popen(waiting, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as one:
         assert one.stdout is not None

@@ -1,4 +1,4 @@
-"""What a turn costs over the bare model, and whether that grows with the number of conversations."""
+"""The cost of a turn above the bare model, and its growth with the number of conversations."""
 
 import time
 

@@ -45,7 +45,7 @@ log = structlog.get_logger()
 
 
 def serve(said: Mapping[str, Any], dialect: str | MakeDialect = "mcp") -> int:
-    """`said` are the options of the hello that a bridge would send. `dialect`: by its name, or one of your own."""
+    """Serve until the input ends. `said`: options as in a bridge's hello. `dialect`: a name, or a maker of yours."""
     try:
         paths = locate()
         private_directory(paths.state)
@@ -124,13 +124,13 @@ class Embedded:
         self._end()
 
     def _end(self) -> None:
-        """From any thread."""
+        """End `run`. From any thread."""
         self._over = True
         self._bell.ring()
 
 
 async def _opened(connection: Connection, wire: DescriptorWire) -> Ref[Inbox]:
-    """On the loop, where the wire lives."""
+    """Start the connection's actor and open its wire. On the loop, where the wire lives."""
     ref = connection.begin()
     wire.open(ref)
     return ref

@@ -1,7 +1,7 @@
-"""What the main thread waits for: other threads ring it, and so does every signal, whichever thread got it.
+"""The main thread's wait: other threads end it, and so does every signal, whichever thread received it.
 
-A signal that the kernel gives to another thread wakes no lock that the main thread waits in, and Python runs
-handlers on the main thread only. A descriptor wakes it.
+A signal that the kernel delivers to another thread wakes no lock that the main thread waits in, and Python runs
+handlers on the main thread only. Therefore the main thread waits at a descriptor.
 """
 
 import contextlib
@@ -11,10 +11,10 @@ import signal
 
 
 class Wish:
-    """What a signal may ask for while the main thread does something else: a threading.Event without its lock.
+    """A flag that signal handlers may set: a threading.Event without its lock.
 
-    A handler runs on the main thread, in the middle of whatever that does. If that is another handler, or a wait for
-    this very event, the lock of an Event is held by somebody who goes on only when the handler is done.
+    A handler interrupts the main thread anywhere. If it interrupts another handler, or a wait for this very flag, the
+    lock of an Event would be held by code that continues only when the handler has returned.
     """
 
     def __init__(self) -> None:

@@ -1,6 +1,6 @@
-"""Everything but the doors: journal, loop, actors, agents, started in order and stopped in the mirror of it.
+"""Everything behind the socket: journal, loop, actors, agents, started in order and stopped in reverse.
 
-The daemon puts a socket in front of it; `--embedded` and the demo put themselves there.
+The daemon puts a socket in front of it; `--embedded` and the demo use it directly.
 """
 
 import asyncio
@@ -85,7 +85,7 @@ class Engine:
         self.loaded = loaded
         self.paths = paths
         self.loop = LoopThread()
-        self.shared = SharedThread(self.loop.loop)  # for all who never wait: registry, sessions, connections
+        self.shared = SharedThread(self.loop.loop)  # for actors that never block: registry, sessions, connections
         self.clock = LoopClock(self.loop.loop)
         self.environments = Environments(environ, loaded.config.greenroom.limits.environments_bytes)
         self.sandbox = Sandbox(protection(loaded, paths, environ))
@@ -95,7 +95,7 @@ class Engine:
         self._announce = announce
         self._looks = looks
         self._undo: list[tuple[str, Callable[[], bool | None]]] = []
-        self._staff: list[Actor[Any]] = []  # whom everybody depends on
+        self._staff: list[Actor[Any]] = []  # actors that all others depend on
 
     @property
     def config(self) -> Config:
@@ -103,7 +103,7 @@ class Engine:
 
     @property
     def whole_bytes(self) -> int:
-        """What an event may have that is read whole: what a client may say at once, or what we store ourselves."""
+        """The largest event that is read whole, in bytes: a client's largest input, or the largest that we store."""
         limits = self.config.greenroom.limits
         return max(limits.frame_bytes + AROUND, limits.event_bytes)
 
@@ -158,7 +158,7 @@ class Engine:
             log.warning("engine.turns_unsettled")
 
     def stop(self) -> None:
-        """The mirror of start. What would not stop is logged as the bug it is."""
+        """Undo `start` in reverse order. A part that does not stop is logged as a bug."""
         while self._undo:
             name, undo = self._undo.pop()
             try:
@@ -170,9 +170,9 @@ class Engine:
                     log.error("engine.would_not_stop", part=name)
 
     def wind_down(self, drain_s: float, bell: Bell, hurry: Wish) -> None:
-        """No new work; turns may go on for a while, or until somebody is in a hurry; then they are interrupted.
+        """Refuse new work, let turns go on until `drain_s` is over or `hurry` is set, then interrupt them.
 
-        Called on the main thread, which listens to the bell meanwhile: a signal may wish for hurry.
+        Called on the main thread, which waits at `bell` meanwhile: a signal may set `hurry`.
         """
         pressing = asyncio.Event()
         over = asyncio.run_coroutine_threadsafe(self._wind_down(drain_s, pressing), self.loop.loop)
@@ -184,7 +184,7 @@ class Engine:
                 hurry.clear()
                 soon(self.loop.loop, pressing.set)
             if time.monotonic() > deadline:
-                log.error("engine.loop_stuck")  # then the rest is stopped as far as it goes
+                log.error("engine.loop_stuck")  # then the rest is stopped as far as possible
                 return
         over.result()
 
@@ -195,18 +195,18 @@ class Engine:
         pressing.clear()
         if not await done_in_time(self.runner.rest(), INTERRUPT_S, pressing):
             log.error("engine.turns_left", **self.runner.statistics())
-        answered = Awaited[AllAnswered](self.loop.loop)  # what a turn said last is stored first, and then told
+        answered = Awaited[AllAnswered](self.loop.loop)  # a turn's last event is stored before it is told
         self.registry.tell(AwaitAnswers(answered))
         await done_in_time(answered.answer(), SETTLE_S, pressing)
 
     def prepare(self) -> None:
-        """What the first turn would wait for, when everybody can be served already."""
+        """Do the work that the first turn would otherwise wait for, once clients can be served."""
         soon(self.loop.loop, self._models.prepare)
 
     def reload(self, loaded: LoadedConfig) -> None:
-        """From the next turn on; `config.changes` has the keys that need a new start.
+        """Use this config from the next turn on; `config.changes` has the keys that need a restart.
 
-        A file that is gone changes nothing: its sandbox and its policies must not turn into defaults by accident.
+        A deleted file changes nothing: its sandbox and policies must not become defaults by accident.
         """
         before = self.loaded.file.path
         if before is not None and loaded.file.path is None:
@@ -238,7 +238,7 @@ class Engine:
         return ref
 
     def _forget(self, conversation: ConversationId) -> None:
-        """On the journalist's thread: it was deleted, and with it goes what is only in memory."""
+        """Drop what is in memory of a deleted conversation. On the journalist's thread."""
         self.environments.forget(conversation)
         soon(self.loop.loop, self.transcripts.forget, conversation)
 
@@ -334,6 +334,6 @@ class Engine:
         )
 
     def _around(self, order: RunAgent) -> Around:
-        """By the config as it is now, with the conversation's own overrides."""
+        """Surroundings of commands by the current config, with the conversation's own overrides."""
         config = self.loaded.relayered(order.settings.overrides).config
         return self.environments.for_commands(order.conversation, config)

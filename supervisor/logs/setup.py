@@ -1,7 +1,7 @@
-"""Logging: what is written where, with which context, and what never is.
+"""Logging: sinks, levels and context.
 
-`configure` once, at an entry point; everybody else says `structlog.get_logger(__name__)`. Never stdout, which is a
-wire. What is logged is redacted on the way out, so no caller can forget to. Any thread may log.
+Call `configure` once, at an entry point; all other code calls `structlog.get_logger(__name__)`. Never stdout, which
+is a wire. Records are redacted on the way out, so no caller can forget to. Any thread may log.
 """
 
 import logging
@@ -31,7 +31,7 @@ _EARLY: tuple[Processor, ...] = (
 
 
 class Terminal(logging.StreamHandler[TextIO]):
-    """For a person. A terminal that went away is counted, like a full disk."""
+    """Readable text for a person. A terminal that went away is counted, like a full disk."""
 
     failures = 0
 
