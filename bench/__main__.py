@@ -101,7 +101,7 @@ def restarting_part(directory: Path) -> list[Row]:
 
 
 def doors_part(directory: Path) -> list[Row]:
-    """The bridge and the everyday verbs, as somebody types them."""
+    """The bridge and the everyday verbs, as typed at a shell."""
     rows = []
     bare = floors.interpreter_ms("import socket, json")
     with stage(directory / "home") as one:

@@ -50,7 +50,7 @@ def rss() -> int:
 
 
 def per_piece(make: Callable[[int], None], batches: int, size: int) -> float:
-    """KiB that one more takes: the median of several batches, the first of which warms up."""
+    """KiB for each further object: the median of several batches, the first of which warms up."""
     costs = []
     for batch in range(batches + 1):
         before = rss()
@@ -72,7 +72,7 @@ class Quiet:
         self.answered = threading.Semaphore(0)
 
     def expect(self, *_: object) -> None:
-        """No reader of ours remembers anything."""
+        """Nothing: these readers keep nothing."""
 
     def post(self, _connection: object, message: ReplyTo | Deliver | EndSubscription, sender: Address[Any]) -> None:
         match message:
@@ -85,7 +85,7 @@ class Quiet:
 
 
 class Forgetful(FakeJournal):
-    """Keeps nothing, so that what is measured is the actors."""
+    """A journal that keeps nothing, so that only the actors are measured."""
 
     def commit(self, appends: object) -> list[None]:  # type: ignore[override]  # it refuses nothing
         return [None] * len(appends)  # type: ignore[arg-type]  # a sequence, as the port says
@@ -194,7 +194,7 @@ def plain_entry() -> float:
 
 
 def memory() -> list[Row]:
-    """Each in a process of its own, so that none lives on what another has given back."""
+    """Measure each in a process of its own, so that none reuses memory that another has freed."""
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), max_tasks_per_child=1) as fresh:
         live, thread, parked, entry = fresh.map(
             _measured, (live_session, bare_thread, parked_conversation, plain_entry)
@@ -225,7 +225,7 @@ class Echo(Actor[Any]):
 
 
 class Emitting(FakeAgents):
-    """Turns that talk all the time: what was not taken yet makes the next batch longer, as with a real agent."""
+    """Turns that emit all the time: output not taken yet makes the next batch longer, as with a real agent."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -72,7 +72,7 @@ with tempfile.TemporaryDirectory() as home, House(Path(home), 'model_provider = 
 
 
 class Taker:
-    """A session that takes every batch as soon as it is there, but never while it is being told of it."""
+    """A session that takes every batch as soon as it can, but never inside the call that tells it."""
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner

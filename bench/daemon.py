@@ -97,7 +97,7 @@ def commits_per_s(path: Path, count: int = 500) -> float:
 
 
 class Readers:
-    """Many subscribers on one thread, which only notes what came when; it is taken apart afterwards."""
+    """Many subscribers on one thread, which only notes lines and times; they are parsed afterwards."""
 
     def __init__(self, daemon: DaemonProcess, conversations: list[str]) -> None:
         self._selector = selectors.DefaultSelector()
@@ -260,7 +260,7 @@ def turns(size: Size) -> Iterator[Row]:
 
 
 def fill(path: Path, count: int) -> None:
-    """As many conversations as that, written by the journal itself."""
+    """Write so many conversations, by the journal itself."""
     path.parent.mkdir(parents=True, mode=0o700)
     path.parent.parent.chmod(0o700)
     settings = Settings(model="m", cwd=Path("/"), provider="demo")

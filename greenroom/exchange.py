@@ -13,7 +13,7 @@ from greenroom.wire import Answered, ControlWire, Json
 
 
 class Exchange(ControlWire):
-    """The owner takes `goodbyes` along when it sends, and says `lose` when the connection has ended."""
+    """The owner sends `goodbyes` with its next request, and calls `lose` when the connection has ended."""
 
     def __init__(self) -> None:
         super().__init__(self._arrive)

@@ -1,4 +1,4 @@
-"""A reader in a process of its own, which takes what comes and looks at none of it: no rival for anybody's time here.
+"""A reader in a process of its own that discards what it reads, so that it takes little time from the measurement.
 
 python -m bench.whole.drain SOCKET CONVERSATION…
 """

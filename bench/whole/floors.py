@@ -1,4 +1,4 @@
-"""The least that things cost on this machine, in this run: what the figures are held against."""
+"""The least that each step costs on this machine, in this run, to compare the figures with."""
 
 import http.client
 import json
@@ -102,7 +102,7 @@ def http_ms(base_url: str, script: str, rounds: int) -> list[float]:
 
 
 def streams_s(base_url: str, streams: int, script: str) -> tuple[float, float]:
-    """So many answers at once, read by sockets and a loop alone: how long, and how much CPU."""
+    """Many answers at once, read by sockets and a loop alone: seconds, and seconds of CPU."""
     command = [sys.executable, "-m", "bench.whole.bare_streams", base_url, str(streams), script]
     told = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     took, used = told.split()
@@ -111,7 +111,7 @@ def streams_s(base_url: str, streams: int, script: str) -> tuple[float, float]:
 
 @dataclass(frozen=True, slots=True)
 class Bare:
-    """The model and a command, without anybody between them and whoever asks."""
+    """The model and a command, asked directly."""
 
     turn_ms: list[float]
     delta_us: float  # of CPU, in one stream

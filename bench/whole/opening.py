@@ -1,4 +1,4 @@
-"""Conversations opened, what they weigh, and how long a start takes when there are many."""
+"""Conversations opened a second, their memory, and the time of a start when there are many."""
 
 import time
 from collections.abc import Callable
@@ -51,7 +51,7 @@ def per_second(stage: Stage, open_one: Callable[[], str]) -> float:
 
 
 def weight(stage: Stage) -> list[Row]:
-    """Live ones; then the same ones parked, by a daemon that has only their rows."""
+    """Memory of live conversations, then of the same parked, in a daemon that has only their rows."""
     caller = stage.caller
     made = [caller.create() for _ in range(WEIGHED)]
     before = stage.house.rss()
@@ -80,7 +80,7 @@ def restart(home: Path, config: str) -> list[Row]:
 
 
 def fill(journal_file: Path, count: int) -> None:
-    """Copies of the one that is there, made by the journal itself."""
+    """Copy the one conversation many times, by the journal itself."""
     journal = SqliteJournal(journal_file)
     (pattern,) = journal.heads()
     for start in range(0, count, 500):

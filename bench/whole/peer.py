@@ -29,11 +29,11 @@ Message = dict[str, Any]
 
 
 class Unanswered(Exception):
-    """The server said nothing in time, or went."""
+    """The server did not answer in time, or ended."""
 
 
 class McpClient:
-    """One request at a time; what comes meanwhile is looked at by whoever waits."""
+    """A client that sends a request at a time; the waiting call looks at all that comes meanwhile."""
 
     def __init__(self, command: Sequence[str], environ: Mapping[str, str], cwd: Path) -> None:
         self._process = subprocess.Popen(
@@ -233,7 +233,7 @@ def provider(base_url: str) -> dict[str, str]:
 
 
 def processes_with(word: str) -> list[int]:
-    """Those that have it in their command line and are no zombies."""
+    """Processes with this word in their command line, without zombies."""
     found = []
     for place in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):  # it ended while we looked

@@ -45,7 +45,7 @@ def cpu_s(pid: int) -> float:
 
 
 def end_all(stage_: Stage, conversations: list[str]) -> None:
-    """Turns ended, rows gone: what comes next begins on the same ground."""
+    """End all turns and delete all rows, so that the next measurement begins in the same state."""
     interrupts = [stage_.caller.start("conversation/interrupt", conversation=one, kill=True) for one in conversations]
     for interrupt in interrupts:
         interrupt.result(60)

@@ -105,7 +105,7 @@ class Newcomer:
         return False
 
     def types(self, command: str) -> str:
-        """What is on the terminal afterwards. The next command finds the same directory and exit status."""
+        """Type a command; the terminal's text afterwards. The next command has the same directory and exit status."""
         place = self._place.read_text().strip()
         script = f"(exit {self._status})\n{command}\nstatus=$?; pwd > {self._place}; exit $status"
         ours, theirs = os.openpty()

@@ -50,7 +50,7 @@ class Newcomer:
         }
 
     def types(self, command: str, *, where: Path | None = None, limit_s: float = STEP_S, code: int = 0) -> str:
-        """What it printed. In a terminal of its own, as far as a program without keys can tell."""
+        """Run a command and return its output. To a program that reads no keys it is a terminal of its own."""
         done = subprocess.run(
             ["sh", "-c", command],
             env=self.env,
@@ -71,7 +71,7 @@ class Newcomer:
         self.types(f"GIT_CONFIG_GLOBAL={trusting} git clone --quiet {ROOT} {self.clone}")
 
     def borrows(self) -> None:
-        """What `make setup` would make, with the dependencies of the environment that runs this."""
+        """Make what `make setup` would, with the dependencies of the environment that runs this."""
         environment = self.clone / ".venv"
         self.types(f"{sys.executable} -m venv --without-pip {environment}")
         (packages,) = environment.glob("lib/python*/site-packages")
@@ -84,7 +84,7 @@ class Newcomer:
         (environment / ".ready").touch()
 
     def editor(self) -> McpClient:
-        """What an editor makes of its configuration: the file of the README, read back, and its command started."""
+        """Act as an editor: write the README's configuration, read it back, and start its command."""
         file = self.project / ".mcp.json"
         file.write_text(_readme_says(self.clone), encoding="utf-8")
         server = json.loads(file.read_text(encoding="utf-8"))["mcpServers"]["greenroom"]

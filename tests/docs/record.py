@@ -12,7 +12,7 @@ from tests.docs.pages import named, pages
 
 
 def record(page: Path, *, anew: bool = False) -> int:
-    """How many outputs were replaced. From the last to the first, so that line numbers stay true."""
+    """Replace the outputs that differ, last first so that line numbers stay true. Their number."""
     text = page.read_text(encoding="utf-8")
     lines = text.splitlines()
     with Newcomer() as person:

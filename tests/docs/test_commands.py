@@ -27,7 +27,7 @@ def with_commands() -> list[Path]:
 
 
 def needs_sandbox(page: Path) -> bool:
-    """What its commands print would be a question where they can't be confined."""
+    """Whether the page needs a sandbox: without one its commands would ask for approval first."""
     return named(page) in {
         f"docs/{name}.md" for name in ("tutorial", "how-to/interrupting", "how-to/recovering", "how-to/sandbox")
     }

@@ -83,7 +83,7 @@ class Follower:
         return sum(one["event"]["type"] in kinds for one in self.seen)
 
     def check(self, history: Sequence[Message]) -> None:
-        """What it was shown is what is stored, to the byte of each member."""
+        """Assert that the reader was shown exactly what is stored."""
         assert not self.wrong, self.wrong
         assert self.seen == list(history[: len(self.seen)]), "what was shown differs from what is stored"
 
@@ -126,7 +126,7 @@ def open_turns(history: Sequence[Message]) -> set[str]:
 
 
 def keys(history: Sequence[Message]) -> Counter[str]:
-    """How often each idempotency key was taken."""
+    """The number of times each idempotency key was taken."""
     return Counter(one["event"]["key"] for one in history if one["event"].get("key") and taken(one))
 
 

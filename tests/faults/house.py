@@ -201,7 +201,7 @@ class House:
                     yield json.loads(line)
 
     def complaints(self) -> list[dict[str, Any]]:
-        """What it logged as an error of its own."""
+        """Errors that the daemon logged."""
         return [one for one in self.log() if one.get("level") in {"error", "critical"}]
 
 

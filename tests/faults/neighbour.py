@@ -71,7 +71,7 @@ def worst(kind: str, path: str, conversation: str) -> Iterator[subprocess.Popen[
 
 
 def joined(path: str) -> float:
-    """How long a new client waits until it is in."""
+    """Seconds that a new client waits for its welcome."""
     began = time.perf_counter()
     with socket.socket(socket.AF_UNIX) as sock:
         sock.settimeout(5)

@@ -171,7 +171,7 @@ def check_next_turn(scene: Scene) -> None:
 
 
 def faults_of(body: dict[str, Any]) -> list[str]:
-    """What a model's server would refuse, or what a reader would find odd, in a chat request."""
+    """Faults of a chat request: all that a model's server would refuse or a reader would find odd."""
     faults: list[str] = []
     waiting: list[str] = []
     users: Counter[str] = Counter()

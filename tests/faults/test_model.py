@@ -241,7 +241,7 @@ class DaemonMachine(RuleBasedStateMachine):
 
     @rule(chance=st.integers(0, 9))
     def die(self, chance: int) -> None:
-        """What waits for an answer waits on; what ran is lost, once."""
+        """Kill the daemon: open questions stay open, and what ran is lost, once."""
         if not self.deaths or chance or len(self.house.ready_s) > self.started + 2:
             return
         self.house.kill()

@@ -1,4 +1,4 @@
-"""What `make judges` installs beside this file, how it is run within bounds, and who is judged."""
+"""The judges that `make judges` installs beside this file, run within bounds, and the servers they judge."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""What the report of a client from elsewhere has to say, whichever SDK wrote it."""
+"""The expected report of a client from elsewhere, whichever SDK wrote it."""
 
 from typing import Any
 

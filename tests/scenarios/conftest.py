@@ -27,7 +27,7 @@ def own_stage(tmp_path: Path) -> Iterator[Stage]:
 
 @pytest.fixture
 def work(tmp_path: Path) -> Path:
-    """Where the agent works."""
+    """The agent's working directory."""
     work = tmp_path / "work"
     work.mkdir()
     return work

@@ -1,4 +1,4 @@
-"""What a scenario plays on: a home whose config names a scripted model, and bridges to the daemon that they start."""
+"""The setting of a scenario: a home whose config names a scripted model, and bridges to the daemon they start."""
 
 import os
 import signal

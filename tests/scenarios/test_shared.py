@@ -1,4 +1,4 @@
-"""What the original could not: a conversation that clients share, and one that outlives its daemon."""
+"""Abilities that the original lacked: conversations that clients share, and that outlive their daemon."""
 
 import pytest
 

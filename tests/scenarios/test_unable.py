@@ -26,7 +26,7 @@ def impatient(tmp_path: Path) -> Iterator[Stage]:
 
 
 def resolution(stage: Stage, conversation: str) -> tuple[str, str]:
-    """What became of its question, and why; waits for it."""
+    """Wait for the resolution of the conversation's question: the decision and the reason."""
     with stage.control() as control:
         control.ask("conversation/attach", conversation=conversation, read_only=True)
         event = control.until("approval_resolved")[-1]["event"]

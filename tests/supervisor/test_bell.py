@@ -1,4 +1,4 @@
-"""What a signal handler touches, in the middle of whatever the main thread does with it."""
+"""The objects that signal handlers touch while the main thread uses them."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""How far clients and the models behind them may go: refused by name, never less in silence."""
+"""The ceiling for clients and their models: more is refused by name, never silently reduced."""
 
 import asyncio
 from collections.abc import Iterator

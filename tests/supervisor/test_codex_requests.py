@@ -1,4 +1,4 @@
-"""What the conversation methods ask for, asked of the real services over a real engine."""
+"""The requests of Codex's conversation methods, answered by the real services over a real engine."""
 
 import queue
 import threading

@@ -297,7 +297,7 @@ def test_another_user_is_refused_and_logged(running_home: Home) -> None:
 
 
 def as_nobody(home: Home) -> bytes:
-    """What uid 65534 hears: it connects in a child, and the way to the socket was opened to it by mistake."""
+    """The answer to uid 65534, which connects in a child; the socket was opened to it by mistake."""
     directory = os.open(home.paths.run, os.O_RDONLY)
     Path(home.paths.run).chmod(0o711)
     Path(home.socket).chmod(0o666)

@@ -1,4 +1,4 @@
-"""What the daemon finds after its last life ended, in order or by kill -9 at any moment."""
+"""Restarts of the daemon after an orderly end, and after kill -9 at any moment."""
 
 import contextlib
 import os
@@ -316,7 +316,7 @@ def running(home: Home) -> set[int]:
 
 
 def drain(reader: Reader, client: ControlClient) -> None:
-    """What was under way when the daemon died was shown, so it must have been stored."""
+    """Read what arrives until the daemon is gone; all that it showed must be stored."""
     try:
         while True:
             reader.follow(client, 1)

@@ -1,4 +1,4 @@
-"""What is loaded behind the start of a daemon, when there is nothing left to load it with."""
+"""Dialects that are loaded after the daemon's start, when no descriptor is left to load them with."""
 
 import errno
 import importlib.abc

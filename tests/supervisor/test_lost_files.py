@@ -1,4 +1,4 @@
-"""What a running daemon stands on is taken away: everybody is told within seconds, and nothing is acknowledged."""
+"""Files that a running daemon needs are deleted: every client is told within seconds, nothing is acknowledged."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""What the supervisor answers to dialects: order, failures, and that nothing but an answer comes of them."""
+"""Answers of the supervisor to dialects: their order, failures, and no effect besides the answer."""
 
 import asyncio
 from collections.abc import Callable, Iterator

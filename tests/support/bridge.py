@@ -90,7 +90,7 @@ class FakeDaemon:
     """Listens where the daemon of this home would."""
 
     def __init__(self, home: Path) -> None:
-        """Where another one listens, its successor is there at once: no bridge finds the place empty."""
+        """Listen, in place of another daemon at once: no bridge ever finds the place empty."""
         paths = locate({"GREENROOM_HOME": str(home)})
         private_directory(paths.run)
         self.path = socket_path(paths)

@@ -15,7 +15,7 @@ PATIENCE_S = 20.0  # for what takes milliseconds, on a machine that is very busy
 
 
 class Refused(Exception):
-    """What a daemon answers a request with instead of a result."""
+    """The error with which a daemon answers a request."""
 
     def __init__(self, error: Mapping[str, Any]) -> None:
         super().__init__(error["message"])

@@ -47,7 +47,7 @@ def dial(path: Path) -> socket.socket:
 
 @dataclass
 class Subscription:
-    """What came for one subscription: `slices` whole, `envelopes` in order."""
+    """Messages for one subscription: `slices` whole, `envelopes` in order."""
 
     name: str
     answer: Message

@@ -1,4 +1,4 @@
-"""Drives the core of one conversation without a thread: a disk, readers, and the mouth of an agent.
+"""Drives the core of one conversation without a thread: a disk, readers, and an agent's output.
 
 The disk answers at once or when the test says so, and may refuse; readers are ready at once or when the test says so.
 """
@@ -62,7 +62,7 @@ def said(text: str) -> tuple[InputItem, ...]:
 
 @dataclass
 class Disk:
-    """What is durable, and what is on its way there."""
+    """Durable records, and appends under way."""
 
     records: list[Record] = field(default_factory=list)
     head: Head | None = None
@@ -92,7 +92,7 @@ class Disk:
 
 @dataclass
 class Reader:
-    """What one subscription was given, in order."""
+    """The slices that one subscription was given, in order."""
 
     slices: list[Slice] = field(default_factory=list)
     ended: list[str] = field(default_factory=list)
@@ -265,7 +265,7 @@ class Core:
         return answers[0]
 
     def settled(self, who: Caller) -> int:
-        """How often the registry was told that a request is over; more than once is a bug."""
+        """The number of times the registry was told that a request is over; more than once is a bug."""
         replies = [one for one in self.effects if isinstance(one, ReplyTo) and one.caller == who and one.settles]
         return len(replies) + self.effects.count(Settle(who))
 

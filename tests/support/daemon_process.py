@@ -26,7 +26,7 @@ CONFIG = 'model_provider = "demo"\n'
 
 
 def heard(reader: int, within_s: float) -> bytes:
-    """What a daemon says of its start, to the end."""
+    """A daemon's report of its start, to the end."""
     said = b""
     while said != READY and select.select([reader], [], [], within_s)[0]:
         piece = os.read(reader, 65536)
@@ -166,7 +166,7 @@ class DaemonProcess:
         return next(line.partition(":")[2].strip() for line in lines if line.startswith(f"{name}:"))
 
     def log(self) -> list[dict[str, object]]:
-        """What it has logged so far."""
+        """The daemon's log so far."""
         found: list[dict[str, object]] = []
         with contextlib.suppress(FileNotFoundError):
             for line in Path(self.paths.log_file).read_text(encoding="utf-8").splitlines():

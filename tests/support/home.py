@@ -109,7 +109,7 @@ class DaemonProcess:
         return self.process.pid
 
     def said(self, limit_s: float = START_S) -> str:
-        """What it has to say about its start."""
+        """The daemon's report of its start."""
         heard, deadline = b"", time.monotonic() + limit_s
         while not heard.endswith(b"\n"):
             left = max(0.0, deadline - time.monotonic())

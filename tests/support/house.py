@@ -236,7 +236,7 @@ class Talk:
         return caller
 
     def result(self, caller: Caller) -> TurnResult:
-        """How the turn ended, when the last event of it was seen."""
+        """Wait for the last event of the turn; its result."""
         result = self._house.answer(caller, TurnResult)
         self._house.recorder.wait_for(
             lambda: result if any(one.seq == result.seq for one in self.seen()) else None, f"event {result.seq}"

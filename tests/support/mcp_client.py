@@ -189,7 +189,7 @@ class McpClient:
         return [params["msg"]["type"] for params in self.told("codex/event", after)]
 
     def settle(self) -> None:
-        """Whatever the daemon had to say about what came before has come when this is answered."""
+        """Wait until the daemon has said all about earlier messages, which a ping's answer proves."""
         answer = self.ask("ping")
         if (
             "error" in answer
@@ -214,7 +214,7 @@ class McpClient:
             self._changed.notify_all()
 
     def _take(self, line: bytes) -> None:
-        """Whatever is wrong with it is a fault that fails the test when its client leaves."""
+        """Take a line; its faults fail the test when the client leaves."""
         try:
             message = json.loads(line)
             self._judge(message)

@@ -1,4 +1,4 @@
-"""What a request asks of the test model: which words, and which of the replies to them. No I/O."""
+"""Requests to the test model: the words asked for, and the number of the reply to them. No I/O."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -50,8 +50,8 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How events become HTTP chunks. `split`: chunks and writes of so many bytes, whatever the events. `pack`: chunks
-    of so many bytes at least. Neither: a chunk per event. `cut`: the connection ends after so many bytes of events.
+    """A reply's HTTP chunks. `split`: chunks and writes of so many bytes, whatever the events. `pack`: chunks of so
+    many bytes at least. Neither: a chunk per event. `cut`: the connection ends after so many bytes of events.
     """
 
     split: int = 0

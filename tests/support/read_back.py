@@ -1,4 +1,4 @@
-"""What a person who reads a shown command would type, and the words that bash makes of it."""
+"""A shown command as a reader would type it, and the words that bash makes of it."""
 
 import os
 import subprocess

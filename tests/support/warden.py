@@ -45,7 +45,7 @@ def wait_and_sweep(mark: str) -> None:
 
 
 def marked(mark: str) -> list[int]:
-    """Who bears it. A zombie has no environment any more."""
+    """Pids of the processes with this mark. A zombie has no environment any more."""
     sought, found = f"{MARK}={mark}".encode(), []
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal():

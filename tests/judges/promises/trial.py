@@ -1,7 +1,7 @@
-"""What one promise is tried on: a fresh home, a scripted model, and the servers that were started there.
+"""The setting of one promise's trial: a fresh home, a scripted model, and the servers that were started there.
 
-Whatever runs on their behalf is found in /proc by the home's path, which stands in the environment of all that they
-start; at the end of the trial it is ended by its id.
+Their processes are found in /proc by the home's path, which is in the environment of all that they start; at the end
+of the trial each is ended by its id.
 """
 
 import contextlib
@@ -66,7 +66,7 @@ class Trial:
         return client
 
     def _config(self) -> str:
-        """What the person has allowed: no sandbox, and the scripted model in each of the ways that trials use it."""
+        """The person's config: no sandbox, and the scripted model in each of the ways that trials use it."""
         tables = (
             f'[model_providers.scripted-{wire}-{retries}]\nname = "scripted"\nbase_url = "{self.model.base_url}"\n'
             f'wire_api = "{wire}"\nrequest_max_retries = {retries}\nstream_max_retries = {retries}\n'
@@ -105,7 +105,7 @@ class Trial:
         until(lambda: not self.processes(word), f"{word} runs on for {limit_s:g} s", limit_s)
 
     def stays_without(self, *words: str, for_s: float) -> None:
-        """What was to be prevented has not begun, and does not."""
+        """Assert that no process with these words runs, now and for a while."""
         deadline = time.monotonic() + for_s
         while time.monotonic() < deadline:
             found = self.processes(*words)

@@ -1,4 +1,4 @@
-"""What is about the daemon itself: clients, config, status, stopping; and what comes before any method."""
+"""Methods about the daemon itself: clients, config, status, stopping; and errors before any method."""
 
 import json
 from collections.abc import Iterator
