@@ -20,7 +20,7 @@ from actors.vocabulary.ids import ConnectionId
 from supervisor.config import LoadedConfig
 from supervisor.daemon import systemd as notify
 from supervisor.daemon.listening import give_up
-from supervisor.daemon.signal_wakeup import Bell, Wish
+from supervisor.daemon.signal_wakeup import SignalFlag, SignalWakeup
 from supervisor.daemon.single import DaemonLock, remove_pid, write_pid
 from supervisor.daemon.systemd import Notifier
 from supervisor.dialects import dialects, load_the_rest
@@ -55,9 +55,9 @@ class Daemon:
         self._loaded = loaded
         self._reread = reread
         self._undo: list[tuple[str, Callable[[], object]]] = []
-        self.bell = Bell()
-        self._wanted_down = Wish()
-        self._hurry = Wish()
+        self.wakeup = SignalWakeup()
+        self._wanted_down = SignalFlag()
+        self._hurry = SignalFlag()
         self.drain_s: float = loaded.config.greenroom.drain_seconds
         self.socket = paths.socket
         self.identity = Identity(VERSION, secrets.token_hex(8))
@@ -153,19 +153,19 @@ class Daemon:
             self._hurry.set()
         self.drain_s = self._engine.config.greenroom.drain_seconds if drain_s is None else drain_s
         self._wanted_down.set()
-        self.bell.ring()
+        self.wakeup.wake()
 
     def wait(self, notifier: Notifier) -> None:
         """Wait on the main thread until a stop is asked for, and meanwhile tell systemd that the loop runs."""
         while not self._wanted_down.is_set():
-            self.bell.wait(notifier.interval_s)
+            self.wakeup.wait(notifier.interval_s)
             if notifier.interval_s is not None and self.well():
                 notifier.tell(notify.WELL)
 
     def stop(self) -> None:
         """Refuse new work, let turns drain, interrupt the rest, then stop everything in reverse order."""
         log.info("daemon.stopping", drain_s=self.drain_s)
-        self._engine.wind_down(self.drain_s, self.bell, self._hurry)
+        self._engine.wind_down(self.drain_s, self.wakeup, self._hurry)
         self._unwind()
         log.info("daemon.stopped")
 
@@ -228,7 +228,7 @@ def serve(
         log.exception("daemon.failed")
         raise
     finally:
-        daemon.bell.close()
+        daemon.wakeup.close()
         sinks.close()
 
 
@@ -239,7 +239,7 @@ def _listen_to_signals(daemon: Daemon) -> None:
 
     for wanted in (signal.SIGTERM, signal.SIGINT):
         signal.signal(wanted, down)
-    daemon.bell.hear_signals()
+    daemon.wakeup.hear_signals()
     signal.signal(signal.SIGHUP, lambda *_: daemon.reload())
 
 

@@ -44,7 +44,7 @@ from supervisor.agent.tools.toolbox import Toolbox
 from supervisor.agent.transcripts import TranscriptCache
 from supervisor.agent.turn_hook import TurnHook
 from supervisor.config import Config, LoadedConfig
-from supervisor.daemon.signal_wakeup import Bell, Wish
+from supervisor.daemon.signal_wakeup import SignalFlag, SignalWakeup
 from supervisor.engine.allocator import Trimming, keep_little
 from supervisor.engine.awaiting import Awaited, done_in_time
 from supervisor.engine.chores import Chores
@@ -52,10 +52,10 @@ from supervisor.engine.health import Health, Look
 from supervisor.engine.loop import LoopThread
 from supervisor.engine.model_choice import Models
 from supervisor.engine.protection import protection
-from supervisor.engine.retention_timer import Housekeeping
+from supervisor.engine.retention_timer import RetentionTimer
 from supervisor.journal import SqliteJournal
 from supervisor.paths import Paths, private_directory
-from supervisor.services.recent_events import Feed
+from supervisor.services.recent_events import RecentEvents
 
 DEFAULTS: dict[str, Literal[Decision.DENIED, Decision.ABORT]] = {"denied": Decision.DENIED, "abort": Decision.ABORT}
 
@@ -63,7 +63,7 @@ AROUND = 2 << 20  # bytes of an event beside what was said: its words once more,
 START_S = 30.0  # a repair of a damaged journal may take that long; everything else is milliseconds
 STOP_S = 10.0  # processes get their grace in it
 INTERRUPT_S = 5.0  # for interrupted turns to be recorded: their grace, and a busy machine
-LOOK_S = 5.0  # between looks at the time while turns are draining; what happens rings the bell
+LOOK_S = 5.0  # between looks at the time while turns are draining; events end the wait
 SETTLE_S = 2.0  # for the ends of lost turns: one commit, and an actor for each of them
 
 log = structlog.get_logger()
@@ -89,7 +89,7 @@ class Engine:
         self.clock = LoopClock(self.loop.loop)
         self.environments = Environments(environ, loaded.config.greenroom.limits.environments_bytes)
         self.sandbox = Sandbox(protection(loaded, paths, environ))
-        self.feed = Feed()
+        self.recent_events = RecentEvents()
         self._environ = environ
         self._outbox = outbox
         self._announce = announce
@@ -122,7 +122,7 @@ class Engine:
         self.journal = SqliteJournal(
             Path(self.paths.journal_file),
             whole_bytes=self.whole_bytes,
-            stored=self.feed.publish,
+            stored=self.recent_events.publish,
             forgotten=self._forget,
         )
         self._undo.append(("journal", self.journal.close))
@@ -143,7 +143,7 @@ class Engine:
 
     async def _keep_house(self) -> None:
         wanted = lambda: self.config.greenroom.retention  # noqa: E731  # as it is then: a reload may change it
-        Housekeeping(self.journal.prune, self.chores, self.registry, self.clock, wanted).begin()
+        RetentionTimer(self.journal.prune, self.chores, self.registry, self.clock, wanted).begin()
         looks = (self.journal.look, *self._looks)
         self.health = Health(looks, self.chores, self.clock, self._announce)
         self.health.begin()
@@ -169,17 +169,17 @@ class Engine:
                 if stopped is False:
                     log.error("engine.would_not_stop", part=name)
 
-    def wind_down(self, drain_s: float, bell: Bell, hurry: Wish) -> None:
+    def wind_down(self, drain_s: float, wakeup: SignalWakeup, hurry: SignalFlag) -> None:
         """Refuse new work, let turns go on until `drain_s` is over or `hurry` is set, then interrupt them.
 
-        Called on the main thread, which waits at `bell` meanwhile: a signal may set `hurry`.
+        Called on the main thread, which waits at `wakeup` meanwhile: a signal may set `hurry`.
         """
         pressing = asyncio.Event()
         over = asyncio.run_coroutine_threadsafe(self._wind_down(drain_s, pressing), self.loop.loop)
-        over.add_done_callback(lambda _: bell.ring())
+        over.add_done_callback(lambda _: wakeup.wake())
         deadline = time.monotonic() + drain_s + INTERRUPT_S + SETTLE_S + STOP_S
         while not over.done():
-            bell.wait(LOOK_S)
+            wakeup.wait(LOOK_S)
             if hurry.is_set():
                 hurry.clear()
                 soon(self.loop.loop, pressing.set)

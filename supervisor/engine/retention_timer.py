@@ -26,7 +26,7 @@ DAY_S = 86_400.0
 log = structlog.get_logger()
 
 
-class Housekeeping:
+class RetentionTimer:
     """An Address for its own alarm and for the journalist's answers; exactly one of the two is due at any time."""
 
     def __init__(

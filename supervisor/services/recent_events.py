@@ -21,7 +21,7 @@ SHOWN_BYTES = KEPT_BYTES // 8  # of one event: a longer one is shortened here, s
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class RecentPage:
     """`cursor`: where to read on. `lagged`: events between the reader's cursor and `records` are lost."""
 
     records: tuple[tuple[ConversationId, Record], ...]
@@ -37,7 +37,7 @@ def shown(record: Record) -> Record:
     return replace(record, body=body, stored_bytes=record.stored_bytes or size)
 
 
-class Feed:
+class RecentEvents:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._kept: deque[tuple[ConversationId, Record]] = deque()
@@ -59,19 +59,19 @@ class Feed:
         for loop, event in waiting:
             soon(loop, event.set)
 
-    def after(self, cursor: int | None, limit: int) -> News:
+    def after(self, cursor: int | None, limit: int) -> RecentPage:
         """Events after the cursor (None: from now on). A cursor of an earlier process counts as lagging."""
         with self._lock:
             if cursor is None:
-                return News((), self._end)
+                return RecentPage((), self._end)
             first = self._end - len(self._kept)
             lagged = cursor < first or cursor > self._end
             start = first if lagged else cursor
             place = start - first
             records = tuple(self._kept[at] for at in range(place, min(len(self._kept), place + limit)))
-            return News(records, start + len(records), lagged)
+            return RecentPage(records, start + len(records), lagged)
 
-    async def wait(self, cursor: int, limit: int, wait_s: float) -> News:
+    async def wait(self, cursor: int, limit: int, wait_s: float) -> RecentPage:
         """Like `after`, but wait for at least one record until the time is over."""
         event = asyncio.Event()
         entry = (asyncio.get_running_loop(), event)

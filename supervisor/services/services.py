@@ -298,12 +298,12 @@ class Services:
         return ask.HistoryRead(page)
 
     async def _read_news(self, request: ask.ReadNews) -> ask.NewsRead:
-        feed = self._engine.feed
+        recent = self._engine.recent_events
         if request.after is None or request.wait_s == 0:
-            news = feed.after(request.after, request.limit)
+            page = recent.after(request.after, request.limit)
         else:
-            news = await feed.wait(request.after, request.limit, request.wait_s)
-        return ask.NewsRead(news.records, news.cursor, news.lagged)
+            page = await recent.wait(request.after, request.limit, request.wait_s)
+        return ask.NewsRead(page.records, page.cursor, page.lagged)
 
     async def _find_asked(self, request: ask.FindAsked) -> ask.AskedFound:
         journal = self._engine.journal

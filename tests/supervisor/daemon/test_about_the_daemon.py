@@ -187,8 +187,8 @@ TRIMMING = """
 import sys
 import supervisor.engine.retention_timer
 supervisor.engine.retention_timer.EVERY_S = 0.2
-supervisor.engine.retention_timer.Housekeeping.__init__.__defaults__ = (0.2,)
-supervisor.engine.retention_timer.Housekeeping.begin.__defaults__ = (0.2,)
+supervisor.engine.retention_timer.RetentionTimer.__init__.__defaults__ = (0.2,)
+supervisor.engine.retention_timer.RetentionTimer.begin.__defaults__ = (0.2,)
 from supervisor.__main__ import run
 sys.exit(run())
 """
