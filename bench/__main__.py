@@ -28,7 +28,7 @@ from bench.whole import anatomy, floors, interrupting, opening, streaming, turni
 from bench.whole.peer import DELTAS, TURNS, Unanswered, Workload  # noqa: E402
 from bench.whole.rows import Row, markdown, p50, terminal  # noqa: E402
 from bench.whole.stage import Stage, scripted_model, stage  # noqa: E402
-from tests.faults.house import DEMO  # noqa: E402
+from tests.faults.daemon_harness import DEMO  # noqa: E402
 from tests.support.bridge import FakeDaemon  # noqa: E402
 from tests.support.command_line import NoProgram, words_of  # noqa: E402
 
@@ -105,7 +105,7 @@ def doors_part(directory: Path) -> list[Row]:
     rows = []
     bare = floors.interpreter_ms("import socket, json")
     with stage(directory / "home") as one:
-        environ = {**one.house.environ}
+        environ = {**one.harness.environ}
         for verb in VERBS:
             command = [str(Path(sys.executable).with_name("greenroom")), *verb]
             run = partial(subprocess.run, command, env=environ, check=True, capture_output=True)
@@ -130,7 +130,7 @@ def doors_part(directory: Path) -> list[Row]:
                 directory,
                 environ,
                 configured=True,
-                daemon=one.house.cpu_s,
+                daemon=one.harness.cpu_s,
                 bare=floors.bare(one.base_url, TURNS, DELTAS),
             ),
         )

@@ -91,7 +91,7 @@ class Forgetful(FakeJournal):
         return [None] * len(appends)  # type: ignore[arg-type]  # a sequence, as the port says
 
 
-class House(FakeDaemon):
+class ActorsHarness(FakeDaemon):
     """The real actors on the threads that they have in a daemon; only disk, agents and wires are missing."""
 
     def __init__(self, agents: FakeAgents, journal: FakeJournal | None = None) -> None:
@@ -125,17 +125,17 @@ class House(FakeDaemon):
 
 
 def live_session() -> float:
-    house = House(FakeAgents(lambda _: says("hello")), Forgetful())
+    harness = ActorsHarness(FakeAgents(lambda _: says("hello")), Forgetful())
 
     def make(number: int) -> None:
-        house.create(conversation(number), name=f"name-{number}")
-        house.send(conversation(number), "the first words of a person")
-        house.wait(2)
+        harness.create(conversation(number), name=f"name-{number}")
+        harness.send(conversation(number), "the first words of a person")
+        harness.wait(2)
         if number % BATCH == 0:
-            house.live.clear()
+            harness.live.clear()
 
     cost = per_piece(make, LIVE // BATCH, BATCH)
-    house.close()
+    harness.close()
     return cost
 
 
@@ -154,7 +154,7 @@ def bare_thread() -> float:
 
 
 def parked_conversation() -> float:
-    house = House(FakeAgents(), Forgetful())
+    harness = ActorsHarness(FakeAgents(), Forgetful())
     size = PARKED // 10
 
     def head(number: int) -> Head:
@@ -178,13 +178,13 @@ def parked_conversation() -> float:
 
     def know(number: int) -> None:
         if number % size == 0:
-            house.registry.tell(Known(tuple(head(number + more) for more in range(size))))
-            house.registry.tell(Known(()))  # what an actor has handled last is let go with the next
-            while len(house.routing.mailbox):
+            harness.registry.tell(Known(tuple(head(number + more) for more in range(size))))
+            harness.registry.tell(Known(()))  # what an actor has handled last is let go with the next
+            while len(harness.routing.mailbox):
                 time.sleep(0.001)
 
     cost = per_piece(know, 10, size)
-    house.close()
+    harness.close()
     return cost
 
 
@@ -287,43 +287,43 @@ class Emitting(FakeAgents):
                     self.emitted += count
 
 
-def interrupts(house: House, agents: Emitting, echo: Ref[Any]) -> tuple[list[float], list[float]]:
+def interrupts(harness: ActorsHarness, agents: Emitting, echo: Ref[Any]) -> tuple[list[float], list[float]]:
     target = conversation(NEIGHBOURS)
     times, floors = [], []
     for _ in range(INTERRUPTS):
-        house.send(target, "work", await_end=False)
-        house.wait()
+        harness.send(target, "work", await_end=False)
+        harness.wait()
         while not (turns := [turn for turn in agents.running if agents.is_quiet(turn)]):
             time.sleep(0.0005)
         asked = time.perf_counter()
         echo.ask(asked, BOUND_S)
         floors.append((time.perf_counter() - asked) * 1e3)
         told = time.perf_counter()
-        house.tell(target, Interrupt(), house.caller())
+        harness.tell(target, Interrupt(), harness.caller())
         assert agents.stops.acquire(timeout=BOUND_S)
         times.append((agents.stopped_at.pop(turns[0]) - told) * 1e3)
-        house.wait()
+        harness.wait()
     return times, floors
 
 
 def interrupt_latency() -> list[Row]:
     agents = Emitting()
     agents.quiet.add(conversation(NEIGHBOURS))
-    house, echo = House(agents), start(Echo())
+    harness, echo = ActorsHarness(agents), start(Echo())
     for number in range(NEIGHBOURS + 1):
-        house.create(conversation(number))
+        harness.create(conversation(number))
         if number < NEIGHBOURS:
-            house.attach(conversation(number))
-            house.send(conversation(number), "talk", await_end=False)
-            house.wait(3)
+            harness.attach(conversation(number))
+            harness.send(conversation(number), "talk", await_end=False)
+            harness.wait(3)
         else:
-            house.wait()
+            harness.wait()
     began = time.perf_counter()
     agents.begin()
-    rounds = [interrupts(house, agents, echo) for _ in range(ROUNDS)]
+    rounds = [interrupts(harness, agents, echo) for _ in range(ROUNDS)]
     rate = agents.emitted / (time.perf_counter() - began)
     agents.end_all()
-    house.close()
+    harness.close()
     assert echo.stop(BOUND_S)
     rows = []
     for name, at, target in (("p50", p50, ""), ("p99", p99, "≤ 10")):
@@ -335,19 +335,19 @@ def interrupt_latency() -> list[Row]:
 
 
 def turn_time() -> Row:
-    house, echo = House(FakeAgents(lambda _: says("hello"))), start(Echo())
+    harness, echo = ActorsHarness(FakeAgents(lambda _: says("hello"))), start(Echo())
     target, times, floors = conversation(1), [], []
-    house.create(target)
-    house.wait()
+    harness.create(target)
+    harness.wait()
     for _ in range(TURNS):
         asked = time.perf_counter()
         echo.ask(asked, BOUND_S)
         told = time.perf_counter()
-        house.send(target)
-        house.wait()
+        harness.send(target)
+        harness.wait()
         times.append((time.perf_counter() - told) * 1e3)
         floors.append((told - asked) * 1e3)
-    house.close()
+    harness.close()
     assert echo.stop(BOUND_S)
     return Row("turn, from send to result, p50", p50(times), "ms", p50(floors), "ask, p50")
 

@@ -21,7 +21,7 @@ from supervisor.agent.model.client import ModelClient
 from supervisor.agent.model.direct import HttpConnection
 from supervisor.agent.runner import Runner
 from supervisor.journal.store import SqliteJournal
-from tests.support.house import House, provider
+from tests.support.engine_harness import EngineHarness, provider
 
 TURNS, WARM, IN_A_ROW = 200, 20, 20
 
@@ -70,13 +70,17 @@ def anatomy(base_url: str) -> list[Row]:
     marks = Marks()
     spent: dict[int, list[float]] = defaultdict(list)
     whole = []
-    with tempfile.TemporaryDirectory() as home, watched(marks), House(Path(home), provider(base_url)) as house:
+    with (
+        tempfile.TemporaryDirectory() as home,
+        watched(marks),
+        EngineHarness(Path(home), provider(base_url)) as harness,
+    ):
         for number in range(WARM + TURNS):
             if number % IN_A_ROW == 0:  # or the request, which holds the whole history, becomes the measure
-                talk = house.talk()
+                talk = harness.talk()
             marks.clear()
             marks.mark("sent")
-            house.answer(talk.start("say x"), TurnResult)
+            harness.answer(talk.start("say x"), TurnResult)
             marks.mark("answered")
             if number >= WARM:
                 whole.append((marks.at("answered") - marks.at("sent")) * 1e3)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.faults.caller import dial
-from tests.faults.house import ROOT
+from tests.faults.daemon_harness import ROOT
 
 
 def main() -> None:

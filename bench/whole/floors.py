@@ -16,7 +16,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from bench.whole.rows import p50
-from tests.faults.house import ROOT
+from tests.faults.daemon_harness import ROOT
 
 ROUNDS = 15
 

@@ -50,7 +50,7 @@ def interrupts_ms(stage: Stage, rounds: int) -> list[float]:
 @contextmanager
 def busy(stage: Stage) -> Iterator[None]:
     made = [stage.caller.create() for _ in range(BUSY)]
-    with drained(stage.house.socket, made):
+    with drained(stage.harness.socket, made):
         for one in made:
             stage.caller.send(one, f"slow {1000 // BUSY_PER_S}; stream 20000 word")
         yield

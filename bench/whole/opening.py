@@ -11,7 +11,7 @@ from bench.whole.rows import Row, p50
 from bench.whole.stage import Stage, end_all
 from supervisor.journal import SqliteJournal
 from supervisor.services.branching import forked
-from tests.faults.house import House
+from tests.faults.daemon_harness import DaemonHarness
 
 ROUNDS, OPENED = 5, 50
 WEIGHED, KEPT = 300, 10_000
@@ -19,7 +19,7 @@ WEIGHED, KEPT = 300, 10_000
 
 def empty(stage: Stage) -> list[Row]:
     floor = floors.interpreter_mib()
-    return [Row("memory of the empty daemon", stage.house.rss() / 2**20, "MiB", floor, "bare interpreter")]
+    return [Row("memory of the empty daemon", stage.harness.rss() / 2**20, "MiB", floor, "bare interpreter")]
 
 
 def opening(stage: Stage, directory: Path) -> list[Row]:
@@ -54,25 +54,25 @@ def weight(stage: Stage) -> list[Row]:
     """Memory of live conversations, then of the same parked, in a daemon that has only their rows."""
     caller = stage.caller
     made = [caller.create() for _ in range(WEIGHED)]
-    before = stage.house.rss()
+    before = stage.harness.rss()
     made += [caller.create() for _ in range(WEIGHED)]
-    live = (stage.house.rss() - before) / WEIGHED / 1024
+    live = (stage.harness.rss() - before) / WEIGHED / 1024
     end_all(stage, made)
     return [Row("memory per live conversation", live, "KiB", target="≤ 60")]
 
 
 def restart(home: Path, config: str) -> list[Row]:
     """A start with many rows next to one with none, and what each parked row weighs."""
-    house = House(home, config)
-    with house:
-        house.caller().create(name="pattern")
-        none, empty_rss = house.ready_s[0], house.rss()
-    fill(Path(house.paths.journal_file), KEPT)
+    harness = DaemonHarness(home, config)
+    with harness:
+        harness.caller().create(name="pattern")
+        none, empty_rss = harness.ready_s[0], harness.rss()
+    fill(Path(harness.paths.journal_file), KEPT)
     times, rss = [], 0
     for _ in range(3):
-        with house:
-            rss = house.rss()
-        times.append(house.ready_s[-1])
+        with harness:
+            rss = harness.rss()
+        times.append(harness.ready_s[-1])
     return [
         Row(f"start with {KEPT:,} conversations", p50(times) * 1e3, "ms", none * 1e3, "with none", "≤ 1000"),
         Row("memory per parked conversation", (rss - empty_rss) / KEPT / 1024, "KiB", target="≤ 2"),

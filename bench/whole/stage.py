@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.faults.caller import Caller
-from tests.faults.house import ROOT, House, served_by
+from tests.faults.daemon_harness import ROOT, DaemonHarness, served_by
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    house: House
+    harness: DaemonHarness
     base_url: str
     model_pid: int
     caller: Caller
@@ -35,8 +35,8 @@ def scripted_model() -> Iterator[tuple[str, int]]:
 
 @contextmanager
 def stage(home: Path, more: str = "") -> Iterator[Stage]:
-    with scripted_model() as (base_url, pid), House(home, served_by(base_url, more)) as house:
-        yield Stage(house, base_url, pid, house.caller("bench"))
+    with scripted_model() as (base_url, pid), DaemonHarness(home, served_by(base_url, more)) as harness:
+        yield Stage(harness, base_url, pid, harness.caller("bench"))
 
 
 def cpu_s(pid: int) -> float:

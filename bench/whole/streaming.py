@@ -36,9 +36,9 @@ def one_fast(stage: Stage) -> list[Row]:
     script = f"pack 4096; stream {DELTAS} word"
     caller.send(conversation, "say x", wait=True)  # connections are open
     reader.done.clear()
-    cpu, began = stage.house.cpu_s(), time.perf_counter()
+    cpu, began = stage.harness.cpu_s(), time.perf_counter()
     caller.send(conversation, script, wait=True)
-    took, used = time.perf_counter() - began, stage.house.cpu_s() - cpu
+    took, used = time.perf_counter() - began, stage.harness.cpu_s() - cpu
     end_all(stage, [conversation])
     bare, bare_cpu = floors.streams_s(stage.base_url, 1, script)
     cost, least = used / DELTAS * 1e6, bare_cpu / DELTAS * 1e6
@@ -57,12 +57,12 @@ def sixty_four(stage: Stage) -> list[Row]:
         caller.send(one, "say x", wait=True)  # connections to the model are open
     script = f"slow {1000 // PER_S}; stream {count} word"
     bare, bare_cpu = floors.streams_s(stage.base_url, STREAMS, script)
-    with drained(stage.house.socket, made):
-        cpu, model, began = stage.house.cpu_s(), cpu_s(stage.model_pid), time.perf_counter()
+    with drained(stage.harness.socket, made):
+        cpu, model, began = stage.harness.cpu_s(), cpu_s(stage.model_pid), time.perf_counter()
         turns = [caller.start("conversation/send", conversation=one, prompt=script, wait=True) for one in made]
         wait(turns, 120)
         took = time.perf_counter() - began
-        used, spoken = stage.house.cpu_s() - cpu, cpu_s(stage.model_pid) - model
+        used, spoken = stage.harness.cpu_s() - cpu, cpu_s(stage.model_pid) - model
     end_all(stage, made)
     return [
         Row(f"{STREAMS} streams at {PER_S}/s: time", took, "s", float(SECONDS), "ideal", "≤ 1.06 times"),
@@ -91,19 +91,19 @@ def fan_out(stage: Stage) -> list[Row]:
     rows = []
     first = first_cost = 0.0
     for count in READERS:
-        callers = [stage.house.caller(f"reader-{number}") for number in range(count)]
+        callers = [stage.harness.caller(f"reader-{number}") for number in range(count)]
         conversation = stage.caller.create()
         readers = [Counting(caller, conversation) for caller in callers]
-        cpu, began = stage.house.cpu_s(), time.perf_counter()
+        cpu, began = stage.harness.cpu_s(), time.perf_counter()
         stage.caller.send(conversation, "slow 2; stream 500 word", wait=True)
         for reader in readers:
             assert reader.done.wait(60), "a reader was left out"
-        took, used = time.perf_counter() - began, stage.house.cpu_s() - cpu
+        took, used = time.perf_counter() - began, stage.harness.cpu_s() - cpu
         cost = used / 500 / count * 1e6
         first, first_cost = first or took, first_cost or cost
         for caller in callers:
             caller.close()
-            stage.house._callers.remove(caller)  # noqa: SLF001  # the house would close it once more
+            stage.harness._callers.remove(caller)  # noqa: SLF001  # else it would be closed twice
         end_all(stage, [conversation])
         rows.append(
             Row(f"fan-out to {count}: until the last has the end", took * 1e3, "ms", first * 1e3, "one reader")

@@ -47,7 +47,7 @@ def growth(stage: Stage) -> list[Row]:
                 [stalled_ms(stage, made[number % size]) for number in range(20)]
             ),
             "list of 100": p50([floors.timed_ms(lambda: stage.caller.call("conversation/list")) for _ in range(20)]),
-            "daemon's memory": stage.house.rss() / 2**20,
+            "daemon's memory": stage.harness.rss() / 2**20,
         }
         for what, value in figures.items():
             unit = "MiB" if "memory" in what else "ms"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from tests.faults.house import House
+from tests.faults.daemon_harness import DaemonHarness
 
 BEAT_S = 0.002  # between two pings
 
@@ -29,9 +29,9 @@ class Pings:
 
 
 @contextmanager
-def pinging(house: House) -> Iterator[Pings]:
+def pinging(harness: DaemonHarness) -> Iterator[Pings]:
     """While the block runs."""
-    caller = house.caller("neighbour")
+    caller = harness.caller("neighbour")
     conversation = caller.create()
     pings, done = Pings(), threading.Event()
 

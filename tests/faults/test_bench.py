@@ -7,7 +7,7 @@ import pytest
 
 from bench.whole.peer import Unanswered, Workload
 from bench.whole.rows import Row, markdown, terminal
-from tests.faults.house import ROOT
+from tests.faults.daemon_harness import ROOT
 
 FAKE = f"{sys.executable} -SE {ROOT / 'tests' / 'faults' / 'fake_peer.py'}"
 

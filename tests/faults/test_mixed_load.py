@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from tests.faults.conftest import Measure
-from tests.faults.house import until
+from tests.faults.daemon_harness import until
 from tests.support.control_peer import ControlPeer, Refused
 from tests.support.daemon_process import ROOT, DaemonProcess
 

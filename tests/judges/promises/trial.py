@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from tests.faults.house import LEFT_OUT, everything, until
+from tests.faults.daemon_harness import LEFT_OUT, everything, until
 from tests.judges.promises.client import WAIT_S, Client
 from tests.support.mcp_client import Json
 from tests.support.model_server import ModelServer

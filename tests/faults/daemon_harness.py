@@ -56,8 +56,8 @@ def until(condition: Callable[[], object], otherwise: str, limit_s: float = 20.0
         time.sleep(0.005)
 
 
-class House:
-    """`config` is written before each start, so it may change between two lives."""
+class DaemonHarness:
+    """A daemon with its home. `config` is written before each start, so it may change between two of them."""
 
     def __init__(self, home: Path, config: str = DEMO, environ: Mapping[str, str] | None = None) -> None:
         self.home = home
