@@ -24,7 +24,7 @@ def test_the_readme_and_the_tutorial_can_be_followed_one_after_the_other(order: 
 
 
 def _complaints(written: str) -> set[str]:
-    """Errors, without what differs between two runs, and how turns ended."""
+    """Errors of the log, without what differs between two runs, and the ends of turns."""
     lines = [line for line in written.splitlines() if not line.startswith(ALREADY)]
     errors = {re.sub(r"[0-9a-f]{8}|\d+", "N", line) for line in lines if line.startswith("greenroom: ")}
     endings = {line.split(",")[0].partition(" by ")[0] for line in lines if line.startswith("-- ")}

@@ -19,7 +19,7 @@ Measure = Callable[[str, str], AbstractContextManager[Row]]
 
 @pytest.fixture
 def measure(request: pytest.FixtureRequest) -> Measure:
-    """A context in which one line of the report is lived through; it is kept if nothing was raised."""
+    """A context for the trial of one line of the report; the line is kept if nothing was raised."""
     full = request.node.get_closest_marker("soak") is not None
     module = request.node.path.name
 
@@ -55,7 +55,7 @@ def shared_harness(shared_model: ModelServer, tmp_path_factory: pytest.TempPathF
 
 @pytest.fixture
 def harness(shared_harness: DaemonHarness) -> Iterator[DaemonHarness]:
-    """One daemon for all tests that leave it as they found it: a start costs as much as a small test."""
+    """The daemon shared by all tests that leave it as they found it: a start costs as much as a small test."""
     before = len(list(shared_harness.complaints()))
     yield shared_harness
     shared_harness.leave()

@@ -1,4 +1,4 @@
-"""A real daemon in a home of its own, ended by its pid and nothing else: what every fault is done to.
+"""A real daemon in a home of its own, ended by its pid and nothing else, to try faults on.
 
 It is started as `python -m supervisor`, through a wrapper command where a fault needs one. What belongs to it is
 found in /proc by the home's path, which stands in the environment of all that it starts.
@@ -49,7 +49,7 @@ drain_seconds = 0
 
 
 def until(condition: Callable[[], object], otherwise: str, limit_s: float = 20.0) -> None:
-    """Looks again and again, for what no event tells us: the state of other processes."""
+    """Poll for a state that no event tells, like that of other processes."""
     deadline = time.monotonic() + limit_s
     while not condition():
         assert time.monotonic() < deadline, otherwise
@@ -143,7 +143,7 @@ class DaemonHarness:
         self.leave()
 
     def ended(self) -> int:
-        """Waits for its end, which somebody has asked for. Its exit code."""
+        """Wait for an end that was asked for; the exit code."""
         assert self._process is not None
         try:
             code = self._process.wait(END_S)

@@ -16,7 +16,7 @@ PAIRS = {
 
 
 class Follower:
-    """Attaches again and again by its cursor. What is lost, doubled or out of order is kept in `wrong`."""
+    """A reader that attaches again and again by its cursor. `wrong`: events lost, doubled or out of order."""
 
     def __init__(self, conversation: str, told: Callable[["Follower", Message], None] | None = None) -> None:
         self.conversation = conversation
@@ -89,7 +89,7 @@ class Follower:
 
 
 def judge(history: Sequence[Message], *, settled: bool = True) -> None:
-    """Dense numbers, one end of every turn and nothing of it afterwards, pairs that balance."""
+    """Assert dense numbers, one end of every turn and nothing of it afterwards, pairs that balance."""
     assert [one["seq"] for one in history] == list(range(1, len(history) + 1)), "the numbers are not dense"
     begun: dict[str, bool] = {}  # turn -> whether it has ended
     waits: Counter[tuple[str, str]] = Counter()

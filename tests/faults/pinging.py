@@ -1,4 +1,4 @@
-"""Somebody else in the same daemon, who asks for something small again and again, and notes how long it took."""
+"""Another client of the daemon, which sends a small request again and again and notes the times."""
 
 import threading
 import time
@@ -30,7 +30,7 @@ class Pings:
 
 @contextmanager
 def pinging(harness: DaemonHarness) -> Iterator[Pings]:
-    """While the block runs."""
+    """The pings of another client while the block runs."""
     caller = harness.caller("neighbour")
     conversation = caller.create()
     pings, done = Pings(), threading.Event()

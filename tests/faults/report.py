@@ -81,7 +81,7 @@ class Report:
 
     @property
     def whole(self) -> bool:
-        """Every letter had its long run."""
+        """Whether every letter had its long run."""
         return {row.letter for row in self.rows if row.full} == set(LETTERS)
 
     def page(self) -> str:

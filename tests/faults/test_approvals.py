@@ -1,4 +1,4 @@
-"""A: many answers to one question, answers that come late or from nowhere, and questions that outlive the daemon."""
+"""A: many answers to one question, late and unasked answers, and questions that outlive the daemon."""
 
 import random
 from collections import Counter
@@ -48,7 +48,7 @@ def race(harness: DaemonHarness, row: Row, rounds: int, directory: Path) -> None
 
 
 def one_question(callers: list[Caller], follower: Follower, chance: random.Random) -> tuple[int, str]:
-    """Everybody answers, each something else. Who won, and with what."""
+    """Let every caller give another answer; the winner and the answer that counted."""
     question = follower.seen[-1]["event"]["approval_id"]
     order = random.Random(chance.random()).sample(range(CLIENTS), CLIENTS)
     said = {number: chance.choice(DECISIONS) for number in order}
@@ -68,7 +68,7 @@ def one_question(callers: list[Caller], follower: Follower, chance: random.Rando
 
 
 def late(callers: list[Caller], follower: Follower) -> None:
-    """After its turn has ended a question can't be answered any more, nor can one that nobody asked."""
+    """Assert that a question of an ended turn can't be answered, nor a question that was never asked."""
     question = next(one for one in follower.seen if one["event"]["type"] == "exec_approval_request")
     approval = question["event"]["approval_id"]
     assert callers[-1].refusal("approvals/answer", approval=approval, decision="approved").name in {

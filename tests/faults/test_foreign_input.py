@@ -1,4 +1,4 @@
-"""F: frames that are no frames, sizes at every limit, and wrong types for every field of the API."""
+"""F: malformed frames, sizes at every limit, and wrong types for every field of the API."""
 
 import json
 import random
@@ -23,7 +23,7 @@ GOOD = b'{"jsonrpc":"2.0","id":"good","method":"conversation/list","params":{}}\
 
 
 class Wire:
-    """Bytes as they are, in both directions."""
+    """A connection of raw bytes, in both directions."""
 
     def __init__(self, harness: DaemonHarness) -> None:
         self.sock, _ = dial(harness.socket, "fuzz", harness.home)
@@ -39,7 +39,7 @@ class Wire:
         return message
 
     def until_good(self) -> list[Message]:
-        """All answers before that to GOOD, which is asked now."""
+        """Send GOOD; all answers before its own."""
         self.say(GOOD)
         answers: list[Message] = []
         while (answer := self.hear()).get("id") != "good":
@@ -53,7 +53,7 @@ class Wire:
 
 
 def broken_frames(chance: random.Random) -> Iterator[tuple[str, bytes]]:
-    """For ever: what is sent, and whether it must be answered with an error."""
+    """Yield frames for ever, each with whether it must be answered with an error."""
     whole = b'{"jsonrpc":"2.0","id":1,"method":"conversation/get","params":{"conversation":"none at all"}}'
     makers: dict[str, Callable[[], bytes]] = {
         "cut": lambda: whole[: chance.randrange(1, len(whole))],
@@ -118,7 +118,7 @@ def malformed(harness: DaemonHarness, row: Row, frames: int) -> None:
 
 
 def every_silent_frame_is_answered(harness: DaemonHarness) -> None:
-    """Each kind of malformed frame gets an error, not silence."""
+    """Assert that each kind of malformed frame gets an error, not silence."""
     wire = Wire(harness)
     chance = random.Random(1)
     seen: dict[str, bytes] = {}
@@ -134,7 +134,7 @@ def every_silent_frame_is_answered(harness: DaemonHarness) -> None:
 
 
 def sizes(harness: DaemonHarness, row: Row, pieces: int) -> None:
-    """Lines round the sizes at which buffers end, and round the limit, byte-exact in any pieces."""
+    """Send lines round the sizes of buffers and round the limit, byte-exact in any pieces."""
     wire = Wire(harness)
     caller = harness.caller()
     around = [base + offset for base in (4096, 65536, LIMIT) for offset in (-2, -1, 0, 1, 2)]
@@ -159,7 +159,7 @@ def sizes(harness: DaemonHarness, row: Row, pieces: int) -> None:
 
 
 def _request_of(size: int) -> bytes:
-    """The method's name says how long the line is; the error repeats it."""
+    """A request of this length, named in its method, which the error repeats."""
     head = b'{"jsonrpc":"2.0","id":1,"method":"of/%d","params":{"a":"' % size
     return head + b"a" * (size - len(head) - 3) + b'"}}'
 
@@ -185,7 +185,7 @@ ODD = JSON | st.sampled_from(
 
 
 def mutated(schema: dict[str, Any], known: str) -> st.SearchStrategy[tuple[str, dict[str, Any]]]:
-    """A method, and parameters of which one or more are not what it expects; the others may well be."""
+    """A method, and parameters of which one or more have wrong values."""
 
     def params(name: str) -> st.SearchStrategy[tuple[str, dict[str, Any]]]:
         properties = schema["methods"][name]["params"].get("properties", {})
@@ -200,7 +200,7 @@ def mutated(schema: dict[str, Any], known: str) -> st.SearchStrategy[tuple[str, 
 
 
 def wrong_types(harness: DaemonHarness, row: Row, examples: int) -> None:
-    """Every field of every method, by the schema that the daemon itself gives out. Nothing may be our own failure."""
+    """Try every field of every method, by the daemon's own schema. No answer may be an internal error."""
     caller = harness.caller()
     schema = caller.call("schema")
     before = len(harness.complaints())

@@ -1,4 +1,4 @@
-"""H: a model server that does its worst: endless, nested, packed, odd. Its turn ends, and nobody else notices."""
+"""H: hostile model servers: endless, nested, packed, odd answers. Their turns end; other clients don't notice."""
 
 import random
 import time
@@ -47,7 +47,7 @@ def ended(answer: Future[Any]) -> dict[str, Any]:
 
 
 def suffered(caller: Caller, kind: str) -> None:
-    """One turn with this server, and then the conversation's next message."""
+    """Run a turn with this server, then the conversation's next message."""
     conversation = caller.create()
     ended(caller.start("conversation/send", conversation=conversation, prompt=f"hostile {kind}", wait=True))
     assert caller.send(conversation, "hi", wait=True)["message"] == "fine"
@@ -110,7 +110,7 @@ def test_what_comes_drop_by_drop_ends_by_its_time_out(hostile: DaemonHarness, ki
 
 
 def fuzzed(harness: DaemonHarness, row: Row, count: int, seed: int) -> None:
-    """Random answers to several conversations at once, some interrupted; each ends, and each history is whole."""
+    """Give random answers to several conversations at once, interrupt some; each ends, each history is whole."""
     chance = random.Random(seed)
     caller = harness.caller()
     before = harness.rss()

@@ -37,7 +37,7 @@ class Scene:
 
     @property
     def token(self) -> str:
-        """Said to its command, so that it is found even if it cleans its environment."""
+        """A word in the command's arguments, so that it is found even if it cleans its environment."""
         return f"{self.harness.home}/{self.name}"
 
     def begin(self, script: str, policy: str = "never") -> None:
@@ -61,7 +61,7 @@ def stalled(scene: Scene) -> None:
 
 
 def silent(scene: Scene) -> None:
-    """The model has taken the request and says nothing at all."""
+    """The model has taken the request and is silent."""
     scene.begin(f"hold {scene.name}")
     scene.model.wait_held(scene.name)
 
@@ -77,12 +77,12 @@ def asking(scene: Scene) -> None:
 
 
 def starting(scene: Scene) -> None:
-    """Nobody waits for anything: the interrupt is on the wire right behind the prompt's answer."""
+    """The interrupt is sent right behind the prompt's answer, without any wait."""
     scene.begin("slow 2; stream 5000 word")
 
 
 def last_moment(scene: Scene) -> None:
-    """The model's last word and the interrupt set out together."""
+    """The model's last word and the interrupt are sent at the same moment."""
     scene.begin(f"say all; hold {scene.name}")
     scene.model.wait_held(scene.name)
     scene.model.open(scene.name)
@@ -94,7 +94,7 @@ def commanding(scene: Scene) -> None:
 
 
 def leaving_something(scene: Scene) -> None:
-    """The command is over and what it started is not; the model goes on meanwhile."""
+    """The command has ended, its child has not; the model goes on meanwhile."""
     scene.begin('call shell ["bash","-c","setsid sleep 300 >/dev/null 2>&1 &"]; then; say some; stall forever')
     scene.follower.wait_type("exec_command_end")
     scene.follower.wait_delta()
@@ -140,7 +140,7 @@ def _quoted(argv: tuple[str, ...]) -> Iterator[str]:
 
 
 def interrupted(scene: Scene, prepare: Prepare) -> float:
-    """From the interrupt to its answer, in seconds. All that must be true afterwards is checked."""
+    """Interrupt, and check all that must be true afterwards; the seconds until the answer."""
     prepare(scene)
     began = time.monotonic()
     answers = [one.start("conversation/interrupt", conversation=scene.conversation) for one in scene.clients]
@@ -210,7 +210,7 @@ def note(row: Row, took: list[float]) -> None:
 
 
 def side_by_side(harness: DaemonHarness, model: ModelServer, caller: Caller) -> list[float]:
-    """All stubborn kinds at once, each in its conversation, interrupted in one moment: each turn ends by itself."""
+    """Interrupt all stubborn kinds at once, each in its conversation: each turn ends by itself."""
     cast = [(Scene(harness, model, [caller], f"{kind.name}-{next(NUMBERS)}"), kind) for kind in kinds()]
     for scene, kind in cast:
         set_off(scene, kind)
@@ -269,7 +269,7 @@ def test_two_hundred_interrupts_in_each_situation(
 def test_interrupts_of_stubborn_commands_again_and_again(
     harness: DaemonHarness, shared_model: ModelServer, measure: Measure
 ) -> None:
-    """Ten of each alone, the rest with all other kinds beside it: most of their time is patience with them."""
+    """Ten of each alone, the rest with all other kinds beside it: most of the time is their grace period."""
     with measure("I", f"{len(kinds())} kinds of stubborn command, one by one") as row:
         matrix(harness, shared_model, row, [stubborn(kind) for kind in kinds()] * 10, clients=1)
 

@@ -31,7 +31,7 @@ SCRIPTS = (
 
 
 class Driver:
-    """Keeps one conversation busy: the next prompt when a turn has ended, each under its own key."""
+    """A driver of one conversation: the next prompt when a turn has ended, each under its own key."""
 
     def __init__(self, conversation: str, chance: random.Random) -> None:
         self.follower = Follower(conversation, self._told)
@@ -44,7 +44,7 @@ class Driver:
         self._lock = threading.Lock()
 
     def attach(self, caller: Caller) -> None:
-        """After a kill: reads on from the cursor, and asks again what was not answered."""
+        """Attach after a kill: read on from the cursor, and repeat the requests that were not answered."""
         self._caller = caller
         self.follower.attach(caller)
         self.say(again=self._key not in self.acknowledged)
@@ -90,7 +90,7 @@ class Driver:
 
 
 class Town:
-    """A daemon whose conversations are all driven, and what is true of it after each of its lives."""
+    """A daemon with driven conversations, and checks after each restart."""
 
     def __init__(self, harness: DaemonHarness, chance: random.Random) -> None:
         self.harness = harness
@@ -105,7 +105,7 @@ class Town:
             driver.attach(caller)
 
     def wait_for_progress(self) -> None:
-        """Everybody's turn has begun in this life, so that there is something to lose."""
+        """Wait until every conversation's turn has begun since the start, so that a kill loses something."""
         for driver in self.drivers:
             driver.follower.wait_type("task_started", driver.follower.count(*TERMINAL) + 1)
 
@@ -116,7 +116,7 @@ class Town:
         self.kill()
 
     def dies(self) -> None:
-        """By itself, where it was told to."""
+        """Wait for the daemon to die at the place that it was told."""
         until(lambda: not self.harness.alive, "the daemon never came to the place where it should end")
         self.kill()
 
@@ -126,7 +126,7 @@ class Town:
         self.harness.kill()
 
     def come_back(self, dies_at: str = "") -> None:
-        """Started again: nothing of the last life runs, every turn of it has its one end, all histories are whole."""
+        """Start again: no process is left over, every lost turn has its one end, all histories are whole."""
         self.harness.start(dies_at=dies_at)
         assert not self.harness.processes(), "processes outlived the daemon that the next one should have ended"
         caller = self.harness.caller("judge")
@@ -138,7 +138,7 @@ class Town:
         self.attach(caller)
 
     def rest(self, row: Row) -> None:
-        """All turns ended, and what was seen of them."""
+        """End all turns and check what readers saw of them."""
         for driver in self.drivers:
             driver.detach()
         caller = self.harness.caller("end")
@@ -152,7 +152,7 @@ class Town:
 
 
 def settled(caller: Caller, conversation: str) -> list[Message]:
-    """The history once the turn that the last life lost has its end, which comes by itself."""
+    """The history, once the restarted daemon has ended the turn that was lost in the kill."""
     history: list[Message] = []
 
     def closed() -> bool:
@@ -190,7 +190,7 @@ def kill_town(home: Path, model: ModelServer, row: Row, deaths: Sequence[CrashPo
 
 
 def die_around_a_question(home: Path, model: ModelServer, row: Row, rounds: int) -> None:
-    """While a turn that waits is parked, when it just has been, and between an answer and the turn that waits."""
+    """Kill while a waiting turn is parked, just after it, and between an answer and the waiting turn."""
     harness = DaemonHarness(home, served_by(model.base_url, "idle_park_seconds = 0.01", policy="untrusted"))
     with pytest.raises(NotReady):
         harness.start(dies_at=CrashPoint.IN_MIGRATION)
@@ -216,7 +216,7 @@ def die_around_a_question(home: Path, model: ModelServer, row: Row, rounds: int)
 
 
 def die_in_parking(harness: DaemonHarness, point: CrashPoint, path: Path) -> str:
-    """Nobody reads along, so the turn is parked as soon as it only waits."""
+    """Kill during parking: without readers a turn is parked as soon as it only waits."""
     harness.start(dies_at=point)
     caller = harness.caller()
     conversation = caller.create()
@@ -227,7 +227,7 @@ def die_in_parking(harness: DaemonHarness, point: CrashPoint, path: Path) -> str
 
 
 def die_at_an_answer(harness: DaemonHarness, path: Path) -> str:
-    """Somebody reads along, so it is not parked. It dies with the answer stored and nobody told."""
+    """Kill with the answer stored and not told. A reader is attached, so the turn is not parked."""
     harness.start(dies_at=CrashPoint.ANSWER_ORDERED)
     caller = harness.caller()
     conversation = caller.create()
@@ -259,7 +259,7 @@ def question(caller: Caller, conversation: str) -> str:
 
 
 def goes_on(caller: Caller, conversation: str) -> None:
-    """Its question is answered once, its turn ended once, and the next turn runs."""
+    """Assert that the question is answered once, its turn ended once, and that the next turn runs."""
     history = settled(caller, conversation)
     judge(history)
     decided = [one["event"]["decision"] for one in history if one["event"]["type"] == "approval_resolved"]
@@ -269,7 +269,7 @@ def goes_on(caller: Caller, conversation: str) -> None:
 
 
 def die_after_an_answer(home: Path, model: ModelServer, row: Row, times: int) -> None:
-    """At any moment of the first milliseconds: what ran has a beginning in the journal, and nothing ran twice."""
+    """Kill in the first milliseconds: each command that ran has its beginning stored, and none ran twice."""
     harness = DaemonHarness(home, served_by(model.base_url, policy="untrusted"))
     chance, seen = random.Random(7), Counter[str]()
     try:
@@ -303,7 +303,7 @@ def appending(path: Path) -> str:
 
 
 def die_in_retention(home: Path, model: ModelServer, row: Row) -> None:
-    """Retention begins a minute after the start: what it had half done is undone or done, and never a hole."""
+    """Kill during retention: half a step is undone or finished, and never leaves a gap."""
     harness = DaemonHarness(home, served_by(model.base_url, "retention.max_events = 20"))
     try:
         harness.start(dies_at=CrashPoint.IN_RETENTION)

@@ -257,7 +257,7 @@ class DaemonMachine(RuleBasedStateMachine):
         return self.known.get(conversation)
 
     def hears(self, conversation: str) -> Expected | None:
-        """One that takes input: what is in the archive does not, and says so."""
+        """A conversation that takes input: an archived one refuses it."""
         expected = self.known.get(conversation)
         if expected is not None and expected.archived:
             self.callers[1].refusal("conversation/send", conversation=conversation, prompt="say no")
@@ -265,7 +265,7 @@ class DaemonMachine(RuleBasedStateMachine):
         return expected
 
     def settle(self, expected: Expected) -> None:
-        """Until nothing runs and nothing waits; a queue that an interrupt has paused is sent on its way."""
+        """Wait until nothing runs and nothing waits; resume queues that an interrupt has paused."""
         caller = self.callers[0]
         if expected.gate:
             self.model.open(expected.gate)

@@ -1,4 +1,4 @@
-"""S: readers that are slow, stopped or gone, and what they cost the daemon and everybody else."""
+"""S: readers that are slow, stopped or gone, and their cost for the daemon and other clients."""
 
 import json
 import random
@@ -40,14 +40,14 @@ print("whole", follower.cursor, flush=True)
 
 
 class NeverReads:
-    """A client that attaches and is deaf from then on: its socket's buffer is all that it takes."""
+    """A client that attaches and never reads again: it takes only what its socket's buffer holds."""
 
     def __init__(self, harness: DaemonHarness) -> None:
         self._harness = harness
         self._sock: socket.socket | None = None
 
     def attach(self, conversation: str) -> None:
-        """It comes anew, because nobody listens to who takes no answers. What it was sent before leaves with it."""
+        """Attach by a new connection: the old one's requests are not read, as it takes no answers."""
         sock, _ = dial(self._harness.socket, "deaf", self._harness.home)
         body = {"jsonrpc": "2.0", "id": 1, "method": "conversation/attach", "params": {"conversation": conversation}}
         sock.sendall(json.dumps(body).encode() + b"\n")
@@ -66,7 +66,7 @@ def turn_latency(caller: Caller, conversation: str) -> float:
 
 
 def pass_by(harness: DaemonHarness, row: Row, mib: int) -> None:
-    """So much text in one conversation after the other, past a reader that has attached and never reads."""
+    """Stream so much text in one conversation after the other, with a reader attached that never reads."""
     caller, neighbour = harness.caller(), harness.caller("neighbour")
     quiet = neighbour.create()
     before = statistics.median(turn_latency(neighbour, quiet) for _ in range(20))
@@ -99,7 +99,7 @@ def speak(caller: Caller, deaf: NeverReads | None) -> None:
 
 
 def stop_and_go_on(harness: DaemonHarness, row: Row, rounds: int) -> None:
-    """A client in SIGSTOP misses everything and has everything when it goes on; the turn waits for nobody."""
+    """Stop a client by SIGSTOP: it has everything when it goes on, and the turn did not wait for it."""
     caller = harness.caller()
     for _ in range(rounds):
         conversation = caller.create()
@@ -128,7 +128,7 @@ def stop_and_go_on(harness: DaemonHarness, row: Row, rounds: int) -> None:
 
 
 def storm(harness: DaemonHarness, row: Row, clients: int, rounds: int) -> None:
-    """Everybody comes, reads a little and is gone without a word, again and again, while turns run."""
+    """Connect many clients, again and again, that read a little and vanish while turns run."""
     caller = harness.caller()
     conversations = [caller.create() for _ in range(8)]
     until(lambda: counts(harness)[2] == 1, "clients of another test linger")
@@ -163,7 +163,7 @@ def storm(harness: DaemonHarness, row: Row, clients: int, rounds: int) -> None:
 
 
 def counts(harness: DaemonHarness) -> tuple[int, int, int]:
-    """Threads, descriptors, clients."""
+    """The numbers of threads, descriptors and clients."""
     caller = Caller(harness.socket, "counter", harness.home)
     try:
         status: Message = caller.call("daemon/status")
@@ -173,12 +173,12 @@ def counts(harness: DaemonHarness) -> tuple[int, int, int]:
 
 
 def _close(now: tuple[int, int, int], before: tuple[int, int, int]) -> bool:
-    """Worker threads and connections to the model are kept for the next time."""
+    """Whether the counts are as before, but for worker threads and connections to the model, which are kept."""
     return now[0] <= before[0] + 8 and now[1] <= before[1] + 12 and now[2] == before[2]
 
 
 def vanish(harness: DaemonHarness, row: Row, rounds: int) -> None:
-    """Gone in the middle of a line, or of an answer, or with all questions open: a neighbour notices nothing."""
+    """Vanish in the middle of a line or an answer, or with all requests open: other clients notice nothing."""
     caller = harness.caller()
     conversation = caller.create()
     chance = random.Random(rounds)

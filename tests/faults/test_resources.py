@@ -1,4 +1,4 @@
-"""R: descriptors, disks, clocks, memory and neighbours that fail, and the daemon that has to go on."""
+"""R: failures of descriptors, disks, clocks, memory and other users, with which the daemon has to go on."""
 
 import os
 import resource
@@ -58,7 +58,7 @@ def turn(caller: Caller, conversation: str, words: str = "say hello") -> str:
 
 
 def without_descriptors(home: Path, model: ModelServer, row: Row, rounds: int) -> None:
-    """Clients until none is left: the next is told to try again, nothing spins, and afterwards all is as before."""
+    """Connect clients until no descriptor is left: the next is told to try again, and nothing spins."""
     harness = DaemonHarness(home, served_by(model.base_url))
     try:
         harness.start(["prlimit", "--nofile=64:64"])
@@ -85,7 +85,7 @@ def without_descriptors(home: Path, model: ModelServer, row: Row, rounds: int) -
 
 
 def crowded(harness: DaemonHarness) -> Iterator[socket.socket]:
-    """Everybody who was let in before the first was refused, who was told to come back."""
+    """All clients that were accepted before the first refusal, which must say to try again."""
     for _ in range(64):
         sock, said = dial(harness.socket, "crowd", harness.home)
         if "error" in said:
@@ -149,7 +149,7 @@ def full_disk(tmp_path: Path, model: ModelServer, row: Row, rounds: int) -> None
 
 
 def until_refused(caller: Caller, conversation: str) -> Refused:
-    """Turns until the disk says no: to the prompt itself, or in the middle of a turn."""
+    """Run turns until the disk is full: at a prompt, or in the middle of a turn."""
     for _ in range(500):
         error = caller.start(
             "conversation/send", conversation=conversation, prompt=f"say {'x' * 4000}", wait=True
@@ -171,7 +171,7 @@ def settled(caller: Caller, conversation: str) -> list[Message]:
 
 
 def failing_writes(home: Path, model: ModelServer, row: Row, rounds: int) -> None:
-    """The n-th write of the journal fails, by a limit on the size of files that comes and goes."""
+    """Let the n-th write of the journal fail, by a limit on the size of files that comes and goes."""
     with DaemonHarness(home, served_by(model.base_url)) as harness:
         caller = harness.caller()
         conversation = caller.create()
@@ -206,7 +206,7 @@ def failing_writes(home: Path, model: ModelServer, row: Row, rounds: int) -> Non
 
 
 def big_output(harness: DaemonHarness, row: Row, mib: int) -> None:
-    """A tool that prints and prints: it costs neither memory nor history."""
+    """Run a tool with endless output: it takes neither memory nor history."""
     caller = harness.caller()
     conversation = caller.create()
     follower = Follower(conversation)
@@ -240,7 +240,7 @@ def big_output(harness: DaemonHarness, row: Row, mib: int) -> None:
 
 
 def clock_jumps(home: Path, model: ModelServer, row: Row, rounds: int) -> None:
-    """A day on and a day back, while a model streams, a question waits and a command runs: nobody times out."""
+    """Set the clock a day on and back while a model streams, a question waits and a command runs: no time-out."""
     assert FAKETIME is not None
     clock = home.parent / "clock"
     clock.write_text("+0", encoding="ascii")
@@ -290,7 +290,7 @@ def _is_another_day(caller: Caller, probe: str, *, away: bool) -> bool:
 
 
 def asleep(harness: DaemonHarness, row: Row, seconds: float) -> None:
-    """Like a laptop that was closed: whoever was attached goes on, and nothing is given up because of it."""
+    """Suspend the daemon like a closed laptop: attached clients go on, and nothing times out."""
     caller, reader = harness.caller(), harness.caller("reader")
     conversation = caller.create()
     follower = Follower(conversation)
@@ -340,7 +340,7 @@ def _answers(harness: DaemonHarness) -> bool:
 
 
 def read_only_disk(tmp_path: Path, row: Row, rounds: int) -> None:
-    """The start fails and says why; with the disk writable again it finds everything."""
+    """Make the disk read-only: the start fails and says why; on a writable disk the next finds everything."""
     with small_disk(tmp_path / "disk", "4m") as disk:
         harness = DaemonHarness(disk / "home")
         harness.start()
@@ -362,7 +362,7 @@ def read_only_disk(tmp_path: Path, row: Row, rounds: int) -> None:
 
 
 def strangers(harness: DaemonHarness, row: Row, rounds: int) -> None:
-    """Another user, even one who could open the socket's file, is told no."""
+    """Connect as another user, who is refused even if the socket's file could be opened."""
     opened = [harness.socket, *harness.socket.parents[:6]]
     modes = {path: path.stat().st_mode for path in opened}
     try:
@@ -396,7 +396,7 @@ def strangers(harness: DaemonHarness, row: Row, rounds: int) -> None:
 
 
 def starts(home: Path, row: Row, at_once: int) -> None:
-    """One daemon, which answers each starter as soon as he is told that it is ready."""
+    """Start many at once: one daemon, which answers each starter as soon as that hears of it."""
     harness = DaemonHarness(home, DEMO)
     home.mkdir(mode=0o700)
     (home / "config.toml").write_text(DEMO, encoding="utf-8")
@@ -427,7 +427,7 @@ def starts(home: Path, row: Row, at_once: int) -> None:
 
 
 def after_everything(harness: DaemonHarness, row: Row) -> None:
-    """All that the other tests left awake ended: the daemon is as it was when nobody had come yet."""
+    """Wait until the daemon is as before the first client, with nothing left of the other tests."""
     caller = harness.caller()
     for one in caller.call("conversation/list", archived=True, limit=1000)["conversations"]:
         caller.call("conversation/interrupt", conversation=one["conversation"], kill=True)
@@ -435,7 +435,7 @@ def after_everything(harness: DaemonHarness, row: Row) -> None:
     harness.leave()
 
     def as_before() -> bool:
-        """Workers that asyncio keeps, one connection to the model, one file of the journal's reader."""
+        """Whether threads and descriptors are as before, but for asyncio's workers and what is kept open."""
         return harness.threads() <= START["threads"] + 6 and harness.fds() <= START["fds"] + 6
 
     until(as_before, f"{START} at the start; now {harness.threads()} threads, {harness.fds()} descriptors", WAIT_S)

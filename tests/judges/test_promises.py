@@ -1,4 +1,4 @@
-"""Our own server before the judge that knows nothing of us: every promise is kept."""
+"""Our own server keeps every promise of the judge."""
 
 import sys
 

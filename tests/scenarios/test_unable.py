@@ -1,4 +1,4 @@
-"""Questions to clients that can't answer: who is left to, who is there without being asked, and when it is a no."""
+"""Questions to clients that can't answer: the clients asked next, those that are never asked, and the final no."""
 
 from collections.abc import Iterator
 from pathlib import Path

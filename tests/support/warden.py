@@ -19,7 +19,7 @@ _pipes: list[int] = []  # held until the run is over, however it is
 
 
 def watch() -> None:
-    """Once for a run; its workers are part of it."""
+    """Start the warden once for a run; its workers are part of the run."""
     if MARK in os.environ or not Path("/proc/self/environ").exists():
         return
     mark = uuid.uuid4().hex

@@ -17,7 +17,7 @@ class Item:
 
 
 def history(body: dict[str, Any]) -> list[Item]:
-    """In order, without what the server itself says to the model before the first words of a user."""
+    """The items in order, without the server's own messages before the first of a user."""
     items = _chat(body["messages"]) if "messages" in body else _responses(body["input"])
     return [item for item in items if not (item.kind == "user" and item.text.startswith(OURS))]
 

@@ -89,12 +89,12 @@ class Trial:
     # --- what runs ------------------------------------------------------------------------------------------------
 
     def processes(self, *words: str) -> dict[int, str]:
-        """Everything alive of this trial, servers included; with words, what has one of them in its command line."""
+        """Live processes of this trial, servers included; with words, those with one in their command line."""
         found = dict(everything([os.fsencode(self.home)]))
         return {pid: line for pid, line in found.items() if not words or any(word in line for word in words)}
 
     def wait_for(self, word: str) -> None:
-        """For the command itself, not for a shell that has its name among its words."""
+        """Wait for the command itself, not for a shell that has its name among its words."""
 
         def is_there() -> bool:
             return any(line.startswith(word) for line in self.processes(word).values())
@@ -113,7 +113,7 @@ class Trial:
             time.sleep(0.05)
 
     def kill_all(self) -> None:
-        """Servers and commands, again and again, until nothing of this trial is left."""
+        """Kill servers and commands until no process of this trial is left."""
         deadline = time.monotonic() + END_S
         while (found := self.processes()) and time.monotonic() < deadline:
             for pid in found:

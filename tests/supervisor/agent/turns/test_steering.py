@@ -14,7 +14,7 @@ def said_by_user(server: ModelServer, number: int) -> list[str]:
 
 
 def held_and_steered(conversation: Talk, server: ModelServer) -> Caller:
-    """Its first message, into whose answer another came."""
+    """Send two messages, the second during the answer to the first; the first message."""
     first = conversation.start("hold here; say one")
     server.wait_held("here")
     conversation.start("say steered")
