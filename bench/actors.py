@@ -30,7 +30,7 @@ from actors.runtime.shared import SharedThread
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import ConversationId, ItemId, TurnId
 from actors.vocabulary.records import Head
-from bench.whole.rows import Row, p50, p99, terminal
+from bench.whole.rows import Figure, p50, p99, terminal
 from supervisor.engine.loop import LoopThread
 from tests.fakes.agents import FakeAgents, says
 from tests.fakes.daemon import FakeDaemon
@@ -193,15 +193,15 @@ def plain_entry() -> float:
     return per_piece(lambda number: plain.update({conversation(number): "parked"}), 10, PARKED // 10)
 
 
-def memory() -> list[Row]:
+def memory() -> list[Figure]:
     """Measure each in a process of its own, so that none reuses memory that another has freed."""
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), max_tasks_per_child=1) as fresh:
         live, thread, parked, entry = fresh.map(
             _measured, (live_session, bare_thread, parked_conversation, plain_entry)
         )
     return [
-        Row(f"idle live session, one of {LIVE:,}", live, "KiB", thread, "bare thread and queue", "≤ 60"),
-        Row(f"parked conversation, one of {PARKED:,}", parked, "KiB", entry, "entry of a plain dict", "≤ 2"),
+        Figure(f"idle live session, one of {LIVE:,}", live, "KiB", thread, "bare thread and queue", "≤ 60"),
+        Figure(f"parked conversation, one of {PARKED:,}", parked, "KiB", entry, "entry of a plain dict", "≤ 2"),
     ]
 
 
@@ -217,7 +217,7 @@ def quieten() -> None:
 # --- time -----------------------------------------------------------------------------------------------------
 
 
-class Echo(Actor[Any]):
+class EchoActor(Actor[Any]):
     name = "echo"
 
     def on_receive(self, message: object) -> object:
@@ -306,10 +306,10 @@ def interrupts(harness: ActorsHarness, agents: Emitting, echo: Ref[Any]) -> tupl
     return times, floors
 
 
-def interrupt_latency() -> list[Row]:
+def interrupt_latency() -> list[Figure]:
     agents = Emitting()
     agents.quiet.add(conversation(NEIGHBOURS))
-    harness, echo = ActorsHarness(agents), start(Echo())
+    harness, echo = ActorsHarness(agents), start(EchoActor())
     for number in range(NEIGHBOURS + 1):
         harness.create(conversation(number))
         if number < NEIGHBOURS:
@@ -330,12 +330,12 @@ def interrupt_latency() -> list[Row]:
         value = p50([at(times) for times, _ in rounds])
         floor = p50([at(floors) for _, floors in rounds])
         what = f"interrupt decided, neighbours {rate:,.0f} events/s, {name}"
-        rows.append(Row(what, value, "ms", floor, f"ask an idle actor, {name}", target))
+        rows.append(Figure(what, value, "ms", floor, f"ask an idle actor, {name}", target))
     return rows
 
 
-def turn_time() -> Row:
-    harness, echo = ActorsHarness(FakeAgents(lambda _: says("hello"))), start(Echo())
+def turn_time() -> Figure:
+    harness, echo = ActorsHarness(FakeAgents(lambda _: says("hello"))), start(EchoActor())
     target, times, floors = conversation(1), [], []
     harness.create(target)
     harness.wait()
@@ -349,7 +349,7 @@ def turn_time() -> Row:
         floors.append((told - asked) * 1e3)
     harness.close()
     assert echo.stop(BOUND_S)
-    return Row("turn, from send to result, p50", p50(times), "ms", p50(floors), "ask, p50")
+    return Figure("turn, from send to result, p50", p50(times), "ms", p50(floors), "ask, p50")
 
 
 def main() -> int:

@@ -16,7 +16,7 @@ from unittest.mock import patch
 from actors.conversation.session import Session
 from actors.vocabulary.answers import TurnResult
 from bench.whole import floors
-from bench.whole.rows import Row, p50
+from bench.whole.rows import Figure, p50
 from supervisor.agent.model.client import ModelClient
 from supervisor.agent.model.direct import HttpConnection
 from supervisor.agent.runner import Runner
@@ -66,7 +66,7 @@ class Marks:
         self._times.clear()
 
 
-def anatomy(base_url: str) -> list[Row]:
+def anatomy(base_url: str) -> list[Figure]:
     marks = Marks()
     spent: dict[int, list[float]] = defaultdict(list)
     whole = []
@@ -87,11 +87,11 @@ def anatomy(base_url: str) -> list[Row]:
                 for at, (_, start, end) in enumerate(STAGES):
                     spent[at].append((marks.at(end) - marks.at(start)) * 1e3)
     total = p50(whole)
-    rows = [Row(f"{at + 1}. {what}", p50(spent[at]), "ms") for at, (what, _, _) in enumerate(STAGES)]
+    rows = [Figure(f"{at + 1}. {what}", p50(spent[at]), "ms") for at, (what, _, _) in enumerate(STAGES)]
     return [
         *rows,
-        Row("a turn, from the engine's door to its answer", total, "ms"),
-        Row("one hand-over between two bare threads", floors.hand_over_ms(), "ms"),
+        Figure("a turn, from the engine's door to its answer", total, "ms"),
+        Figure("one hand-over between two bare threads", floors.hand_over_ms(), "ms"),
     ]
 
 

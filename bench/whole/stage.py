@@ -14,7 +14,7 @@ from tests.faults.daemon_harness import ROOT, DaemonHarness, served_by
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class DaemonAndModel:
     harness: DaemonHarness
     base_url: str
     model_pid: int
@@ -34,9 +34,9 @@ def scripted_model() -> Iterator[tuple[str, int]]:
 
 
 @contextmanager
-def stage(home: Path, more: str = "") -> Iterator[Stage]:
+def stage(home: Path, more: str = "") -> Iterator[DaemonAndModel]:
     with scripted_model() as (base_url, pid), DaemonHarness(home, served_by(base_url, more)) as harness:
-        yield Stage(harness, base_url, pid, harness.caller("bench"))
+        yield DaemonAndModel(harness, base_url, pid, harness.caller("bench"))
 
 
 def cpu_s(pid: int) -> float:
@@ -44,7 +44,7 @@ def cpu_s(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def end_all(stage_: Stage, conversations: list[str]) -> None:
+def end_all(stage_: DaemonAndModel, conversations: list[str]) -> None:
     """End all turns and delete all rows, so that the next measurement begins in the same state."""
     interrupts = [stage_.caller.start("conversation/interrupt", conversation=one, kill=True) for one in conversations]
     for interrupt in interrupts:

@@ -71,7 +71,7 @@ def _end_of_output(lines: tuple[str, ...], at: int, start: int) -> int:
     return next((n for n in range(start, len(lines)) if lines[n].startswith("$ ")), len(lines))
 
 
-class Newcomer:
+class TerminalUser:
     """A person with an empty home directory, a terminal, and the program on the path."""
 
     def __enter__(self) -> Self:

@@ -11,7 +11,7 @@ from typing import cast
 import pytest
 
 from supervisor.config import load
-from tests.docs.console import Newcomer, Step, fits, steps
+from tests.docs.console import Step, TerminalUser, fits, steps
 from tests.docs.pages import blocks, named, pages
 from tests.support.confinement import confinable
 
@@ -37,7 +37,7 @@ Printed = list[tuple[Step, str]]
 
 
 def run(page: Path) -> Printed:
-    with Newcomer() as person:
+    with TerminalUser() as person:
         return [(step, person.types(step.command)) for step in steps(page.read_text(encoding="utf-8"))]
 
 

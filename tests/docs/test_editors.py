@@ -77,7 +77,7 @@ def command(server: dict[str, Any], project: Path) -> list[str]:
 
 
 def passed(name: str, server: dict[str, Any]) -> dict[str, str]:
-    """The environment of the server: the few variables that editors pass, and those of the entry."""
+    """The variables that the entry passes to the server, with their values."""
     if "env_vars" in server:
         return dict.fromkeys(server["env_vars"], KEY)
     named = server.get("environment") or server["env"]

@@ -97,7 +97,7 @@ class DaemonHarness:
     # --- its life -------------------------------------------------------------------------------------------------
 
     def start(self, wrapper: Sequence[str] = (), *, dies_at: str = "", **environ: str) -> None:
-        """Returns when it is ready; what `wrapper` starts becomes the daemon itself (it execs).
+        """Return when the daemon is ready; the process of `wrapper` becomes the daemon itself (it execs).
 
         `dies_at` is a POINT or POINT:VISIT of tests/support/mortal.py.
         """

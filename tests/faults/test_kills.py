@@ -138,7 +138,7 @@ class Town:
         self.attach(caller)
 
     def rest(self, row: Row) -> None:
-        """End all turns and check what readers saw of them."""
+        """Interrupt all turns, and note what was seen and acknowledged."""
         for driver in self.drivers:
             driver.detach()
         caller = self.harness.caller("end")
@@ -164,9 +164,9 @@ def settled(caller: Caller, conversation: str) -> list[Message]:
 
 
 def kill_town(home: Path, model: ModelServer, row: Row, deaths: Sequence[CrashPoint | None]) -> list[float]:
-    """One death after the other: at a place that has a name, at a visit that chance names, or anywhere.
+    """Kill the daemon again and again: at a named place, at a random visit of it, or at any moment.
 
-    How long each start took until it said that it is ready.
+    Returns the seconds of each start until it said that it is ready.
     """
     chance = random.Random(len(deaths))
     harness = DaemonHarness(home, served_by(model.base_url, "idle_park_seconds = 0"))

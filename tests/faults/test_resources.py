@@ -427,7 +427,7 @@ def starts(home: Path, row: Row, at_once: int) -> None:
 
 
 def after_everything(harness: DaemonHarness, row: Row) -> None:
-    """Wait until the daemon is as before the first client, with nothing left of the other tests."""
+    """End all conversations; threads and descriptors must become as before the first client."""
     caller = harness.caller()
     for one in caller.call("conversation/list", archived=True, limit=1000)["conversations"]:
         caller.call("conversation/interrupt", conversation=one["conversation"], kill=True)

@@ -16,7 +16,7 @@ from actors.vocabulary.records import Append, Head, Record
 from supervisor.journal import SqliteJournal
 from tests.support.bridge import wait_until
 from tests.support.control_client import ControlClient, Gone, Refused
-from tests.support.home import DaemonProcess, Home
+from tests.support.home import AttachedDaemon, Home
 
 STREAMS = 20
 SOAK = (pytest.mark.soak, pytest.mark.timeout(3600))
@@ -59,17 +59,17 @@ def test_a_turn_that_was_running_is_lost_with_a_killed_daemon_and_the_next_messa
         assert (result["ending"], result["message"]) == ("completed", "again")
 
 
-def killed(daemon: DaemonProcess) -> None:
+def killed(daemon: AttachedDaemon) -> None:
     daemon.kill()
 
 
-def stopped(daemon: DaemonProcess) -> None:
+def stopped(daemon: AttachedDaemon) -> None:
     assert daemon.stop() == 0
 
 
 @pytest.mark.parametrize("end", [killed, stopped])
 def test_a_waiting_approval_can_be_answered_in_the_next_life(
-    home: Home, end: Callable[[DaemonProcess], None]
+    home: Home, end: Callable[[AttachedDaemon], None]
 ) -> None:
     with home.daemon() as daemon, home.client() as client:
         conversation = create(client, approval_policy="on-request")

@@ -54,7 +54,7 @@ class Home:
         return ControlClient(self.socket, **more)
 
     @contextlib.contextmanager
-    def daemon(self, *arguments: str, **more: Any) -> Iterator["DaemonProcess"]:
+    def daemon(self, *arguments: str, **more: Any) -> Iterator["AttachedDaemon"]:
         """Ready inside; gone afterwards, whatever happened."""
         process = self.start(*arguments, **more)
         try:
@@ -75,17 +75,17 @@ class Home:
         descriptors: int | None = None,
         soft_descriptors: int | None = None,
         dies_at: str = "",
-    ) -> "DaemonProcess":
+    ) -> "AttachedDaemon":
         """`descriptors` are all that it may have, `soft_descriptors` what it has before it asks for more.
 
         `dies_at` is a POINT:VISIT of mortal.py.
         """
         limit = f"ulimit -n {descriptors}; " if descriptors else ""
         limit += f"ulimit -S -n {soft_descriptors}; " if soft_descriptors else ""
-        return DaemonProcess(self, arguments, limit, (str(MORTAL), dies_at) if dies_at else ("-m", "supervisor"))
+        return AttachedDaemon(self, arguments, limit, (str(MORTAL), dies_at) if dies_at else ("-m", "supervisor"))
 
 
-class DaemonProcess:
+class AttachedDaemon:
     """Not detached: its exit code is ours to see."""
 
     def __init__(self, home: Home, arguments: tuple[str, ...], limits: str, program: tuple[str, ...]) -> None:

@@ -28,7 +28,7 @@ class Client(McpClient):
         self._session_name = ""
 
     def let_go(self) -> None:
-        """Close the streams, after the server has ended."""
+        """Close the connection to a server that has been ended, and wait for its end."""
         self.reading.set()
         self.hang_up()
         self.process.wait(WAIT_S)
