@@ -33,7 +33,7 @@ T = TypeVar("T")
 S = TypeVar("S")
 E = TypeVar("E", bound=Event)
 C = TypeVar("C")
-HELD = 64  # slices that nobody has taken; then no more is read before somebody waits for something
+HELD = 64  # slices not taken yet; with so many no more is read until a call waits
 
 
 def _awaited(script: Callable[P, Script[T]]) -> Callable[Concatenate["AsyncClient", P], Coroutine[Any, Any, T]]:

@@ -18,7 +18,7 @@ class Exchange(ControlWire):
     def __init__(self) -> None:
         super().__init__(self._arrive)
         self.lost = False
-        self._arrived: dict[str, deque[Json]] = {}  # by subscription, what nobody has taken yet
+        self._arrived: dict[str, deque[Json]] = {}  # by subscription, not taken yet
         self._left: list[str] = []  # subscriptions that are to be ended
 
     @property

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
 JOURNAL, LOCK, CONFIG_FILE = "journal.sqlite3", "daemon.lock", "config.toml"
 OURS = frozenset({JOURNAL, LOCK, CONFIG_FILE, "daemon.pid", "greenroom.log", "greenroom.sock", "run"})
-TOLD_BYTES = 4096  # of the lock file: who holds it, and where that one listens
+TOLD_BYTES = 4096  # of the lock file: its holder, and the holder's address
 SOCKET = ", socket "
 
 

@@ -20,7 +20,7 @@ from transports.address import reached
 LOOK_S = 0.02  # between looks at a lock that is taken
 EMBEDDED = ", embedded"
 CONNECT_S = 1.0  # a daemon that lives has a place in its backlog
-STRANGE_S = 0.5  # a daemon says who it is in the same moment as it takes the lock; what it was killed over goes soon
+STRANGE_S = 0.5  # a daemon writes its pid as soon as it has the lock; children of a killed one end soon
 
 
 class AlreadyRunning(GreenroomError):
@@ -138,7 +138,7 @@ def held(path: str) -> AlreadyRunning | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)  # shared, so that two who look don't see each other
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)  # shared, so that two callers don't see each other
     except BlockingIOError:
         return _holder(handle)
     finally:
@@ -212,7 +212,7 @@ def answers(address: str) -> bool:
 
     A child that a killed daemon was just starting keeps what it has inherited, the lock as well, until its exec.
     """
-    from transports.peer import peer_of  # here, because most starts find nobody and need not load it
+    from transports.peer import peer_of  # here, because most starts find no daemon and need not load it
 
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.settimeout(CONNECT_S)

@@ -152,7 +152,7 @@ class Engine:
     def _find_everybody(self) -> None:
         """Nobody is to see a turn of the last life that seems to run: first its end is written."""
         ended = Awaited[AllEnded](self.loop.loop)
-        # Asked, not told: ready means that everybody can be found.
+        # Asked, not told: ready means that every conversation can be found.
         self.registry.ask(Known(tuple(self.journal.heads()), ended), START_S)
         if not self.loop.call(done_in_time(ended.answer(), SETTLE_S), START_S):
             log.warning("engine.turns_unsettled")

@@ -125,6 +125,6 @@ def _route(handlers: list[LogFile | TerminalHandler] | list[logging.NullHandler]
         processors=[structlog.stdlib.filter_by_level, *_EARLY, ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),
         wrapper_class=structlog.stdlib.BoundLogger,
-        # Loggers are made at import time, before anybody could configure; they must notice when somebody does.
+        # Loggers are made at import time, before `configure` is called; they must notice the call.
         cache_logger_on_first_use=False,
     )

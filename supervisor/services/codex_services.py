@@ -25,7 +25,7 @@ NOBODY = ConversationId("")  # whose conversation these commands belong to
 OUTPUT_BYTES = 1 << 20
 DIFF_BYTES = 8 << 20  # fits a line that a client must be able to read; a longer diff is refused rather than cut
 GIT_S = 30.0  # a cold cache and a large repository; more means that it hangs
-UNTRACKED = 1000  # files; who has more has forgotten to ignore them
+UNTRACKED = 1000  # files; a directory with more has some that should be ignored
 # Nothing is fetched, and nothing is started that the repository names; in the sandbox it could do no harm, either.
 SAFE_GIT = (
     *("git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-c", "safe.bareRepository=explicit"),

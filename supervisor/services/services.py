@@ -429,7 +429,7 @@ class Services:
     async def _down(self, request: ask.Down) -> ask.Plain:
         default = self._engine.config.greenroom.drain_seconds
         drain_s = default if request.drain_s is None else request.drain_s
-        self._engine.registry.tell(Quiesce())  # whoever reads the answer finds that no new turn is begun
+        self._engine.registry.tell(Quiesce())  # before the answer, after which no new turn begins
         asyncio.get_running_loop().call_soon(self._stop, drain_s)  # after the answer, which the stop would overtake
         return ask.Plain({"drain_s": drain_s})
 

@@ -1,4 +1,4 @@
-"""Forks and imports against a real journal: what is stored is what would wake up."""
+"""Forks and imports against a real journal: the stored head is that of the stored events."""
 
 import json
 from collections.abc import Iterator
@@ -56,7 +56,7 @@ def taken_in(journal: SqliteJournal, lines: tuple[str, ...], new_id: Conversatio
 
 
 def agree(journal: SqliteJournal, conversation: ConversationId) -> None:
-    """The head that was stored is what the events come to."""
+    """Assert that the stored head is that of the stored events."""
     head, page = journal.head(conversation), journal.read(conversation, 0, 1000)
     assert head is not None
     assert page is not None

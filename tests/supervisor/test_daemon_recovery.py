@@ -143,7 +143,7 @@ def test_a_deletion_that_a_kill_cuts_off_is_done_or_not_begun_and_is_not_half(
 
 
 def deleted(client: ControlClient, conversation: str) -> bool:
-    """Whether the client was told so before the end."""
+    """Delete; whether the client was told before the daemon died."""
     try:
         client.ask("conversation/delete", conversation=conversation)
     except Gone:
@@ -258,7 +258,7 @@ class Reader:
         return 1
 
     def check(self, client: ControlClient) -> None:
-        """Everything that was seen is still there, as it was; every turn has one end."""
+        """Assert that all seen events are stored unchanged, and that every turn has one end."""
         wait_until(lambda: settled(client), "turns of the last life seem to run")
         stored = {one: {envelope["seq"]: envelope for envelope in history(client, one)} for one in self.seen}
         for one, events in self.seen.items():

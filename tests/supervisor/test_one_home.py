@@ -1,4 +1,4 @@
-"""A home has one daemon, and whoever has the same HOME finds it, whatever else the environment has or lacks."""
+"""A home has one daemon, and every program with the same HOME finds it, whatever other variables it has."""
 
 import json
 import os

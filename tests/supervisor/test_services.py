@@ -30,7 +30,7 @@ ME = Client(ConnectionId("me"), "me", pid=1)
 
 
 class Journalist:
-    """Does chores at once, on whatever thread tells."""
+    """A journalist that does chores at once, on the caller's thread."""
 
     def tell(self, chore: object) -> None:
         assert isinstance(chore, Chore)
@@ -89,7 +89,7 @@ class ServicesHarness:
         return self.reread()
 
     def ask(self, request: ask.Request) -> Any:
-        """The one answer."""
+        """Send a request; its one answer."""
         probe, caller = Probe(), Caller(ME.connection, next(self._numbers))
         soon(self.engine.loop.loop, self.services.tell, Asked(request, caller, ME, probe))
         served = probe.expect(Served)

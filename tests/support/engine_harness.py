@@ -71,7 +71,7 @@ class Seen:
 
 
 class Recorder:
-    """The outbox: what comes is kept, in order, and the next slice is asked for at once."""
+    """An outbox that keeps all messages in order, and asks for the next slice at once."""
 
     def __init__(self) -> None:
         self.changed = threading.Condition()  # guards everything below
@@ -150,7 +150,7 @@ class EngineHarness:
                 assert not thread.is_alive(), f"{thread.name} outlived the engine"
 
     def restart(self) -> None:
-        """An orderly stop, and a new engine on the same home. Everybody attaches again where they were."""
+        """Stop in order, and start a new engine on the same home. Each reader attaches again at its cursor."""
         self.stop()
         self._start()
         for talk in self._talks:
@@ -163,7 +163,7 @@ class EngineHarness:
         self.stop()
 
     def leave(self) -> None:
-        """The client's connection is closed; what it started goes on. Attaching again is coming back."""
+        """Close the client's connection; its turns go on. `attach` connects again."""
         self.engine.registry.tell(ConnectionClosed(ME))
 
     def caller(self) -> Caller:
@@ -176,7 +176,7 @@ class EngineHarness:
         return answer
 
     def talk(self, **settings: Any) -> "Talk":
-        """A new conversation in the workspace: provider `mock`, no sandbox, nobody asked, unless told otherwise."""
+        """A new conversation in the workspace: provider `mock`, no sandbox, no approvals, unless told otherwise."""
         whole = {
             "model": "mock-model",
             "provider": "mock",
@@ -193,7 +193,7 @@ class EngineHarness:
 
 
 class Talk:
-    """One conversation as its client lives it."""
+    """One conversation, from its client's side."""
 
     def __init__(self, harness: EngineHarness, conversation: ConversationId, settings: Settings) -> None:
         self._harness = harness
@@ -206,7 +206,7 @@ class Talk:
         self.attach()
 
     def attach(self) -> None:
-        """From the last event that was seen."""
+        """Attach after the last event that was seen."""
         self._attached += 1
         caller, subscription = self._harness.caller(), SubscriptionId(f"{self.conversation}/{self._attached}")
         after = max((one.seq for one in self.seen() if one.seq is not None), default=0)
@@ -214,7 +214,7 @@ class Talk:
         self._harness.answer(caller, Attached)
 
     def wait_parked(self) -> None:
-        """Until the conversation's actor has ended, as it does when nobody needs it."""
+        """Wait until the conversation's actor has ended, as it does when nothing needs it."""
         session = self._harness.engine._registry._sessions.get(self.conversation)
         assert session is None or session.ended(WAIT_S), f"{session} was not parked"
 
@@ -244,7 +244,7 @@ class Talk:
         return result
 
     def ask(self, *said: str | InputItem, settings: Settings | None = None) -> TurnResult:
-        """Say it and see the turn to its end, which must be good."""
+        """Send a message and wait for its turn to complete without error."""
         result = self.result(self.start(*said, settings=settings))
         assert result.ending is Ending.COMPLETED, result
         return result
@@ -295,7 +295,7 @@ class Talk:
         return [one.event.type for one in self.seen() if one.seq is not None and one.seq > since]
 
     def wait(self, kind: type[Kind], number: int = 1) -> Kind:
-        """The event, when so many of its kind were seen."""
+        """Wait for so many events of a kind; the last."""
 
         def found() -> Kind | None:
             of_kind = self.all(kind)
@@ -304,7 +304,7 @@ class Talk:
         return self._harness.recorder.wait_for(found, f"{kind.__name__} number {number}")
 
     def wait_said(self, text: str) -> None:
-        """Until the model was heard to say this, finished or not: the end of a message makes its deltas needless."""
+        """Wait until the model has said this, in deltas or in a finished message, which replaces them."""
 
         def heard() -> bool | None:
             deltas = "".join(one.delta for one in self.all(ev.AgentMessageDelta))

@@ -55,7 +55,7 @@ class Home:
 
     @contextlib.contextmanager
     def daemon(self, *arguments: str, **more: Any) -> Iterator["AttachedDaemon"]:
-        """Ready inside; gone afterwards, whatever happened."""
+        """A daemon that is ready inside the block and ended after it."""
         process = self.start(*arguments, **more)
         try:
             said = process.said()
@@ -65,7 +65,7 @@ class Home:
             process.end()
 
     def launch(self) -> None:
-        """As the bridge and `up` do it: detached. Raises what it said when it failed."""
+        """Start a detached daemon, as the bridge and `up` do. Raises with its message if it fails."""
         code = "from supervisor.daemon.launch import launch; launch()"
         subprocess.run([sys.executable, "-P", "-c", code], env=self.env, check=True, timeout=START_S)
 
@@ -76,7 +76,7 @@ class Home:
         soft_descriptors: int | None = None,
         dies_at: str = "",
     ) -> "AttachedDaemon":
-        """`descriptors` are all that it may have, `soft_descriptors` what it has before it asks for more.
+        """Start a daemon. `descriptors`: its hard limit of open files, `soft_descriptors`: its soft limit.
 
         `dies_at` is a POINT:VISIT of mortal.py.
         """
@@ -86,7 +86,7 @@ class Home:
 
 
 class AttachedDaemon:
-    """Not detached: its exit code is ours to see."""
+    """A daemon that is our child, so that its exit code can be read."""
 
     def __init__(self, home: Home, arguments: tuple[str, ...], limits: str, program: tuple[str, ...]) -> None:
         self.home = home

@@ -14,7 +14,7 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """None is forever: until the client goes or the server stops."""
+    """A pause; None lasts until the client goes or the server stops."""
 
     seconds: float | None
 
@@ -41,7 +41,7 @@ Step = Write | Pause | Hold | Close | End
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """Status 0: not even a status line."""
+    """A whole reply. Status 0: not even a status line."""
 
     steps: tuple[Step, ...]
     status: int = 200

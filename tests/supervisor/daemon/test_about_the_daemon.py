@@ -136,7 +136,7 @@ def test_down_lets_a_turn_end_within_its_time_and_its_sender_is_answered(
 
 
 def client_made(client: ControlPeer, known: str) -> str:
-    """A conversation that is not awake, so that it would have to be."""
+    """A parked conversation, after a check that no further one can be created now."""
     refusal = client.refusal("conversation/create")
     assert refusal.data["retryable"] is True
     return known
