@@ -40,7 +40,7 @@ def check_name(journal: Journal, name: str | None, of: ConversationId | None = N
 
 
 @dataclass(frozen=True, slots=True)
-class CopiedHistory:
+class ForkedConversation:
     """A copy that can be stored: events from 1 on, and the head that follows from them."""
 
     head: Head
@@ -49,7 +49,7 @@ class CopiedHistory:
 
 def forked(
     journal: Journal, source: ConversationId, fork: ConversationId, at: int | None, name: str | None
-) -> CopiedHistory:
+) -> ForkedConversation:
     """Make the copy. Inputs that wait in the source do not wait in the copy."""
     records = _history(journal, source, at)
     first = ev.durable_adapter.validate_json(records[0].body)
@@ -62,7 +62,7 @@ def forked(
     if state.facts.turn is not None:
         raise WrongState(f"event {last} lies inside a turn; fork before or after it")
     added = _continued(copied, (*_as_new(state, name), *_looked_at_again(state)))
-    return CopiedHistory(head_of(restore(fork, None, copied + added)), copied + added)
+    return ForkedConversation(head_of(restore(fork, None, copied + added)), copied + added)
 
 
 def _as_new(state: State, name: str | None) -> Iterable[ev.DurableEvent]:
