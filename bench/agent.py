@@ -1,7 +1,7 @@
-"""What the agent adds to a model: CPU per streamed delta, time per turn, memory of an engine that idles.
+"""The agent's own cost above a model: CPU per streamed delta, time per turn, memory of an idle engine.
 
 Next to each figure is its floor from the same run: the HTTP library reading the same bytes from the same server, and
-the bare model client asked the same. The server is a process of its own. Run: python bench/agent.py [DELTAS]
+the bare model client with the same request. The server is a process of its own. Run: python bench/agent.py [DELTAS]
 """
 
 import asyncio
@@ -50,7 +50,7 @@ from supervisor.agent.tools.toolbox import Toolbox  # noqa: E402
 from supervisor.agent.transcript import ModelTranscript  # noqa: E402
 from supervisor.agent.transcripts import TranscriptCache  # noqa: E402
 from tests.fakes.journal import FakeJournal  # noqa: E402
-from tests.support.house import House, provider  # noqa: E402
+from tests.support.engine_harness import EngineHarness, provider  # noqa: E402
 
 TARGET_US = 15.0  # CPU per delta, from HTTP chunk to AgentOutput
 TARGET_MS = 3.0  # what the engine adds to a one-word turn, at the median
@@ -63,16 +63,16 @@ def rss():
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 1024
 bare = rss()
-from tests.support.house import House
-with tempfile.TemporaryDirectory() as home, House(Path(home), 'model_provider = "demo"') as house:
+from tests.support.engine_harness import EngineHarness
+with tempfile.TemporaryDirectory() as home, EngineHarness(Path(home), 'model_provider = "demo"') as harness:
     started = rss()
-    house.talk(provider="demo").ask("say hello")
+    harness.talk(provider="demo").ask("say hello")
     print(f"{bare:.1f} {started:.1f} {rss():.1f}")
 """
 
 
 class Taker:
-    """A session that takes every batch as soon as it is there, but never while it is being told of it."""
+    """A session that takes every batch as soon as it can, but never inside the call that tells it."""
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
@@ -162,18 +162,18 @@ async def bare_model(base_url: str) -> list[float]:
 def whole_turns(base_url: str, home: Path) -> list[float]:
     """The same as turns of an engine with a journal on this disk, from the client's send to its answer."""
     took = []
-    with House(home, provider(base_url)) as house:
+    with EngineHarness(home, provider(base_url)) as harness:
         for number in range(TURNS):
             if number % 20 == 0:  # or the request, which holds the whole history, becomes the measure
-                conversation = house.talk()
+                conversation = harness.talk()
             began = time.perf_counter()
-            house.answer(conversation.start("say hello"), TurnResult)
+            harness.answer(conversation.start("say hello"), TurnResult)
             took.append((time.perf_counter() - began) * 1000)
     return took
 
 
 def commits(home: Path) -> list[float]:
-    """What the disk asks for one durable commit."""
+    """Times of durable commits on this disk, in ms."""
     took = []
     with (home / "probe").open("wb", buffering=0) as file:
         for _ in range(TURNS):

@@ -1,4 +1,4 @@
-"""How long the everyday verbs take, beside the bare start of the same interpreter. At most three times is the rule.
+"""Times of the everyday verbs, beside the bare start of the same interpreter. At most three times is the rule.
 
 Medians of runs that alternate, so that a busy machine is busy for both.
 """

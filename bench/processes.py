@@ -1,4 +1,4 @@
-"""What it costs to run a command and to interrupt it, beside a bare spawn and kill. Some ten seconds."""
+"""The cost of running a command and of interrupting it, beside a bare spawn and kill. Takes ten seconds."""
 
 import asyncio
 import contextlib

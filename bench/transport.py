@@ -37,7 +37,7 @@ WINDOW = 256  # lines under way
 LINE = b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"text":"' + b"x" * 40 + b'"}}\n'
 
 
-class Echo:
+class EchoingDialect:
     """The least a dialect can do."""
 
     def arrived(self, line: bytes) -> Iterable[Action]:
@@ -111,7 +111,7 @@ async def serve_actor(path: str) -> None:
     around = Neighbours(Nobody(), Nobody(), Switchboard(), LoopClock(loop), SharedThread(loop).start)
 
     def begin(wire: DescriptorWire) -> None:
-        wire.open(Connection(Client(ConnectionId("c"), "bench"), Echo(), wire, around).begin())
+        wire.open(Connection(Client(ConnectionId("c"), "bench"), EchoingDialect(), wire, around).begin())
 
     await serve_with(path, begin)
 

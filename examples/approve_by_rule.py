@@ -2,7 +2,7 @@
 
     python examples/approve_by_rule.py [HOW_MANY]
 
-Whatever a rule does not cover could also be left to a person: whoever answers first, wins.
+A command that no rule covers could also be left to a person; the first answer counts.
 """
 
 import sys

@@ -2,7 +2,7 @@
 
     python examples/ci_job.py 'make the tests pass' 600
 
-Nobody is there to be asked, so nothing asks: what the sandbox does not allow fails.
+No person can answer, so nothing asks for approval: what the sandbox does not allow fails.
 """
 
 import sys

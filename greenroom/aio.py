@@ -33,7 +33,7 @@ T = TypeVar("T")
 S = TypeVar("S")
 E = TypeVar("E", bound=Event)
 C = TypeVar("C")
-HELD = 64  # slices that nobody has taken; then no more is read before somebody waits for something
+HELD = 64  # slices not taken yet; with so many no more is read until a call waits
 
 
 def _awaited(script: Callable[P, Script[T]]) -> Callable[Concatenate["AsyncClient", P], Coroutine[Any, Any, T]]:
@@ -65,7 +65,7 @@ class AsyncClient:
         self._link: _Link | None = None
 
     async def connect(self) -> Self:
-        """Not needed before a request; but tells at once if there is no daemon."""
+        """Connect now, which fails at once if there is no daemon. Requests connect by themselves."""
         await self._connected()
         return self
 
@@ -209,7 +209,7 @@ class AsyncClient:
 
 
 class _Link(Exchange, asyncio.Protocol):
-    """The connection on the event loop. Reads only if somebody waits, or if there is room for what comes."""
+    """The connection on the event loop. Reads only if a call waits, or if there is room for what comes."""
 
     transport: asyncio.Transport
 
@@ -238,7 +238,7 @@ class _Link(Exchange, asyncio.Protocol):
             answer.set_result(message)
 
     def arrival(self, subscription: str) -> asyncio.Future[Json]:
-        """Done when there is something for this subscription."""
+        """A future that is done when there is something for this subscription."""
         self._arrivals[subscription] = future = self.expect()
         return future
 
@@ -325,6 +325,6 @@ def _itself(link: _Link) -> _Link:
 
 
 def _hang_up(dialling: asyncio.Future[DaemonConnection]) -> None:
-    """Somebody who was cancelled does not want the connection any more."""
+    """Close a connection that a cancelled task was still dialling."""
     if not dialling.cancelled() and dialling.exception() is None:
         dialling.result().close()

@@ -1,4 +1,4 @@
-"""The blocking client. May be used from any thread: of those that wait, one reads the socket for all.
+"""The blocking client. May be used from any thread: of the waiting threads, one reads the socket for all.
 
 A connection that was lost is dialled again by the next request. `greenroom.scripts` has what each method asks.
 """
@@ -203,7 +203,7 @@ class Client:
     # --- the socket -------------------------------------------------------------------------------------------------
 
     def _write(self, link: "_Link", data: bytes, deadline: float | None) -> None:
-        """A daemon that has much to say takes nothing before that was read."""
+        """Write, and read meanwhile: a daemon with unread output takes no input."""
         left = memoryview(data)
         with self._writing:
             try:

@@ -21,7 +21,7 @@ VERSIONS_DIFFER = "the running daemon has another version; run `greenroom down &
 
 
 class DaemonConnection:
-    """Greeted: `welcome` is what the daemon said of itself. What comes is fed to `wire`."""
+    """A greeted connection: `welcome` is the daemon's answer to the hello. Bytes that arrive are fed to `wire`."""
 
     def __init__(
         self, found: socket.socket, greeting: bytes, wire: ControlWire, timeout_s: float = CONNECT_S
@@ -46,13 +46,13 @@ class DaemonConnection:
                 raise greenroom.errors.TimedOut("the daemon did not answer in time")
 
     def close(self) -> None:
-        """Also wakes a thread that reads."""
+        """Close, which also wakes a thread that reads."""
         with suppress(OSError):
             self.socket.shutdown(socket.SHUT_RDWR)
         self.socket.close()
 
     def send(self, method: str, params: Mapping[str, Any], answered: Answered) -> int:
-        """Ask without waiting. The number of the request."""
+        """Send a request without waiting; its number."""
         number, data = self._wire.request(method, params, answered)
         self.write(data)
         return number
@@ -66,7 +66,7 @@ class DaemonConnection:
             raise greenroom.errors.ConnectionLost(LOST) from error
 
     def write_some(self, data: memoryview) -> int:
-        """How much the daemon takes at once; 0 if nothing, because it waits for us to read."""
+        """Send some of the data without waiting; the number of bytes taken, 0 if the daemon waits for us to read."""
         try:
             return self.socket.send(data) if select.select([], [self.socket], [], 0.0)[1] else 0
         except (OSError, ValueError) as error:
@@ -80,7 +80,7 @@ class DaemonConnection:
         return bool(data)
 
     def read(self, deadline: float | None) -> bytes:
-        """The same without handing it on."""
+        """Read like `receive`, but return the bytes instead of feeding them to the wire."""
         wait = None if deadline is None else max(0.0, deadline - time.monotonic())
         try:
             if not select.select([self.socket], [], [], wait)[0]:
@@ -113,7 +113,7 @@ def connected(
 
 
 def working_directory() -> str:
-    """Also where the directory has been removed under our feet."""
+    """The working directory, also if it has been removed meanwhile."""
     try:
         return os.getcwd()  # noqa: PTH109  # pathlib costs a third of this program's start
     except OSError:

@@ -26,7 +26,7 @@ def dialler(start: bool, name: str, env: Mapping[str, str] | None) -> "Dialler":
 
 
 class Dialler(NamedTuple):
-    """How a client comes to a connection, and to the next one."""
+    """Parameters with which a client connects, and reconnects."""
 
     start: bool
     name: str
@@ -54,7 +54,7 @@ def daemon_answers() -> bool:
 
 
 def start_daemon(arguments: tuple[str, ...] = ()) -> None:
-    """Return when a daemon answers, whoever of those who tried at once has started it. Raises StartFailed."""
+    """Return when a daemon answers, even if another program has started it. Raises StartFailed."""
     from supervisor.daemon.launch import StartFailed, launch
     from supervisor.paths import UnsafePath, locate, private_directory
 
@@ -73,8 +73,8 @@ def start_daemon(arguments: tuple[str, ...] = ()) -> None:
 
 @contextmanager
 def _turn_to_start(path: str) -> Iterator[None]:
-    """One after the other, so that twenty who want a daemon make one process and not twenty. Only a courtesy: who
-    has waited long enough goes ahead, and the daemon's own lock decides.
+    """Take turns, so that twenty programs that want a daemon start one process and not twenty. Only a courtesy: after
+    a while each goes ahead, and the daemon's own lock decides.
     """
     import fcntl
 
@@ -93,7 +93,7 @@ def _turn_to_start(path: str) -> Iterator[None]:
 
 
 def _wait_for_an_answer() -> None:
-    """Another one may hold the lock already and not listen yet."""
+    """Wait for a daemon that holds the lock already and may not listen yet."""
     deadline = time.monotonic() + ANSWERS_S
     while not daemon_answers():
         if time.monotonic() > deadline:

@@ -13,17 +13,17 @@ from greenroom.wire import Answered, ControlWire, Json
 
 
 class Exchange(ControlWire):
-    """The owner takes `goodbyes` along when it sends, and says `lose` when the connection has ended."""
+    """The owner sends `goodbyes` with its next request, and calls `lose` when the connection has ended."""
 
     def __init__(self) -> None:
         super().__init__(self._arrive)
         self.lost = False
-        self._arrived: dict[str, deque[Json]] = {}  # by subscription, what nobody has taken yet
+        self._arrived: dict[str, deque[Json]] = {}  # by subscription, not taken yet
         self._left: list[str] = []  # subscriptions that are to be ended
 
     @property
     def held(self) -> int:
-        """How many notifications nobody has taken yet."""
+        """The number of notifications that are not taken yet."""
         return sum(map(len, self._arrived.values()))
 
     def has_next(self, subscription: str) -> bool:

@@ -1,6 +1,6 @@
-"""Readers of events: what each has handed out, and how it goes on from there, also after a reconnect.
+"""Readers of events: each keeps its place, and goes on from there, also after a reconnect.
 
-They are scripts as in `greenroom.scripts` that also yield what has happened. `cursor` is where a reader is: given to
+They are scripts as in `greenroom.scripts` that also yield events. `cursor` is where a reader is: given to
 another reader as `after`, it goes on with the very next event. Pure.
 """
 
@@ -65,7 +65,7 @@ class ConversationReader:
                 again = True
 
     def _slices(self, subscription: str) -> Happenings:
-        """Until the conversation has a new owner, or none any more: attaching again finds out."""
+        """Slices until the subscription ends; attaching again tells whether the conversation is still there."""
         while True:
             message = yield NextNotification(subscription)
             slice_ = message["params"]
@@ -85,7 +85,7 @@ class ConversationReader:
                     yield Happened(envelope)
 
     def _unfinished(self, envelope: Json) -> Happenings:
-        """After a reconnect the daemon says an unfinished item from its beginning."""
+        """The new part of a delta: after a reconnect the daemon repeats an unfinished item from its beginning."""
         body = envelope["event"]
         binary = "chunk" in body
         content = b64decode(body["chunk"]) if binary else body["delta"]
@@ -101,7 +101,7 @@ class ConversationReader:
             yield Happened(envelope)
 
     def _finish(self, body: Json) -> None:
-        """A finished item says everything again; if one of its name begins later, it is another."""
+        """Forget an item that is finished; a later item of the same name is another."""
         if body["type"] != "agent_reasoning_section_break":
             for counts in (self._told, self._repeated):
                 for key in [one for one in counts if one[0] == body.get("item_id")]:
@@ -139,7 +139,7 @@ class EverythingReader:
                 again = True
 
     def _go_to_the_end(self) -> Script[None]:
-        """The list may be a moment behind a conversation that has a turn; its history isn't."""
+        """Start at the end of the history, as the list may lag behind a conversation that has a turn."""
         for row in (yield from rows(archived=True)):
             one = row["conversation"]
             at_rest = row["state"] in AT_REST

@@ -260,7 +260,7 @@ def call(method: str, **params: Any) -> Script[Json]:
 
 
 def _surely(request: ApiCall) -> Script[Json]:
-    """The answer, through lost connections. For what can be asked twice: it changes nothing, or it has a key."""
+    """The answer, through lost connections. For requests that can be repeated: they change nothing, or have a key."""
     while True:
         try:
             return (yield request)
@@ -284,12 +284,12 @@ def event_of(envelope: Json) -> Event:
 
 
 def _questions(open_: list[Json]) -> list[Question]:
-    """Those of a kind that this version knows."""
+    """The approvals of the kinds that this version knows."""
     return [cast("Question", event_of(asked(one))) for one in open_ if one["type"] in QUESTIONS]
 
 
 def asked(question: Json) -> Json:
-    """An open approval as the event that asks for it. When and where may not be known."""
+    """An open approval as the event that asks for it. Its time and place may be unknown."""
     told = {"conversation": question["conversation"], "seq": question.get("seq"), "ts": question.get("ts") or 0.0}
     return {**told, "turn": None, "event": question}
 
@@ -317,7 +317,7 @@ def _last_turn(conversation: str) -> Script[Turn | None]:
 
 
 def _ended(body: Json, before: Json) -> Json:
-    """How a turn ended, from its terminal event and the one before."""
+    """The end of a turn, from its terminal event and the event before."""
     if body["type"] == "turn_aborted":
         return {"ending": body["reason"], "message": body.get("message") or None}
     if before.get("type") == "error":

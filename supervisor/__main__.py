@@ -1,6 +1,6 @@
 """`python -m supervisor`: the daemon, under its own name.
 
-Somebody else's daemon costs only what this file imports: twenty editors that start at once load one daemon.
+If another daemon already runs, only these imports are paid for: twenty editors that start at once load one daemon.
 """
 
 import os
@@ -20,4 +20,4 @@ if __name__ == "__main__":
     code = run()
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(code)  # all was stopped in order; Python would still wait for a worker that hangs on a disk that is away
+    os._exit(code)  # all has stopped in order; Python would still wait for a worker that hangs on a lost disk

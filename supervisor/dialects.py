@@ -1,6 +1,6 @@
-"""Which dialects this program speaks: a name that a hello may say, and what makes one for a client. A table.
+"""The table of dialects that this program speaks: the name in a hello, and what makes the dialect for a client.
 
-The config is looked up when a client comes and when it was read again, never kept.
+The config is looked up when a client connects and after each reload, never kept.
 """
 
 from collections.abc import Callable
@@ -34,11 +34,11 @@ def _control(limits: LimitsTable, client: Client) -> Dialect:
 
 
 def load_the_rest() -> None:
-    """What being ready does not wait for. Whoever needs it sooner, or when it could not be had now, loads it then."""
+    """Import the dialects that being ready does not wait for. If that fails, the first client of them does it."""
     try:
         import transports.dialects.codex.methods
         import transports.dialects.mcp.dialect  # noqa: F401  # for their effect on the next import of them
-    except (OSError, ImportError) as error:  # a crowd came at once and left us no descriptor to read a file with
+    except (OSError, ImportError) as error:  # many clients came at once and left no descriptor to read a file with
         log.warning("dialects.loaded_later", reason=str(error))
 
 
@@ -50,7 +50,7 @@ def _mcp(config: Callable[[], Config], client: Client, said: Options) -> Dialect
 
 
 def mcp_options(config: Config, said: Options) -> "McpOptions":
-    """Of one connection: the config, and over it what its bridge was told."""
+    """The options of one connection: the config, and over it the settings in the hello of its bridge."""
     from transports.dialects.mcp.options import McpOptions, with_hello
 
     mcp = with_connection(config.greenroom.mcp, said.get("settings"))

@@ -1,4 +1,4 @@
-"""The directions of the house, checked: who may import whom."""
+"""The directions of imports between the packages."""
 
 import ast
 import sys

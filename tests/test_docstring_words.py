@@ -14,8 +14,14 @@ CHECKED = (
     "supervisor/journal",
     "tools",
     "tests/supervisor/agent",
+    "supervisor",
+    "greenroom",
+    "examples",
+    "bench",
+    *(f"tests/{name}" for name in ("docs", "examples", "faults", "greenroom", "judges", "scenarios", "support")),
+    "tests/supervisor",
 )
-NOT_FIRST = {"who", "whoever", "whom", "whose", "what", "where", "which"}
+NOT_FIRST = {"who", "whoever", "whom", "whose", "what", "whatever", "where", "which", "when", "how"}
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 

@@ -1,1 +1,1 @@
-"""Programs for those who work on Greenroom. Nothing here is packaged, and the packages import nothing of it."""
+"""Programs for work on Greenroom itself. Nothing here is packaged, and the packages import nothing of it."""

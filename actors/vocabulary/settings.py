@@ -101,7 +101,7 @@ class Pin(BaseModel):
 
 
 class Settings(BaseModel):
-    """What a turn runs with. A conversation has its own; a turn may carry others for itself alone."""
+    """The settings that a turn runs with. A conversation has its own; a turn may carry others for itself alone."""
 
     model_config = FROZEN
     model: str = Field(description="The model's name, as the provider knows it.")

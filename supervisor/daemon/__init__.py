@@ -1,1 +1,1 @@
-"""The process of a home: how it begins, is found, is one, and serves its socket."""
+"""The daemon of a home: its start, how clients find it, the lock that keeps it the only process, its socket."""

@@ -1,4 +1,4 @@
-"""The way to the daemon of a home, for its clients. Standard library only: everyday verbs import this."""
+"""Connecting to the daemon of a home, for its clients. Standard library only: everyday verbs import this."""
 
 # ruff: noqa: PTH112, PTH120 # pathlib alone takes a third of the time that the bridge may take
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 
 def dial(paths: Paths, make: Callable[[], S]) -> S | None:
-    """Connected, by a socket that `make` has made; None if nobody listens. Raises UnsafePath and OSError.
+    """A connected socket, made by `make`; None if nobody listens. Raises UnsafePath and OSError.
 
-    Nobody is greeted in a directory that is not ours alone, as a hello has all of our environment. In the home itself
-    that is an error; anywhere else somebody has taken the place of a daemon that is gone.
+    A hello carries all of our environment, so no connection is made in a directory that others can enter. In the home
+    itself that is an error; anywhere else somebody has taken the place of a daemon that is gone.
     """
     for address in addresses(paths):
         directory = os.path.dirname(address)
@@ -56,7 +56,7 @@ def dial(paths: Paths, make: Callable[[], S]) -> S | None:
 
 
 def _insist_that_nothing_is_in_the_way(address: str) -> None:
-    """The daemon may live and be well, and nobody gets to it."""
+    """Raise if something else is at the socket's path: the daemon may be well, but no client can reach it."""
     try:
         mode = os.lstat(address).st_mode
     except OSError:

@@ -20,7 +20,7 @@ from actors.vocabulary.errors import GreenroomError
 from actors.vocabulary.ids import ConnectionId
 from supervisor.config import LoadedConfig, load
 from supervisor.daemon.program import told
-from supervisor.daemon.signal_wakeup import Bell, Wish
+from supervisor.daemon.signal_wakeup import SignalFlag, SignalWakeup
 from supervisor.daemon.single import AlreadyRunning, take_lock
 from supervisor.daemon.umask import own_umask
 from supervisor.dialects import dialects
@@ -45,7 +45,7 @@ log = structlog.get_logger()
 
 
 def serve(said: Mapping[str, Any], dialect: str | MakeDialect = "mcp") -> int:
-    """`said` are the options of the hello that a bridge would send. `dialect`: by its name, or one of your own."""
+    """Serve until the input ends. `said`: options as in a bridge's hello. `dialect`: a name, or a maker of yours."""
     try:
         paths = locate()
         private_directory(paths.state)
@@ -72,7 +72,7 @@ class Embedded:
     def __init__(self, paths: Paths, loaded: LoadedConfig, looks: Sequence[Look] = ()) -> None:
         self._loaded = loaded
         self._over = False
-        self._bell = Bell()
+        self._wakeup = SignalWakeup()
         self._switchboard = Switchboard()
         self._umask = own_umask()  # before there is anybody else to make a file
         self._engine = Engine(loaded, paths, dict(os.environ), self._switchboard, self._switchboard.announce, looks)
@@ -80,11 +80,11 @@ class Embedded:
     def run(self, dialect: str | MakeDialect, options: Mapping[str, Any]) -> None:
         for wanted in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(wanted, self._signalled)
-        self._bell.hear_signals()
+        self._wakeup.hear_signals()
         self._engine.start()
         try:
             self._serve(dialect, options)
-            self._engine.wind_down(0.0, self._bell, Wish())
+            self._engine.wind_down(0.0, self._wakeup, SignalFlag())
         finally:
             self._engine.stop()
 
@@ -111,7 +111,7 @@ class Embedded:
         connection = engine.loop.call(_opened(Connection(client, spoken, wire, around), wire), OPEN_S)
         engine.prepare()
         while not self._over:
-            self._bell.wait()
+            self._wakeup.wait()
         engine.loop.call(self._say_goodbye(), GOODBYE_S)
         if not connection.ended(GOODBYE_S):
             log.error("embedded.connection_left")
@@ -124,13 +124,13 @@ class Embedded:
         self._end()
 
     def _end(self) -> None:
-        """From any thread."""
+        """End `run`. From any thread."""
         self._over = True
-        self._bell.ring()
+        self._wakeup.wake()
 
 
 async def _opened(connection: Connection, wire: DescriptorWire) -> Ref[Inbox]:
-    """On the loop, where the wire lives."""
+    """Start the connection's actor and open its wire. On the loop, where the wire lives."""
     ref = connection.begin()
     wire.open(ref)
     return ref

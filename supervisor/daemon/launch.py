@@ -22,11 +22,11 @@ SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.
 
 
 class StartFailed(Exception):
-    """The daemon did not come up. The text is its own, for the person who wanted it."""
+    """The daemon did not start. The text is the daemon's own reason, for the person who started it."""
 
 
 class Launch:
-    """A daemon on its way up. Nothing here waits; `fileno` is readable when there is something to hear."""
+    """A daemon that is starting. Nothing here waits; `fileno` is readable when the daemon has said something."""
 
     def __init__(self, arguments: tuple[str, ...] = ()) -> None:
         self._heard = b""
@@ -44,7 +44,7 @@ class Launch:
         return self._reader
 
     def said(self) -> str | None:
-        """Why it failed, nothing when it is ready, None when it has not said all of it yet."""
+        """The reason why it failed, "" when it is ready, None while the message is incomplete."""
         piece = os.read(self._reader, SAY_LIMIT)
         self._heard = (self._heard + piece)[-SAY_LIMIT:]
         self._over = not piece or self._heard == READY
@@ -55,14 +55,14 @@ class Launch:
         return self._heard.decode(errors="replace").strip() or "the daemon ended without a message; see its log"
 
     def close(self) -> None:
-        """The daemon goes on. What was spawned has ended once something was heard, and is not to stay as a zombie."""
+        """Leave the daemon running, and reap the spawned parent, which ends once the daemon has said something."""
         os.close(self._reader)
         with contextlib.suppress(ChildProcessError):
             os.waitpid(self._child, 0 if self._over else os.WNOHANG)
 
 
 def launch(arguments: tuple[str, ...] = (), timeout_s: float = START_S) -> None:
-    """Returns when a daemon answers at the socket; one that was there before is as good. Raises StartFailed."""
+    """Return when a daemon answers at the socket; one that ran before counts too. Raises StartFailed."""
     deadline = time.monotonic() + timeout_s
     try:
         start = Launch(arguments)
@@ -82,7 +82,7 @@ def launch(arguments: tuple[str, ...] = (), timeout_s: float = START_S) -> None:
 
 
 def _spawn(writer: int, arguments: tuple[str, ...]) -> int:
-    """Not by fork: the caller may have threads."""
+    """Spawn, never fork: the caller may have threads."""
     if writer == READY_FD:  # a duplicate onto itself would stay closed on exec
         spare = os.dup(writer)
         try:
@@ -103,9 +103,9 @@ def _spawn(writer: int, arguments: tuple[str, ...]) -> int:
 
 
 def detach() -> None:
-    """In the new process, before it has threads: leave whoever started us, and what he had open and left to us.
+    """Leave the parent's session and close the descriptors inherited from it. In the new process, before any thread.
 
-    The second process is no leader of its session, so no terminal can become its own by being opened.
+    The second process does not lead its session, so opening a terminal cannot make that its controlling terminal.
     """
     os.setsid()
     if os.fork():

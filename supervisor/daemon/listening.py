@@ -1,7 +1,7 @@
-"""Where a daemon listens: in its home, or, where a home can hold no socket, in a fresh directory of its own.
+"""The place of a daemon's socket: in its home, or in a fresh directory if the home can hold no socket.
 
 Some file systems have no sockets (shares of a virtual machine, FAT, some of FUSE), and macOS takes no long path. The
-lock file says where the daemon is then. Only the holder of the home's lock asks.
+lock file says where the daemon is then. Only the holder of the home's lock may call this.
 """
 
 # ruff: noqa: PTH106, PTH108, PTH118, PTH120 # pathlib is slow to import, and most starts need nothing of this
@@ -19,15 +19,15 @@ TEMP_ROOT = "/tmp"  # noqa: S108 - the name below it is random, made by us or no
 
 
 def place_for(paths: Paths) -> Paths:
-    """With the socket where it can be. Word of a home that XDG variables have moved is left as well."""
-    # A HOME that can't be written keeps no word: then the variables are all there is.
+    """The paths with a socket that can be made. Also notes where XDG variables moved the home (see `remember`)."""
+    # A HOME that can't be written keeps no note: then the variables are all there is.
     with contextlib.suppress(OSError, UnsafePath):
         remember(paths)
     return paths if _holds_sockets(paths.run) else paths.listening_at(_elsewhere())
 
 
 def give_up(paths: Paths) -> None:
-    """At the end: a directory that was made for the socket alone goes with it."""
+    """Remove the directory if it was made for the socket alone."""
     directory = os.path.dirname(paths.socket)
     if directory != paths.run:
         with contextlib.suppress(OSError):
@@ -35,7 +35,7 @@ def give_up(paths: Paths) -> None:
 
 
 def _holds_sockets(directory: str) -> bool:
-    """Found out by making one."""
+    """Try it: make a socket there."""
     path = os.path.join(directory, "greenroom.try")
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path)

@@ -1,6 +1,6 @@
-"""How the daemon begins: what can be wrong is looked at before anything large is loaded, and said to whoever waits.
+"""The daemon's start: check what can be wrong before anything large is loaded, and report it to the waiting client.
 
-Loading the daemon itself takes most of the second in which a start that fails must have said why.
+A start that fails must say why within a second, and loading the daemon itself takes most of that.
 """
 
 import argparse
@@ -37,12 +37,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _line(text: str) -> bytes:
-    """A path in it may be no text."""
+    """The text of an error, in which a path may not be decodable."""
     return f"{text}\n".encode(errors="backslashreplace")
 
 
 def told(error: Exception) -> str:
-    """For a person: what and where, without the system's number for it."""
+    """An error's text for a person: what and where, without its errno."""
     if not isinstance(error, OSError) or not error.strerror:
         return str(error)
     where = f"{os.fsdecode(error.filename)}: " if error.filename is not None else ""
@@ -51,7 +51,7 @@ def told(error: Exception) -> str:
 
 
 def only_one(paths: Paths) -> DaemonLock:
-    """The directories are ours alone, and so is the home."""
+    """Take the home's lock, in directories that are ours alone."""
     for directory in (paths.state, paths.run):
         private_directory(directory)
     return take_lock(paths.lock_file, START_S)
@@ -69,7 +69,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _run(chosen: argparse.Namespace, paths: Paths, lock: DaemonLock, ready: Callable[[], None]) -> None:
-    gc.disable()  # what is loaded stays: to look through it for rubbish, again and again, is a tenth of a start
+    gc.disable()  # what is loaded stays: collecting garbage in it takes a tenth of a start
     from supervisor.config import LoadedConfig, load, parse_overrides
 
     overrides = parse_overrides(chosen.overrides)
@@ -82,10 +82,8 @@ def _run(chosen: argparse.Namespace, paths: Paths, lock: DaemonLock, ready: Call
 
     def settle() -> None:
         ready()
-        gc.set_threshold(
-            2_000, 10, 100
-        )  # all that lives is looked through seldom: with a thousand readers it takes 15 ms
-        gc.freeze()  # nor is it ever looked through later, which would be a pause for everybody
+        gc.set_threshold(2_000, 10, 100)  # full collections are rare: with a thousand readers one takes 15 ms
+        gc.freeze()  # nor are the loaded modules scanned later, which would pause everything
         gc.enable()
 
     serve(loaded, paths, read, lock, settle, foreground=chosen.foreground)
@@ -93,7 +91,7 @@ def _run(chosen: argparse.Namespace, paths: Paths, lock: DaemonLock, ready: Call
 
 @contextlib.contextmanager
 def _teller(ready_fd: int | None) -> Iterator[Callable[[bytes], None]]:
-    """Says one thing to whoever waits for us, and lets go of it. Without a pipe it is the terminal."""
+    """Report once to the process that waits for the start, and close the pipe. Without a pipe: the terminal."""
     said = False
 
     def tell(text: bytes) -> None:
@@ -105,7 +103,7 @@ def _teller(ready_fd: int | None) -> Iterator[Callable[[bytes], None]]:
             if text != READY:
                 sys.stderr.write(text.decode())
             return
-        with contextlib.suppress(OSError):  # whoever waited has gone
+        with contextlib.suppress(OSError):  # the waiting process has gone
             os.write(ready_fd, text)
         os.close(ready_fd)
 

@@ -1,4 +1,4 @@
-"""The daemon: the engine behind a unix socket, one per home. Start order is written out here; stop is its mirror.
+"""The daemon: the engine behind a unix socket, one per home. Start order is written out here; stop reverses it.
 
 Runs on the main thread, which waits for signals and for whoever wants it to stop. program.py begins it.
 """
@@ -20,7 +20,7 @@ from actors.vocabulary.ids import ConnectionId
 from supervisor.config import LoadedConfig
 from supervisor.daemon import systemd as notify
 from supervisor.daemon.listening import give_up
-from supervisor.daemon.signal_wakeup import Bell, Wish
+from supervisor.daemon.signal_wakeup import SignalFlag, SignalWakeup
 from supervisor.daemon.single import DaemonLock, remove_pid, write_pid
 from supervisor.daemon.systemd import Notifier
 from supervisor.dialects import dialects, load_the_rest
@@ -49,15 +49,15 @@ class Daemon:
     def __init__(
         self, loaded: LoadedConfig, paths: Paths, reread: Callable[[], LoadedConfig], lock: DaemonLock
     ) -> None:
-        """`lock` is held already, and is let go of as the last thing."""
+        """`lock` is held already, and is released last."""
         self._lock = lock
         self._paths = paths
         self._loaded = loaded
         self._reread = reread
         self._undo: list[tuple[str, Callable[[], object]]] = []
-        self.bell = Bell()
-        self._wanted_down = Wish()
-        self._hurry = Wish()
+        self.wakeup = SignalWakeup()
+        self._wanted_down = SignalFlag()
+        self._hurry = SignalFlag()
         self.drain_s: float = loaded.config.greenroom.drain_seconds
         self.socket = paths.socket
         self.identity = Identity(VERSION, secrets.token_hex(8))
@@ -123,11 +123,11 @@ class Daemon:
         self._listener.close()
 
     async def _say_goodbye(self) -> None:
-        """On the loop, so that whoever was let in last is there already; after it nobody comes in any more."""
+        """Dismiss all clients. On the loop, after the listener, so that the client accepted last is among them."""
         self._switchboard.dismiss_all("the daemon is stopping")
 
     def well(self) -> bool:
-        """Whether the loop still turns: nothing of ours works without it."""
+        """Whether the loop still runs; nothing works without it."""
         try:
             self._engine.loop.call(_nothing(), WELL_S)
         except Exception:
@@ -139,7 +139,7 @@ class Daemon:
         self._engine.prepare()
 
     def reload(self) -> None:
-        """What a broken config says stays a complaint in the log: the old one goes on."""
+        """Read the config again. A broken config is logged, and the old config stays in force."""
         try:
             self._engine.reload(self._reread())
         except GreenroomError as error:
@@ -148,24 +148,24 @@ class Daemon:
     # --- stopping -------------------------------------------------------------------------------------------------
 
     def ask_down(self, drain_s: float | None = None) -> None:
-        """From any thread or signal. The first says how long turns may go on, the second that they may not."""
+        """Ask for the stop, from any thread or signal. The first call lets turns drain; the second ends them now."""
         if self._wanted_down.is_set():
             self._hurry.set()
         self.drain_s = self._engine.config.greenroom.drain_seconds if drain_s is None else drain_s
         self._wanted_down.set()
-        self.bell.ring()
+        self.wakeup.wake()
 
     def wait(self, notifier: Notifier) -> None:
-        """On the main thread, until somebody wants us down. Who watches us hears that we are well, while we are."""
+        """Wait on the main thread until a stop is asked for, and meanwhile tell systemd that the loop runs."""
         while not self._wanted_down.is_set():
-            self.bell.wait(notifier.interval_s)
+            self.wakeup.wait(notifier.interval_s)
             if notifier.interval_s is not None and self.well():
                 notifier.tell(notify.WELL)
 
     def stop(self) -> None:
-        """No new work, turns get the drain time, then are interrupted; then everything in the mirror of its start."""
+        """Refuse new work, let turns drain, interrupt the rest, then stop everything in reverse order."""
         log.info("daemon.stopping", drain_s=self.drain_s)
-        self._engine.wind_down(self.drain_s, self.bell, self._hurry)
+        self._engine.wind_down(self.drain_s, self.wakeup, self._hurry)
         self._unwind()
         log.info("daemon.stopped")
 
@@ -182,7 +182,7 @@ async def _nothing() -> None: ...
 
 
 def raise_descriptor_limit() -> None:
-    """As far as we may; a limit that stays low is served all the same."""
+    """Raise the limit of open files as far as permitted; the daemon serves under a low limit too."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(DESCRIPTORS, hard)
     if soft < wanted:
@@ -202,7 +202,7 @@ def serve(
     *,
     foreground: bool,
 ) -> None:
-    """The whole life of a daemon. `ready` is called once, when everybody can be served."""
+    """Run a daemon from start to stop. `ready` is called once, when clients can be served."""
     settings = loaded.config.greenroom
     sinks = logs.configure(
         Path(paths.log_file),
@@ -224,11 +224,11 @@ def serve(
         daemon.wait(notifier)
         notifier.tell(notify.STOPPING)
         daemon.stop()
-    except BaseException:  # who waited for the start is told of it, too; later nobody else would be
+    except BaseException:  # reported to the process that waits for the start, too; later nothing waits
         log.exception("daemon.failed")
         raise
     finally:
-        daemon.bell.close()
+        daemon.wakeup.close()
         sinks.close()
 
 
@@ -239,12 +239,12 @@ def _listen_to_signals(daemon: Daemon) -> None:
 
     for wanted in (signal.SIGTERM, signal.SIGINT):
         signal.signal(wanted, down)
-    daemon.bell.hear_signals()
+    daemon.wakeup.hear_signals()
     signal.signal(signal.SIGHUP, lambda *_: daemon.reload())
 
 
 def _show_stacks_when_asked(path: str | None) -> None:
-    """Every stack, appended to a file, or to the terminal where there is one. Open as long as we live."""
+    """Write all stacks to a file on SIGUSR1, or to the terminal if there is one. Open as long as the process runs."""
     if path is None:
         faulthandler.register(signal.SIGUSR1)
         return

@@ -1,7 +1,7 @@
-"""What the main thread waits for: other threads ring it, and so does every signal, whichever thread got it.
+"""The main thread's wait: other threads end it, and so does every signal, whichever thread received it.
 
-A signal that the kernel gives to another thread wakes no lock that the main thread waits in, and Python runs
-handlers on the main thread only. A descriptor wakes it.
+A signal that the kernel delivers to another thread wakes no lock that the main thread waits in, and Python runs
+handlers on the main thread only. Therefore the main thread waits at a descriptor.
 """
 
 import contextlib
@@ -10,11 +10,11 @@ import select
 import signal
 
 
-class Wish:
-    """What a signal may ask for while the main thread does something else: a threading.Event without its lock.
+class SignalFlag:
+    """A flag that signal handlers may set: a threading.Event without its lock.
 
-    A handler runs on the main thread, in the middle of whatever that does. If that is another handler, or a wait for
-    this very event, the lock of an Event is held by somebody who goes on only when the handler is done.
+    A handler interrupts the main thread anywhere. If it interrupts another handler, or a wait for this very flag, the
+    lock of an Event would be held by code that continues only when the handler has returned.
     """
 
     def __init__(self) -> None:
@@ -30,7 +30,7 @@ class Wish:
         return self._set
 
 
-class Bell:
+class SignalWakeup:
     def __init__(self) -> None:
         self._reader, self._writer = os.pipe()
         os.set_blocking(self._writer, False)
@@ -38,16 +38,16 @@ class Bell:
         self._before: int | None = None
 
     def hear_signals(self) -> None:
-        """From the main thread."""
+        """End the wait at each signal, too. From the main thread."""
         self._before = signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
 
-    def ring(self) -> None:
-        """From any thread."""
-        with contextlib.suppress(BlockingIOError):  # full: it rings already
+    def wake(self) -> None:
+        """End the wait, from any thread."""
+        with contextlib.suppress(BlockingIOError):  # full: the wait ends already
             os.write(self._writer, b"\0")
 
     def wait(self, timeout_s: float | None = None) -> None:
-        """Until it was rung since the last time, or the time runs out."""
+        """Wait until the next `wake` or signal since the last wait, or until the time runs out."""
         select.select([self._reader], [], [], timeout_s)
         with contextlib.suppress(BlockingIOError):
             os.read(self._reader, 4096)

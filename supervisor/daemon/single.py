@@ -20,16 +20,16 @@ from transports.address import reached
 LOOK_S = 0.02  # between looks at a lock that is taken
 EMBEDDED = ", embedded"
 CONNECT_S = 1.0  # a daemon that lives has a place in its backlog
-STRANGE_S = 0.5  # a daemon says who it is in the same moment as it takes the lock; what it was killed over goes soon
+STRANGE_S = 0.5  # a daemon writes its pid as soon as it has the lock; children of a killed one end soon
 
 
 class AlreadyRunning(GreenroomError):
-    """Another daemon of this home holds the lock: whoever wanted one has one."""
+    """Another daemon of this home holds the lock."""
 
     code = "already_running"
 
     def __init__(self, told: str, life: str = "") -> None:
-        """`life` is what `life_of` says of the holder; "" where it has not said so much."""
+        """`life`: the holder's `life_of`, "" if the lock file does not have it yet."""
         self.told = told
         self.life = life
         self.embedded = told.endswith(EMBEDDED)
@@ -40,24 +40,24 @@ class AlreadyRunning(GreenroomError):
 
 
 class HeldByAnEmbedded(GreenroomError):
-    """A program has the home to itself as long as it lives: waiting would not help."""
+    """A program serves the home by itself as long as it lives, so waiting would not help."""
 
     code = "held_by_an_embedded"
 
 
 class HeldByAStranger(GreenroomError):
-    """The lock is held, and by nobody who is a daemon of ours: waiting would not help."""
+    """The lock is held by a process that is no daemon of ours, so waiting would not help."""
 
     code = "held_by_a_stranger"
 
 
 class DaemonLock:
-    """Held as long as the process lives: the kernel gives it back however it ends."""
+    """A lock that is held as long as the process lives: the kernel frees it however the process ends."""
 
     def __init__(self, path: str) -> None:
         self._path = path
         self._more = ""
-        self._lost: list[int] = []  # of files that were deleted; kept, as somebody may be writing there just now
+        self._lost: list[int] = []  # handles of deleted files; kept open, as another thread may be writing there
         self._handle = _locked(path)
         try:
             self.tell()
@@ -66,15 +66,15 @@ class DaemonLock:
             raise OSError(error.errno, error.strerror, path) from error
 
     def tell(self, address: str = "") -> None:
-        """Who holds it and where it listens, for those who find it taken. One write: nobody reads half of it."""
+        """Write the holder and its address into the lock file. One write: nobody reads half of it."""
         self._write(f"{SOCKET}{address}" if address else "")
 
     def tell_embedded(self) -> None:
-        """It serves one client, and never at a socket."""
+        """Note that this process serves one client and never a socket."""
         self._write(EMBEDDED)
 
     def look(self) -> str | None:
-        """Take it again if its file was deleted. A text if somebody else has done so. From one thread alone."""
+        """Take the lock again if its file was deleted; a complaint if that fails. From one thread only."""
         if _same_file(self._handle, self._path):
             return None
         try:
@@ -99,7 +99,7 @@ class DaemonLock:
 
 
 def life_of(pid: int) -> str:
-    """What tells a process from any other that ever has its pid; "" where there is none or nobody can say."""
+    """An identity that no other process with this pid ever has; "" if there is no such process or no way to know."""
     try:
         with open("/proc/sys/kernel/random/boot_id", "rb") as boot:
             return f"{boot.read().strip().decode()}:{_stat(pid)[19]}"
@@ -126,19 +126,19 @@ def _same_file(handle: int, path: str) -> bool:
         there, ours = os.stat(path), os.fstat(handle)
     except FileNotFoundError:
         return False
-    except OSError:  # a disk that can't be asked has not lost it
+    except OSError:  # a disk that does not answer has not lost the file
         return True
     return (there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino)
 
 
 def held(path: str) -> AlreadyRunning | None:
-    """By whom, for those who want no lock themselves."""
+    """The holder of the lock, for programs that don't take it themselves; None if it is free."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
         return None
     try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)  # shared, so that two who look don't see each other
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)  # shared, so that two callers don't see each other
     except BlockingIOError:
         return _holder(handle)
     finally:
@@ -147,9 +147,9 @@ def held(path: str) -> AlreadyRunning | None:
 
 
 def take_lock(path: str, patience_s: float) -> DaemonLock:
-    """Waits for a holder that comes up or goes. AlreadyRunning when it is up.
+    """Take the lock, waiting for a holder that starts or stops. AlreadyRunning when the holder serves.
 
-    What the file says is believed only of a daemon that answers: a text outlives whoever was killed.
+    The file's text is believed only if that daemon answers: the text stays when its writer is killed.
     """
     deadline = time.monotonic() + patience_s
     strange_since = None
@@ -181,25 +181,25 @@ def _holder(handle: int) -> AlreadyRunning:
 
 
 def lives(pid: int | None) -> bool:
-    """Whether there is such a process. A text outlives whoever was killed, and so does an entry nobody has read."""
+    """Whether the process is alive. A zombie is not: it still has a pid, but has ended."""
     if pid is None:
         return False
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    except OSError:  # somebody else's, which is no daemon of ours, but lives
+    except OSError:  # another user's process: no daemon of ours, but alive
         return True
     return state_of(pid) != "Z"
 
 
 def state_of(pid: int) -> str:
-    """A letter of the kernel's; "" where it says nothing."""
+    """The process's state as the kernel's letter; "" if there is none."""
     return next(iter(_stat(pid)), "")
 
 
 def _stat(pid: int) -> list[str]:
-    """What the kernel says of a process, from its state on; nothing where it says nothing."""
+    """Fields of /proc/PID/stat from the state on; empty if there is none."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as stat:
             return stat.read().rpartition(b")")[2].decode().split()
@@ -208,11 +208,11 @@ def _stat(pid: int) -> list[str]:
 
 
 def answers(address: str) -> bool:
-    """Whether somebody who lives listens there.
+    """Whether a live process listens there.
 
     A child that a killed daemon was just starting keeps what it has inherited, the lock as well, until its exec.
     """
-    from transports.peer import peer_of  # here, because most starts find nobody and need not load it
+    from transports.peer import peer_of  # here, because most starts find no daemon and need not load it
 
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.settimeout(CONNECT_S)
@@ -221,15 +221,15 @@ def answers(address: str) -> bool:
             listener = peer_of(probe).pid
         except OSError:
             return False
-        return listener is None or lives(listener)  # None: of another namespace, where we can't look
+        return listener is None or lives(listener)  # None: a process of another namespace, which we can't see
 
 
 def write_pid(path: str) -> None:
-    """Whole or not at all, for whoever reads it meanwhile."""
+    """Write the pid file whole or not at all, as others may read it meanwhile."""
     fresh = f"{path}.new"
     handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     try:
-        os.fchmod(handle, 0o600)  # one of an earlier life may have had another mode
+        os.fchmod(handle, 0o600)  # the file of an earlier process may have had another mode
         os.write(handle, f"{os.getpid()}\n".encode())
     finally:
         os.close(handle)

@@ -1,6 +1,6 @@
-"""What the daemon tells systemd: that it is ready, that it is well, that it stops. Says nothing where nobody listens.
+"""Messages to systemd: ready, alive, stopping. Without systemd nothing is sent.
 
-Any thread. A datagram that can't be sent is lost, and systemd will draw its own conclusions.
+Any thread. A datagram that can't be sent is lost, and systemd acts as if the daemon had been silent.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ class Notifier:
         self.interval_s = _interval_s(environ)
 
     def tell(self, *lines: str) -> None:
-        """`STATUS=…` and the like, one datagram for all."""
+        """Send lines like `STATUS=…` in one datagram."""
         if not self._address.startswith(("/", "@")):
             return
         address = f"\0{self._address[1:]}" if self._address.startswith("@") else self._address
@@ -30,7 +30,7 @@ class Notifier:
 
 
 def _interval_s(environ: Mapping[str, str]) -> float | None:
-    """How often the watchdog wants to hear of us; None if it does not, or means another process."""
+    """Seconds between messages to the watchdog; None if it is off or watches another process."""
     if environ.get("WATCHDOG_PID", str(os.getpid())) != str(os.getpid()):
         return None
     limit = environ.get("WATCHDOG_USEC", "")

@@ -1,8 +1,8 @@
-"""How the C library keeps memory that was freed: as little as it can, for the daemon lives for months.
+"""Settings of the C library's allocator: keep little freed memory, as the daemon runs for months.
 
-Its own way is to keep large blocks for the next user, a heap for each thread, and the gaps between what is still in
-use: after one large patch or answer in each of a few workers that is hundreds of MiB which nobody uses, and after
-hours of work some tens more. Nothing here does anything where the C library is another one.
+By default glibc keeps large freed blocks, a heap for each thread, and the gaps between blocks in use: after one large
+patch or answer in each of a few workers that is hundreds of MiB of unused memory, and after hours of work some tens
+more. With another C library nothing here has any effect.
 """
 
 import ctypes
@@ -14,12 +14,12 @@ from actors.runtime.clock import Clock
 
 MMAP_THRESHOLD, ARENA_MAX = -3, -8  # names of mallopt(3)
 LARGE = 256 * 1024  # bytes; such a block has pages of its own, which go back when it is freed
-ARENAS = 1  # whatever thread has freed a block, any other may have it next: in two heaps each keeps gaps of its own
+ARENAS = 1  # shared, so that any thread can use what another has freed; each further heap keeps gaps of its own
 TRIM_EVERY_S = 60.0  # half a millisecond each time
 
 
 def keep_little() -> None:
-    """For the whole process; before its threads are started."""
+    """Set it for the whole process, before its threads are started."""
     libc = _glibc()
     if libc is not None:
         libc.mallopt(MMAP_THRESHOLD, LARGE)
@@ -27,7 +27,7 @@ def keep_little() -> None:
 
 
 class Trimming:
-    """The pages between what is in use go back to the system every minute. On the loop; a worker does it."""
+    """A timer that returns unused pages to the system every minute. On the loop; a worker does the work."""
 
     def __init__(
         self, clock: Clock, in_worker: Callable[[Callable[[], object]], object], every_s: float = TRIM_EVERY_S

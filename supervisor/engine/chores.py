@@ -8,7 +8,7 @@ from actors.runtime.shared import LoopAddress
 
 
 class Chores:
-    """An Address for chores. The only place where an answer comes from the writer's thread to one who is no actor."""
+    """An Address for chores. Only here does the writer's thread answer something that is no actor."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, journalist: Address[Chore]) -> None:
         self._loop = loop

@@ -1,4 +1,4 @@
-"""Which environment variables a conversation's commands get.
+"""The environment variables of a conversation's commands.
 
 Pure functions of an environment and a policy; this process's own environment is never read.
 """
@@ -15,7 +15,7 @@ from supervisor.config.shared import Inherit, ShellEnvironmentPolicy
 
 CORE = frozenset({"HOME", "LOGNAME", "PATH", "SHELL", "USER", "USERNAME", "TMPDIR", "TEMP", "TMP"})
 DEFAULT_EXCLUDES = ("*KEY*", "*SECRET*", "*TOKEN*", "*PASSWORD*", "*PASSWD*", "*PASSPHRASE*", "*CREDENTIAL*")
-# Whole words between underscores, by which a secret is called: MYSQL_PWD, GITHUB_PAT, NPM_AUTH.
+# Whole words between underscores that mark a secret: MYSQL_PWD, GITHUB_PAT, NPM_AUTH.
 SECRET_WORDS = frozenset(
     {*("PASS", "PWD", "PAT", "AUTH", "CREDS", "PRIVATE", "COOKIE", "COOKIES", "JWT", "BEARER"), "AUTHORIZATION"}
 )
@@ -27,7 +27,7 @@ SECRET_LENGTH = 6  # a key that is shorter is looked for by its name alone: many
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """What a configuration names as keys of its providers: variables, and the values that are meant."""
+    """The keys of the configured providers: the variables' names, and the secret values themselves."""
 
     names: frozenset[str] = frozenset()
     values: frozenset[str] = field(default=frozenset(), repr=False)

@@ -1,6 +1,6 @@
-"""Everything but the doors: journal, loop, actors, agents, started in order and stopped in the mirror of it.
+"""Everything behind the socket: journal, loop, actors, agents, started in order and stopped in reverse.
 
-The daemon puts a socket in front of it; `--embedded` and the demo put themselves there.
+The daemon puts a socket in front of it; `--embedded` and the demo use it directly.
 """
 
 import asyncio
@@ -44,7 +44,7 @@ from supervisor.agent.tools.toolbox import Toolbox
 from supervisor.agent.transcripts import TranscriptCache
 from supervisor.agent.turn_hook import TurnHook
 from supervisor.config import Config, LoadedConfig
-from supervisor.daemon.signal_wakeup import Bell, Wish
+from supervisor.daemon.signal_wakeup import SignalFlag, SignalWakeup
 from supervisor.engine.allocator import Trimming, keep_little
 from supervisor.engine.awaiting import Awaited, done_in_time
 from supervisor.engine.chores import Chores
@@ -52,10 +52,10 @@ from supervisor.engine.health import Health, Look
 from supervisor.engine.loop import LoopThread
 from supervisor.engine.model_choice import Models
 from supervisor.engine.protection import protection
-from supervisor.engine.retention_timer import Housekeeping
+from supervisor.engine.retention_timer import RetentionTimer
 from supervisor.journal import SqliteJournal
 from supervisor.paths import Paths, private_directory
-from supervisor.services.recent_events import Feed
+from supervisor.services.recent_events import RecentEvents
 
 DEFAULTS: dict[str, Literal[Decision.DENIED, Decision.ABORT]] = {"denied": Decision.DENIED, "abort": Decision.ABORT}
 
@@ -63,7 +63,7 @@ AROUND = 2 << 20  # bytes of an event beside what was said: its words once more,
 START_S = 30.0  # a repair of a damaged journal may take that long; everything else is milliseconds
 STOP_S = 10.0  # processes get their grace in it
 INTERRUPT_S = 5.0  # for interrupted turns to be recorded: their grace, and a busy machine
-LOOK_S = 5.0  # between looks at the time while turns are draining; what happens rings the bell
+LOOK_S = 5.0  # between looks at the time while turns are draining; events end the wait
 SETTLE_S = 2.0  # for the ends of lost turns: one commit, and an actor for each of them
 
 log = structlog.get_logger()
@@ -85,17 +85,17 @@ class Engine:
         self.loaded = loaded
         self.paths = paths
         self.loop = LoopThread()
-        self.shared = SharedThread(self.loop.loop)  # for all who never wait: registry, sessions, connections
+        self.shared = SharedThread(self.loop.loop)  # for actors that never block: registry, sessions, connections
         self.clock = LoopClock(self.loop.loop)
         self.environments = Environments(environ, loaded.config.greenroom.limits.environments_bytes)
         self.sandbox = Sandbox(protection(loaded, paths, environ))
-        self.feed = Feed()
+        self.recent_events = RecentEvents()
         self._environ = environ
         self._outbox = outbox
         self._announce = announce
         self._looks = looks
         self._undo: list[tuple[str, Callable[[], bool | None]]] = []
-        self._staff: list[Actor[Any]] = []  # whom everybody depends on
+        self._staff: list[Actor[Any]] = []  # actors that all others depend on
 
     @property
     def config(self) -> Config:
@@ -103,7 +103,7 @@ class Engine:
 
     @property
     def whole_bytes(self) -> int:
-        """What an event may have that is read whole: what a client may say at once, or what we store ourselves."""
+        """The largest event that is read whole, in bytes: a client's largest input, or the largest that we store."""
         limits = self.config.greenroom.limits
         return max(limits.frame_bytes + AROUND, limits.event_bytes)
 
@@ -122,7 +122,7 @@ class Engine:
         self.journal = SqliteJournal(
             Path(self.paths.journal_file),
             whole_bytes=self.whole_bytes,
-            stored=self.feed.publish,
+            stored=self.recent_events.publish,
             forgotten=self._forget,
         )
         self._undo.append(("journal", self.journal.close))
@@ -143,7 +143,7 @@ class Engine:
 
     async def _keep_house(self) -> None:
         wanted = lambda: self.config.greenroom.retention  # noqa: E731  # as it is then: a reload may change it
-        Housekeeping(self.journal.prune, self.chores, self.registry, self.clock, wanted).begin()
+        RetentionTimer(self.journal.prune, self.chores, self.registry, self.clock, wanted).begin()
         looks = (self.journal.look, *self._looks)
         self.health = Health(looks, self.chores, self.clock, self._announce)
         self.health.begin()
@@ -152,13 +152,13 @@ class Engine:
     def _find_everybody(self) -> None:
         """Nobody is to see a turn of the last life that seems to run: first its end is written."""
         ended = Awaited[AllEnded](self.loop.loop)
-        # Asked, not told: ready means that everybody can be found.
+        # Asked, not told: ready means that every conversation can be found.
         self.registry.ask(Known(tuple(self.journal.heads()), ended), START_S)
         if not self.loop.call(done_in_time(ended.answer(), SETTLE_S), START_S):
             log.warning("engine.turns_unsettled")
 
     def stop(self) -> None:
-        """The mirror of start. What would not stop is logged as the bug it is."""
+        """Undo `start` in reverse order. A part that does not stop is logged as a bug."""
         while self._undo:
             name, undo = self._undo.pop()
             try:
@@ -169,22 +169,22 @@ class Engine:
                 if stopped is False:
                     log.error("engine.would_not_stop", part=name)
 
-    def wind_down(self, drain_s: float, bell: Bell, hurry: Wish) -> None:
-        """No new work; turns may go on for a while, or until somebody is in a hurry; then they are interrupted.
+    def wind_down(self, drain_s: float, wakeup: SignalWakeup, hurry: SignalFlag) -> None:
+        """Refuse new work, let turns go on until `drain_s` is over or `hurry` is set, then interrupt them.
 
-        Called on the main thread, which listens to the bell meanwhile: a signal may wish for hurry.
+        Called on the main thread, which waits at `wakeup` meanwhile: a signal may set `hurry`.
         """
         pressing = asyncio.Event()
         over = asyncio.run_coroutine_threadsafe(self._wind_down(drain_s, pressing), self.loop.loop)
-        over.add_done_callback(lambda _: bell.ring())
+        over.add_done_callback(lambda _: wakeup.wake())
         deadline = time.monotonic() + drain_s + INTERRUPT_S + SETTLE_S + STOP_S
         while not over.done():
-            bell.wait(LOOK_S)
+            wakeup.wait(LOOK_S)
             if hurry.is_set():
                 hurry.clear()
                 soon(self.loop.loop, pressing.set)
             if time.monotonic() > deadline:
-                log.error("engine.loop_stuck")  # then the rest is stopped as far as it goes
+                log.error("engine.loop_stuck")  # then the rest is stopped as far as possible
                 return
         over.result()
 
@@ -195,18 +195,18 @@ class Engine:
         pressing.clear()
         if not await done_in_time(self.runner.rest(), INTERRUPT_S, pressing):
             log.error("engine.turns_left", **self.runner.statistics())
-        answered = Awaited[AllAnswered](self.loop.loop)  # what a turn said last is stored first, and then told
+        answered = Awaited[AllAnswered](self.loop.loop)  # a turn's last event is stored before it is told
         self.registry.tell(AwaitAnswers(answered))
         await done_in_time(answered.answer(), SETTLE_S, pressing)
 
     def prepare(self) -> None:
-        """What the first turn would wait for, when everybody can be served already."""
+        """Do the work that the first turn would otherwise wait for, once clients can be served."""
         soon(self.loop.loop, self._models.prepare)
 
     def reload(self, loaded: LoadedConfig) -> None:
-        """From the next turn on; `config.changes` has the keys that need a new start.
+        """Use this config from the next turn on; `config.changes` has the keys that need a restart.
 
-        A file that is gone changes nothing: its sandbox and its policies must not turn into defaults by accident.
+        A deleted file changes nothing: its sandbox and policies must not become defaults by accident.
         """
         before = self.loaded.file.path
         if before is not None and loaded.file.path is None:
@@ -238,7 +238,7 @@ class Engine:
         return ref
 
     def _forget(self, conversation: ConversationId) -> None:
-        """On the journalist's thread: it was deleted, and with it goes what is only in memory."""
+        """Drop what is in memory of a deleted conversation. On the journalist's thread."""
         self.environments.forget(conversation)
         soon(self.loop.loop, self.transcripts.forget, conversation)
 
@@ -334,6 +334,6 @@ class Engine:
         )
 
     def _around(self, order: RunAgent) -> Around:
-        """By the config as it is now, with the conversation's own overrides."""
+        """Surroundings of commands by the current config, with the conversation's own overrides."""
         config = self.loaded.relayered(order.settings.overrides).config
         return self.environments.for_commands(order.conversation, config)

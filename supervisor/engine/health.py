@@ -1,6 +1,6 @@
-"""What a running daemon stands on, looked at every few seconds: the journal's files and the home's lock.
+"""Checks of what a running daemon depends on, every few seconds: the journal's files and the home's lock.
 
-Knows when to look and whom to tell. Lives on the loop; the looks themselves happen on the journalist's thread, which
+Owns the timer and tells the clients. Lives on the loop; the checks run on the journalist's thread, which
 may wait for a disk.
 """
 
@@ -21,7 +21,7 @@ log = structlog.get_logger()
 
 
 class Health:
-    """`trouble` is what is wrong now, and what to do about it. Every change of it is said to everybody."""
+    """`trouble` is what is wrong now, and what to do about it. Every client is told of each change."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The one asyncio loop, on the one long-lived thread that waits and spawns for everybody, and runs the actors."""
+"""The asyncio loop on its thread, which runs the actors, does all waiting and spawns every child."""
 
 import asyncio
 import concurrent.futures
@@ -14,15 +14,15 @@ from actors.vocabulary.errors import DeadlineExceeded
 
 Result = TypeVar("Result")
 
-WORKERS = 64  # begun when needed; each may hang for long on a disk that is away, and the others must not wait for it
-SWITCH_S = 0.0005  # so soon a worker that computes lets the loop go on; Python's own value is ten times it
+WORKERS = 64  # started when needed; each may hang for long on a lost disk, and the others must not wait for it
+SWITCH_S = 0.0005  # a computing worker gives way to the loop after this time; Python's default is ten times as much
 WORKERS_END_S = 2.0  # for what is being read; nothing that writes is still under way
 
 log = structlog.get_logger()
 
 
 class LoopThread:
-    """Linux ends the children of a thread that ends, where they ask for it: so this thread lives as long as we do."""
+    """A thread that lives as long as the process, as Linux may kill the children of a thread that ends."""
 
     def __init__(self) -> None:
         self.loop = asyncio.new_event_loop()
@@ -69,7 +69,7 @@ class LoopThread:
         self.loop.close()
 
     def _finish_workers(self) -> None:
-        """The loop's own way waits for ever."""
+        """Stop the workers, within a bound; the loop's own way waits for ever."""
         finishing = threading.Thread(target=self._workers.shutdown, kwargs={"cancel_futures": True}, daemon=True)
         finishing.start()
         finishing.join(WORKERS_END_S)

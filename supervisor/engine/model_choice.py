@@ -1,4 +1,4 @@
-"""Which model a turn speaks to: from the provider its settings name to an endpoint, or to the built-in demo."""
+"""The choice of a turn's model: from the provider in its settings to an endpoint, or to the built-in demo."""
 
 from collections.abc import Callable, Mapping
 
@@ -48,16 +48,16 @@ class Models:
             raise Rejected(error.message) from error
 
     def prepare(self) -> None:
-        """On the loop, before anybody has asked: what the first turn would wait for. The demo model needs nothing."""
+        """Load on the loop, ahead of the first turn, what that would wait for. The demo model needs nothing."""
         try:
             foreseen = choose_provider(self._loaded().config, self._environ).provider
         except ConfigError:
-            return  # whoever asks for a turn is told
+            return  # reported when a turn asks for it
         if foreseen.id != DEMO:
             self._client.prepare()
 
     def notice(self, order: RunAgent) -> str | None:
-        """What a person should hear of the choice, once; nothing where somebody has made it."""
+        """A message to the person about the choice, once; None if the person made the choice."""
         if self._noticed:
             return None
         loaded = self._loaded()

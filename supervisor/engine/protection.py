@@ -1,4 +1,4 @@
-"""What commands and patches may not change wherever their roots lie: whatever Greenroom believes."""
+"""Files that commands and patches may not change wherever their roots are: all that Greenroom itself relies on."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,9 +9,9 @@ from supervisor.paths import Paths, codex_config_file, config_files, usual_place
 
 
 def protection(loaded: LoadedConfig, paths: Paths, environ: Mapping[str, str]) -> Protection:
-    """Every file that configuration is or could be read from, what it has read or run, journal, locks, sockets.
+    """Every file that configuration is or could be read from, files that it names, journal, locks, sockets.
 
-    Also by a program that is started without the variables that this one was started with, as editors do it.
+    That includes what a program reads that is started without this one's variables, as editors start theirs.
     """
     usual_state, usual_files = usual_places(environ)
     config = loaded.config

@@ -1,7 +1,7 @@
-"""When the journal forgets: small steps on the writer's thread, again and again, as the config says.
+"""The timer of retention: old events go in small steps on the writer's thread, as the config says.
 
-Knows when, and lives on the loop. Which conversations may go is the registry's business, which of their events the
-journal's. Between two steps the writer commits what has come in meanwhile.
+Lives on the loop and owns only the schedule: the registry chooses the conversations that may go, the journal their
+events. Between two steps the writer commits what has come in meanwhile.
 """
 
 import time
@@ -26,8 +26,8 @@ DAY_S = 86_400.0
 log = structlog.get_logger()
 
 
-class Housekeeping:
-    """An Address for its own alarm and for the answers of the journalist; one of them is under way at any time."""
+class RetentionTimer:
+    """An Address for its own alarm and for the journalist's answers; exactly one of the two is due at any time."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class Housekeeping:
 
 
 def retention(wanted: RetentionTable) -> Retention:
-    """Where nothing is to be forgotten, the disk is still rid of what was deleted."""
+    """The journal's policy; even an empty one makes it free the space of what was deleted."""
     return Retention(
         max_age_s=wanted.max_age_days * DAY_S if wanted.max_age_days else None, max_events=wanted.max_events or None
     )

@@ -1,1 +1,1 @@
-"""What is logged where, and what no log may show."""
+"""Logging: the files, the form of a record, and the redaction of secrets."""

@@ -1,4 +1,4 @@
-"""A log file that can't grow without bound and can't hurt whoever logs.
+"""A log file that can't grow without bound and whose failures never reach the caller.
 
 One process writes it. Any thread may; logging's own lock makes them take turns. A write is one system call and
 waits for nothing but the disk.
@@ -54,7 +54,7 @@ class LogFile(logging.Handler):
         super().close()
 
     def _there(self) -> int:
-        """The file that has our name now: somebody may have deleted or moved the one we had."""
+        """A handle to the file that has our name now: the old file may have been deleted or moved."""
         if self._handle is None:
             return self._open()
         ours = os.fstat(self._handle)
@@ -65,7 +65,7 @@ class LogFile(logging.Handler):
             lost = True
         if lost:
             before = self._handle
-            with contextlib.suppress(OSError):  # its directory went as well: then the one we have is better than none
+            with contextlib.suppress(OSError):  # its directory is gone as well: then the old file is better than none
                 self._open()
                 os.close(before)
         return self._handle
@@ -104,12 +104,12 @@ class LogFile(logging.Handler):
         if written == len(line):
             self._torn = False
             return
-        # A disk that is nearly full takes a part. Half a record is none: it goes again, or the next begins a line.
+        # A disk that is nearly full takes a part. Half a record is cut off; else the next one begins a new line.
         self.failures += 1
         self._torn = not self._taken_back(handle, written)
 
     def _taken_back(self, handle: int, size: int) -> bool:
-        """Only what is still the end of the file, and only of a file: nobody else writes there."""
+        """Cut the last `size` bytes off again, if they still are the end of the file; false if that is impossible."""
         try:
             if os.fstat(handle).st_size != self._size:
                 return False
@@ -124,7 +124,7 @@ class LogFile(logging.Handler):
 
 
 def _whole_lines(handle: int, size: int) -> int:
-    """Where the last of them ends. A life that was cut off may have left a part of one behind."""
+    """The size up to the last whole line. A process that was killed may have left half a line."""
     start = max(0, size - _LINE_BYTES - 1)
     tail = os.pread(handle, size - start, start)
     end = tail.rfind(b"\n") + 1

@@ -1,6 +1,6 @@
-"""What of a log record may be seen: the last step before it is written.
+"""The redaction of log records, as the last step before they are written.
 
-Secrets never. What people and models say, and what is in files, at debug only. Pure; safe from any thread.
+Secrets are never shown; words of people and models, and contents of files, at debug only. Pure; any thread.
 """
 
 from collections.abc import Mapping

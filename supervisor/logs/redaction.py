@@ -1,4 +1,4 @@
-"""What must never be shown: which names hold secrets, and how a secret is cut out of a text.
+"""Secrets: the names that hold them, and cutting them out of a text.
 
 Pure functions; the logs, the config's complaints and `greenroom reload` ask them. Safe from any thread.
 """
@@ -42,7 +42,7 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 
 
 def names_a_secret(name: str) -> bool:
-    """Whether what is kept under this name must not be shown: `api_key`, `X-Auth-Token`, `clientSecret`…"""
+    """Whether this name holds a secret: `api_key`, `X-Auth-Token`, `clientSecret`…"""
     plain = _CAMEL.sub("_", name).replace("-", "_").lower()
     return plain not in _HARMLESS_NAMES and _NAME.search(plain) is not None
 

@@ -1,7 +1,7 @@
-"""Logging: what is written where, with which context, and what never is.
+"""Logging: sinks, levels and context.
 
-`configure` once, at an entry point; everybody else says `structlog.get_logger(__name__)`. Never stdout, which is a
-wire. What is logged is redacted on the way out, so no caller can forget to. Any thread may log.
+Call `configure` once, at an entry point; all other code calls `structlog.get_logger(__name__)`. Never stdout, which
+is a wire. Records are redacted on the way out, so no caller can forget to. Any thread may log.
 """
 
 import logging
@@ -30,8 +30,8 @@ _EARLY: tuple[Processor, ...] = (
 )
 
 
-class Terminal(logging.StreamHandler[TextIO]):
-    """For a person. A terminal that went away is counted, like a full disk."""
+class TerminalHandler(logging.StreamHandler[TextIO]):
+    """Readable text for a person. A terminal that went away is counted, like a full disk."""
 
     failures = 0
 
@@ -49,7 +49,7 @@ class Terminal(logging.StreamHandler[TextIO]):
 class Logs:
     """The sinks in use. Closing them leaves logging silent, as before `configure`."""
 
-    sinks: tuple[LogFile | Terminal, ...]
+    sinks: tuple[LogFile | TerminalHandler, ...]
 
     @property
     def failures(self) -> int:
@@ -75,12 +75,12 @@ def configure(
     """JSON lines to the file, readable text to the terminal; either may be left out."""
     if terminal is not None and terminal in (sys.stdout, sys.__stdout__):
         raise ValueError("logs never go to stdout")
-    sinks: list[LogFile | Terminal] = []
+    sinks: list[LogFile | TerminalHandler] = []
     if file is not None:
         sinks.append(LogFile(file, max_bytes, backups))
         sinks[-1].setFormatter(_formatter(structlog.processors.JSONRenderer()))
     if terminal is not None:
-        sinks.append(Terminal(terminal))
+        sinks.append(TerminalHandler(terminal))
         colours = terminal.isatty() and not os.environ.get("NO_COLOR")
         sinks[-1].setFormatter(_formatter(_for_people(colours=colours)))
     _route(sinks, logging.getLevelNamesMapping()[level.upper()])
@@ -112,9 +112,9 @@ def _for_people(*, colours: bool) -> Processor:
     )
 
 
-def _route(handlers: list[LogFile | Terminal] | list[logging.NullHandler], level: int) -> None:
+def _route(handlers: list[LogFile | TerminalHandler] | list[logging.NullHandler], level: int) -> None:
     root = logging.getLogger()
-    for old in [each for each in root.handlers if isinstance(each, (LogFile, Terminal, logging.NullHandler))]:
+    for old in [each for each in root.handlers if isinstance(each, (LogFile, TerminalHandler, logging.NullHandler))]:
         root.removeHandler(old)
     for handler in handlers:
         root.addHandler(handler)
@@ -125,6 +125,6 @@ def _route(handlers: list[LogFile | Terminal] | list[logging.NullHandler], level
         processors=[structlog.stdlib.filter_by_level, *_EARLY, ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),
         wrapper_class=structlog.stdlib.BoundLogger,
-        # Loggers are made at import time, before anybody could configure; they must notice when somebody does.
+        # Loggers are made at import time, before `configure` is called; they must notice the call.
         cache_logger_on_first_use=False,
     )

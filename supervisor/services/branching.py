@@ -1,6 +1,6 @@
-"""Conversations that begin with a history from elsewhere: a fork of one of ours, or lines that somebody brings.
+"""Conversations that begin with a history from elsewhere: a fork of one of ours, or imported lines.
 
-Blocking: reads the journal. Both are replayed before they are stored, so that what is to wake up later is known to.
+Blocking: reads the journal. Both are replayed before they are stored, which gives the head that a restart needs.
 """
 
 import base64
@@ -29,7 +29,7 @@ PAGE = 1024
 
 
 def check_name(journal: Journal, name: str | None, of: ConversationId | None = None) -> None:
-    """On the journal's writing thread, where no other fork or import can take it meanwhile."""
+    """Raise if the name is refused or taken. On the writer's thread, so that nothing takes it meanwhile."""
     if (refusal := refused_name(name)) is not None:
         raise refusal
     if name is not None and any(head.name == name and head.conversation != of for head in journal.heads()):
@@ -40,15 +40,17 @@ def check_name(journal: Journal, name: str | None, of: ConversationId | None = N
 
 
 @dataclass(frozen=True, slots=True)
-class Fork:
-    """A copy that can be stored: events from 1 on, and the row that follows from them."""
+class ForkedConversation:
+    """A copy that can be stored: events from 1 on, and the head that follows from them."""
 
     head: Head
     records: tuple[Record, ...]
 
 
-def forked(journal: Journal, source: ConversationId, fork: ConversationId, at: int | None, name: str | None) -> Fork:
-    """Make the copy. Nothing that was still waiting there is waiting here."""
+def forked(
+    journal: Journal, source: ConversationId, fork: ConversationId, at: int | None, name: str | None
+) -> ForkedConversation:
+    """Make the copy. Inputs that wait in the source do not wait in the copy."""
     records = _history(journal, source, at)
     first = ev.durable_adapter.validate_json(records[0].body)
     if not isinstance(first, ev.SessionConfigured):
@@ -60,11 +62,11 @@ def forked(journal: Journal, source: ConversationId, fork: ConversationId, at: i
     if state.facts.turn is not None:
         raise WrongState(f"event {last} lies inside a turn; fork before or after it")
     added = _continued(copied, (*_as_new(state, name), *_looked_at_again(state)))
-    return Fork(head_of(restore(fork, None, copied + added)), copied + added)
+    return ForkedConversation(head_of(restore(fork, None, copied + added)), copied + added)
 
 
 def _as_new(state: State, name: str | None) -> Iterable[ev.DurableEvent]:
-    """What the copied history says and is not to be true here."""
+    """Events that revoke what the copied history says and the copy does not have: queue, pause, name."""
     facts = state.facts
     for waiting in facts.pending:
         yield ev.InputWithdrawn(input_id=waiting.id, reason="it waits in the conversation that this one is a copy of")
@@ -77,7 +79,7 @@ def _as_new(state: State, name: str | None) -> Iterable[ev.DurableEvent]:
 
 
 def _looked_at_again(state: State) -> Iterable[ev.DurableEvent]:
-    """A person makes a fork, and means the directories that are there now."""
+    """Pin the roots anew: the person who forks means the directories that exist now."""
     settings = state.facts.settings
     if settings.roots:
         roots = pins_of(settings.sandbox, settings.cwd, None)
@@ -114,7 +116,7 @@ Lines = Iterable[str | bytes]  # that can be gone through more than once, and ne
 
 @dataclass(frozen=True, slots=True)
 class Guest:
-    """Lines that may be taken in as far as their events go; whether they are whole is for the journal to judge."""
+    """Lines whose events may be imported; the journal checks that they are complete."""
 
     lines: Lines
     conversation: ConversationId | None = None
@@ -123,7 +125,7 @@ class Guest:
 
 @dataclass(frozen=True, slots=True)
 class Retold:
-    """A header of ours, the events of the given lines under their new id, and what is added. Made anew each time."""
+    """Our header, the events of the given lines under their new id, and added events. Made anew for each pass."""
 
     header: Header
     lines: Lines
@@ -141,9 +143,9 @@ class Retold:
 
 
 def guest(lines: Lines, new_id: ConversationId | None) -> Guest:
-    """The same events under a head that was made of them: what the lines' own head says is a stranger's word.
+    """The same events under a head that is derived from them, as the head in the lines cannot be trusted.
 
-    Lines of another form are handed on as they are, for the journal has the words to refuse them.
+    Lines of another form are returned unchanged: the journal refuses them with the right message.
     """
     try:
         return _guest(lines, new_id)
@@ -152,7 +154,7 @@ def guest(lines: Lines, new_id: ConversationId | None) -> Guest:
 
 
 def _guest(lines: Lines, new_id: ConversationId | None) -> Guest:
-    """One event at a time. ValidationError: the lines are of another form."""
+    """Read the lines event by event. ValidationError: the lines have another form."""
     numbered = enumerate(lines, 1)
     header = Header.model_validate_json(next(numbered, (1, ""))[1])
     conversation = new_id or ConversationId(header.head.conversation)
@@ -182,7 +184,7 @@ def _guest(lines: Lines, new_id: ConversationId | None) -> Guest:
 
 
 def taken_in(brought: Guest, new_id: ConversationId | None, keep: Keep = tuple) -> Arriving:
-    """What the journal is to store; a refusal if it is no conversation. `keep`: where it waits meanwhile."""
+    """The conversation to store; raises if the lines are none. `keep` holds the records until then."""
     match brought.lines:
         case Retold(header) as retold:
             return Arriving(stored_head(header.head), header.first_seq, keep(retold.records()))
@@ -191,7 +193,7 @@ def taken_in(brought: Guest, new_id: ConversationId | None, keep: Keep = tuple) 
 
 
 def _beginning(header: Header, conversation: ConversationId) -> State:
-    """Before the first event if it is there, else the checkpoint that was made before the others were pruned."""
+    """The state before the first of the lines: empty, or the checkpoint if older events were pruned."""
     if header.first_seq == 1:
         return restore(conversation, None, ())
     try:
@@ -211,7 +213,7 @@ def _follow(state: State, record: Record, event: ev.DurableEvent) -> None:
 
 
 def _record(number: int, event: ExportedEvent, conversation: ConversationId) -> Record:
-    """A long one is large: nothing of it is held twice for longer than it takes to make the other."""
+    """Check an event. It may be large, so it is held twice only while its copy is made."""
     body, type_ = event.body, event.body.get("type")
     if type_ != event.type:
         raise InvalidInput(f"line {number}: type is {event.type}, the body says {type_}", line=number)

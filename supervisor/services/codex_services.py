@@ -1,7 +1,7 @@
-"""What Codex's conversation methods ask of the machine: one command, and a diff against the remote. Loop thread.
+"""Work on the machine for Codex's conversation methods: one command, and a diff against the remote. Loop thread.
 
-A command here has nobody who could be asked: what would need an approval is refused with that reason. Whatever it
-started is gone when it is answered.
+No person can be asked about such a command: if it would need an approval, it is refused with that reason. All its
+processes have ended when the request is answered.
 """
 
 import secrets
@@ -25,7 +25,7 @@ NOBODY = ConversationId("")  # whose conversation these commands belong to
 OUTPUT_BYTES = 1 << 20
 DIFF_BYTES = 8 << 20  # fits a line that a client must be able to read; a longer diff is refused rather than cut
 GIT_S = 30.0  # a cold cache and a large repository; more means that it hangs
-UNTRACKED = 1000  # files; who has more has forgotten to ignore them
+UNTRACKED = 1000  # files; a directory with more has some that should be ignored
 # Nothing is fetched, and nothing is started that the repository names; in the sandbox it could do no harm, either.
 SAFE_GIT = (
     *("git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-c", "safe.bareRepository=explicit"),
@@ -37,7 +37,7 @@ PLAIN_DIFF = ("diff", "--no-textconv", "--no-ext-diff", "--no-color")
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Where and how commands run for one client."""
+    """The directory, environment and sandbox of one client's commands."""
 
     processes: Processes
     sandbox: Sandbox
@@ -56,7 +56,7 @@ class Machine:
         return {"exitCode": finished.exit_code, "stdout": output.stdout.text(), "stderr": output.stderr.text()}
 
     async def diff_to_remote(self) -> dict[str, object]:
-        """Against the newest commit below HEAD that some remote has; files that git doesn't know are in it too."""
+        """The diff against the newest commit below HEAD that a remote has, with the files that git does not track."""
         sha = await self._closest_remote()
         plain = (*await self._without_filters(), *PLAIN_DIFF)
         parts = [await self._git(*plain, sha)]
@@ -74,7 +74,7 @@ class Machine:
         return {"sha": sha, "diff": "".join(parts)}
 
     async def _closest_remote(self) -> str:
-        """What only we have ends at commits that a remote has; if we have nothing alone, that is HEAD."""
+        """The boundary of the commits that no remote has; HEAD if there are none."""
         if not await self._git("for-each-ref", "--count=1", "refs/remotes"):
             raise InvalidInput("no remote is known")
         ours = (await self._git("rev-list", "--boundary", "HEAD", "--not", "--remotes")).split()
@@ -86,12 +86,12 @@ class Machine:
         return shared[0]
 
     async def _without_filters(self) -> tuple[str, ...]:
-        """Options that take the filters away, by which the work tree's files would go to be compared."""
+        """Options that switch off the filters through which git would read the work tree."""
         named = await self._git("config", "-z", "--name-only", "--get-regexp", FILTERS, may_differ=True)
         return tuple(word for name in named.split("\0") if name for word in ("-c", f"{name}="))
 
     async def _git(self, *arguments: str, may_differ: bool = False) -> str:
-        """Confined where it can be: the search path is the client's, and so may be what `git` means on it."""
+        """Run git, confined if possible: the client's search path decides which program `git` is."""
         policy = ReadOnly() if self.sandbox.availability.ok else DangerFullAccess()
         around = replace(self.around, env=outside(self.around.env, (self.cwd,)))
         machine = replace(self, around=around)
@@ -142,4 +142,4 @@ class Machine:
 
 
 async def _not_shown(_: Stream, __: bytes) -> None:
-    """Nobody watches."""
+    """Drop the output: no client watches it."""

@@ -1,6 +1,6 @@
-"""Files whose names a few characters bring to mind, as editors ask for them. Blocking, for a worker thread.
+"""A fuzzy search for file names, as editors ask for it. Blocking, for a worker thread.
 
-Names alone are read, no file and no link is followed. Points are counted as Codex's clients know them.
+Only names are read; no file is opened and no link followed. Scores are counted as Codex's clients know them.
 """
 
 import heapq
@@ -13,7 +13,7 @@ from pathlib import Path
 
 FOUND = 50  # the best; a list to choose from holds fewer
 NAMES = 50_000  # looked at, in all roots together: a large repository has as many
-SEARCH_S = 2.0  # a disk that is slow is left when this is over, with what was found
+SEARCH_S = 2.0  # on a slow disk the search ends then, with what was found
 NAME_CHARACTERS, QUERY_CHARACTERS = 512, 64  # what is longer is not compared
 SKIPPED = frozenset({".git", ".hg", ".svn", ".venv", "__pycache__", "node_modules"})
 MATCH, GAP, GAP_GROWS, RUN = 16, 3, 1, 4
@@ -23,7 +23,7 @@ Way = tuple[int, int, Places]  # to find them: points, what the last run of them
 
 
 def search(query: str, roots: Iterable[Path]) -> list[dict[str, object]]:
-    """Best first, then by path. A query with a capital letter minds the case."""
+    """Matches, best first, then by path. A query with a capital letter is case-sensitive."""
     until = time.monotonic() + SEARCH_S
     names = ((root, path) for root in dict.fromkeys(roots) for path in _files(root, until))
     found = ((way, root, path) for root, path in islice(names, NAMES) if (way := points(query, path)) is not None)
@@ -79,7 +79,7 @@ def _further(
     *,
     first: bool,
 ) -> list[Way | None]:
-    """Of each place the best way that ends there with one more character."""
+    """The best way that ends at each place with one more character."""
     ways: list[Way | None] = []
     gap: tuple[int, Places] | None = None
     for at, character in enumerate(name):

@@ -1,7 +1,7 @@
-"""What was stored lately, in every conversation, for readers with a cursor. Bounded; a slow reader is told it lagged.
+"""The latest stored events of all conversations, for readers with a cursor. Bounded; a slow reader learns it lagged.
 
-Written on the journalist's thread, by the journal itself whenever it has kept something; read on the loop. A lock
-orders the two; nobody waits in it.
+Written on the journalist's thread, by the journal after each commit; read on the loop. A lock orders the two and is
+never held while waiting.
 """
 
 import asyncio
@@ -21,8 +21,8 @@ SHOWN_BYTES = KEPT_BYTES // 8  # of one event: a longer one is shortened here, s
 
 
 @dataclass(frozen=True, slots=True)
-class News:
-    """`cursor` is where to go on; `lagged` says that what came before the first of `records` is not kept here."""
+class RecentPage:
+    """`cursor`: where to read on. `lagged`: events between the reader's cursor and `records` are lost."""
 
     records: tuple[tuple[ConversationId, Record], ...]
     cursor: int
@@ -37,12 +37,12 @@ def shown(record: Record) -> Record:
     return replace(record, body=body, stored_bytes=record.stored_bytes or size)
 
 
-class Feed:
+class RecentEvents:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._kept: deque[tuple[ConversationId, Record]] = deque()
         self._bytes = 0
-        self._end = 0  # how many there have ever been
+        self._end = 0  # the number of all events so far
         self._waiting: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
 
     def publish(self, appends: Sequence[Append]) -> None:
@@ -59,20 +59,20 @@ class Feed:
         for loop, event in waiting:
             soon(loop, event.set)
 
-    def after(self, cursor: int | None, limit: int) -> News:
-        """None: from now on. A cursor of an earlier life is ahead of us or means nothing; that is lagging too."""
+    def after(self, cursor: int | None, limit: int) -> RecentPage:
+        """Events after the cursor (None: from now on). A cursor of an earlier process counts as lagging."""
         with self._lock:
             if cursor is None:
-                return News((), self._end)
+                return RecentPage((), self._end)
             first = self._end - len(self._kept)
             lagged = cursor < first or cursor > self._end
             start = first if lagged else cursor
             place = start - first
             records = tuple(self._kept[at] for at in range(place, min(len(self._kept), place + limit)))
-            return News(records, start + len(records), lagged)
+            return RecentPage(records, start + len(records), lagged)
 
-    async def wait(self, cursor: int, limit: int, wait_s: float) -> News:
-        """At least one record, unless the time runs out."""
+    async def wait(self, cursor: int, limit: int, wait_s: float) -> RecentPage:
+        """Like `after`, but wait for at least one record until the time is over."""
         event = asyncio.Event()
         entry = (asyncio.get_running_loop(), event)
         with self._lock:

@@ -1,7 +1,7 @@
-"""What dialects ask of the supervisor, answered on the loop. An Address: a connection asks, and is told.
+"""Answers to the requests of dialects, on the loop. An Address: a connection asks here, and is told the answer.
 
-A table by kind of request, and a small function for each; what may wait for the disk goes to a worker thread, what
-writes the journal goes to the one thread that may.
+One `match` over the requests, and a small method for each; work that may wait for the disk goes to a worker thread,
+work that writes the journal to the writer's thread.
 """
 
 import asyncio
@@ -94,7 +94,7 @@ class Services:
         task.add_done_callback(self._busy.discard)
 
     def _left(self) -> None:
-        """Some connection has ended: what it was uploading goes."""
+        """Drop the uploads of a connection that has ended."""
         if self._uploads.characters:
             self._forget_the_gone()
 
@@ -194,7 +194,7 @@ class Services:
         return ask.SettingsMade(settings, notice, (*loaded.warnings, *_about(settings.cwd), *left_out))
 
     def _ceiling(self, person: ask.Person, client: Client) -> Ceiling:
-        """What the person has set for this client is what it may go up to."""
+        """The most that this client may ask for: the settings that the person made for it."""
         loaded = self._engine.loaded.relayered(overrides_from_json(person.config), person.profile)
         env = {**self._environ, **client.env}
         own = settings_for(loaded.config, _arguments(person, person), Path(client.cwd), env)
@@ -207,7 +207,7 @@ class Services:
         return await asyncio.to_thread(self._permitted, request, client)
 
     def _permitted(self, request: ask.Permit, client: Client) -> ask.SettingsMade:
-        """What the conversation has already, somebody has given it."""
+        """Settings for an existing conversation; only those that differ from its current ones are checked."""
         settings, current = request.settings, request.current
         has = ("cwd", "sandbox", "approval_policy")
         if any(getattr(settings, name) != getattr(current, name) for name in has):
@@ -298,12 +298,12 @@ class Services:
         return ask.HistoryRead(page)
 
     async def _read_news(self, request: ask.ReadNews) -> ask.NewsRead:
-        feed = self._engine.feed
+        recent = self._engine.recent_events
         if request.after is None or request.wait_s == 0:
-            news = feed.after(request.after, request.limit)
+            page = recent.after(request.after, request.limit)
         else:
-            news = await feed.wait(request.after, request.limit, request.wait_s)
-        return ask.NewsRead(news.records, news.cursor, news.lagged)
+            page = await recent.wait(request.after, request.limit, request.wait_s)
+        return ask.NewsRead(page.records, page.cursor, page.lagged)
 
     async def _find_asked(self, request: ask.FindAsked) -> ask.AskedFound:
         journal = self._engine.journal
@@ -332,7 +332,7 @@ class Services:
             self._forget_the_gone()
 
     def _forget_the_gone(self) -> None:
-        """What was begun on a connection that has ended. Where a thread is at it, that sees to it afterwards."""
+        """Drop the unfinished imports of connections that have ended; a running thread cleans up its own."""
         here = {one.connection for one in self._switchboard.clients()}
         here |= {one for one, lock in self._importing.items() if lock.locked()}
         self._uploads.keep_only(here)
@@ -375,7 +375,7 @@ class Services:
         return ask.Stored(conversation)
 
     async def _write(self, work: Callable[[], object]) -> object:
-        """On the journalist's thread, between two commits."""
+        """Run the work on the journalist's thread, between two commits."""
         done = Awaited[ChoreDone](asyncio.get_running_loop())
         self._engine.chores.tell(Chore(work, done))
         result = (await done.answer()).result
@@ -429,13 +429,13 @@ class Services:
     async def _down(self, request: ask.Down) -> ask.Plain:
         default = self._engine.config.greenroom.drain_seconds
         drain_s = default if request.drain_s is None else request.drain_s
-        self._engine.registry.tell(Quiesce())  # whoever reads the answer finds that no new turn is begun
+        self._engine.registry.tell(Quiesce())  # before the answer, after which no new turn begins
         asyncio.get_running_loop().call_soon(self._stop, drain_s)  # after the answer, which the stop would overtake
         return ask.Plain({"drain_s": drain_s})
 
 
 def _arguments(wanted: ask.MakeSettings | ask.Person, person: ask.Person) -> Arguments:
-    """What the client says goes before what the person has set for it."""
+    """Arguments for the settings: the client's own values go before the person's."""
     said = {name: getattr(wanted, name, None) for name in ARGUMENTS}
     return Arguments(
         **{name: getattr(person, name, None) if value is None else value for name, value in said.items()}
@@ -456,7 +456,7 @@ def _about(cwd: Path) -> Iterator[str]:
 
 
 def without_secrets(tree: Any, path: tuple[str, ...] = ()) -> Any:
-    """For eyes and for disks."""
+    """The tree without secrets, to be shown or stored."""
     if isinstance(tree, dict):
         return {
             key: HIDDEN

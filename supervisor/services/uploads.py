@@ -1,7 +1,7 @@
-"""Lines of imports that come in several requests: on disk until the last of them, and bounded in total.
+"""Lines of imports that come in several requests: on disk until the last request, and bounded in total.
 
-In files without a name, so that nothing is left of them whatever ends the daemon. Each belongs to a connection and
-goes with it. Worker threads; the caller sees to it that one upload is in one thread at a time.
+The files have no name, so nothing of them outlives the daemon. Each belongs to a connection and
+ends with it. Worker threads; the caller sees to it that one upload is in one thread at a time.
 """
 
 import marshal
@@ -27,10 +27,10 @@ Key = tuple[ConnectionId, str]
 
 
 class Upload:
-    """Lines that can be gone through any number of times. The last may be unfinished.
+    """Lines that can be read any number of times. The last may be unfinished.
 
-    `whole`: bytes of an event that are held in memory, several times while it is read. Of a longer one, which no
-    journal of ours would read whole, each long text keeps its beginning, and says so.
+    `whole`: the largest event, in bytes, that is held in memory. A larger event is shortened: each of its long texts
+    keeps its beginning, and says so.
     """
 
     def __init__(self, directory: Path, whole: int) -> None:
@@ -63,7 +63,7 @@ class Upload:
             limit, number = self._whole, number + 1
 
     def _shortened(self, number: int, start: int) -> bytes:
-        """The line that begins there, which is never held."""
+        """The line that begins at `start`, shortened without ever being in memory whole."""
         self._file.seek(start)
         short = outline(self._pieces(), self._whole) if number > 1 else None
         size = self._file.tell() - start
@@ -93,7 +93,7 @@ class Uploads:
         self._under_way: dict[Key, Upload] = {}
 
     def add(self, key: Key, lines: tuple[str, ...], *, partial: bool = False) -> int:
-        """How many lines there are now. What is too much is forgotten from its beginning."""
+        """Add lines; their number so far. An upload that exceeds a limit is dropped as a whole."""
         with self._lock:
             upload = self._under_way.get(key)
             if upload is None:
@@ -116,7 +116,7 @@ class Uploads:
         return upload.lines
 
     def take(self, key: Key) -> Upload:
-        """It is the caller's from here on, who closes it."""
+        """Hand an upload over to the caller, who closes it."""
         with self._lock:
             return self._under_way.pop(key)
 
@@ -127,7 +127,7 @@ class Uploads:
             upload.close()
 
     def keep_only(self, connections: Iterable[ConnectionId]) -> None:
-        """The others are gone, and nobody will finish what they began."""
+        """Drop the uploads of all other connections, which have ended."""
         here = set(connections)
         with self._lock:
             gone = [key for key in self._under_way if key[0] not in here]
@@ -141,7 +141,7 @@ class Uploads:
 
 
 class SpooledRecords:
-    """Events on their way into the journal, on disk: all of them may be more than fits into memory."""
+    """Events of an import on disk until the journal stores them, as they may not fit into memory."""
 
     def __init__(self, directory: Path, records: Iterable[Record]) -> None:
         self._file: IO[bytes] = tempfile.TemporaryFile(dir=directory)  # noqa: SIM115  # see close

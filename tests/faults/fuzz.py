@@ -21,13 +21,13 @@ SMALL = 64  # a limit that is reached quickly
 
 
 def pieces(data: bytes) -> tuple[bytes, list[bytes]]:
-    """The first byte says how the rest is cut: what arrives, whole and in pieces."""
+    """The rest of the data, whole and in pieces; its first byte decides the cuts."""
     step, rest = (data[0] % 7 + 1 if data else 1), data[1:]
     return rest, [rest[at : at + step] for at in range(0, len(rest), step)]
 
 
 def sse(data: bytes) -> None:
-    """The same events however the stream is cut."""
+    """Assert the same events however the stream is cut."""
     whole, cut = pieces(data)
     parser = SseParser()
     assert SseParser().feed(whole) == [event for piece in cut for event in parser.feed(piece)]
@@ -38,14 +38,14 @@ def sse(data: bytes) -> None:
 
 
 def patch(data: bytes) -> None:
-    """Operations, or a refusal in words."""
+    """Assert that a text parses to operations or is refused in words."""
     with contextlib.suppress(PatchError):
         for operation in parse(data.decode(errors="replace")).operations:
             assert operation.path
 
 
 def framing(data: bytes) -> None:
-    """The same lines however they are cut, none over the limit, and each is a message or malformed."""
+    """Assert the same lines however they are cut, none over the limit, each a message or malformed."""
     whole, cut = pieces(data)
     together, apart = LineSplitter(SMALL), LineSplitter(SMALL)
     items: list[Item] = [*together.feed(whole), *together.end()]

@@ -1,4 +1,4 @@
-"""F, at the eyes: of whatever a command is made, a person is shown what bash reads back, and nothing like our own."""
+"""F, as shown: any command is shown as text that bash reads back, and that cannot pass for our own words."""
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings

@@ -18,7 +18,7 @@ TERMINAL = TaskComplete | TurnAborted
 
 
 def on_a_loop(test: Callable[[greenroom.AsyncClient], Coroutine[Any, Any, None]]) -> Callable[[DaemonProcess], None]:
-    """The test is given a connected client."""
+    """Run the test on a loop, with a connected client."""
 
     async def connected() -> None:
         async with greenroom.AsyncClient() as client:
@@ -33,7 +33,7 @@ def on_a_loop(test: Callable[[greenroom.AsyncClient], Coroutine[Any, Any, None]]
 
 @asynccontextmanager
 async def counting(client: greenroom.AsyncClient) -> AsyncIterator[str]:
-    """A conversation whose turn is under way, and interrupted at the end."""
+    """A conversation whose turn runs, and is interrupted at the end."""
     one = (await client.create()).conversation
     await client.send(one, "count 5000")
     async for event in client.attach(one):

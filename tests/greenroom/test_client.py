@@ -164,7 +164,7 @@ def test_answers_reach_their_threads_while_many_requests_are_in_flight(client: g
 
 
 def test_a_large_request_leaves_while_the_daemon_has_much_to_say(client: greenroom.Client) -> None:
-    """It takes nothing more of a client that does not read what waits for it."""
+    """The daemon takes no more requests of a client that does not read its answers."""
     text = "x" * 1_000_000
     one = client.create().conversation
     for _ in range(6):

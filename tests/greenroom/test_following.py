@@ -1,4 +1,4 @@
-"""Readers of events, by hand: what they ask after a lost connection, and that nothing is missing or comes twice."""
+"""Readers of events, driven by hand: after a lost connection nothing is missing and nothing comes twice."""
 
 from base64 import b64decode, b64encode
 from collections.abc import Iterator

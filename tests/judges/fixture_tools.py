@@ -104,7 +104,7 @@ def _asks(method: str, params: Callable[[Json], Json]) -> Handler:
 
 
 class FixtureDialect(McpDialect):
-    """The real one, and what comes back to a fixture's question."""
+    """The real dialect, and the answers to the fixtures' questions."""
 
     def arrived(self, line: bytes) -> Iterable[Action]:
         match jsonrpc.read(line):
@@ -174,7 +174,7 @@ SCHEMAS: Mapping[str, Json] = {"json_schema_2020_12_tool": DEEP_SCHEMA}
 
 
 def plugged_in(config: Callable[[], Config]) -> Dialects:
-    """As the daemon's own table of dialects, but with these tools besides."""
+    """The daemon's own table of dialects, with these tools added."""
     methods.OWN = {**methods.OWN, **{name: method(Anything, handler) for name, handler in HANDLERS.items()}}
     described = {
         name: {

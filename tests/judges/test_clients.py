@@ -1,4 +1,4 @@
-"""Clients that nobody here wrote talk to `greenroom mcp` over stdio."""
+"""Clients of other projects talk to `greenroom mcp` over stdio."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,7 @@ SDKS = {"sdk": package("@modelcontextprotocol/sdk"), "client": package("@modelco
 
 
 def last(said: str) -> Any:
-    """The report; what the SDKs themselves print comes before it."""
+    """The report in the last line; the SDKs may print before it."""
     return json.loads(said.splitlines()[-1])
 
 

@@ -1,4 +1,4 @@
-"""What the original could not: a conversation that clients share, and one that outlives its daemon."""
+"""Abilities that the original lacked: conversations that clients share, and that outlive their daemon."""
 
 import pytest
 
@@ -83,7 +83,7 @@ def test_the_daemon_is_killed_again_and_again_and_the_call_after_it_works(stage:
 
 
 def asked_in_two_lives(stage: Stage, client: McpClient) -> tuple[Json, Json, int]:
-    """The same question before and after the daemon was killed, and where the second life begins."""
+    """The same question before and after a kill of the daemon, and the place where the second one begins."""
     conversation = create(client)
     send(client, conversation, ASK)
     until(client, conversation, "waiting")

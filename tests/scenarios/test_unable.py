@@ -1,4 +1,4 @@
-"""Questions to clients that can't answer: who is left to, who is there without being asked, and when it is a no."""
+"""Questions to clients that can't answer: the clients asked next, those that are never asked, and the final no."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,7 +26,7 @@ def impatient(tmp_path: Path) -> Iterator[Stage]:
 
 
 def resolution(stage: Stage, conversation: str) -> tuple[str, str]:
-    """What became of its question, and why; waits for it."""
+    """Wait for the resolution of the conversation's question: the decision and the reason."""
     with stage.control() as control:
         control.ask("conversation/attach", conversation=conversation, read_only=True)
         event = control.until("approval_resolved")[-1]["event"]

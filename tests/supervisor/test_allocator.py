@@ -1,4 +1,4 @@
-"""Memory that was freed goes back to the system, also from between what is kept."""
+"""Freed memory goes back to the system, also from between blocks in use."""
 
 import platform
 import subprocess

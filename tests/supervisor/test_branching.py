@@ -1,4 +1,4 @@
-"""Forks and imports against a real journal: what is stored is what would wake up."""
+"""Forks and imports against a real journal: the stored head is that of the stored events."""
 
 import json
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from actors.vocabulary.settings import BusyPolicy, Pin, Settings, WorkspaceWrite
 from supervisor.agent.pins import pins_of
 from supervisor.journal import SqliteJournal
 from supervisor.journal.export import arriving, export, import_
-from supervisor.services.branching import Fork, check_name, forked, guest
+from supervisor.services.branching import ForkedConversation, check_name, forked, guest
 
 ONE = ConversationId("11111111-1111-4111-8111-111111111111")
 TWO = ConversationId("22222222-2222-4222-8222-222222222222")
@@ -47,7 +47,7 @@ def keep(journal: SqliteJournal, *said: Said) -> None:
     assert journal.commit([Append(ONE, records, head_of(restore(ONE, None, records)))]) == [None]
 
 
-def types(fork: Fork) -> list[str]:
+def types(fork: ForkedConversation) -> list[str]:
     return [record.type for record in fork.records]
 
 
@@ -56,7 +56,7 @@ def taken_in(journal: SqliteJournal, lines: tuple[str, ...], new_id: Conversatio
 
 
 def agree(journal: SqliteJournal, conversation: ConversationId) -> None:
-    """The head that was stored is what the events come to."""
+    """Assert that the stored head is that of the stored events."""
     head, page = journal.head(conversation), journal.read(conversation, 0, 1000)
     assert head is not None
     assert page is not None

@@ -1,4 +1,4 @@
-"""How far clients and the models behind them may go: refused by name, never less in silence."""
+"""The ceiling for clients and their models: more is refused by name, never silently reduced."""
 
 import asyncio
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from actors.vocabulary.settings import (
     WorkspaceWrite,
 )
 from supervisor.config import load
-from tests.supervisor.test_services import House
+from tests.supervisor.test_services import ServicesHarness
 from tests.transports.house import running_loop
 from transports import requests as ask
 from transports.dialect import Client
@@ -32,8 +32,8 @@ DANGER = ask.Person(sandbox="danger-full-access")
 class Place:
     """A daemon's services, a client below a home, and a config that a test chooses."""
 
-    def __init__(self, house: House, base: Path) -> None:
-        self._house = house
+    def __init__(self, harness: ServicesHarness, base: Path) -> None:
+        self._harness = harness
         self.base = base
         self.home = base / "home"
         self.work = self.home / "work"
@@ -43,7 +43,7 @@ class Place:
     def configure(self, lines: str, *, demo: bool = True) -> None:
         file = self.base / "config.toml"
         file.write_text((DEMO if demo else "") + lines)
-        self._house.engine.loaded = load(str(file), environ={})
+        self._harness.engine.loaded = load(str(file), environ={})
 
     def serve(self, request: ask.Request, **env: str) -> Any:
         client = Client(ConnectionId("c"), cwd=str(self.work), env={"HOME": str(self.home), **env})
@@ -54,12 +54,12 @@ class Place:
                 answers.put_nowait(message)
 
         asked = Asked(request, Caller(client.connection, 1), client, Box())
-        soon(self._house.engine.loop.loop, self._house.services.tell, asked)
+        soon(self._harness.engine.loop.loop, self._harness.services.tell, asked)
 
         async def wait() -> Any:
             return await asyncio.wait_for(answers.get(), 20)
 
-        served = asyncio.run_coroutine_threadsafe(wait(), self._house.engine.loop.loop).result(20)
+        served = asyncio.run_coroutine_threadsafe(wait(), self._harness.engine.loop.loop).result(20)
         assert isinstance(served, Served)
         return served.answer
 
@@ -70,10 +70,10 @@ class Place:
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Place]:
     with running_loop() as loop:
-        house = House(loop, tmp_path)
-        yield Place(house, tmp_path)
+        harness = ServicesHarness(loop, tmp_path)
+        yield Place(harness, tmp_path)
         loop.call(lambda: None)
-        house.engine.journal.close()
+        harness.engine.journal.close()
         asyncio.run_coroutine_threadsafe(loop.loop.shutdown_default_executor(), loop.loop).result(10)
 
 

@@ -1,4 +1,4 @@
-"""What the command line needs of the control API beyond one conversation, over the daemon's real socket."""
+"""Methods of the control API that the command line needs beyond one conversation, over the daemon's real socket."""
 
 from collections.abc import Iterator
 from unittest.mock import patch

@@ -54,7 +54,7 @@ def test_a_start_that_fails_raises_the_daemons_own_words(program: pytest.MonkeyP
     "code", ["import os; os._exit(1)", "import os; os.kill(os.getpid(), 9)", "this is no program"]
 )
 def test_a_daemon_that_dies_at_once_is_a_failed_start_within_a_second(program: pytest.MonkeyPatch, code: str) -> None:
-    """What neighbours on the machine take away is nobody's fault, so the best of three counts."""
+    """The best of three tries counts, as other programs on the machine may take time away."""
     instead(program, code)
     took = []
     for _ in range(3):

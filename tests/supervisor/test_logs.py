@@ -19,7 +19,7 @@ from structlog.contextvars import bound_contextvars as bound
 
 from supervisor.logs import setup as logs
 from supervisor.logs.log_file import LogFile
-from supervisor.logs.setup import Terminal, configure
+from supervisor.logs.setup import TerminalHandler, configure
 
 SECRET = "sk-verysecretindeed"
 log = structlog.get_logger("supervisor.test")  # made before any `configure`, as modules do
@@ -30,7 +30,7 @@ def silent_afterwards() -> Iterator[None]:
     root = logging.getLogger()
     level = root.level
     yield
-    for handler in [each for each in root.handlers if isinstance(each, (LogFile, Terminal))]:
+    for handler in [each for each in root.handlers if isinstance(each, (LogFile, TerminalHandler))]:
         root.removeHandler(handler)
         handler.close()
     logs.silence()

@@ -1,4 +1,4 @@
-"""What systemd is told: by a socket of ours in its place."""
+"""Messages to systemd, received by a socket of ours in its place."""
 
 import os
 import socket

@@ -1,4 +1,4 @@
-"""A home has one daemon, and whoever has the same HOME finds it, whatever else the environment has or lacks."""
+"""A home has one daemon, and every program with the same HOME finds it, whatever other variables it has."""
 
 import json
 import os
@@ -52,7 +52,7 @@ class Person:
         )
 
     def editor(self, **more: str) -> dict[str, Any]:
-        """What the bridge answers to `initialize`, started as MCP clients do it: with HOME, PATH and little more."""
+        """The bridge's answer to `initialize`, started as MCP clients do it: with HOME, PATH and little more."""
         command = [sys.executable, "-P", "-m", "supervisor.cli.mcp"]
         with subprocess.Popen(
             command, env=self.environ(**more), cwd=self.home, stdin=subprocess.PIPE, stdout=subprocess.PIPE

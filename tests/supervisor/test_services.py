@@ -1,4 +1,4 @@
-"""What the supervisor answers to dialects: order, failures, and that nothing but an answer comes of them."""
+"""Answers of the supervisor to dialects: their order, failures, and no effect besides the answer."""
 
 import asyncio
 from collections.abc import Callable, Iterator
@@ -30,7 +30,7 @@ ME = Client(ConnectionId("me"), "me", pid=1)
 
 
 class Journalist:
-    """Does chores at once, on whatever thread tells."""
+    """A journalist that does chores at once, on the caller's thread."""
 
     def tell(self, chore: object) -> None:
         assert isinstance(chore, Chore)
@@ -74,7 +74,7 @@ class SmallEngine:
         self.reloaded.append(loaded)
 
 
-class House:
+class ServicesHarness:
     def __init__(self, loop: LoopThread, home: Path) -> None:
         self.engine = SmallEngine(loop, home)
         self.order: list[str] = []
@@ -89,7 +89,7 @@ class House:
         return self.reread()
 
     def ask(self, request: ask.Request) -> Any:
-        """The one answer."""
+        """Send a request; its one answer."""
         probe, caller = Probe(), Caller(ME.connection, next(self._numbers))
         soon(self.engine.loop.loop, self.services.tell, Asked(request, caller, ME, probe))
         served = probe.expect(Served)
@@ -98,64 +98,66 @@ class House:
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
+def harness(tmp_path: Path) -> Iterator[ServicesHarness]:
     with running_loop() as loop:
-        house = House(loop, tmp_path)
-        yield house
+        harness = ServicesHarness(loop, tmp_path)
+        yield harness
         loop.call(lambda: None)
-        house.engine.journal.close()
+        harness.engine.journal.close()
         asyncio.run_coroutine_threadsafe(loop.loop.shutdown_default_executor(), loop.loop).result(10)
 
 
-def test_the_answer_to_down_goes_before_the_stop(house: House) -> None:
+def test_the_answer_to_down_goes_before_the_stop(harness: ServicesHarness) -> None:
     class Noting(Probe):
         def tell(self, message: object) -> None:
-            house.order.append("answer")
+            harness.order.append("answer")
             super().tell(message)
 
     probe = Noting()
-    soon(house.engine.loop.loop, house.services.tell, Asked(ask.Down(0.0), Caller(ME.connection, 1), ME, probe))
+    soon(harness.engine.loop.loop, harness.services.tell, Asked(ask.Down(0.0), Caller(ME.connection, 1), ME, probe))
     probe.expect(Served)
-    house.engine.loop.call(lambda: None)
-    assert house.order == ["answer", "stop"]
+    harness.engine.loop.call(lambda: None)
+    assert harness.order == ["answer", "stop"]
 
 
-def test_a_fork_is_known_without_what_only_its_owner_needs(house: House) -> None:
-    keep(house.engine.journal, BORN)
+def test_a_fork_is_known_without_what_only_its_owner_needs(harness: ServicesHarness) -> None:
+    keep(harness.engine.journal, BORN)
     fork = ConversationId("33333333-3333-4333-8333-333333333333")
-    assert house.ask(ask.Fork(ONE, fork, None, "branch")) == ask.Stored(fork)
-    (head,) = house.engine.registry.expect(Known).heads
+    assert harness.ask(ask.Fork(ONE, fork, None, "branch")) == ask.Stored(fork)
+    (head,) = harness.engine.registry.expect(Known).heads
     assert (head.conversation, head.name, head.settings, head.checkpoint) == (fork, "branch", b"", b"")
-    again = house.ask(ask.Fork(ONE, ConversationId("44444444-4444-4444-8444-444444444444"), None, "branch"))
+    again = harness.ask(ask.Fork(ONE, ConversationId("44444444-4444-4444-8444-444444444444"), None, "branch"))
     assert getattr(again, "code", "") == "name_taken"
 
 
-def test_a_root_that_does_not_exist_is_warned_of_when_the_conversation_is_made(house: House, tmp_path: Path) -> None:
+def test_a_root_that_does_not_exist_is_warned_of_when_the_conversation_is_made(
+    harness: ServicesHarness, tmp_path: Path
+) -> None:
     config = {"sandbox_mode": "workspace-write", "sandbox_workspace_write.writable_roots": [str(tmp_path / "gone")]}
-    made = house.ask(ask.MakeSettings(model_provider="demo", cwd=str(tmp_path), config=config))
+    made = harness.ask(ask.MakeSettings(model_provider="demo", cwd=str(tmp_path), config=config))
     (warning,) = made.warnings
     assert warning.startswith(f"writable root left out, there is no such directory: {tmp_path / 'gone'}; make it")
     assert {pin.name: pin.path for pin in made.settings.roots}[tmp_path / "gone"] is None
 
 
-def test_a_config_that_is_broken_is_not_taken_over(house: House) -> None:
+def test_a_config_that_is_broken_is_not_taken_over(harness: ServicesHarness) -> None:
     def broken() -> LoadedConfig:
         raise GreenroomError("line 3: no")
 
-    house.reread = broken
-    assert house.ask(ask.Reload()) == GreenroomError("line 3: no")
-    assert house.engine.reloaded == []
+    harness.reread = broken
+    assert harness.ask(ask.Reload()) == GreenroomError("line 3: no")
+    assert harness.engine.reloaded == []
 
 
-def test_a_bug_in_one_service_is_an_answer_and_the_next_is_served(house: House) -> None:
+def test_a_bug_in_one_service_is_an_answer_and_the_next_is_served(harness: ServicesHarness) -> None:
     def bug() -> LoadedConfig:
         raise ZeroDivisionError
 
-    house.reread = bug
-    answer = house.ask(ask.Reload())
+    harness.reread = bug
+    answer = harness.ask(ask.Reload())
     assert answer == GreenroomError("an internal error; see the daemon's log")
     assert "Zero" not in answer.message
-    assert isinstance(house.ask(ask.ReadConfig()), ask.Plain)
+    assert isinstance(harness.ask(ask.ReadConfig()), ask.Plain)
 
 
 def test_secrets_are_masked_wherever_they_stand_and_the_rest_is_as_it_was() -> None:

@@ -1,4 +1,4 @@
-"""Any event of a type, for what holds of all of them; and a type that is new."""
+"""Any event of a type, for rules that hold for all of them; and a type that is new."""
 
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -30,7 +30,7 @@ def event_of(kind: type[E]) -> st.SearchStrategy[E]:
 
 
 class MountApprovalRequest(ev.ApprovalRequest):
-    """A kind that the program does not know."""
+    """An approval of a kind that the program does not know."""
 
     type: Literal["mount_approval_request"] = "mount_approval_request"
     call_id: CallId = CallId("call")

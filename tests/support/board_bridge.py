@@ -31,7 +31,7 @@ class BoardReplay:
         return message if message.get("method") in ("watch", "draft") else None
 
     def said(self, kept: Message, requests: dict[Id, Message]) -> None:
-        """Nothing here holds before it is answered."""
+        """Nothing: a request counts for the next daemon only once it is answered."""
 
     def answered(self, kept: Message, answer: Message) -> None:
         if "result" in answer and kept["method"] == "watch":

@@ -15,7 +15,7 @@ PATIENCE_S = 20.0  # for what takes milliseconds, on a machine that is very busy
 
 
 class Refused(Exception):
-    """What a daemon answers a request with instead of a result."""
+    """The error with which a daemon answers a request."""
 
     def __init__(self, error: Mapping[str, Any]) -> None:
         super().__init__(error["message"])
@@ -28,7 +28,7 @@ class Gone(Exception):
 
 
 class ControlClient:
-    """`events` are the notifications that nobody has looked at yet, oldest first."""
+    """A client whose `events` are the notifications not taken yet, oldest first."""
 
     def __init__(self, path: str, name: str = "test", env: Mapping[str, str] | None = None) -> None:
         self._sock = socket.socket(socket.AF_UNIX)
@@ -64,7 +64,7 @@ class ControlClient:
         return self.answer(self.send(method, **params))
 
     def send(self, method: str, **params: object) -> int:
-        """Without waiting for the answer; see `answer`."""
+        """Send a request without waiting for the answer; see `answer`."""
         number, data = self._wire.request(method, params, self._answered)
         self._write(data)
         return number
@@ -98,7 +98,7 @@ class ControlClient:
                     return seen
 
     def wait_gone(self, limit_s: float = PATIENCE_S) -> None:
-        """Until the daemon has hung up."""
+        """Wait until the daemon has hung up."""
         try:
             self._pump(lambda: False, limit_s)
         except Gone:

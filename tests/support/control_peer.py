@@ -47,7 +47,7 @@ def dial(path: Path) -> socket.socket:
 
 @dataclass
 class Subscription:
-    """What came for one subscription: `slices` whole, `envelopes` in order."""
+    """Messages for one subscription: `slices` whole, `envelopes` in order."""
 
     name: str
     answer: Message
@@ -72,7 +72,7 @@ class Subscription:
 
 
 class ControlPeer:
-    """Everything public may be used from any thread of the test."""
+    """A client whose public methods may be used from any thread of the test."""
 
     def __init__(
         self,
@@ -167,7 +167,7 @@ class ControlPeer:
         return subscription
 
     def wait_seq(self, subscription: Subscription, seq: int) -> None:
-        """Until it has the event with this number."""
+        """Wait for the event with this number."""
         self.wait_for(
             lambda: any(one["seq"] is not None and one["seq"] >= seq for one in subscription.envelopes[-2000:]),
             f"event {seq} never came; there are {len(subscription.envelopes)}",

@@ -1,4 +1,4 @@
-"""Drives the core of one conversation without a thread: a disk, readers, and the mouth of an agent.
+"""Drives the core of one conversation without a thread: a disk, readers, and an agent's output.
 
 The disk answers at once or when the test says so, and may refuse; readers are ready at once or when the test says so.
 """
@@ -62,7 +62,7 @@ def said(text: str) -> tuple[InputItem, ...]:
 
 @dataclass
 class Disk:
-    """What is durable, and what is on its way there."""
+    """Durable records, and appends under way."""
 
     records: list[Record] = field(default_factory=list)
     head: Head | None = None
@@ -92,7 +92,7 @@ class Disk:
 
 @dataclass
 class Reader:
-    """What one subscription was given, in order."""
+    """The slices that one subscription was given, in order."""
 
     slices: list[Slice] = field(default_factory=list)
     ended: list[str] = field(default_factory=list)
@@ -107,7 +107,7 @@ class Reader:
 
     @property
     def text(self) -> str:
-        """All words of all deltas."""
+        """The text of all deltas."""
         return "".join(delta.delta for delta in self.deltas if not isinstance(delta, ev.ExecCommandOutputDelta))
 
     @property
@@ -116,7 +116,7 @@ class Reader:
 
 
 class Core:
-    """One conversation: `say` is the only way in, everything that came of it is kept."""
+    """One conversation: `say` is the only input, and all effects are kept."""
 
     def __init__(
         self, *, limits: Limits | None = None, commits: bool = True, ready: bool = True, begin: bool = True
@@ -139,7 +139,7 @@ class Core:
     # --- one step -------------------------------------------------------------------------------------------------
 
     def say(self, message: Input | Command, caller: Caller | None = None) -> list[Effect]:
-        """Everything that came of it, with what the disk and the readers answered at once."""
+        """All effects of an input, with those of the disk's and the readers' immediate answers."""
         before = len(self.effects)
         self._take(ToConversation(CONVERSATION, message, caller) if isinstance(message, Command) else message)
         if self.commits:
@@ -175,7 +175,7 @@ class Core:
                 pass
 
     def store(self, count: int | None = None) -> list[Effect]:
-        """The disk answers for the oldest appends, or for all."""
+        """Let the disk answer for the oldest appends, or for all."""
         before = len(self.effects)
         while self.disk.under_way and count != 0:
             self._take(self.disk.answer_oldest())
@@ -183,12 +183,12 @@ class Core:
         return self.effects[before:]
 
     def page(self) -> None:
-        """The journal answers the oldest page that was asked for."""
+        """Let the journal answer the oldest request for a page."""
         wanted = self.pages.popleft()
         self.say(PageRead(wanted.subscription, self.disk.page(wanted)))
 
     def crash(self, reason: AbortReason = AbortReason.LOST, *, gave_up: str | None = None) -> list[Effect]:
-        """The actor is gone; its successor knows what the disk knows, and with `failed` who was attached."""
+        """Replace the actor; the successor knows what is stored, and with `failed` the attached readers."""
         survivors = survivors_of(self.state) if reason is AbortReason.FAILED else None
         while self.disk.under_way:
             self.disk.answer_oldest()
@@ -250,7 +250,7 @@ class Core:
 
     @property
     def types(self) -> list[str]:
-        """The history in a word per event, without the first."""
+        """The history as a word per event, without the first."""
         return [record.type for record in self.disk.records if record.type != "session_configured"]
 
     def said_of(self, kind: type[EventT]) -> list[EventT]:
@@ -265,7 +265,7 @@ class Core:
         return answers[0]
 
     def settled(self, who: Caller) -> int:
-        """How often the registry was told that a request is over; more than once is a bug."""
+        """The number of times the registry was told that a request is over; more than once is a bug."""
         replies = [one for one in self.effects if isinstance(one, ReplyTo) and one.caller == who and one.settles]
         return len(replies) + self.effects.count(Settle(who))
 

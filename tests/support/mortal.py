@@ -36,7 +36,7 @@ class CrashPoint(StrEnum):
 
 
 def arm(point: CrashPoint, visit: int = 1) -> None:
-    """The visit with this number ends the process, counted from now on."""
+    """End the process at the visit with this number, counted from now on."""
     reached = _kill_at(visit)
     match point:
         case CrashPoint.BEFORE_COMMIT:
@@ -85,7 +85,7 @@ def _watch_commits(before: Reached = lambda: None, after: Reached = lambda: None
 
 
 def _watch_sql(beginning: str, reached: Reached) -> None:
-    """Of connections that are opened from now on. The statement has not run when it is seen."""
+    """Watch the statements of connections that are opened from now on, before each runs."""
 
     def seen(statement: str) -> None:
         if statement.lstrip().startswith(beginning):

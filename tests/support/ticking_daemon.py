@@ -46,7 +46,7 @@ class Ticking:
         turn.emit(AgentMessage(message="said", item_id=item))
 
     async def _flood(self, turn: Turn, size: int, piece: int) -> None:
-        """As a model talks: a delta, which waits for room, the whole message, and now and then a look for input."""
+        """Talk like a model: deltas, which wait for room, the whole message, and now and then a look for input."""
         text = "x" * piece
         for number in range(size // piece):
             if number % BEFORE_INPUT == 0:
@@ -57,7 +57,7 @@ class Ticking:
             await asyncio.sleep(0)
 
     def forget(self, conversation: ConversationId) -> None:
-        """Nothing is remembered."""
+        """Nothing: no transcript is kept."""
 
 
 class TickingEngine(Engine):

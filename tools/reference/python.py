@@ -61,7 +61,7 @@ def _events() -> list[str]:
 
 
 def _parts(names: Iterable[str]) -> list[str]:
-    """The structures within these, and within those: enumerations, then the rest, innermost first."""
+    """All structures inside these, at any depth: enumerations, then the rest, innermost first."""
     found: dict[str, None] = {}
 
     def visit(name: str) -> None:
@@ -162,7 +162,7 @@ def _kind(schema: Schema) -> str:
 
 
 def _quoted(value: object) -> str:
-    """As the formatter writes it."""
+    """A string literal as the formatter writes it."""
     return repr(value).replace("'", '"')
 
 

@@ -17,7 +17,7 @@ from supervisor.cli import checks, mcp, service
 from supervisor.cli.app import main
 from supervisor.cli.entry import verb_first
 from supervisor.daemon.single import AlreadyRunning
-from tests.faults.house import everything
+from tests.faults.daemon_harness import everything
 from tests.supervisor.cli.place import PROGRAM, Place
 from tests.support.confinement import CONFINED
 

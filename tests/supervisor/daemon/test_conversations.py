@@ -476,7 +476,7 @@ def test_what_was_deleted_is_gone_after_a_restart_and_what_was_not_is_there(home
 
 
 def in_pieces(client: ControlPeer, conversation: str) -> tuple[list[str], int]:
-    """All lines, and in how many pieces they came."""
+    """All exported lines, and the number of pieces in which they came."""
     lines: list[str] = []
     cursor, pieces = None, 0
     while pieces == 0 or cursor is not None:

@@ -16,7 +16,7 @@ from structlog.testing import capture_logs
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Ending
 from tests.supervisor.agent.commands import alive
-from tests.support.house import House, house_at
+from tests.support.engine_harness import EngineHarness, harness_at
 from tests.support.model_server import ModelServer
 
 LIMIT_MS = 10_000  # a notification takes milliseconds
@@ -58,8 +58,8 @@ def notified(*argv: object) -> str:
 
 def test_a_completed_turn_is_told_with_the_words_of_the_user(tmp_path: Path, server: ModelServer, pipe: Pipe) -> None:
     top = notified(sys.executable, "-SE", "-c", TELL, pipe.path)
-    with house_at(tmp_path / "home", server.base_url, top=top) as house:
-        conversation = house.talk()
+    with harness_at(tmp_path / "home", server.base_url, top=top) as harness:
+        conversation = harness.talk()
         first = conversation.start('hold here; call shell ["true"]; then; say one')
         server.wait_held("here")
         conversation.start("say ünd two")
@@ -70,7 +70,7 @@ def test_a_completed_turn_is_told_with_the_words_of_the_user(tmp_path: Path, ser
             "type": "agent-turn-complete",
             "conversation-id": conversation.conversation,
             "turn-id": turn,
-            "cwd": str(house.workspace),
+            "cwd": str(harness.workspace),
             "input-messages": ['hold here; call shell ["true"]; then; say one', "say ünd two"],
             "last-assistant-message": "ünd two",
         }
@@ -80,8 +80,8 @@ def test_a_completed_turn_is_told_with_the_words_of_the_user(tmp_path: Path, ser
 
 def test_turns_that_did_not_complete_are_not_told(tmp_path: Path, server: ModelServer, pipe: Pipe) -> None:
     top = notified(sys.executable, "-SE", "-c", TELL, pipe.path)
-    with house_at(tmp_path / "home", server.base_url, top=top) as house:
-        conversation = house.talk()
+    with harness_at(tmp_path / "home", server.base_url, top=top) as harness:
+        conversation = harness.talk()
         assert conversation.result(conversation.start("status 400 no")).ending is Ending.ERROR
         conversation.start("hold here")
         server.wait_held("here")
@@ -93,8 +93,8 @@ def test_turns_that_did_not_complete_are_not_told(tmp_path: Path, server: ModelS
 def test_a_program_that_never_ends_holds_nothing_up(tmp_path: Path, server: ModelServer, pipe: Pipe) -> None:
     """It lives on after its turn, after the next, and after the engine."""
     top = notified(sys.executable, "-SE", "-c", f"{TELL}; import signal; signal.pause()", pipe.path)
-    with house_at(tmp_path / "home", server.base_url, top=top) as house:
-        conversation = house.talk()
+    with harness_at(tmp_path / "home", server.base_url, top=top) as harness:
+        conversation = harness.talk()
         conversation.ask("say one")
         assert pipe.line()["last-assistant-message"] == "one"
         conversation.ask('call shell ["true"]; then; say two')
@@ -116,11 +116,11 @@ def test_a_program_that_never_ends_holds_nothing_up(tmp_path: Path, server: Mode
 def test_a_program_that_fails_is_logged_and_the_turn_is_well(
     tmp_path: Path, server: ModelServer, argv: tuple[str, ...], logged: dict[str, object]
 ) -> None:
-    with capture_logs() as logs, house_at(tmp_path, server.base_url, top=notified(*argv)) as house:
-        assert house.talk().ask("say one").message == "one"
-        house.engine.loop.call(everybody_ended(house), LIMIT_MS / 1000)
+    with capture_logs() as logs, harness_at(tmp_path, server.base_url, top=notified(*argv)) as harness:
+        assert harness.talk().ask("say one").message == "one"
+        harness.engine.loop.call(everybody_ended(harness), LIMIT_MS / 1000)
     assert any(logged.items() <= entry.items() and entry["program"] == argv[0] for entry in logs), logs
 
 
-async def everybody_ended(house: House) -> None:
-    await asyncio.gather(*house.engine._turn_hook._watching)
+async def everybody_ended(harness: EngineHarness) -> None:
+    await asyncio.gather(*harness.engine._turn_hook._watching)

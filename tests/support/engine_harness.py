@@ -50,7 +50,7 @@ from supervisor.config import load
 from supervisor.engine.engine import Engine
 from supervisor.paths import locate
 
-ME = ConnectionId("house")
+ME = ConnectionId("harness")
 WAIT_S = 15.0  # far above what anything here takes: only a test that would hang gets there
 GRACE_MS = 150  # short, for stubborn commands do their best to use it up
 OWN_THREADS = ("loop", "journalist", "librarian")
@@ -71,7 +71,7 @@ class Seen:
 
 
 class Recorder:
-    """The outbox: what comes is kept, in order, and the next slice is asked for at once."""
+    """An outbox that keeps all messages in order, and asks for the next slice at once."""
 
     def __init__(self) -> None:
         self.changed = threading.Condition()  # guards everything below
@@ -115,8 +115,8 @@ def _seen(message: Deliver) -> Iterator[Seen]:
         yield Seen(slice_.conversation, None, slice_.turn, delta, now)
 
 
-class House:
-    """A home in a temporary directory. `config` is the text of its config.toml, `environ` what its client exports."""
+class EngineHarness:
+    """An engine in a temporary home. `config` is the text of its config.toml, `environ` what its client exports."""
 
     def __init__(self, home: Path, config: str = "", environ: Mapping[str, str] | None = None) -> None:
         self.home = home
@@ -150,7 +150,7 @@ class House:
                 assert not thread.is_alive(), f"{thread.name} outlived the engine"
 
     def restart(self) -> None:
-        """An orderly stop, and a new engine on the same home. Everybody attaches again where they were."""
+        """Stop in order, and start a new engine on the same home. Each reader attaches again at its cursor."""
         self.stop()
         self._start()
         for talk in self._talks:
@@ -163,7 +163,7 @@ class House:
         self.stop()
 
     def leave(self) -> None:
-        """The client's connection is closed; what it started goes on. Attaching again is coming back."""
+        """Close the client's connection; its turns go on. `attach` connects again."""
         self.engine.registry.tell(ConnectionClosed(ME))
 
     def caller(self) -> Caller:
@@ -176,7 +176,7 @@ class House:
         return answer
 
     def talk(self, **settings: Any) -> "Talk":
-        """A new conversation in the workspace: provider `mock`, no sandbox, nobody asked, unless told otherwise."""
+        """A new conversation in the workspace: provider `mock`, no sandbox, no approvals, unless told otherwise."""
         whole = {
             "model": "mock-model",
             "provider": "mock",
@@ -193,33 +193,33 @@ class House:
 
 
 class Talk:
-    """One conversation as its client lives it."""
+    """One conversation, from its client's side."""
 
-    def __init__(self, house: House, conversation: ConversationId, settings: Settings) -> None:
-        self._house = house
+    def __init__(self, harness: EngineHarness, conversation: ConversationId, settings: Settings) -> None:
+        self._harness = harness
         self.conversation = conversation
         self.settings = settings
         self._attached = 0
-        caller = house.caller()
-        house.engine.registry.tell(ToRegistry(Create(conversation, Begin(settings)), caller))
-        house.answer(caller, Begun)
+        caller = harness.caller()
+        harness.engine.registry.tell(ToRegistry(Create(conversation, Begin(settings)), caller))
+        harness.answer(caller, Begun)
         self.attach()
 
     def attach(self) -> None:
-        """From the last event that was seen."""
+        """Attach after the last event that was seen."""
         self._attached += 1
-        caller, subscription = self._house.caller(), SubscriptionId(f"{self.conversation}/{self._attached}")
+        caller, subscription = self._harness.caller(), SubscriptionId(f"{self.conversation}/{self._attached}")
         after = max((one.seq for one in self.seen() if one.seq is not None), default=0)
         self.tell(Attach(ME, subscription, after), caller)
-        self._house.answer(caller, Attached)
+        self._harness.answer(caller, Attached)
 
     def wait_parked(self) -> None:
-        """Until the conversation's actor has ended, as it does when nobody needs it."""
-        session = self._house.engine._registry._sessions.get(self.conversation)
+        """Wait until the conversation's actor has ended, as it does when nothing needs it."""
+        session = self._harness.engine._registry._sessions.get(self.conversation)
         assert session is None or session.ended(WAIT_S), f"{session} was not parked"
 
     def tell(self, command: Command, caller: Caller) -> None:
-        self._house.engine.registry.tell(ToConversation(self.conversation, command, caller))
+        self._harness.engine.registry.tell(ToConversation(self.conversation, command, caller))
 
     # --- what the client says -------------------------------------------------------------------------------------
 
@@ -230,58 +230,58 @@ class Talk:
         settings: Settings | None = None,
         await_end: bool = True,
     ) -> Caller:
-        caller = self._house.caller()
+        caller = self._harness.caller()
         items = tuple(TextItem(text=one) if isinstance(one, str) else one for one in said)
-        self.tell(Send(items, policy, settings, await_end=await_end, by="house"), caller)
+        self.tell(Send(items, policy, settings, await_end=await_end, by="harness"), caller)
         return caller
 
     def result(self, caller: Caller) -> TurnResult:
-        """How the turn ended, when the last event of it was seen."""
-        result = self._house.answer(caller, TurnResult)
-        self._house.recorder.wait_for(
+        """Wait for the last event of the turn; its result."""
+        result = self._harness.answer(caller, TurnResult)
+        self._harness.recorder.wait_for(
             lambda: result if any(one.seq == result.seq for one in self.seen()) else None, f"event {result.seq}"
         )
         return result
 
     def ask(self, *said: str | InputItem, settings: Settings | None = None) -> TurnResult:
-        """Say it and see the turn to its end, which must be good."""
+        """Send a message and wait for its turn to complete without error."""
         result = self.result(self.start(*said, settings=settings))
         assert result.ending is Ending.COMPLETED, result
         return result
 
     def interrupt(self, *, kill: bool = False) -> Caller:
-        caller = self._house.caller()
-        self.tell(Interrupt(by="house", kill=kill), caller)
+        caller = self._harness.caller()
+        self.tell(Interrupt(by="harness", kill=kill), caller)
         return caller
 
     def interrupted(self, caller: Caller) -> Interrupted:
-        return self._house.answer(caller, Interrupted)
+        return self._harness.answer(caller, Interrupted)
 
     def decide(self, approval: ApprovalId, decision: Decision, reason: str = "") -> Answered:
-        caller = self._house.caller()
-        self.tell(AnswerApproval(approval, decision, "house", reason), caller)
-        return self._house.answer(caller, Answered)
+        caller = self._harness.caller()
+        self.tell(AnswerApproval(approval, decision, "harness", reason), caller)
+        return self._harness.answer(caller, Answered)
 
     def change(self, settings: Settings) -> None:
-        caller = self._house.caller()
+        caller = self._harness.caller()
         self.tell(ChangeSettings(settings), caller)
-        self._house.answer(caller, Done)
+        self._harness.answer(caller, Done)
         self.settings = settings
 
     def restart(self) -> None:
-        caller = self._house.caller()
-        self.tell(Restart("house"), caller)
-        self._house.answer(caller, Done)
+        caller = self._harness.caller()
+        self.tell(Restart("harness"), caller)
+        self._harness.answer(caller, Done)
 
     def summary(self) -> Summary:
-        caller = self._house.caller()
+        caller = self._harness.caller()
         self.tell(Inspect(), caller)
-        return self._house.answer(caller, Summary)
+        return self._harness.answer(caller, Summary)
 
     # --- what the client sees -------------------------------------------------------------------------------------
 
     def seen(self) -> list[Seen]:
-        return [one for one in self._house.recorder.seen if one.conversation == self.conversation]
+        return [one for one in self._harness.recorder.seen if one.conversation == self.conversation]
 
     @property
     def events(self) -> list[ev.DurableEvent]:
@@ -295,22 +295,22 @@ class Talk:
         return [one.event.type for one in self.seen() if one.seq is not None and one.seq > since]
 
     def wait(self, kind: type[Kind], number: int = 1) -> Kind:
-        """The event, when so many of its kind were seen."""
+        """Wait for so many events of a kind; the last."""
 
         def found() -> Kind | None:
             of_kind = self.all(kind)
             return of_kind[number - 1] if len(of_kind) >= number else None
 
-        return self._house.recorder.wait_for(found, f"{kind.__name__} number {number}")
+        return self._harness.recorder.wait_for(found, f"{kind.__name__} number {number}")
 
     def wait_said(self, text: str) -> None:
-        """Until the model was heard to say this, finished or not: the end of a message makes its deltas needless."""
+        """Wait until the model has said this, in deltas or in a finished message, which replaces them."""
 
         def heard() -> bool | None:
             deltas = "".join(one.delta for one in self.all(ev.AgentMessageDelta))
             return text in deltas or any(text in one.message for one in self.all(ev.AgentMessage)) or None
 
-        self._house.recorder.wait_for(heard, f"the words {text!r}")
+        self._harness.recorder.wait_for(heard, f"the words {text!r}")
 
 
 DELTAS = (
@@ -329,7 +329,7 @@ def provider(base_url: str, wire: str = "chat", **more: object) -> str:
 
 
 @contextmanager
-def house_at(
+def harness_at(
     home: Path,
     base_url: str,
     wire: str = "chat",
@@ -340,10 +340,10 @@ def house_at(
     tables: str = "",
     grace_ms: int = GRACE_MS,
     **environ: str,
-) -> Iterator[House]:
+) -> Iterator[EngineHarness]:
     """`top`, `greenroom` and `tables` are lines of the config: before all tables, in ours, and behind it."""
     ours = f"[greenroom]\ninterrupt_grace_ms = {grace_ms}\n{greenroom}\n{tables}"
-    with House(
+    with EngineHarness(
         home, f"{top}\n{provider(base_url, wire, stream_max_retries=stream_max_retries)}{ours}", environ
-    ) as house:
-        yield house
+    ) as harness:
+        yield harness

@@ -16,7 +16,7 @@ from actors.vocabulary.errors import StorageFull
 from actors.vocabulary.ids import ConversationId
 from actors.vocabulary.records import Append, Head, Record
 from supervisor.config.own import RetentionTable
-from supervisor.engine.retention_timer import DAY_S, EVERY_S, STEP_S, Housekeeping, retention
+from supervisor.engine.retention_timer import DAY_S, EVERY_S, STEP_S, RetentionTimer, retention
 from supervisor.journal import SqliteJournal
 from supervisor.journal.retention import Retention
 from tests.support.bridge import wait_until
@@ -74,7 +74,7 @@ def test_a_pass_takes_what_the_config_says_in_steps_and_comes_again(
     long = fill(journal, "long", 2_000, age_days=1)
     short = fill(journal, "short", 5, age_days=1)
     clock = HandClock()
-    Housekeeping(journal.prune, journalist, Nobody(), clock, lambda: RetentionTable(max_events=100)).begin(1.0)
+    RetentionTimer(journal.prune, journalist, Nobody(), clock, lambda: RetentionTable(max_events=100)).begin(1.0)
     delays = [clock.ring()]
     while delays[-1] != EVERY_S:
         delays.append(clock.ring())
@@ -102,7 +102,7 @@ def test_what_a_delete_that_was_cut_off_has_left_goes_although_everything_is_kep
         journal.delete(gone)
     monkeypatch.undo()
     clock = HandClock()
-    Housekeeping(journal.prune, journalist, Nobody(), clock, RetentionTable).begin(1.0)
+    RetentionTimer(journal.prune, journalist, Nobody(), clock, RetentionTable).begin(1.0)
     while clock.ring() != EVERY_S:
         pass
     assert journal._writer._db.execute("SELECT count(*) FROM events").fetchone() == (5,)
@@ -121,7 +121,7 @@ def test_the_registry_is_told_once_in_a_pass_which_conversations_are_too_many_or
 
     clock = HandClock()
     wanted = RetentionTable(max_age_days=30, max_events=100, max_conversations=7)
-    Housekeeping(journal.prune, journalist, Registry(), clock, lambda: wanted).begin(1.0)
+    RetentionTimer(journal.prune, journalist, Registry(), clock, lambda: wanted).begin(1.0)
     while clock.ring() != EVERY_S:
         pass
     assert heard == [Trim(most=7, untouched_since=NOW - 30 * DAY_S)] * 2, "the second pass has just begun"
@@ -138,7 +138,7 @@ def test_a_journal_that_fails_is_tried_again_after_the_usual_time() -> None:
             message.reply_to.tell(ChoreDone(StorageFull("no space left")))
 
     clock = HandClock()
-    Housekeeping(never, Full(), Nobody(), clock, lambda: RetentionTable(max_events=10)).begin(1.0)
+    RetentionTimer(never, Full(), Nobody(), clock, lambda: RetentionTable(max_events=10)).begin(1.0)
     assert [clock.ring(), clock.ring()] == [1.0, EVERY_S]
 
 

@@ -1,4 +1,4 @@
-"""A real daemon in a home of its own, ended by its pid and nothing else: what every fault is done to.
+"""A real daemon in a home of its own, ended by its pid and nothing else, to try faults on.
 
 It is started as `python -m supervisor`, through a wrapper command where a fault needs one. What belongs to it is
 found in /proc by the home's path, which stands in the environment of all that it starts.
@@ -49,15 +49,15 @@ drain_seconds = 0
 
 
 def until(condition: Callable[[], object], otherwise: str, limit_s: float = 20.0) -> None:
-    """Looks again and again, for what no event tells us: the state of other processes."""
+    """Poll for a state that no event tells, like that of other processes."""
     deadline = time.monotonic() + limit_s
     while not condition():
         assert time.monotonic() < deadline, otherwise
         time.sleep(0.005)
 
 
-class House:
-    """`config` is written before each start, so it may change between two lives."""
+class DaemonHarness:
+    """A daemon with its home. `config` is written before each start, so it may change between two of them."""
 
     def __init__(self, home: Path, config: str = DEMO, environ: Mapping[str, str] | None = None) -> None:
         self.home = home
@@ -97,7 +97,7 @@ class House:
     # --- its life -------------------------------------------------------------------------------------------------
 
     def start(self, wrapper: Sequence[str] = (), *, dies_at: str = "", **environ: str) -> None:
-        """Returns when it is ready; what `wrapper` starts becomes the daemon itself (it execs).
+        """Return when the daemon is ready; the process of `wrapper` becomes the daemon itself (it execs).
 
         `dies_at` is a POINT or POINT:VISIT of tests/support/mortal.py.
         """
@@ -143,7 +143,7 @@ class House:
         self.leave()
 
     def ended(self) -> int:
-        """Waits for its end, which somebody has asked for. Its exit code."""
+        """Wait for an end that was asked for; the exit code."""
         assert self._process is not None
         try:
             code = self._process.wait(END_S)
@@ -201,7 +201,7 @@ class House:
                     yield json.loads(line)
 
     def complaints(self) -> list[dict[str, Any]]:
-        """What it logged as an error of its own."""
+        """Errors that the daemon logged."""
         return [one for one in self.log() if one.get("level") in {"error", "critical"}]
 
 

@@ -1,4 +1,4 @@
-"""What is about the daemon itself: clients, config, status, stopping; and what comes before any method."""
+"""Methods about the daemon itself: clients, config, status, stopping; and errors before any method."""
 
 import json
 from collections.abc import Iterator
@@ -136,7 +136,7 @@ def test_down_lets_a_turn_end_within_its_time_and_its_sender_is_answered(
 
 
 def client_made(client: ControlPeer, known: str) -> str:
-    """A conversation that is not awake, so that it would have to be."""
+    """A parked conversation, after a check that no further one can be created now."""
     refusal = client.refusal("conversation/create")
     assert refusal.data["retryable"] is True
     return known
@@ -187,8 +187,8 @@ TRIMMING = """
 import sys
 import supervisor.engine.retention_timer
 supervisor.engine.retention_timer.EVERY_S = 0.2
-supervisor.engine.retention_timer.Housekeeping.__init__.__defaults__ = (0.2,)
-supervisor.engine.retention_timer.Housekeeping.begin.__defaults__ = (0.2,)
+supervisor.engine.retention_timer.RetentionTimer.__init__.__defaults__ = (0.2,)
+supervisor.engine.retention_timer.RetentionTimer.begin.__defaults__ = (0.2,)
 from supervisor.__main__ import run
 sys.exit(run())
 """
