@@ -109,7 +109,7 @@ class Pin(TypedDict):
 
 
 class Settings(TypedDict):
-    """What a turn runs with. A conversation has its own; a turn may carry others for itself alone."""
+    """The settings that a turn runs with. A conversation has its own; a turn may carry others for itself alone."""
 
     model: str  # The model's name, as the provider knows it.
     provider: str  # Key of the model provider in the config; empty means the default one.

@@ -1,6 +1,6 @@
 """One client: the actor that owns its dialect, carries out what the dialect returns, and is the reader of its slices.
 
-Knows no wire format and no bytes' way; the wire is elsewhere, on the loop. Ends when the wire is gone and only then.
+Knows neither the wire format nor how bytes travel. Ends when the wire is gone and only then.
 """
 
 import time
@@ -43,7 +43,7 @@ from transports.wire import Arrived, Gone, NoMore, Parcel, Wire
 log = structlog.get_logger()
 
 HELD_S = 5.0  # an answer is not kept longer for events that do not come; a session needs milliseconds
-GATHERED = 16  # parcels that go out together while more messages wait
+GATHERED = 16  # parcels that leave together while more messages wait
 SLICE_S = 0.0005  # of lines in a row; then the others are looked at
 
 
@@ -55,7 +55,7 @@ Inbox = Taken | Gone
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """Everybody a connection talks to. One for all connections of a daemon."""
+    """The actors and ports that a connection talks to, shared by all connections of a daemon."""
 
     registry: Address[RegistryInput]
     supervisor: Address[Asked]
@@ -88,7 +88,7 @@ class Connection(Actor[Inbox]):
         self._no_more = False
 
     def begin(self) -> Ref[Inbox]:
-        """Start it. Whoever calls this hands the wire over, or opens it, afterwards."""
+        """Start the actor. The caller hands the wire over, or opens it, afterwards."""
         return self._around.start(self, connection=self._client.connection)
 
     def on_start(self) -> None:
@@ -144,7 +144,7 @@ class Connection(Actor[Inbox]):
     # --- from the client ------------------------------------------------------------------------------------------
 
     def _read(self) -> None:
-        """Some of the lines: a client that sends many at once is not to be the only one that is served."""
+        """Read some of the lines: a client that sends many at once must not keep the others waiting."""
         over, to_come_s = self._stopwatch.begin() + SLICE_S, 0.0
         while self._unread and not self._leaving:
             item = self._unread.popleft()
@@ -160,7 +160,7 @@ class Connection(Actor[Inbox]):
         self._read_on()
 
     def _read_on(self) -> None:
-        """What comes next from this client: at once, after the others, or after a pause."""
+        """Go on reading: at once, after the others, or after a pause."""
         if self._pause_s:
             self._around.clock.after(self._pause_s, self.address, ReadOn())
             self._pause_s = 0.0
@@ -170,7 +170,7 @@ class Connection(Actor[Inbox]):
             self._take_more = True
 
     def _weighed(self, work: Callable[[], object]) -> None:
-        """Work for the client, and the pause that it comes to."""
+        """Do this work for the client, and charge its time."""
         self._stopwatch.begin()
         work()
         self._charge(0.0)
@@ -215,7 +215,7 @@ class Connection(Actor[Inbox]):
             self._carry_out(self._dialect.answered(reply.caller, reply.answer))
 
     def _carry_out(self, actions: Iterable[Action], ready: Callable[[], None] | None = None) -> bool:
-        """In order, and not before the dialect is done with making them."""
+        """Carry out in order, and not before the dialect has made all of them."""
         promised = False
         for action in tuple(actions):
             if self._leaving:
@@ -242,7 +242,7 @@ class Connection(Actor[Inbox]):
         return promised
 
     def _tell(self, message: RegistryInput) -> None:
-        """A registry that can't take it is an answer too: the client may try again."""
+        """Tell the registry. If that can't take it, the client gets a refusal and may try again."""
         self._due.extend(self._ordering.told(message))
         try:
             self._around.registry.tell(message)
@@ -262,7 +262,7 @@ class Connection(Actor[Inbox]):
             self._unserved += caller is not None
 
     def _send(self) -> None:
-        """All that the messages in a row led to leaves in one go."""
+        """Send in one go all that the messages in a row led to."""
         if self._parcels or self._take_more:
             parcels, self._parcels = self._parcels, []
             take_more, self._take_more = self._take_more, False
@@ -271,7 +271,7 @@ class Connection(Actor[Inbox]):
     # --- Ready ----------------------------------------------------------------------------------------------------
 
     def _reader(self, deliver: Deliver, session: Address[Ready]) -> Callable[[], None]:
-        """What is called, here or on the loop, when the slice has left. It touches nothing of ours that changes."""
+        """The function to call when the slice has left. It touches none of this actor's mutable state."""
         conversation, subscription = deliver.slice.conversation, deliver.subscription
 
         def ready() -> None:
@@ -283,7 +283,7 @@ class Connection(Actor[Inbox]):
         return ready
 
     def _say_ready(self, conversation: ConversationId, subscription: SubscriptionId) -> None:
-        """The session that sent the slice has ended; its successor is found by the registry."""
+        """Say Ready through the registry, which knows the successor of a session that has ended."""
         try:
             self._around.registry.tell(ToConversation(conversation, Ready(subscription)))
         except ActorGone:
@@ -321,7 +321,7 @@ class Connection(Actor[Inbox]):
         self.stop()
 
     def _sign_off(self) -> None:
-        """First nobody finds us, then the others forget us: nothing that comes later is left in the mailbox."""
+        """Leave the switchboard first, then tell the others: so nothing arrives afterwards."""
         self._leaving = True
         self._around.switchboard.leave(self._client.connection)
         try:

@@ -1,4 +1,4 @@
-"""Bytes to lines, incrementally. Pure: knows no sockets and no JSON; whoever feeds it owns it.
+"""Bytes to lines, incrementally. Pure: knows no sockets and no JSON; its caller owns it.
 
 At most one unfinished line is kept, and never more of it than the limit. A long one is counted while it comes: how
 many values it has decides how long everybody waits while it is decoded, and that cannot be divided.
@@ -49,7 +49,7 @@ LINE = (bytes, bytearray)  # what an item is otherwise: a long one stays what it
 
 
 class Values:
-    """Counts the values of one line of JSON, however it is cut. What is no JSON is counted somehow, and soon over."""
+    """Counts the values of one line of JSON, however it is cut. Anything else gets some count that soon exceeds."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -57,7 +57,7 @@ class Values:
         self._escaped = False  # the piece before ended in a backslash
 
     def feed(self, piece: bytes, limit: int) -> bool:
-        """Whether there are more than the limit so far."""
+        """Count a piece; True if there are more than the limit so far."""
         at, end = 0, len(piece)
         if self._escaped and end:
             self._escaped, at = False, 1
@@ -81,7 +81,7 @@ class Values:
 
 
 class LineSplitter:
-    """Lines end with a newline; a CR before it belongs to the line end. Blank lines are dropped.
+    """Splits bytes at newlines; a CR before a newline belongs to the line end. Blank lines are dropped.
 
     `put` is given bytes, `take` gives lines of them. Nothing more is put before all is taken.
     """
@@ -96,7 +96,7 @@ class LineSplitter:
         self._at = 0  # of the chunk, what was looked at
 
     def feed(self, chunk: bytes) -> list[Item]:
-        """What this chunk completes, in order."""
+        """The lines that this chunk completes, in order."""
         self.put(chunk)
         return self.take(len(chunk) + 1)
 
@@ -104,7 +104,7 @@ class LineSplitter:
         self._chunk, self._at = chunk, 0
 
     def take(self, most: int) -> list[Item]:
-        """What the next lines are, at most so many; blank ones count, too."""
+        """The next lines, at most so many; blank ones count, too."""
         items: list[Item] = []
         chunk, at = self._chunk, self._at
         for _ in range(most):
@@ -125,11 +125,11 @@ class LineSplitter:
 
     @property
     def has_more(self) -> bool:
-        """Something of the chunk was not looked at yet."""
+        """True if something of the chunk was not looked at yet."""
         return self._at < len(self._chunk)
 
     def end(self) -> list[Item]:
-        """The stream is over: an unfinished line counts as one."""
+        """Finish at the end of the stream: an unfinished line counts as a line."""
         items: list[Item] = []
         self._finish(items)
         return items

@@ -1,4 +1,4 @@
-"""A client that has not said its hello yet. Lives on the loop; an actor is started only for who says it in time.
+"""A client that has not said its hello yet. Lives on the loop; an actor is started only after a hello in time.
 
 It owns the wire until then, and hands it over together with the lines that came behind the hello.
 """
@@ -30,7 +30,7 @@ class Cancellable(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class House:
-    """What a greeting needs to know of the place: who we are, what is spoken here, and what a connection talks to."""
+    """The dependencies of a greeting: our identity, the dialects, and those of a connection."""
 
     identity: hello.Identity
     dialects: hello.Dialects
@@ -109,7 +109,7 @@ class Greeting:
         return Connection(client, dialect, self._wire, house.around)
 
     def _hand_over(self, connection: Connection, rest: tuple[Item, ...]) -> None:
-        """The welcome is written before the actor lives, so nothing of its own can come before it."""
+        """Write the welcome, then start the actor, so that none of its lines can come before the welcome."""
         self._wire.write([Parcel(hello.welcome(self._house.identity))])
         try:
             ref = connection.begin()
@@ -127,13 +127,13 @@ class Greeting:
         self.turn_away(DeadlineExceeded(f"no hello within {self._house.hello_s:g} s"))
 
     def drop(self, why: GreenroomError) -> None:
-        """Now, whether or not it reads why: its place is needed."""
+        """Cut the client off, whether or not it reads why, because its place is needed."""
         if not self._over:
             self._refuse(why)
             self._wire.cut(why.message)
 
     def turn_away(self, why: GreenroomError) -> None:
-        """Whatever it says now comes too late."""
+        """Refuse the client; anything it still sends comes too late."""
         if not self._over:
             self._refuse(why)
 

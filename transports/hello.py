@@ -34,7 +34,7 @@ class UnknownDialect(Refusal):
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who answers: the version of the program, and the name of this one life of it."""
+    """The identity of the server: its version, and the name of this run of it."""
 
     version: str
     instance: str

@@ -28,17 +28,17 @@ Asked = Mapping[str, Any]  # the event that asks, as JSON has it
 
 
 def command_line(argv: Sequence[str]) -> str:
-    """All of it, on one line."""
+    """The whole command, on one line."""
     return " ".join(_word(word, first=at == 0) for at, word in enumerate(argv))
 
 
 def command_text(argv: Sequence[str]) -> str:
-    """All of it; a line that ends inside of a word ends here, too."""
+    """The whole command; a line that ends inside of a word ends here, too."""
     return " ".join(_word(word, first=at == 0, lines=True) for at, word in enumerate(argv))
 
 
 def typed(argv: Sequence[str]) -> str:
-    """What ran, for a history: a script alone where a well-known shell ran it and all of it can be seen."""
+    """The command for a history: the script alone where a well-known shell ran it and all of it is visible."""
     if len(argv) == 3 and argv[0] in _SHELLS and argv[1] in {"-c", "-lc"} and not misread(argv[2].replace("\n", "")):
         return argv[2]
     return command_text(argv)
@@ -56,7 +56,7 @@ def place(path: str, home: str = "") -> str:
 
 
 def _word(word: str, *, first: bool = False, lines: bool = False) -> str:
-    """Bare, in single or double quotes if that shows everything, else with escapes."""
+    """Quote a word: bare, in single or double quotes if that shows everything, else with escapes."""
     seen = (
         word.replace(" \n", "\0").replace("\n", "") if lines else word
     )  # a blank before a line's end is unseen, too
@@ -87,7 +87,7 @@ def _escaped(word: str, *, lines: bool) -> str:
 
 
 class Line(NamedTuple):
-    """Begins with a mark of ours, and where it is broken it goes on below its own text."""
+    """A line that begins with a mark of ours; where it is broken it goes on below its own text."""
 
     head: str
     text: str
@@ -121,7 +121,7 @@ def is_patch(asked: Asked) -> bool:
 
 
 def outside(asked: Asked) -> bool:
-    """Whether it would leave the sandbox. A command of before this was said always did."""
+    """True if it would leave the sandbox. Commands of versions that did not say so always did."""
     said = asked.get("outside_sandbox")
     return bool(said) if is_patch(asked) else said is not False
 
@@ -134,7 +134,7 @@ def title(asked: Asked) -> str:
 
 
 def summary(asked: Asked, home: str = "") -> str:
-    """On one line, whole: for tables, lists and progress."""
+    """The whole question on one line: for tables, lists and progress."""
     if is_patch(asked):
         return ", ".join(_change(path, change, home) for path, change in sorted(asked["changes"].items()))
     return command_line(asked["command"])
@@ -145,7 +145,7 @@ def where(asked: Asked) -> str:
 
 
 def drawn(asked: Asked, columns: int = LONGEST, *, home: str = "", most: int | None = None, see: str = "") -> Drawn:
-    """What it is about, without the title. Of more than `most` lines the middle is left out, and it is said so."""
+    """The lines of a question without its title. Of more than `most` the middle is left out, and a line says so."""
     subject = [(text, line.style) for line in _subject(asked, home) for text in line.folded(columns)]
     kept, whole = _cut(subject, most, see, columns)
     rest = [(text, line.style) for line in _circumstances(asked, home) for text in line.folded(columns)]
@@ -153,7 +153,7 @@ def drawn(asked: Asked, columns: int = LONGEST, *, home: str = "", most: int | N
 
 
 def said_by_agent(asked: Asked) -> str:
-    """Its reason for a command; every other reason is ours."""
+    """The agent's reason for a command; all other reasons are ours."""
     return "" if is_patch(asked) or asked.get("retry") else _short(asked.get("reason") or "")
 
 
@@ -184,7 +184,7 @@ def _lines(change: Any) -> Iterable[str]:
 
 
 def _split(text: str) -> list[str]:
-    """At line feeds alone: what else ends a line is shown."""
+    """Split at line feeds alone: other line ends are shown."""
     lines = text.split("\n")
     return lines if lines[-1] else lines[:-1]
 
@@ -197,7 +197,7 @@ def _change(path: str, change: Any, home: str) -> str:
 
 
 def _circumstances(asked: Asked, home: str) -> Iterator[Line]:
-    """Last, so that they stand next to where it is answered."""
+    """The circumstances, last, so that they stand next to where it is answered."""
     if not is_patch(asked):
         yield Line("  in ", place(str(asked["cwd"]), home), "place")
     if outside(asked) or not is_patch(asked):
@@ -212,7 +212,7 @@ def _circumstances(asked: Asked, home: str) -> Iterator[Line]:
 
 
 def _short(text: str) -> str:
-    """One line, in which nothing is hidden, of a length that somebody reads."""
+    """Write as one line of readable length, in which nothing is hidden."""
     line = visible(" ".join(text.split()))
     return (
         line if len(line) <= SAID_LENGTH else f"{line[:SAID_LENGTH]}… ({len(line) - SAID_LENGTH:,} more characters)"
@@ -234,7 +234,7 @@ def _cut(
 
 
 def _fitting(text: str, start: int, room: int) -> int:
-    """Where a line ends. What is not ASCII counts as two cells, because terminals don't agree on it."""
+    """The end of a line. Characters beyond ASCII count as two cells, because terminals don't agree on them."""
     used = 0
     for at in range(start, len(text)):
         used += 1 if text[at].isascii() else 2

@@ -1,4 +1,4 @@
-"""Connection ids to connections. The loop's thread alone, which is that of all who join and all who post."""
+"""Connection ids to connections. The loop's thread alone, as for all its callers."""
 
 import contextlib
 from collections.abc import Callable
@@ -31,7 +31,7 @@ class Switchboard:
         self._lines[client.connection] = _Line(client, address)
 
     def introduce(self, client: Client) -> None:
-        """It is known by another name now."""
+        """Change the name that a connection is known by."""
         if client.connection in self._lines:
             self._lines[client.connection].client = client
 
@@ -49,7 +49,7 @@ class Switchboard:
         return [line.client for line in self._lines.values()]
 
     def dismiss(self, connection: ConnectionId, reason: str) -> bool:
-        """False if there is no such connection."""
+        """Close a connection; False if there is no such connection."""
         return self._tell(connection, Dismissed(reason))
 
     def dismiss_all(self, reason: str) -> None:

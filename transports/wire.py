@@ -1,4 +1,4 @@
-"""The seam between a connection and its client's end: what may be asked of an end, and what its owner is told.
+"""The protocol between a connection and its client's end: the calls to an end, and the news for its owner.
 
 Implemented over descriptors: sockets, standard input and output. The owner calls on its own thread, which is the
 loop's, and nothing waits.
@@ -52,15 +52,15 @@ News = Arrived | NoMore | Gone
 
 class Wire(Protocol):
     def open(self, owner: Address[News]) -> None:
-        """Begin to read. The owner gets the news."""
+        """Begin to read, with news to this owner."""
         ...
 
     def hand_to(self, owner: Address[News]) -> None:
-        """From now on somebody else gets the news. Called by the owner while it handles some."""
+        """Hand the news to a new owner. Called by the old owner while it handles some."""
         ...
 
     def write(self, parcels: Sequence[Parcel], *, take_more: bool = False) -> None:
-        """In order. `take_more`: the last Arrived is done with."""
+        """Write in order. `take_more`: the last Arrived is done with."""
         ...
 
     def hang_up(self, reason: str) -> None:

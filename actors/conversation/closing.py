@@ -36,7 +36,7 @@ NOBODY_ASKED = {
 
 
 def close_turn(draft: Draft, outcome: Outcome, stopping: Stopping | None) -> None:
-    """Balance what is open, say the one terminal event, answer everybody who waited for it, go on."""
+    """Balance what is open, emit the one terminal event, answer everybody who waited for it, go on."""
     turn = draft.facts.turn
     assert turn is not None, "only an open turn can be closed"  # noqa: S101  # callers have looked
     draft.state.run = None
@@ -98,7 +98,7 @@ def _aborted_output(turn: TurnFacts, item: ItemId, reason: AbortReason) -> str:
 
 
 def what_is_known(turn: TurnFacts) -> str:
-    """Of a turn that nobody works on any more: for people, behind the reason."""
+    """Tell people, behind the reason, whether something of a turn that nobody works on any more may have run."""
     if turn.items:
         return "; what had begun may have come to its end or not"
     return "; what was approved has no record of a beginning" if turn.granted else ""
@@ -170,12 +170,12 @@ def _settle_the_queue(draft: Draft, stopping: Stopping | None, turn: TurnId, end
 
 
 def _that_stays(draft: Draft) -> tuple[PendingInput, ...]:
-    """Input that waits behind the turn, without what was said after its stop and starts the next one at once."""
+    """The input that stays queued behind the turn; input said after its stop starts the next turn at once."""
     return tuple(one for one in draft.facts.pending if one.policy is not BusyPolicy.INTERRUPT)
 
 
 def settle_claims(draft: Draft, claims: tuple[Claim, ...], answer: Answer) -> None:
-    """Who waited is answered; who was answered when the input was stored is only done with."""
+    """Answer the waiting callers; settle those that were answered when their input was stored."""
     for claim in claims:
         if claim.awaiting:
             draft.answer_when_stored(claim.caller, answer)
@@ -184,7 +184,7 @@ def settle_claims(draft: Draft, claims: tuple[Claim, ...], answer: Answer) -> No
 
 
 def answer_waiters(draft: Draft, turn: TurnFacts, result: TurnResult) -> None:
-    """Everybody whose input the turn took, and everybody who asked it to stop."""
+    """Answer everybody whose input the turn took, and everybody who asked it to stop."""
     settle_claims(draft, tuple(claim for claim in draft.state.claims if claim.input in turn.inputs), result)
     for caller in draft.state.interrupts:
         draft.answer_when_stored(caller, Interrupted(turn.id, result.ending, len(_that_stays(draft))))

@@ -15,7 +15,7 @@ from actors.vocabulary.settings import AbortReason, Decision
 
 
 def interrupt(draft: Draft, command: Interrupt) -> None:
-    """Answered at the end of the turn it hits, or at once where nothing runs."""
+    """Stop the open turn. The answer comes when that has ended, or at once where nothing runs."""
     if command.clear:
         withdraw_all(draft, "cleared by an interrupt")
     if draft.facts.turn is None:
@@ -28,7 +28,7 @@ def interrupt(draft: Draft, command: Interrupt) -> None:
 
 
 def left_alone(draft: Draft) -> None:
-    """A connection closed. Where it is so wished, nobody reading means that nobody wants it any more."""
+    """Stop the turn when the last reader has left, where the config asks for that."""
     if draft.state.limits.interrupt_when_alone and not draft.state.subscribers:
         stop_turn(draft, Stopping(AbortReason.INTERRUPTED, message="its last client left"))
 

@@ -1,4 +1,4 @@
-"""The live owner of one conversation: feeds the functional core, stores what it says, does what it decides.
+"""The live owner of one conversation: feeds the functional core, stores its events, carries out its effects.
 
 Knows no policy. Everything it waits for comes as a message: the journal's answers, the agent's news, timers.
 """
@@ -71,7 +71,7 @@ from actors.vocabulary.records import Append, Head
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Everybody a session talks to. One for all sessions of a daemon."""
+    """The actors and ports that a session talks to, shared by all sessions of a daemon."""
 
     registry: Address[RegistryInput]
     journalist: Address[JournalistInput]
@@ -86,7 +86,7 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """A row on its way to the disk, and what is asked as of it."""
+    """A row on its way to the disk, and the questions that wait as of it."""
 
     epoch: int
     head: Head
@@ -146,7 +146,7 @@ class Session(Actor[SessionMessage]):
         return None
 
     def _live(self, loaded: Loaded) -> None:
-        """There is a state now. The last life is settled first, then who came too early is served in order."""
+        """Begin with this state: settle the last life, then serve in order what came too early."""
         if loaded.error is not None:
             raise loaded.error
         self._state = restore(self.conversation, loaded.head, loaded.records, self._around.limits)
@@ -172,15 +172,15 @@ class Session(Actor[SessionMessage]):
         self._handling = None
 
     def _note(self, message: Input, state: State) -> None:
-        """What the shell itself keeps of an input that the core has taken."""
+        """Update what the shell itself keeps, after the core has taken the input."""
         match message:
             case Committed():
-                self._publish_heads(message, state)  # before the answers: who got one finds what it says in the list
+                self._publish_heads(message, state)  # before the answers: an answered client finds it in the list
             case AppendRefused():
                 # What an agent remembers must not be more than what was kept.
                 self._around.agents.order(RestAgent(self.conversation), self.address)
                 self._headlines = [one for one in self._headlines if one.epoch > message.epoch]
-                if state.facts.seq == 0:  # it never was, and nobody need wait until it has been idle long enough
+                if state.facts.seq == 0:  # it was never stored, so it need not stay for the idle time
                     self._undone.append(OfferToPark())
             case PageRead():
                 self._reading.discard(message.subscription)
@@ -200,12 +200,12 @@ class Session(Actor[SessionMessage]):
         self._around.journalist.tell(Store(append, self.address, result.state.epoch))
 
     def _announce(self, head: Head, state: State) -> None:
-        """The index at start does not know what is asked; who was parked meanwhile is known already."""
+        """Tell the registry the open questions, which the index at start lacks; not after an orderly parking."""
         if asked := state.facts.asked:
             self._tell_registry(HeadChanged(replace(head, settings=b"", checkpoint=b""), asked))
 
     def _publish_heads(self, news: Committed, state: State) -> None:
-        """`ls` shows what is on disk, like everything else, and in one word what goes on now."""
+        """Publish for `ls` what is on disk, with its condition of now in one word."""
         latest = None
         while self._headlines and self._headlines[0].is_stored_by(news):
             latest = self._headlines.pop(0)
@@ -214,7 +214,7 @@ class Session(Actor[SessionMessage]):
             self._tell_registry(HeadChanged(head, latest.asked))
 
     def _tell_registry(self, message: RegistryInput) -> None:
-        with contextlib.suppress(ActorGone):  # the daemon stops: nobody is left who wants to find us
+        with contextlib.suppress(ActorGone):  # the daemon stops: nobody looks for this session any more
             self._around.registry.tell(message)
 
     def _perform(self, effect: Effect) -> None:
@@ -270,7 +270,7 @@ class Session(Actor[SessionMessage]):
         return self._state is not None and self._state.retiring is not None
 
     def on_failure(self, *_: object) -> None:
-        """The core is pure: what it knew before the bad input is still true, and goes to the successor."""
+        """Hand the state to the successor: the core is pure, so what it knew before the bad input is still true."""
         failure = self.failure
         assert failure is not None  # noqa: S101  # it is why this is called
         error, bad = failure.error, self._handling or failure.message
@@ -304,18 +304,18 @@ class Session(Actor[SessionMessage]):
         return Survivors(waiting, tuple(dict.fromkeys(callers)), passes)
 
     def _inherited(self) -> Survivors:
-        """Whom the life before left, as long as nobody has taken them over."""
+        """The survivors of the life before, until this one has taken them over."""
         inherited = self._revived.survivors
         return inherited if inherited and not self._settled else Survivors((), ())
 
     def _end_all(self, readers: tuple[ReaderState, ...]) -> None:
-        """Nobody knows which slices went out: the readers come back by their own cursor."""
+        """End all subscriptions: it is unknown which slices went out; readers come back with their own cursors."""
         for reader in readers:
             ended = EndSubscription(reader.connection, Unsubscribed(reader.subscription, "the actor failed"))
             self._around.outbox.post(reader.connection, ended)
 
     def _owed(self, bad: object, leftovers: tuple[object, ...]) -> tuple[Input, ...]:
-        """News of the failed life means nothing to the next; what clients said does. A Ready frees its reader."""
+        """The messages for the next life: those of clients, with a bad Ready, which frees its reader; no news."""
         first = (bad,) if isinstance(bad, Ready) else ()
         waiting = (*first, *self._waiting, *leftovers)
         return tuple(message for message in waiting if isinstance(message, SAID_TO_IT))

@@ -1,4 +1,4 @@
-"""The one door: every input comes in here, every decision goes out."""
+"""The entry of the core: one input in, its events and effects out."""
 
 from typing import assert_never
 
@@ -42,11 +42,11 @@ from actors.conversation.summary import summary
 from actors.vocabulary.settings import AbortReason
 
 LOOKS_AT_THE_DISK_AGAIN = (Send, Interrupt, CancelRequest, AnswerApproval, ResumeQueue, Archive, Restart)
-MACHINERY = (Ready, ReadersWait, Committed, PageRead, TimerFired, Park)  # nobody cares for the conversation by these
+MACHINERY = (Ready, ReadersWait, Committed, PageRead, TimerFired, Park)  # no sign of interest by anybody
 
 
 def step(state: State, message: Input, stamp: Stamp) -> Step:
-    """What the conversation decides on one input. Never waits, never fails but by a bug."""
+    """Decide on one input. Never waits, never fails but by a bug."""
     command, caller = (message.command, message.caller) if isinstance(message, ToConversation) else (message, None)
     draft = Draft(state, stamp, caller)
     if state.storage_error is not None and isinstance(command, LOOKS_AT_THE_DISK_AGAIN):

@@ -1,4 +1,4 @@
-"""What becomes of every message to the registry: forwarded, kept for the next owner, or refused with the reason.
+"""The decision on every message to the registry: forward it, keep it for the next owner, or refuse it.
 
 Pure in that it touches nothing outside: messages in, effects out. It keeps its maps in place, because a copy of ten
 thousand entries for every message would not be simpler, only slower.
@@ -84,7 +84,7 @@ class Routing:
     def __init__(self, max_live: int = 1000) -> None:
         self._index = Index()
         self._requests: dict[Caller, ConversationId] = {}
-        self._unsettled: deque[ConversationId] = deque()  # the last daemon's, for which there was no room yet
+        self._unsettled: deque[ConversationId] = deque()  # of the last daemon, for which there was no room yet
         self._watch = ListWatch()
         self._trimming: deque[ConversationId] = deque()  # to be removed one after the other
         self._live = 0
@@ -183,7 +183,7 @@ class Routing:
         return self._hand_over(message.conversation, entry, message)
 
     def _settle(self, caller: Caller) -> None:
-        """Its one answer is out."""
+        """Forget the request, because its one answer is out."""
         self._requests.pop(caller, None)
         self._index.settle(caller)
 
@@ -211,7 +211,7 @@ class Routing:
         return []
 
     def keep(self, conversation: ConversationId, message: Input) -> list[RoutingEffect]:
-        """Told to an owner that has just failed: the next one serves it. News of the old life dies with it."""
+        """Keep messages to an owner that has just failed for the next one. News of the old life is dropped."""
         entry = self._index.get(conversation)
         return self._stash(entry, message) if entry and isinstance(message, SAID_TO_IT) else []
 
@@ -242,7 +242,7 @@ class Routing:
         return self._make_room()
 
     def _make_room(self) -> list[RoutingEffect]:
-        """One idle conversation at a time is asked to leave, until nobody waits or nobody is left who might."""
+        """Ask one idle conversation at a time to leave, as long as others wait for room and one is left to ask."""
         if not self._room.waiting or self._room.asked is not None:
             return []
         asked = self._room.next_to_ask(self._may_be_idle)
@@ -274,7 +274,7 @@ class Routing:
         return effects
 
     def _let_in(self) -> list[RoutingEffect]:
-        """Somebody has left: who waits for room comes first, then what the last daemon left."""
+        """Use the room that a conversation left: for those that wait for it, then for those of the last daemon."""
         effects: list[RoutingEffect] = []
         while self._room.waiting and self._live < self._max_live:
             conversation = self._room.waiting.popleft()
@@ -327,7 +327,7 @@ class Routing:
         return self._tell_all(message)
 
     def _tell_all(self, message: ConnectionClosed | Quiesce) -> list[RoutingEffect]:
-        """Every live owner, and the next one where it changes."""
+        """Tell every live owner, and the next owner where it changes."""
         effects: list[RoutingEffect] = []
         for conversation, entry in self._index.items():
             if entry.status is Status.LIVE:
@@ -343,7 +343,7 @@ class Routing:
     # --- the index ------------------------------------------------------------------------------------------------
 
     def _know(self, message: Known) -> list[RoutingEffect]:
-        """What the last daemon left running is settled first, what only waits is loaded to be listed."""
+        """Index heads. Those with a running turn of the last daemon are settled first; those that wait come after."""
         for head in message.heads:
             self._index.add(head.conversation, Entry(head=head, generation=head.generation), head.name)
         if message.ended is not None:
@@ -355,7 +355,7 @@ class Routing:
         return self._settle_more()
 
     def _settle_more(self) -> list[RoutingEffect]:
-        """As many as there is room for; the rest when somebody leaves."""
+        """Load as many as there is room for; the rest when another leaves."""
         effects: list[RoutingEffect] = []
         while self._unsettled and self._live < self._max_live:
             conversation = self._unsettled.popleft()
@@ -411,7 +411,7 @@ class Routing:
         return [EraseRows(conversation)]
 
     def erased(self, message: Erased) -> list[RoutingEffect]:
-        """Only now is it forgotten here: a client or a daemon that dies meanwhile leaves no half of it."""
+        """Forget the conversation, as the disk has: a client or a daemon that dies before leaves no half of it."""
         entry = self._index.get(message.conversation)
         if entry is None or entry.status is not Status.REMOVING:
             return []
@@ -429,7 +429,7 @@ class Routing:
         return [*done, *refused, *self._watch.changed()]
 
     def _kept(self, conversation: ConversationId, entry: Entry, error: GreenroomError) -> list[RoutingEffect]:
-        """The disk has it still, and whoever waited for it is served."""
+        """Serve what waited, because the disk could not forget the conversation."""
         entry.status = Status.PARKED
         askers = (entry.removal, *entry.removers)
         waiting = tuple(entry.emptied())
@@ -438,7 +438,7 @@ class Routing:
         return refused + [effect for one in waiting for effect in self._hand_over(conversation, entry, one)]
 
     def _ask_again(self, conversation: ConversationId, entry: Entry) -> list[RoutingEffect]:
-        """Those who wanted it removed while nobody could say whether it may be."""
+        """Handle the requests to remove it that came while it was between two owners."""
         removers, entry.removers = entry.removers, []
         return [effect for caller in removers for effect in self._remove(conversation, caller)]
 
@@ -448,7 +448,7 @@ class Routing:
         return [] if under_way else self._trim_next()
 
     def _trim_next(self) -> list[RoutingEffect]:
-        """One at a time: the disk is for conversations first. Who has been woken meanwhile is left alone."""
+        """Delete one at a time, as the disk is for conversations first. Those woken meanwhile are left alone."""
         while self._trimming and not self._quiescing:
             conversation = self._trimming.popleft()
             entry = self._index.get(conversation)
@@ -502,7 +502,7 @@ class Routing:
         return [AbandonAgent(message.conversation), *(self._make_room() if asked else ())]
 
     def _recover(self, conversation: ConversationId) -> list[RoutingEffect]:
-        """Its processes are gone: the next owner closes the turn as failed, and serves who was attached."""
+        """Start the next owner, as the processes are gone: it closes the turn as failed, and serves the readers."""
         entry = self._index.get(conversation)
         if entry is None or entry.status is not Status.RECOVERING or entry.failed is None:
             return []
@@ -521,13 +521,13 @@ class Routing:
         return [started, *self._ask_again(conversation, entry)]
 
     def _forget_requests(self, conversation: ConversationId, kept: set[Caller | None]) -> None:
-        """What the failed owner had taken ends with it; only what nobody has taken yet can still be taken back."""
+        """Forget the requests that the failed owner had taken; only those in `kept` can still be cancelled."""
         gone = [caller for caller, one in self._requests.items() if one == conversation and caller not in kept]
         for caller in gone:
             del self._requests[caller]
 
     def _break(self, entry: Entry, failed: SessionFailed) -> list[RoutingEffect]:
-        """A disk that could not be read now may be read in a while: then the next message wakes it."""
+        """Give the conversation up; after a disk that could not be read, the next message wakes it once more."""
         entry.status = Status.BROKEN
         if failed.unread:
             entry.status, entry.failures, entry.failed = Status.PARKED, [], None
@@ -537,7 +537,7 @@ class Routing:
     def _turn_away(
         self, survivors: Survivors | None, waiting: Iterable[Input], error: GreenroomError
     ) -> list[RoutingEffect]:
-        """There will be no next owner for these."""
+        """Refuse these readers and messages, as there will be no next owner."""
         readers, callers = (survivors.readers, survivors.callers) if survivors else ((), ())
         effects: list[RoutingEffect] = []
         for reader in readers:

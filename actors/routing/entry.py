@@ -35,9 +35,9 @@ class Status(StrEnum):
 
 @dataclass(slots=True)
 class Entry:
-    """A parked one costs its head and nothing else.
+    """One conversation. A parked conversation costs its head and nothing else.
 
-    `removal` is for whom it is being removed, `removers` are those who want that while it is between two owners.
+    `removal` is the caller it is being removed for, `removers` ask for that while it is between two owners.
     """
 
     status: Status = Status.PARKED
@@ -52,17 +52,17 @@ class Entry:
 
     @property
     def is_asleep(self) -> bool:
-        """Nobody owns it and nothing of it is open: it may go."""
+        """True if nobody owns it and nothing of it is open, so that it may be deleted."""
         ended = self.head is not None and self.head.state in ENDED
         return self.status is Status.BROKEN or (self.status is Status.PARKED and ended)
 
     @property
     def never_was(self) -> bool:
-        """Nothing of it is on disk, and nobody is about to put it there."""
+        """True if nothing of it is on disk, and nobody is about to put it there."""
         return self.head is None and self.status is Status.PARKED
 
     def emptied(self) -> Iterable[Input]:
-        """What waited for its next owner, which waits no more."""
+        """Empty the stash; returns the messages that waited for the next owner."""
         waiting, self.stash = self.stash, []
         return waiting
 
@@ -76,5 +76,5 @@ class Entry:
 
 
 def caller_of(message: object) -> Caller | None:
-    """The caller that waits for the answer to this. A cancel has none of its own."""
+    """The caller that waits for the answer to this message. A cancel has none of its own."""
     return message.caller if isinstance(message, ToConversation) else None

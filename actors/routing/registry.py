@@ -1,6 +1,6 @@
-"""Who finds everybody: conversation ids to sessions, request ids to conversations. Starts and replaces sessions.
+"""The directory of all conversations: ids to sessions, request ids to conversations. Starts and replaces sessions.
 
-A thin shell round routing.py: it holds the addresses, and does what the core says.
+A thin shell round core.py: it holds the addresses, and carries out the effects.
 """
 
 from collections.abc import Callable
@@ -35,7 +35,7 @@ log = structlog.get_logger()
 
 
 class Registry(Actor[RegistryInput]):
-    """The daemon hangs on it, so a bad message is logged and survived."""
+    """The actor of the registry. The whole daemon depends on it, so a bad message is logged and survived."""
 
     fatal = False
     name = "registry"
@@ -104,7 +104,7 @@ class Registry(Actor[RegistryInput]):
             self._perform_all(self._routing.erased(Erased(conversation, gone)))
 
     def on_stop(self) -> None:
-        """Whoever stops us waits for them: an actor never waits."""
+        """Ask all sessions to end. Waiting for them is left to the caller of the stop: an actor never waits."""
         for session in self._sessions.values():
             session.stop_soon()
 

@@ -83,7 +83,7 @@ class World:
         self._asked.clear()
 
     def count(self) -> None:
-        """What this life came to."""
+        """Add what happened in this life to the tally."""
         lives = Counter(session.conversation for session in self.daemon.live)
         slices = [slice_ for reader in self.outbox.readers.values() for slice_ in reader.slices]
         self.tally["delivered"] += self.stage.delivered
@@ -147,7 +147,7 @@ class World:
         self.poison.chokes_on = self._is_bad
 
     def _resume_queues(self) -> bool:
-        """What waits in a paused queue waits for somebody; here he comes."""
+        """Resume the paused queues, as a person would; True if there were any."""
         states = [session._state for session in self.daemon.live if session.address.alive]
         paused = [
             state.facts.conversation for state in states if state and state.facts.paused and not state.facts.failed

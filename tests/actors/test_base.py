@@ -1,4 +1,4 @@
-"""What pykka does silently, made loud or harmless: each test is one of its surprises, on real threads."""
+"""Silent behaviour of pykka, made loud or harmless: each test is one of its surprises, on real threads."""
 
 import contextlib
 import gc

@@ -151,7 +151,7 @@ def test_a_disk_that_refuses_keeps_it_and_says_why(idle: StagedDaemon) -> None:
 
 
 def test_a_disk_that_takes_nothing_any_more_ends_the_wait(idle: StagedDaemon) -> None:
-    """What was decided before could not be stored, so nobody may leave."""
+    """Events that were decided before could not be stored, so nobody may leave."""
     with idle.stage.holding(idle.journalist):
         idle.tell(A, Rename("another"), idle.caller())
         asked = remove(idle)

@@ -29,7 +29,7 @@ SETTINGS = Settings(model="fake", cwd=Path("/"))
 
 
 class FakeDaemon:
-    """`live` is every session that was ever started, oldest first. `share` starts those who never wait."""
+    """`live` is every session that was ever started, oldest first. `share` starts the actors that never wait."""
 
     def __init__(
         self,

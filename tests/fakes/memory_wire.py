@@ -1,7 +1,7 @@
 """A wire without a kernel: client and server in one process, under the contract tests of the real one.
 
-No thread of its own: whoever sends, reads or writes does the work, behind one lock that may be held again by its
-holder. Telling never waits, so holding it while the owner is told is harmless.
+No thread of its own: the caller that sends, reads or writes does the work, behind one re-entrant lock.
+Telling never waits, so holding it while the owner is told is harmless.
 """
 
 import threading
@@ -94,7 +94,7 @@ class MemoryWire:
             self._close("the client is gone")
 
     def take(self, timeout_s: float) -> bytes:
-        """What has come; empty at the end of the stream."""
+        """The bytes that have come; empty at the end of the stream."""
         with self.changed:
             if not self.changed.wait_for(lambda: self._between or self._closed, timeout_s):
                 raise TimeoutError(f"nothing came in {timeout_s} s")

@@ -1,4 +1,4 @@
-"""What the transport tests stand on: a loop on its own thread, a clock that is moved by hand, and probes."""
+"""Tools for the transport tests: a loop on its own thread, a clock that is moved by hand, and probes."""
 
 import asyncio
 import contextlib
@@ -108,7 +108,7 @@ def eventually(condition: Callable[[], bool], what: str) -> None:
 
 
 def descriptors() -> int:
-    """How many this process has open."""
+    """The number of descriptors that this process has open."""
     return len(list(Path("/dev/fd").iterdir()))
 
 

@@ -1,4 +1,4 @@
-"""What every wire promises to a connection and its client: the same tests over sockets, pipes and memory."""
+"""The contract of every wire with a connection and its client: the same tests over sockets, pipes and memory."""
 
 import contextlib
 import random

@@ -1,4 +1,4 @@
-"""How parcels leave over a descriptor that takes what it likes: in order, each said to have left when it has."""
+"""Parcels leave in order over a descriptor that takes any number of bytes, and each reports when it has left."""
 
 import contextlib
 import os

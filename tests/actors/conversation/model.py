@@ -1,4 +1,4 @@
-"""What a conversation's history may look like, whatever happened: a small model that knows nothing of the core.
+"""A small model of the histories that a conversation may have, whatever happened; it knows nothing of the core.
 
 `Story` reads what became durable, one append at a time, and objects to everything that the rules of the house forbid.
 """

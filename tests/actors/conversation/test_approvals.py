@@ -124,7 +124,7 @@ def test_d16_two_questions_of_one_call_are_answered_each_for_itself() -> None:
 
 
 def test_what_goes_on_is_shown_as_of_what_is_on_disk() -> None:
-    """Who hears that a conversation waits, or has come to its end, and looks, finds the question, or the end."""
+    """A client that hears that a conversation waits, or has ended, and looks, finds the question, or the end."""
     core = Core()
     core.send()
     core.commits = False

@@ -113,7 +113,7 @@ class Agent:
 
 @dataclass
 class Subscription:
-    """What one client has seen through one cursor."""
+    """The events that one client has seen through one cursor."""
 
     connection: str
     seq: int
@@ -513,7 +513,7 @@ class Conversation(RuleBasedStateMachine):
 
     @rule(client=CLIENTS, what=st.integers(0, 19))
     def mischief(self, client: str, what: int) -> None:
-        """What happens seldom, and should."""
+        """Cause a rare event."""
         match what:
             case 0 | 1 | 2:
                 self.core.disk.refuses = StorageFull("full")
@@ -603,7 +603,7 @@ class Conversation(RuleBasedStateMachine):
             count = None if count is None else count - 1
 
     def compare(self) -> None:
-        """What the journal gives back is what lives."""
+        """Compare the state that the journal gives back with the live one."""
         assert self.core.disk.restored(LIMITS).facts == self.core.state.durable == self.core.state.facts
         assert self.core.state.facts.seq == self.story.seq
 
@@ -840,7 +840,7 @@ class Conversation(RuleBasedStateMachine):
         return False
 
     def shown_in_full(self) -> None:
-        """Whoever is up to date has been shown all of what is in progress."""
+        """Check that readers that are up to date have seen all that is in progress."""
         tails = {key: words for key, words in self.said.items() if ItemId(key.split("/")[0]) in self.story.items}
         for reader in self.readers.values():
             up_to_date = reader.alive and not reader.in_hands and reader.seq == self.core.state.facts.seq

@@ -1,4 +1,4 @@
-"""What waits for a turn of its own: its order, its pause, and what resumes it."""
+"""The queue of input that waits for a turn of its own: its order, its pause, and what resumes it."""
 
 import pytest
 

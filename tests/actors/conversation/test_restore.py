@@ -1,4 +1,4 @@
-"""What comes back from the journal, and what a failed life owes to others."""
+"""State that comes back from the journal, and the debts of a failed life to others."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""How the bridge ends: within a second of the client's end of input, whatever the other side does."""
+"""The bridge ends within a second of the client's end of input, whatever the other side does."""
 
 import contextlib
 import os

@@ -54,7 +54,7 @@ class ListenerSink:
 
 
 def approval(conversation: ConversationId, request: Known) -> tuple[str, JsonObject]:
-    """Method and params. These alone are written in snake case."""
+    """The method and params of a question, the only params in snake case."""
     common = {"conversation_id": conversation, "call_id": request.call_id}
     reason = {"reason": request.reason} if request.reason is not None else {}
     if isinstance(request, ExecApprovalRequest):
@@ -70,7 +70,7 @@ def approval(conversation: ConversationId, request: Known) -> tuple[str, JsonObj
 
 
 def add_listener(call: CodexCall, wanted: p.Named) -> Script[JsonObject]:
-    """From now on; the first one of a conversation that this client made hears it from the beginning."""
+    """Listen from now on; the first listener of a conversation that this client made hears it from the beginning."""
     state, conversation = call.state, wanted.conversation
     if state.readers.full:
         raise invalid_request(FULL)

@@ -96,7 +96,7 @@ Place = tuple[float, str]
 
 
 def place_of(head: Head) -> Place:
-    """Most recently used first. Steady: what is used meanwhile moves to the front and shifts nobody else."""
+    """The place of a row, most recently used first. A row that is used between two pages moves to the front."""
     return (-head.updated, head.conversation)
 
 
@@ -138,7 +138,7 @@ def interrupt(call: ControlCall, given: p.Interrupt) -> Script[Interrupted]:
 
 
 def interrupt_many(call: ControlCall, given: p.InterruptMany) -> Script[r.Plain]:
-    """Answered when the last of them is; one that is refused does not keep the others."""
+    """Interrupt several; answered when the last has ended. A refused one does not keep the others from it."""
     if bool(given.conversations) == given.all:
         raise InvalidInput("name conversations, or say all")
     if given.all:
@@ -257,7 +257,7 @@ def delete(_: ControlCall, given: p.Named) -> Script[r.Stored]:
 
 
 def list_approvals(_: ControlCall, given: p.ListApprovals) -> Script[r.Plain]:
-    """Oldest first: the registry knows what is open, the journal since when. Of one, it is asked itself."""
+    """List open approvals, oldest first: the registry knows them, the journal when they were asked."""
     pending: PendingApprovals
     if given.conversation is None:
         pending = yield from look_up(rm.ListApprovals())

@@ -1,6 +1,6 @@
 """The conversations that a client reads. A reader is one subscription with a sink behind it. Part of its connection.
 
-A sink turns slices into notifications; what it wants to know of a conversation is said when it is attached. Bounded,
+A sink turns slices into notifications, and gets what it needs to know of a conversation when it is attached. Bounded,
 and a subscription that its conversation ended by itself is taken up again from where it stood.
 """
 
@@ -25,13 +25,13 @@ HISTORY_GONE = "its history is gone"
 class Sink(Protocol):
     @property
     def answers(self) -> bool:
-        """Whether a person can be asked through it."""
+        """True if a person can be asked through it."""
         ...
 
     def take(self, slice_: Slice) -> None: ...
 
     def lost(self, reason: str) -> None:
-        """Nothing more will come, and nobody asked for that."""
+        """The subscription has ended, and the client did not ask for that."""
         ...
 
 
@@ -69,7 +69,7 @@ class Readers:
     # --- begin and end --------------------------------------------------------------------------------------------
 
     def new(self, conversation: ConversationId, sink: Sink) -> Reader:
-        """Known from here on; nothing comes before it is attached."""
+        """Add a reader; it gets nothing before it is attached."""
         reader = Reader(self._name(), conversation, sink)
         self._readers[reader.subscription] = reader
         return reader
@@ -78,7 +78,7 @@ class Readers:
         return SubscriptionId(f"{self._state.client.connection}/{self._state.scripts.number()}")
 
     def attach(self, reader: Reader, after: int | None) -> Script[Attached]:
-        """A refused reader is forgotten."""
+        """Attach a reader; a refused one is forgotten."""
         reader.seq = after or 0
         subscription = reader.subscription
         attach = Attach(self._state.client.connection, subscription, after, not reader.sink.answers)
@@ -96,7 +96,7 @@ class Readers:
             self._state.do(Tell(ToConversation(reader.conversation, Detach(reader.subscription))))
 
     def leave(self, reader: Reader) -> None:
-        """Its client listens no more; but a question that only it would see settled keeps it."""
+        """Remove the reader of a client that stops listening, unless an open question needs it to be settled."""
         conversation = reader.conversation
         heard_by = [one for one in self.of(conversation) if one is not reader]
         if self._questions.open_in(conversation) and not heard_by:

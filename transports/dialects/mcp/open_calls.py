@@ -61,11 +61,11 @@ class OpenCalls:
         return next((one for one in self._calls.values() if one.number == number), None)
 
     def of(self, conversation: ConversationId) -> list[OpenCall]:
-        """Oldest first."""
+        """The calls of a conversation, oldest first."""
         return [one for one in self._calls.values() if one.conversation == conversation]
 
     def claim_turns(self, slice_: Slice) -> None:
-        """Before its events are told: a turn's first event comes before the input that says whose it is."""
+        """Find the owners of new turns first: a turn's first event precedes the input that says whose it is."""
         by = {one.by: one for one in self.of(slice_.conversation)}
         for record in slice_.records:
             if record.type == "user_message" and record.turn is not None and record.turn not in self._owners:

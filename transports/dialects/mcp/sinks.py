@@ -1,4 +1,4 @@
-"""The sinks: a call shows its turn, a stream all of its conversation, a resource only that there is more."""
+"""The sinks: a call shows its turn, a stream its whole conversation, a resource only that there is more."""
 
 from dataclasses import dataclass, field
 from functools import partial
@@ -55,7 +55,7 @@ class CallSink:
         questions.heed_pending(slice_, partial(self._ask, of=slice_.turn))
 
     def lost(self, reason: str) -> None:
-        """The calls hear of it from the conversation, or from what refuses them."""
+        """Do nothing: the calls get the answer of the conversation, or a refusal."""
 
     def _write(self, call: OpenCall, one: CodexEvent) -> None:
         if one.msg is None:
@@ -74,7 +74,7 @@ class CallSink:
             self.state.questions.cannot_ask(request, self.conversation, self._say)
 
     def _say(self, request: ApprovalRequest) -> None:
-        """Every call that waits on it is told, at once and on each beat."""
+        """Tell every call that waits for it, at once and on each beat."""
         text = waiting_text(request)
         calls = self.state.calls.of(self.conversation)
         for call in calls:
@@ -157,7 +157,7 @@ def disconnected(conversation: ConversationId, reason: str) -> Write:
 
 @dataclass(slots=True, eq=False)
 class UpdateSink:
-    """Says that there is something new, at most once in a while. Which form of it was meant makes no difference."""
+    """Says that there is something new, at bounded intervals; the same for both addresses of a conversation."""
 
     state: McpState
     conversation: ConversationId

@@ -1,4 +1,4 @@
-"""The state of one client, each kind with its owner: requests, readers, calls, questions, streams."""
+"""The state of one client: requests, readers, calls, questions, streams."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ class McpState(ReadingState):
         self.sent: Bounded[RequestId, Caller] = Bounded()  # messages that were taken, while they may be cancelled
 
     def configure(self) -> None:
-        """As the config is now."""
+        """Take the options of the config as it is now."""
         self.options = self._fresh()
         self.version, self.person = self.options.version, self.options.person
 
@@ -50,7 +50,7 @@ class McpState(ReadingState):
             self.log.once("warning", notice)
 
     def has_twin(self, kind: str) -> bool:
-        """Whether an event of this kind is told under its own name, too."""
+        """True if an event of this kind is told under its own name, too."""
         twins = self.options.twin_notifications
         return self.peer.may_wait_for_twins and not kind.endswith("_delta") if twins == "auto" else twins
 

@@ -1,4 +1,4 @@
-"""How a turn ended, read from its last events: the same that its callers were told at the time."""
+"""The end of a turn, read from its last events, is what its callers were told at the time."""
 
 import pytest
 

@@ -50,7 +50,7 @@ PATIENCE = 10_000  # messages until everything must be quiet
 
 @dataclass
 class Mailbox:
-    """Whoever is told something here gets it when its turn has come."""
+    """The messages for one receiver, which gets them when its turn has come."""
 
     daemon: "Daemon"
     name: str

@@ -1,4 +1,4 @@
-"""What several tests do with a daemon and a client: begin a turn, have the agent ask, look at what stayed open."""
+"""Steps that several tests share: begin a turn, have the agent ask, look at what stayed open."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Whatever clients, agent and actors do, in whatever order: one answer each, no open question, no event lost."""
+"""Random interleavings of clients, agent and actors: one answer each, no open question, no event lost."""
 
 import json
 from collections.abc import Callable, Sequence

@@ -79,7 +79,7 @@ def _opened(call: McpCall, ignored: tuple[str, ...], *, first: bool) -> OpenCall
 
 
 def _until_its_end(state: McpState, one: OpenCall, turn: Script[JsonObject]) -> Script[Result]:
-    """The call is open as long as its turn; the last of a conversation takes their reader with it."""
+    """Keep the call open as long as its turn; the last call of a conversation removes their reader."""
     try:
         result = yield from turn
     except GreenroomError as why:
@@ -115,7 +115,7 @@ def _turn(
     after: int | None,
     policy: BusyPolicy = BusyPolicy.STEER,
 ) -> Script[JsonObject]:
-    """First a reader, so that nothing of the turn is missed; then the words."""
+    """Attach a reader first, so that nothing of the turn is missed; then send the input."""
     if call_reader(state, conversation) is None:
         reader = state.readers.new(conversation, CallSink(state, conversation))
         state.scripts.run(state.readers.attach(reader, after))
@@ -156,12 +156,12 @@ def _refused(one: OpenCall, why: GreenroomError) -> JsonObject:
 
 
 def _failed(one: OpenCall, said: str) -> JsonObject:
-    """`error` is what clients of July 2025 look for."""
+    """The result of a failure; clients of July 2025 look for `error`."""
     return {**tool_error(said, *one.remarks), **_structured(one, said), "error": said}
 
 
 def _structured(one: OpenCall, said: str) -> JsonObject:
-    """So that a model, which sees no notifications, learns where to reply."""
+    """The result with its conversation, so that a model, which sees no notifications, learns where to reply."""
     if one.conversation is None:
         return {}
     structure = {"threadId": one.conversation, "sessionId": one.conversation, "content": said}
