@@ -6,12 +6,12 @@ passed on is not handled here: it waits for ever.
 
 from dataclasses import replace
 
-from actors.conversation.deciding import resolve
+from actors.conversation.approving import resolve
+from actors.conversation.commits import RETRY_STORAGE_S
 from actors.conversation.draft import Draft
 from actors.conversation.effects import SetTimer, Survivors
 from actors.conversation.messages import PassOn
 from actors.conversation.state import Passes
-from actors.conversation.storing import RETRY_STORAGE_S
 from actors.vocabulary.ids import ApprovalId
 from actors.vocabulary.settings import Decision
 

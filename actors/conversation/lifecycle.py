@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from actors.conversation import sending
+from actors.conversation.approving import resolve
 from actors.conversation.closing import settle_claims
-from actors.conversation.deciding import resolve
+from actors.conversation.commits import settle_stranded
 from actors.conversation.draft import Draft
 from actors.conversation.effects import Leave, OfferToPark, SetTimer, Stay
 from actors.conversation.messages import (
@@ -20,13 +21,12 @@ from actors.conversation.messages import (
     TimerFired,
 )
 from actors.conversation.orders import SuspendAgent
-from actors.conversation.passing import deny_if_alone, inherit
 from actors.conversation.reading import end_subscription
 from actors.conversation.restore import adopted
 from actors.conversation.starting import start_next
 from actors.conversation.state import Retiring, Stage, Stopping
-from actors.conversation.storing import settle_stranded
 from actors.conversation.turns import set_deadline, stop_turn
+from actors.conversation.unanswerable import deny_if_alone, inherit
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Begun, Done
 from actors.vocabulary.errors import TurnFailed, UnknownConversation, WrongState

@@ -1,36 +1,16 @@
-"""Interrupts and approvals: what people decide while a turn is open."""
+"""Approvals: the answers of people to the questions of an open turn."""
 
 from actors.conversation.draft import Draft
-from actors.conversation.messages import AnswerApproval, Interrupt
+from actors.conversation.messages import AnswerApproval
 from actors.conversation.orders import AnswerAgent
-from actors.conversation.sending import withdraw_all
 from actors.conversation.starting import resume_turn
 from actors.conversation.state import Stage, Stopping
 from actors.conversation.turns import stop_turn
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Answered, Interrupted
+from actors.vocabulary.answers import Answered
 from actors.vocabulary.errors import AlreadyAnswered, InvalidInput, Overloaded, UnknownApproval
 from actors.vocabulary.ids import ApprovalId
 from actors.vocabulary.settings import AbortReason, Decision
-
-
-def interrupt(draft: Draft, command: Interrupt) -> None:
-    """Stop the open turn. The answer comes when that has ended, or at once where nothing runs."""
-    if command.clear:
-        withdraw_all(draft, "cleared by an interrupt")
-    if draft.facts.turn is None:
-        draft.reply_when_stored(Interrupted(None, None, len(draft.facts.pending)))
-        return
-    if draft.caller is not None:
-        draft.state.interrupts = (*draft.state.interrupts, draft.caller)
-    by = (command.by,) if command.by else ()
-    stop_turn(draft, Stopping(AbortReason.INTERRUPTED, by, command.message), kill=command.kill)
-
-
-def left_alone(draft: Draft) -> None:
-    """Stop the turn when the last reader has left, where the config asks for that."""
-    if draft.state.limits.interrupt_when_alone and not draft.state.subscribers:
-        stop_turn(draft, Stopping(AbortReason.INTERRUPTED, message="its last client left"))
 
 
 def answer_approval(draft: Draft, command: AnswerApproval) -> None:
