@@ -39,7 +39,7 @@ def _release(draft: Draft) -> None:
     for held in due:
         if isinstance(held.effect, RunAgent):
             draft.state.run = Run(held.effect.turn, Stage.RUNNING)
-        draft.after_the_readers(held.effect)
+        draft.after_events(held.effect)
 
 
 def take_refusal(draft: Draft, news: AppendRefused) -> None:

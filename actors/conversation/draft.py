@@ -66,7 +66,7 @@ class Draft:
     def at_once(self, effect: Effect) -> None:
         self._effects.append(effect)
 
-    def after_the_readers(self, effect: Effect) -> None:
+    def after_events(self, effect: Effect) -> None:
         """Carry out after the events of this step were sent to the readers."""
         self._last.append(effect)
 

@@ -139,7 +139,7 @@ def retire(draft: Draft, _: Retire) -> None:
 def leave_if_retired(draft: Draft) -> None:
     """Leave when everything that was decided before is on disk."""
     if draft.state.retiring is not None and is_quiet(draft):
-        draft.after_the_readers(Leave())  # and after the answers that waited for the disk, too
+        draft.after_events(Leave())  # and after the answers that waited for the disk, too
 
 
 def quiesce(draft: Draft, news: Quiesce) -> None:

@@ -92,7 +92,7 @@ def feed_readers(draft: Draft) -> None:
     if len(moved) == AT_ONCE and next(waiting, None) is not None:
         others = {key: one for key, one in readers.items() if key not in moved}
         draft.state.subscribers = {**others, **moved}  # the reader that has waited longest is the next
-        draft.after_the_readers(FeedOthers())
+        draft.after_events(FeedOthers())
 
 
 def _is_behind(state: State, reader: Subscriber) -> bool:
