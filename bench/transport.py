@@ -24,7 +24,7 @@ from actors.conversation.effects import Deliver, EndSubscription
 from actors.runtime.clock import LoopClock
 from actors.runtime.shared import SharedThread
 from actors.vocabulary.ids import Caller, ConnectionId
-from transports.connection import Connection, Neighbours
+from transports.connection import Connection, ConnectionDeps
 from transports.descriptors import DescriptorWire
 from transports.dialect import Action, Client, Write
 from transports.listener import SocketEnd
@@ -108,10 +108,10 @@ async def serve_wire(path: str) -> None:
 
 async def serve_actor(path: str) -> None:
     loop = asyncio.get_running_loop()
-    around = Neighbours(Nobody(), Nobody(), Switchboard(), LoopClock(loop), SharedThread(loop).start)
+    deps = ConnectionDeps(Nobody(), Nobody(), Switchboard(), LoopClock(loop), SharedThread(loop).start)
 
     def begin(wire: DescriptorWire) -> None:
-        wire.open(Connection(Client(ConnectionId("c"), "bench"), Echo(), wire, around).begin())
+        wire.open(Connection(Client(ConnectionId("c"), "bench"), Echo(), wire, deps).begin())
 
     await serve_with(path, begin)
 

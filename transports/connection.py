@@ -54,7 +54,7 @@ Inbox = Taken | Gone
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbours:
+class ConnectionDeps:
     """The actors and ports that a connection talks to, shared by all connections of a daemon."""
 
     registry: Address[RegistryInput]
@@ -68,13 +68,13 @@ class Connection(Actor[Inbox]):
     fatal = True
     patient = frozenset((Streamed,))
 
-    def __init__(self, client: Client, dialect: Dialect, wire: Wire, around: Neighbours) -> None:
+    def __init__(self, client: Client, dialect: Dialect, wire: Wire, deps: ConnectionDeps) -> None:
         super().__init__()
         self.name = f"connection-{client.connection[:8]}"
         self._client = client
         self._dialect = dialect
         self._wire = wire
-        self._around = around
+        self._deps = deps
         self._ordering = Ordering()
         self._parcels: list[Parcel] = []  # made while one message is handled, or several in a row
         self._take_more = False
@@ -89,10 +89,10 @@ class Connection(Actor[Inbox]):
 
     def begin(self) -> Ref[Inbox]:
         """Start the actor. The caller hands the wire over, or opens it, afterwards."""
-        return self._around.start(self, connection=self._client.connection)
+        return self._deps.start(self, connection=self._client.connection)
 
     def on_start(self) -> None:
-        self._around.switchboard.join(self._client, self.address)
+        self._deps.switchboard.join(self._client, self.address)
         log.info("connection.opened", client=self._client.label, version=self._client.version)
         self._do(self._dialect.opened())
         self._send()
@@ -131,7 +131,7 @@ class Connection(Actor[Inbox]):
             case NoMore(linger_s):
                 self._no_more = True
                 if linger_s is not None:
-                    self._around.clock.after(linger_s, self.address, LingeredEnough())
+                    self._deps.clock.after(linger_s, self.address, LingeredEnough())
             case Dismissed(reason):
                 self._leave(reason)
             case Reconfigured():
@@ -162,7 +162,7 @@ class Connection(Actor[Inbox]):
     def _read_on(self) -> None:
         """Go on reading: at once, after the others, or after a pause."""
         if self._pause_s:
-            self._around.clock.after(self._pause_s, self.address, ReadOn())
+            self._deps.clock.after(self._pause_s, self.address, ReadOn())
             self._pause_s = 0.0
         elif self._unread:
             self.address.tell(ReadOn())
@@ -178,7 +178,7 @@ class Connection(Actor[Inbox]):
     def _charge(self, more_s: float) -> None:
         spent_s = self._stopwatch.heavy_s() + more_s
         if spent_s:
-            self._pause_s = max(self._pause_s, self._patience.pause_after(spent_s, self._around.clock.now()))
+            self._pause_s = max(self._pause_s, self._patience.pause_after(spent_s, self._deps.clock.now()))
 
     # --- from the actors ------------------------------------------------------------------------------------------
 
@@ -193,7 +193,7 @@ class Connection(Actor[Inbox]):
             case ReplyTo():
                 self._weighed(lambda: self._hand_on(self._ordering.replied(news)))
                 if self._ordering.holds(news.caller):
-                    self._around.clock.after(HELD_S, self.address, HeldTooLong(news.caller))
+                    self._deps.clock.after(HELD_S, self.address, HeldTooLong(news.caller))
             case EndSubscription():
                 self._do(self._dialect.ended(news))
                 self._hand_on(self._ordering.ended(news.news.subscription))
@@ -231,10 +231,10 @@ class Connection(Actor[Inbox]):
                 case Ask(request, caller):
                     self._ask(request, caller)
                 case Wake(name, delay_s):
-                    self._around.clock.after(delay_s, self.address, Woken(name))
+                    self._deps.clock.after(delay_s, self.address, Woken(name))
                 case Introduce(client):
                     self._client = client
-                    self._around.switchboard.introduce(client)
+                    self._deps.switchboard.introduce(client)
                 case Hangup(reason):
                     self._leave(reason)
                 case _:
@@ -245,7 +245,7 @@ class Connection(Actor[Inbox]):
         """Tell the registry. If that can't take it, the client gets a refusal and may try again."""
         self._due.extend(self._ordering.told(message))
         try:
-            self._around.registry.tell(message)
+            self._deps.registry.tell(message)
         except (MailboxFull, ActorGone) as error:
             caller = request_of(message)
             log.warning("connection.untold", kind=type(message).__name__, reason=error.code)
@@ -255,7 +255,7 @@ class Connection(Actor[Inbox]):
 
     def _ask(self, request: Request, caller: Caller | None) -> None:
         try:
-            self._around.supervisor.tell(Asked(request, caller, self._client, self.address))
+            self._deps.supervisor.tell(Asked(request, caller, self._client, self.address))
         except ActorGone:
             log.warning("connection.unasked", kind=type(request).__name__)  # the daemon is stopping and will hang up
         else:
@@ -285,7 +285,7 @@ class Connection(Actor[Inbox]):
     def _say_ready(self, conversation: ConversationId, subscription: SubscriptionId) -> None:
         """Say Ready through the registry, which knows the successor of a session that has ended."""
         try:
-            self._around.registry.tell(ToConversation(conversation, Ready(subscription)))
+            self._deps.registry.tell(ToConversation(conversation, Ready(subscription)))
         except ActorGone:
             log.debug("ready.unsaid", conversation=conversation)  # the daemon is stopping
 
@@ -304,7 +304,7 @@ class Connection(Actor[Inbox]):
         if not self._ordering.holds(reminder.caller):
             return
         if self._wire.unsent:  # the client is slow, not the session: the events come when it reads
-            self._around.clock.after(HELD_S, self.address, reminder)
+            self._deps.clock.after(HELD_S, self.address, reminder)
             return
         log.warning("connection.events_missing", request=reminder.caller.request)
         self._hand_on(self._ordering.overdue(reminder.caller))
@@ -323,9 +323,9 @@ class Connection(Actor[Inbox]):
     def _sign_off(self) -> None:
         """Leave the switchboard first, then tell the others: so nothing arrives afterwards."""
         self._leaving = True
-        self._around.switchboard.leave(self._client.connection)
+        self._deps.switchboard.leave(self._client.connection)
         try:
-            self._around.registry.tell(ConnectionClosed(self._client.connection))
+            self._deps.registry.tell(ConnectionClosed(self._client.connection))
         except GreenroomError as error:
             log.debug("connection.close_untold", reason=error.code)  # the daemon is stopping
 

@@ -17,7 +17,7 @@ from actors.vocabulary.errors import ConfigError, GreenroomError, NotAllowed, Ov
 from transports import directory, jsonrpc
 from transports.descriptors import DescriptorWire
 from transports.framing import LINE_LIMIT, VALUES_LIMIT
-from transports.greeting import Greeting, House
+from transports.greeting import Greeting, GreetingDeps
 from transports.peer import Peer, peer_of
 
 log = structlog.get_logger()
@@ -41,10 +41,10 @@ class Listener:
     """Opened and closed on the loop thread."""
 
     def __init__(
-        self, path: Path, house: House, loop: asyncio.AbstractEventLoop, limits: Limits | None = None
+        self, path: Path, deps: GreetingDeps, loop: asyncio.AbstractEventLoop, limits: Limits | None = None
     ) -> None:
         self.path = path
-        self._house = house
+        self._deps = deps
         self._loop = loop
         self._limits = limits or Limits()
         self._uid = os.geteuid()
@@ -165,7 +165,7 @@ class Listener:
         limits = self._limits
         wire = DescriptorWire(SocketEnd(sock), self._loop, self._left, limits.line, limits.values)
         self._wires[wire] = peer.pid
-        self._greetings[Greeting(wire, peer, self._house, self._loop.call_later, self._forget)] = wire
+        self._greetings[Greeting(wire, peer, self._deps, self._loop.call_later, self._forget)] = wire
 
     def _left(self, wire: DescriptorWire) -> None:
         self._wires.pop(wire, None)

@@ -70,7 +70,7 @@ from actors.vocabulary.records import Append, Head
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class SessionDeps:
     """The actors and ports that a session talks to, shared by all sessions of a daemon."""
 
     registry: Address[RegistryInput]
@@ -108,7 +108,7 @@ class Session(Actor[SessionMessage]):
         conversation: ConversationId,
         generation: int,
         revived: Revived,
-        surroundings: Surroundings,
+        deps: SessionDeps,
         unborn: bool = False,
     ) -> None:
         super().__init__()
@@ -116,7 +116,7 @@ class Session(Actor[SessionMessage]):
         self.generation = generation
         self.name = f"session-{conversation[:8]}"
         self._revived = revived
-        self._around = surroundings
+        self._deps = deps
         self._unborn = unborn
         self._state: State | None = None
         self._waiting: list[Input] = []
@@ -132,7 +132,7 @@ class Session(Actor[SessionMessage]):
         if self._unborn:
             self._live(Loaded(None, ()))
         else:
-            self._around.journalist.tell(Load(self.conversation, self.address))
+            self._deps.journalist.tell(Load(self.conversation, self.address))
 
     def on_receive(self, message: SessionMessage) -> object:
         if self._left:
@@ -149,7 +149,7 @@ class Session(Actor[SessionMessage]):
         """Begin with this state: settle the last life, then serve in order what came too early."""
         if loaded.error is not None:
             raise loaded.error
-        self._state = restore(self.conversation, loaded.head, loaded.records, self._around.limits)
+        self._state = restore(self.conversation, loaded.head, loaded.records, self._deps.limits)
         born = self._state.facts.seq > 0
         self._take(self._state, self._revived if born else replace(self._revived, gave_up=None))
         if loaded.head is not None:
@@ -159,7 +159,7 @@ class Session(Actor[SessionMessage]):
 
     def _take(self, state: State, message: Input) -> None:
         self._handling = message
-        result = step(state, message, Stamp(self._around.clock.now(), self._around.fresh_name()))
+        result = step(state, message, Stamp(self._deps.clock.now(), self._deps.fresh_name()))
         self._state = result.state
         self._undone.extend(result.effects)
         self._performing = True
@@ -178,7 +178,7 @@ class Session(Actor[SessionMessage]):
                 self._publish_heads(message, state)  # before the answers: an answered client finds it in the list
             case AppendRefused():
                 # What an agent remembers must not be more than what was kept.
-                self._around.agents.order(RestAgent(self.conversation), self.address)
+                self._deps.agents.order(RestAgent(self.conversation), self.address)
                 self._headlines = [one for one in self._headlines if one.epoch > message.epoch]
                 if state.facts.seq == 0:  # it was never stored, so it need not stay for the idle time
                     self._undone.append(OfferToPark())
@@ -197,7 +197,7 @@ class Session(Actor[SessionMessage]):
             head = replace(append.head, generation=self.generation)
             append = Append(append.conversation, append.records, head, append.durable)
             self._headlines.append(Headline(result.state.epoch, head, result.state.facts.asked))
-        self._around.journalist.tell(Store(append, self.address, result.state.epoch))
+        self._deps.journalist.tell(Store(append, self.address, result.state.epoch))
 
     def _announce(self, head: Head, state: State) -> None:
         """Tell the registry the open questions, which the index at start lacks; not after an orderly parking."""
@@ -215,10 +215,10 @@ class Session(Actor[SessionMessage]):
 
     def _tell_registry(self, message: RegistryInput) -> None:
         with contextlib.suppress(ActorGone):  # the daemon stops: nobody looks for this session any more
-            self._around.registry.tell(message)
+            self._deps.registry.tell(message)
 
     def _perform(self, effect: Effect) -> None:
-        around = self._around
+        deps = self._deps
         match effect:
             case (
                 RunAgent()
@@ -231,24 +231,24 @@ class Session(Actor[SessionMessage]):
                 | RestAgent()
                 | TakeMore()
             ):
-                around.agents.order(effect, self.address)
+                deps.agents.order(effect, self.address)
             case Deliver():
-                around.outbox.deliver(effect, self.address)
+                deps.outbox.deliver(effect, self.address)
             case EndSubscription():
-                around.outbox.post(effect.connection, effect)
+                deps.outbox.post(effect.connection, effect)
             case ReplyTo():
                 if effect.settles:
                     self._tell_registry(Settle(effect.caller))
-                around.outbox.post(effect.caller.connection, effect)
+                deps.outbox.post(effect.caller.connection, effect)
             case Settle():
                 self._tell_registry(effect)
             case ReadPage():
                 self._reading.add(effect.subscription)
-                around.librarian.tell(FetchPage(self.conversation, effect, self.address))
+                deps.librarian.tell(FetchPage(self.conversation, effect, self.address))
             case FeedOthers():
                 self.address.tell(ReadersWait())
             case SetTimer():
-                around.clock.after(effect.delay_s, self.address, TimerFired(effect.name))
+                deps.clock.after(effect.delay_s, self.address, TimerFired(effect.name))
             case OfferToPark():
                 self._tell_registry(ParkOffered(self.conversation, self.generation))
             case Stay():
@@ -259,7 +259,7 @@ class Session(Actor[SessionMessage]):
                 self._tell_registry(Stayed(self.conversation, self.generation))
             case Leave():
                 self._left = True
-                around.agents.order(RestAgent(self.conversation), self.address)
+                deps.agents.order(RestAgent(self.conversation), self.address)
                 self.stop()
                 self._tell_registry(Left(self.conversation, self.generation))
             case _:
@@ -312,7 +312,7 @@ class Session(Actor[SessionMessage]):
         """End all subscriptions: it is unknown which slices went out; readers come back with their own cursors."""
         for reader in readers:
             ended = EndSubscription(reader.connection, Unsubscribed(reader.subscription, "the actor failed"))
-            self._around.outbox.post(reader.connection, ended)
+            self._deps.outbox.post(reader.connection, ended)
 
     def _owed(self, bad: object, leftovers: tuple[object, ...]) -> tuple[Input, ...]:
         """The messages for the next life: those of clients, with a bad Ready, which frees its reader; no news."""

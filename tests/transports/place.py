@@ -12,9 +12,9 @@ from tests.fakes.dialect import EchoDialect, Script, echo_all
 from tests.transports.doors import Reading, SocketPeer
 from tests.transports.house import PATIENCE_S, LoopThread, ManualClock, Probe, eventually
 from transports.address import reached
-from transports.connection import Neighbours
+from transports.connection import ConnectionDeps
 from transports.dialect import Dialect
-from transports.greeting import House
+from transports.greeting import GreetingDeps
 from transports.hello import Identity
 from transports.listener import Limits, Listener
 from transports.switchboard import Switchboard
@@ -58,15 +58,17 @@ class Place(Guests):
         self.made: list[EchoDialect] = []
         self._script = script
         self._ids = iter(range(1_000_000))
-        around = Neighbours(self.registry, Probe(), self.switchboard, ManualClock(), SharedThread(loop.loop).start)
-        self.house = House(
+        connecting = ConnectionDeps(
+            self.registry, Probe(), self.switchboard, ManualClock(), SharedThread(loop.loop).start
+        )
+        self.deps = GreetingDeps(
             Identity("0.1", "i"),
             {"echo": self._make, "broken": _break, "unloaded": _find_no_descriptor},
-            around,
+            connecting,
             lambda: ConnectionId(f"c{next(self._ids)}"),
             hello_s,
         )
-        self.listener = Listener(path, self.house, loop.loop, limits)
+        self.listener = Listener(path, self.deps, loop.loop, limits)
 
     def _make(self, client: Any, _: Any) -> EchoDialect:
         self.made.append(EchoDialect(client, self._script))

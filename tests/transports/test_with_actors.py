@@ -19,7 +19,7 @@ from actors.conversation.orders import (
     RunAgent,
     TurnEnded,
 )
-from actors.conversation.session import Surroundings
+from actors.conversation.session import SessionDeps
 from actors.conversation.state import Limits
 from actors.journal.journalist import Journalist
 from actors.journal.librarian import Librarian
@@ -123,14 +123,14 @@ def lively(tenants: Tenants) -> Iterator[Tenants]:
     librarian = start(Librarian(disk))
     journalist = start(Journalist(disk, librarian))
 
-    def surroundings(me: Address[Any]) -> Surroundings:
+    def deps(me: Address[Any]) -> SessionDeps:
         fresh = lambda: f"n{next(names)}"  # noqa: E731  # a field of what follows
-        return Surroundings(
-            me, journalist, librarian, Agents(), tenants.switchboard, clock, fresh, Limits(), tenants.around.start
+        return SessionDeps(
+            me, journalist, librarian, Agents(), tenants.switchboard, clock, fresh, Limits(), tenants.deps.start
         )
 
-    registry = tenants.around.start(Registry(surroundings))
-    object.__setattr__(tenants.around, "registry", registry)
+    registry = tenants.deps.start(Registry(deps))
+    object.__setattr__(tenants.deps, "registry", registry)
     yield tenants
     tenants.leave()
     assert all(ref.stop(PATIENCE_S) for ref in (registry, journalist, librarian))

@@ -39,7 +39,7 @@ from actors.vocabulary.records import Append
 from actors.vocabulary.settings import ApprovalPolicy, Settings
 from tests.fakes.journal import FakeJournal
 from transports import requests as ask
-from transports.connection import Connection, Neighbours
+from transports.connection import Connection, ConnectionDeps
 from transports.dialect import Client, Dialect
 from transports.messages import Asked, Served
 from transports.switchboard import Switchboard
@@ -172,8 +172,8 @@ class Daemon:
 
     def connect(self, name: str, make: Callable[[Client], Dialect], receive: Callable[[bytes], None]) -> Mailbox:
         client = Client(ConnectionId(name), "bridge", "1", 4711, 1000, cwd="/w", env={"A": "b"})
-        around = Neighbours(self._registry, self._supervisor, self.switchboard, self.clock, _never_started)
-        connection = Connection(client, make(client), QuietWire(self, name, receive), around)
+        deps = ConnectionDeps(self._registry, self._supervisor, self.switchboard, self.clock, _never_started)
+        connection = Connection(client, make(client), QuietWire(self, name, receive), deps)
         mailbox = self.mailbox(f"connection-{name}", connection.on_receive)
         connection.address = mailbox  # type: ignore[assignment]  # what it needs of an address
         connection.mailbox = mailbox  # type: ignore[assignment]  # and of a mailbox
