@@ -270,4 +270,4 @@ News = (
     | Revived
 )
 
-Input = ToConversation | Ready | CancelRequest | ConnectionClosed | News
+SessionInput = ToConversation | Ready | CancelRequest | ConnectionClosed | News

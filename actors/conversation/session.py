@@ -38,11 +38,11 @@ from actors.conversation.messages import (
     Address,
     AppendRefused,
     Committed,
-    Input,
     PageRead,
     ReadersWait,
     Ready,
     Revived,
+    SessionInput,
     TimerFired,
 )
 from actors.conversation.orders import (
@@ -96,7 +96,7 @@ class Headline:
         return self.epoch == news.epoch and self.head.last_seq <= news.seq
 
 
-SessionMessage = Input | Loaded
+SessionMessage = SessionInput | Loaded
 
 
 class Session(Actor[SessionMessage]):
@@ -119,9 +119,9 @@ class Session(Actor[SessionMessage]):
         self._deps = deps
         self._unborn = unborn
         self._state: State | None = None
-        self._waiting: list[Input] = []
+        self._waiting: list[SessionInput] = []
         self._headlines: list[Headline] = []  # until they are on disk
-        self._handling: Input | None = None
+        self._handling: SessionInput | None = None
         self._undone: list[Effect] = []  # lists, because an empty deque is 760 bytes in each of a thousand sessions
         self._performing = False
         self._reading: set[SubscriptionId] = set()  # readers that the librarian owes a page
@@ -157,7 +157,7 @@ class Session(Actor[SessionMessage]):
         while self._waiting:
             self._take(self._state, self._waiting.pop(0))
 
-    def _take(self, state: State, message: Input) -> None:
+    def _take(self, state: State, message: SessionInput) -> None:
         self._handling = message
         result = step(state, message, Stamp(self._deps.clock.now(), self._deps.fresh_name()))
         self._state = result.state
@@ -171,7 +171,7 @@ class Session(Actor[SessionMessage]):
         self._performing = False
         self._handling = None
 
-    def _note(self, message: Input, state: State) -> None:
+    def _note(self, message: SessionInput, state: State) -> None:
         """Update what the shell itself keeps, after the core has taken the input."""
         match message:
             case Committed():
@@ -314,7 +314,7 @@ class Session(Actor[SessionMessage]):
             ended = EndSubscription(reader.connection, Unsubscribed(reader.subscription, "the actor failed"))
             self._deps.outbox.post(reader.connection, ended)
 
-    def _owed(self, bad: object, leftovers: tuple[object, ...]) -> tuple[Input, ...]:
+    def _owed(self, bad: object, leftovers: tuple[object, ...]) -> tuple[SessionInput, ...]:
         """The messages for the next life: those of clients, with a bad Ready, which frees its reader; no news."""
         first = (bad,) if isinstance(bad, Ready) else ()
         waiting = (*first, *self._waiting, *leftovers)

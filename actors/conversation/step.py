@@ -16,7 +16,6 @@ from actors.conversation.messages import (
     Committed,
     ConnectionClosed,
     Detach,
-    Input,
     Inspect,
     Interrupt,
     News,
@@ -32,6 +31,7 @@ from actors.conversation.messages import (
     Retire,
     Revived,
     Send,
+    SessionInput,
     TimerFired,
     ToConversation,
     WithdrawInput,
@@ -45,7 +45,7 @@ LOOKS_AT_THE_DISK_AGAIN = (Send, Interrupt, CancelRequest, AnswerApproval, Resum
 MACHINERY = (Ready, ReadersWait, Committed, PageRead, TimerFired, Park)  # no sign of interest by anybody
 
 
-def step(state: State, message: Input, stamp: Stamp) -> Step:
+def step(state: State, message: SessionInput, stamp: Stamp) -> Step:
     """Decide on one input. Never waits, never fails but by a bug."""
     command, caller = (message.command, message.caller) if isinstance(message, ToConversation) else (message, None)
     draft = Draft(state, stamp, caller)

@@ -13,7 +13,6 @@ from actors.conversation.messages import (
     Address,
     CancelRequest,
     ConnectionClosed,
-    Input,
     Park,
     Quiesce,
     Ready,
@@ -21,6 +20,7 @@ from actors.conversation.messages import (
     Retire,
     Revived,
     Send,
+    SessionInput,
     ToConversation,
 )
 from actors.conversation.orders import AbandonAgent, AgentAbandoned
@@ -76,7 +76,7 @@ STASH_LIMIT = 256  # messages for one conversation that is between two owners
 SAID_TO_IT = (ToConversation, CancelRequest, ConnectionClosed, Ready)  # by clients; news of a life dies with it
 
 
-def _retires(message: Input) -> bool:
+def _retires(message: SessionInput) -> bool:
     return isinstance(message, ToConversation) and isinstance(message.command, Retire)
 
 
@@ -187,7 +187,7 @@ class Routing:
         self._requests.pop(caller, None)
         self._index.settle(caller)
 
-    def _hand_over(self, conversation: ConversationId, entry: Entry, message: Input) -> list[RoutingEffect]:
+    def _hand_over(self, conversation: ConversationId, entry: Entry, message: SessionInput) -> list[RoutingEffect]:
         match entry.status:
             case Status.LIVE:
                 self._room.use(conversation)
@@ -203,19 +203,19 @@ class Routing:
             case _:
                 assert_never(entry.status)
 
-    def _stash(self, entry: Entry, message: Input) -> list[RoutingEffect]:
+    def _stash(self, entry: Entry, message: SessionInput) -> list[RoutingEffect]:
         caller = caller_of(message)
         if len(entry.stash) >= STASH_LIMIT and caller is not None:
             return self._refused(caller, Overloaded("the conversation is being restarted; try again"))
         entry.stash.append(message)
         return []
 
-    def keep(self, conversation: ConversationId, message: Input) -> list[RoutingEffect]:
+    def keep(self, conversation: ConversationId, message: SessionInput) -> list[RoutingEffect]:
         """Keep messages to an owner that has just failed for the next one. News of the old life is dropped."""
         entry = self._index.get(conversation)
         return self._stash(entry, message) if entry and isinstance(message, SAID_TO_IT) else []
 
-    def refuse(self, message: Input, reason: str) -> list[RoutingEffect]:
+    def refuse(self, message: SessionInput, reason: str) -> list[RoutingEffect]:
         return self._refused(
             caller_of(message), Overloaded(f"the conversation could not accept it: {reason}; try again")
         )
@@ -226,7 +226,7 @@ class Routing:
         self._settle(caller)
         return [ReplyTo(caller, refusal)]
 
-    def _wake(self, conversation: ConversationId, entry: Entry, message: Input) -> list[RoutingEffect]:
+    def _wake(self, conversation: ConversationId, entry: Entry, message: SessionInput) -> list[RoutingEffect]:
         if self._quiescing:
             return self._refused(caller_of(message), Overloaded("the daemon is stopping; try again in a moment"))
         if self._live < self._max_live:
@@ -290,7 +290,7 @@ class Routing:
         self._room.answered(conversation)
 
     def _start(
-        self, conversation: ConversationId, entry: Entry, revived: Revived, first: tuple[Input, ...]
+        self, conversation: ConversationId, entry: Entry, revived: Revived, first: tuple[SessionInput, ...]
     ) -> StartSession:
         if entry.status is not Status.RECOVERING:
             self._live += 1
@@ -535,7 +535,7 @@ class Routing:
         return self._turn_away(failed.survivors, entry.emptied(), error)
 
     def _turn_away(
-        self, survivors: Survivors | None, waiting: Iterable[Input], error: GreenroomError
+        self, survivors: Survivors | None, waiting: Iterable[SessionInput], error: GreenroomError
     ) -> list[RoutingEffect]:
         """Refuse these readers and messages, as there will be no next owner."""
         readers, callers = (survivors.readers, survivors.callers) if survivors else ((), ())

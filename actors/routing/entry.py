@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from actors.conversation.messages import Input, ToConversation
+from actors.conversation.messages import SessionInput, ToConversation
 from actors.routing.messages import SessionFailed
 from actors.vocabulary.events import ApprovalRequest
 from actors.vocabulary.ids import Caller
@@ -43,7 +43,7 @@ class Entry:
     status: Status = Status.PARKED
     head: Head | None = None
     generation: int = 0
-    stash: list[Input] = field(default_factory=list)
+    stash: list[SessionInput] = field(default_factory=list)
     failures: list[float] = field(default_factory=list)
     failed: SessionFailed | None = None
     pending: tuple[ApprovalRequest, ...] = ()
@@ -61,7 +61,7 @@ class Entry:
         """True if nothing of it is on disk, and nobody is about to put it there."""
         return self.head is None and self.status is Status.PARKED
 
-    def emptied(self) -> Iterable[Input]:
+    def emptied(self) -> Iterable[SessionInput]:
         """Empty the stash; returns the messages that waited for the next owner."""
         waiting, self.stash = self.stash, []
         return waiting

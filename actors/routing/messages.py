@@ -8,10 +8,10 @@ from actors.conversation.messages import (
     Begin,
     CancelRequest,
     ConnectionClosed,
-    Input,
     Query,
     Quiesce,
     Revived,
+    SessionInput,
     ToConversation,
 )
 from actors.conversation.orders import AbandonAgent, AgentAbandoned
@@ -146,7 +146,7 @@ class SessionFailed:
     message: str
     traceback: str
     survivors: Survivors
-    leftovers: tuple[Input, ...]
+    leftovers: tuple[SessionInput, ...]
     unread: bool = False
 
 
@@ -180,14 +180,14 @@ class StartSession:
     conversation: ConversationId
     generation: int
     revived: Revived
-    first: tuple[Input, ...]
+    first: tuple[SessionInput, ...]
     unborn: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Forward:
     conversation: ConversationId
-    message: Input
+    message: SessionInput
 
 
 @dataclass(frozen=True, slots=True)

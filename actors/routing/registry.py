@@ -9,7 +9,7 @@ from typing import assert_never
 import structlog
 
 from actors.conversation.effects import EndSubscription, ReplyTo
-from actors.conversation.messages import Input
+from actors.conversation.messages import SessionInput
 from actors.conversation.orders import AbandonAgent
 from actors.conversation.session import Session, SessionDeps, SessionMessage
 from actors.journal.messages import Erase, Erased
@@ -89,7 +89,7 @@ class Registry(Actor[RegistryInput]):
         for message in effect.first:
             self._forward(effect.conversation, message)
 
-    def _forward(self, conversation: ConversationId, message: Input) -> None:
+    def _forward(self, conversation: ConversationId, message: SessionInput) -> None:
         try:
             self._sessions[conversation].tell(message)
         except ActorGone:  # it has failed a moment ago; its report is on the way here

@@ -9,7 +9,7 @@ import pytest
 import structlog
 
 from actors.conversation import Stamp, State, Step, step
-from actors.conversation.messages import Input
+from actors.conversation.messages import SessionInput
 from tests.fakes.daemon import StagedDaemon
 
 LEFTOVERS_S = 5.0  # for all leftovers of one test together; an actor that waits for nobody needs milliseconds
@@ -50,10 +50,10 @@ class Poison:
     """Makes the core raise, as a bug would, on whatever it is told to choke on."""
 
     def __init__(self) -> None:
-        self.chokes_on: Callable[[Input], bool] = lambda _: False
+        self.chokes_on: Callable[[SessionInput], bool] = lambda _: False
         self.times = 0
 
-    def step(self, state: State, message: Input, stamp: Stamp) -> Step:
+    def step(self, state: State, message: SessionInput, stamp: Stamp) -> Step:
         if self.chokes_on(message):
             self.times += 1
             raise ZeroDivisionError("poison")

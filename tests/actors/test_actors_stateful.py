@@ -19,13 +19,13 @@ from actors.conversation.messages import (
     Command,
     ConnectionClosed,
     Detach,
-    Input,
     Inspect,
     Interrupt,
     Rename,
     Restart,
     ResumeQueue,
     Send,
+    SessionInput,
     ToConversation,
 )
 from actors.conversation.orders import Completed, Crashed, InputWanted, ModelFailed, Outcome
@@ -282,7 +282,7 @@ class World:
         self.journal.undeletable = StorageFull("no room") if self.chance.random() < 0.1 else None
         self.journal.refusing = StorageFull("no room") if self.chance.random() < 0.3 else None
 
-    def _is_bad(self, message: Input) -> bool:
+    def _is_bad(self, message: SessionInput) -> bool:
         command = message.command if isinstance(message, ToConversation) else message
         if isinstance(command, Send):
             return text_of(command.items) == "poison"

@@ -11,7 +11,6 @@ from actors.conversation.messages import (
     Begin,
     CancelRequest,
     ConnectionClosed,
-    Input,
     Inspect,
     PageRead,
     Ready,
@@ -19,6 +18,7 @@ from actors.conversation.messages import (
     Restart,
     Revived,
     Send,
+    SessionInput,
     ToConversation,
 )
 from actors.conversation.orders import AbandonAgent, AgentOutput, Completed, RunAgent
@@ -48,7 +48,7 @@ A = ConversationId("aaaa-0001")
 B = ConversationId("bbbb-0002")
 
 
-def bad_words(message: Input) -> bool:
+def bad_words(message: SessionInput) -> bool:
     return (
         isinstance(message, ToConversation)
         and isinstance(message.command, Send)

@@ -17,13 +17,13 @@ from actors.conversation.messages import (
     Begin,
     Command,
     Committed,
-    Input,
     Interrupt,
     PageRead,
     ReadersWait,
     Ready,
     Revived,
     Send,
+    SessionInput,
     ToConversation,
 )
 from actors.conversation.orders import (
@@ -138,7 +138,7 @@ class Core:
 
     # --- one step -------------------------------------------------------------------------------------------------
 
-    def say(self, message: Input | Command, caller: Caller | None = None) -> list[Effect]:
+    def say(self, message: SessionInput | Command, caller: Caller | None = None) -> list[Effect]:
         """Everything that came of it, with what the disk and the readers answered at once."""
         before = len(self.effects)
         self._take(ToConversation(CONVERSATION, message, caller) if isinstance(message, Command) else message)
@@ -146,7 +146,7 @@ class Core:
             self.store()
         return self.effects[before:]
 
-    def _take(self, message: Input) -> None:
+    def _take(self, message: SessionInput) -> None:
         self._names += 1
         decided = step(self.state, message, Stamp(self.now, f"name-{self._names}"))
         self.state = decided.state

@@ -36,7 +36,6 @@ from actors.conversation.messages import (
     Committed,
     ConnectionClosed,
     Detach,
-    Input,
     Inspect,
     Interrupt,
     PageRead,
@@ -48,6 +47,7 @@ from actors.conversation.messages import (
     ResumeQueue,
     Revived,
     Send,
+    SessionInput,
     TimerFired,
     WithdrawInput,
 )
@@ -133,7 +133,7 @@ class Conversation(RuleBasedStateMachine):
         self.agent = Agent()
         self.told: deque[Committed | AppendRefused] = deque()
         self.readers: dict[str, Subscription] = {}
-        self.asked: dict[Caller, Input | Command] = {}
+        self.asked: dict[Caller, SessionInput | Command] = {}
         self.answered: dict[Caller, Answer] = {}
         self.settled: Counter[Caller] = Counter()
         self.forgiven: set[Caller] = set()
@@ -150,7 +150,7 @@ class Conversation(RuleBasedStateMachine):
 
     # --- the one door ---------------------------------------------------------------------------------------------
 
-    def say(self, message: Input | Command, caller: Caller | None = None) -> None:
+    def say(self, message: SessionInput | Command, caller: Caller | None = None) -> None:
         if caller is not None:
             self.asked[caller] = message
             self.hit[caller] = self.core.state.facts.turn.id if self.core.state.facts.turn else None

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from actors.conversation.effects import Deliver, EndSubscription, FeedOthers, ReadPage, ReplyTo, SetTimer, Settle
-from actors.conversation.messages import Committed, Input, PageRead, ReadersWait, TimerFired
+from actors.conversation.messages import Committed, PageRead, ReadersWait, SessionInput, TimerFired
 from actors.conversation.orders import (
     AgentNews,
     AgentOutput,
@@ -229,7 +229,7 @@ class Daemon:
                 case _:
                     raise NotImplementedError(effect)
 
-    def _take(self, conversation: ConversationId, message: Input) -> None:
+    def _take(self, conversation: ConversationId, message: SessionInput) -> None:
         done = step(self._states[conversation], message, Stamp(self.clock.now(), f"n{next(self._names)}"))
         self._states[conversation] = done.state
         if done.append is not None:
