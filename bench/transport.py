@@ -98,7 +98,7 @@ class LoopEcho:
 
     def tell(self, message: object) -> None:
         if isinstance(message, Arrived):
-            lines = b"".join(item + b"\n" for item in message.items if isinstance(item, bytes))
+            lines = b"".join(line + b"\n" for line in message.lines if isinstance(line, bytes))
             self._wire.write([Parcel(lines)], take_more=True)
 
 

@@ -19,7 +19,7 @@ from actors.runtime.clock import Clock
 from actors.vocabulary.errors import ActorGone, GreenroomError, MailboxFull, Overloaded
 from actors.vocabulary.ids import Caller, ConversationId, SubscriptionId
 from transports.dialect import Action, Ask, Client, Dialect, Hangup, Introduce, Tell, Wake, Write
-from transports.framing import LINE, Item
+from transports.framing import KEPT, Line
 from transports.messages import (
     Announced,
     Asked,
@@ -78,7 +78,7 @@ class Connection(Actor[Inbox]):
         self._ordering = Ordering()
         self._parcels: list[Parcel] = []  # made while one message is handled, or several in a row
         self._take_more = False
-        self._unread: deque[Item] = deque()  # lines that have arrived
+        self._unread: deque[Line] = deque()  # lines that have arrived
         self._patience = Patience()
         self._stopwatch = Stopwatch()
         self._pause_s = 0.0  # before the next of them
@@ -114,8 +114,8 @@ class Connection(Actor[Inbox]):
 
     def _take(self, message: Taken) -> None:
         match message:
-            case Arrived(items):
-                self._unread.extend(items)
+            case Arrived(lines):
+                self._unread.extend(lines)
                 self._read()
             case ReadOn():
                 self._read()
@@ -147,13 +147,13 @@ class Connection(Actor[Inbox]):
         """Read some of the lines: a client that sends many at once must not keep the others waiting."""
         over, to_come_s = self._stopwatch.begin() + SLICE_S, 0.0
         while self._unread and not self._leaving:
-            item = self._unread.popleft()
-            if isinstance(item, LINE):
-                if len(item) > LARGE:
-                    to_come_s += len(item) * BYTE_S
-                self._do(self._dialect.arrived(item))
+            line = self._unread.popleft()
+            if isinstance(line, KEPT):
+                if len(line) > LARGE:
+                    to_come_s += len(line) * BYTE_S
+                self._do(self._dialect.arrived(line))
             else:
-                self._do(self._dialect.skipped(item.reason))
+                self._do(self._dialect.skipped(line.reason))
             if self._unread and time.perf_counter() > over:
                 break
         self._charge(to_come_s)

@@ -15,7 +15,7 @@ import structlog
 
 from actors.conversation.messages import Address
 from actors.vocabulary.errors import GreenroomError
-from transports.framing import LINE_LIMIT, VALUES_LIMIT, Item, LineSplitter
+from transports.framing import LINE_LIMIT, VALUES_LIMIT, Line, LineSplitter
 from transports.wire import (
     HANGUP_GRACE_S,
     HIGH_WATER,
@@ -164,10 +164,10 @@ class DescriptorWire:
             self._hand_out(self._splitter.take(LINES))
             self._watch()
 
-    def _hand_out(self, items: list[Item]) -> None:
-        if items:
+    def _hand_out(self, lines: list[Line]) -> None:
+        if lines:
             self._handed_out = True
-            self._tell(Arrived(tuple(items)))
+            self._tell(Arrived(tuple(lines)))
 
     def _end_of_stream(self) -> None:
         self._ended = True

@@ -44,8 +44,8 @@ class TooMany:
 
 
 Skipped = TooLong | TooMany
-Item = bytes | Skipped
-LINE = (bytes, bytearray)  # what an item is otherwise: a long one stays what it was put together in
+Line = bytes | Skipped
+KEPT = (bytes, bytearray)  # a line that was not skipped; a long one stays what it was put together in
 
 
 class Values:
@@ -95,7 +95,7 @@ class LineSplitter:
         self._chunk = b""
         self._at = 0  # of the chunk, what was looked at
 
-    def feed(self, chunk: bytes) -> list[Item]:
+    def feed(self, chunk: bytes) -> list[Line]:
         """The lines that this chunk completes, in order."""
         self.put(chunk)
         return self.take(len(chunk) + 1)
@@ -103,9 +103,9 @@ class LineSplitter:
     def put(self, chunk: bytes) -> None:
         self._chunk, self._at = chunk, 0
 
-    def take(self, most: int) -> list[Item]:
+    def take(self, most: int) -> list[Line]:
         """The next lines, at most so many; blank ones count, too."""
-        items: list[Item] = []
+        lines: list[Line] = []
         chunk, at = self._chunk, self._at
         for _ in range(most):
             end = chunk.find(b"\n", at)
@@ -113,26 +113,26 @@ class LineSplitter:
                 if at < len(chunk):
                     self._keep(chunk[at:])
                 self._chunk, self._at = b"", 0
-                return items
+                return lines
             if self._rest or self._skipped:
                 self._keep(chunk[at:end])
-                self._finish(items)
+                self._finish(lines)
             else:
-                self._judge(chunk[at:end], items)
+                self._judge(chunk[at:end], lines)
             at = end + 1
         self._at = at
-        return items
+        return lines
 
     @property
     def has_more(self) -> bool:
         """True if something of the chunk was not looked at yet."""
         return self._at < len(self._chunk)
 
-    def end(self) -> list[Item]:
+    def end(self) -> list[Line]:
         """Finish at the end of the stream: an unfinished line counts as a line."""
-        items: list[Item] = []
-        self._finish(items)
-        return items
+        lines: list[Line] = []
+        self._finish(lines)
+        return lines
 
     def _keep(self, piece: bytes) -> None:
         if self._skipped:
@@ -154,23 +154,23 @@ class LineSplitter:
             piece = bytes(self._rest)
         return self._values.feed(piece, self._most_values)
 
-    def _finish(self, items: list[Item]) -> None:
+    def _finish(self, lines: list[Line]) -> None:
         values, self._values = self._values, None
         if self._skipped:
             too_many = values is not None and values.count > self._most_values
-            items.append(TooMany(self._skipped, self._most_values) if too_many else TooLong(self._skipped))
+            lines.append(TooMany(self._skipped, self._most_values) if too_many else TooLong(self._skipped))
             self._skipped = 0
         elif self._rest:
             line, self._rest = self._rest, bytearray()
             self._judge(
-                cast("bytes", line) if len(line) > AS_IT_IS else bytes(line), items, counted=values is not None
+                cast("bytes", line) if len(line) > AS_IT_IS else bytes(line), lines, counted=values is not None
             )
 
-    def _judge(self, line: bytes, items: list[Item], *, counted: bool = False) -> None:
+    def _judge(self, line: bytes, lines: list[Line], *, counted: bool = False) -> None:
         content = line.removesuffix(b"\r") if line.endswith(b"\r") else line
         if len(content) > self._limit:
-            items.append(TooLong(len(line)))
+            lines.append(TooLong(len(line)))
         elif len(line) > self._most_values and not counted and Values().feed(line, self._most_values):
-            items.append(TooMany(len(line), self._most_values))
+            lines.append(TooMany(len(line), self._most_values))
         elif content and not content.isspace():
-            items.append(content)
+            lines.append(content)

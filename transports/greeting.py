@@ -15,7 +15,7 @@ from transports import hello, jsonrpc
 from transports.connection import Connection, ConnectionDeps
 from transports.dialect import Client
 from transports.environments import EnvironmentPool
-from transports.framing import Item
+from transports.framing import Line
 from transports.peer import Peer
 from transports.wire import Arrived, News, NoMore, Parcel, Wire
 
@@ -72,7 +72,7 @@ class Greeting:
             self._end()
 
     def _listen(self, arrived: Arrived) -> None:
-        first, rest = arrived.items[0], arrived.items[1:]
+        first, rest = arrived.lines[0], arrived.lines[1:]
         said = hello.read(first, self._deps.dialects)
         if isinstance(said, GreenroomError):
             self._refuse(said)
@@ -108,7 +108,7 @@ class Greeting:
         dialect = deps.dialects[said.dialect](client, said.options)
         return Connection(client, dialect, self._wire, deps.connection)
 
-    def _hand_over(self, connection: Connection, rest: tuple[Item, ...]) -> None:
+    def _hand_over(self, connection: Connection, rest: tuple[Line, ...]) -> None:
         """Write the welcome, then start the actor, so that none of its lines can come before the welcome."""
         self._wire.write([Parcel(hello.welcome(self._deps.identity))])
         try:

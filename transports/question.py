@@ -86,8 +86,8 @@ def _escaped(word: str, *, lines: bool) -> str:
 # --- questions ------------------------------------------------------------------------------------------------------
 
 
-class Line(NamedTuple):
-    """A line that begins with a mark of ours; where it is broken it goes on below its own text."""
+class MarkedLine(NamedTuple):
+    """Text that begins with a mark of ours; where it is broken it goes on below its own text."""
 
     head: str
     text: str
@@ -157,22 +157,22 @@ def said_by_agent(asked: Asked) -> str:
     return "" if is_patch(asked) or asked.get("retry") else _short(asked.get("reason") or "")
 
 
-def _subject(asked: Asked, home: str) -> Iterator[Line]:
+def _subject(asked: Asked, home: str) -> Iterator[MarkedLine]:
     if is_patch(asked):
         for path, change in sorted(asked["changes"].items()):
             yield from changed(path, change, home)
     else:
         first, *more = command_text(asked["command"]).split("\n")
-        yield Line("  $ ", first, "command")
-        yield from (Line("  > ", line, "command") for line in more)
+        yield MarkedLine("  $ ", first, "command")
+        yield from (MarkedLine("  > ", line, "command") for line in more)
 
 
-def changed(path: str, change: Any, home: str = "") -> Iterator[Line]:
+def changed(path: str, change: Any, home: str = "") -> Iterator[MarkedLine]:
     """A file of a patch: what becomes of it, and its lines."""
-    yield Line("  ", _change(path, change, home), "file")
+    yield MarkedLine("  ", _change(path, change, home), "file")
     for line in _lines(change):
         text = visible(line.expandtabs(4))
-        yield Line("    ", text, {"+": "added", "-": "removed", "@": "hunk"}.get(line[:1], ""), below=6)
+        yield MarkedLine("    ", text, {"+": "added", "-": "removed", "@": "hunk"}.get(line[:1], ""), below=6)
 
 
 def _lines(change: Any) -> Iterable[str]:
@@ -196,19 +196,19 @@ def _change(path: str, change: Any, home: str) -> str:
     return f"{_MARKS.get(kind, kind)} {place(path, home)}{goes}"
 
 
-def _circumstances(asked: Asked, home: str) -> Iterator[Line]:
+def _circumstances(asked: Asked, home: str) -> Iterator[MarkedLine]:
     """The circumstances, last, so that they stand next to where it is answered."""
     if not is_patch(asked):
-        yield Line("  in ", place(str(asked["cwd"]), home), "place")
+        yield MarkedLine("  in ", place(str(asked["cwd"]), home), "place")
     if outside(asked) or not is_patch(asked):
-        yield Line("  ", where(asked), "outside" if outside(asked) else "place")
+        yield MarkedLine("  ", where(asked), "outside" if outside(asked) else "place")
     if asked.get("grant_root"):
-        yield Line("  ", f"from then on it may write below {place(str(asked['grant_root']), home)}", "outside")
+        yield MarkedLine("  ", f"from then on it may write below {place(str(asked['grant_root']), home)}", "outside")
     said = said_by_agent(asked)
     if said:
-        yield Line("  the agent says: ", f'"{said}"', "said")
+        yield MarkedLine("  the agent says: ", f'"{said}"', "said")
     elif asked.get("reason") and not asked.get("retry"):
-        yield Line("  because: ", _short(asked["reason"]), "said")
+        yield MarkedLine("  because: ", _short(asked["reason"]), "said")
 
 
 def _short(text: str) -> str:
@@ -229,7 +229,7 @@ def _cut(
     hidden = lines[begin : len(lines) - end]
     count = sum(len(text) for text, _ in hidden)
     note = f"{len(hidden):,} lines ({count:,} characters) are not shown here{see and f'; {see}'}"
-    said = [(text, "outside") for text in Line("  … ", note).folded(columns)]
+    said = [(text, "outside") for text in MarkedLine("  … ", note).folded(columns)]
     return [*lines[:begin], *said, *lines[len(lines) - end :]], False
 
 

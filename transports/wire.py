@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from actors.conversation.messages import Address
-from transports.framing import Item
+from transports.framing import Line
 
 HIGH_WATER = 256 * 1024  # with more than this to write, nothing is read: a client that takes no answers asks in vain
 LOW_WATER = 64 * 1024
@@ -30,7 +30,7 @@ class Parcel:
 class Arrived:
     """Lines, in order. The next come after `take_more`."""
 
-    items: tuple[Item, ...]
+    lines: tuple[Line, ...]
 
 
 @dataclass(frozen=True, slots=True)

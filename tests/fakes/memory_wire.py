@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from actors.conversation.messages import Address
 from actors.vocabulary.errors import GreenroomError
-from transports.framing import LINE_LIMIT, Item, LineSplitter
+from transports.framing import LINE_LIMIT, Line, LineSplitter
 from transports.wire import HIGH_WATER, LINES, WRITE_LIMIT, Arrived, Gone, News, NoMore, Parcel
 
 PATIENCE_S = 10.0
@@ -122,10 +122,10 @@ class MemoryWire:
             self._hand_out(self._splitter.end())
             self._tell(NoMore())
 
-    def _hand_out(self, items: list[Item]) -> None:
-        if items:
+    def _hand_out(self, lines: list[Line]) -> None:
+        if lines:
             self._handed_out = True
-            self._tell(Arrived(tuple(items)))
+            self._tell(Arrived(tuple(lines)))
 
     def _flush(self) -> None:
         while self._out and len(self._between) < CAPACITY:
