@@ -20,10 +20,10 @@ from transports.dialects.mcp.calls.conversation_tools import end_stream
 from transports.dialects.mcp.decoding import Undecodable, decoded
 from transports.dialects.mcp.elicitation import decision_of
 from transports.dialects.mcp.methods import METHODS
-from transports.dialects.mcp.open_calls import ProgressToken
 from transports.dialects.mcp.options import McpOptions
 from transports.dialects.mcp.revisions import REVISIONS, UNSUPPORTED, unsupported
 from transports.dialects.mcp.state import McpCall, McpState
+from transports.dialects.mcp.turn_requests import ProgressToken
 
 
 class McpDialect:

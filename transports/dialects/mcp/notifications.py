@@ -9,7 +9,7 @@ from transports.codex_events import CodexEvent
 from transports.dialect import Wake, Write
 from transports.dialects.kit.client import ClientState
 from transports.dialects.kit.script import Script, look_up
-from transports.dialects.mcp.open_calls import OpenCall
+from transports.dialects.mcp.turn_requests import TurnRequest
 from transports.question import command_line
 
 
@@ -54,20 +54,20 @@ PROGRESS = "progress"
 COMMAND_LENGTH = 120  # of a command line in a message
 
 
-def follow_progress(state: ClientState, call: OpenCall, every_s: float) -> None:
+def follow_progress(state: ClientState, call: TurnRequest, every_s: float) -> None:
     """Ask for the next beat, which reports progress; a call without a token has none."""
     if call.progress is not None:
         state.do(Wake(f"{PROGRESS}:{call.number}", every_s))
 
 
-def tell_progress(state: ClientState, call: OpenCall, message: str) -> None:
+def tell_progress(state: ClientState, call: TurnRequest, message: str) -> None:
     if call.progress is not None:
         call.reports += 1
         params = {"progressToken": call.progress, "progress": call.reports, "message": message}
         state.do(Write(jsonrpc.notification("notifications/progress", params)))
 
 
-def note_activity(call: OpenCall, one: CodexEvent) -> None:
+def note_activity(call: TurnRequest, one: CodexEvent) -> None:
     """Note what the call is doing, for the next beat."""
     if one.type == "exec_command_begin" and one.msg is not None:
         line = command_line(json.loads(one.msg)["command"])

@@ -14,8 +14,8 @@ from transports.dialects.kit.questions import DISMISSED, described, waiting_text
 from transports.dialects.kit.readers import Reader
 from transports.dialects.mcp.elicitation import Origin, elicitation
 from transports.dialects.mcp.notifications import note_activity, tell_progress
-from transports.dialects.mcp.open_calls import OpenCall
 from transports.dialects.mcp.state import McpState
+from transports.dialects.mcp.turn_requests import TurnRequest
 
 HOW_TO_GO_ON = (
     "To go on, say so with `codex-reply` and let a person answer the next question, with `greenroom approve` or the "
@@ -57,7 +57,7 @@ class CallSink:
     def lost(self, reason: str) -> None:
         """Do nothing: the calls get the answer of the conversation, or a refusal."""
 
-    def _write(self, call: OpenCall, one: CodexEvent) -> None:
+    def _write(self, call: TurnRequest, one: CodexEvent) -> None:
         if one.msg is None:
             return
         event_id = "" if one.type == "session_configured" else call.event_id(one.turn)

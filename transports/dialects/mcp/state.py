@@ -13,9 +13,9 @@ from transports.dialects.kit.readers import Reader
 from transports.dialects.kit.reading import ReadingState
 from transports.dialects.mcp.decoding import without_effect
 from transports.dialects.mcp.notifications import ClientLog, ListChanges, withdrawal
-from transports.dialects.mcp.open_calls import OpenCalls, ProgressToken
 from transports.dialects.mcp.options import McpOptions
 from transports.dialects.mcp.revisions import Introduction
+from transports.dialects.mcp.turn_requests import ProgressToken, TurnRequests
 
 
 class McpState(ReadingState):
@@ -33,7 +33,7 @@ class McpState(ReadingState):
         self.log = ClientLog(self)
         self.peer = Introduction()
         self.initialized = False
-        self.calls = OpenCalls()
+        self.calls = TurnRequests()
         self.list_changes = ListChanges(self)
         self.streams: dict[ConversationId, Reader] = {}
         self.watched: dict[ConversationId, Reader] = {}  # resources
