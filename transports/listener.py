@@ -29,7 +29,7 @@ NO_DESCRIPTOR = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOM
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ListenerLimits:
     clients: int = 512  # an editor has one or two
     silent: int = 256  # of those, before their hello; a client that says it with its first write never counts
     line: int = LINE_LIMIT
@@ -41,12 +41,12 @@ class Listener:
     """Opened and closed on the loop thread."""
 
     def __init__(
-        self, path: Path, deps: GreetingDeps, loop: asyncio.AbstractEventLoop, limits: Limits | None = None
+        self, path: Path, deps: GreetingDeps, loop: asyncio.AbstractEventLoop, limits: ListenerLimits | None = None
     ) -> None:
         self.path = path
         self._deps = deps
         self._loop = loop
-        self._limits = limits or Limits()
+        self._limits = limits or ListenerLimits()
         self._uid = os.geteuid()
         self._wires: dict[DescriptorWire, int | None] = {}  # and whose process it is
         self._greetings: dict[Greeting, DescriptorWire] = {}  # of those who have not said hello, oldest first

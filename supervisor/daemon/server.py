@@ -33,7 +33,7 @@ from transports.connection import ConnectionDeps
 from transports.environments import EnvironmentPool
 from transports.greeting import GreetingDeps
 from transports.hello import Identity
-from transports.listener import Limits, Listener
+from transports.listener import Listener, ListenerLimits
 from transports.switchboard import Switchboard
 
 log = structlog.get_logger()
@@ -100,7 +100,7 @@ class Daemon:
             Path(self.socket),
             deps,
             self._engine.loop.loop,
-            Limits(
+            ListenerLimits(
                 clients=limits.connections,
                 silent=limits.silent_connections,
                 line=limits.frame_bytes,

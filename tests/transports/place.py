@@ -16,7 +16,7 @@ from transports.connection import ConnectionDeps
 from transports.dialect import Dialect
 from transports.greeting import GreetingDeps
 from transports.hello import Identity
-from transports.listener import Limits, Listener
+from transports.listener import Listener, ListenerLimits
 from transports.switchboard import Switchboard
 
 HELLO = b'{"greenroom":{"protocol":1,"dialect":"echo","client":{"name":"test","cwd":"/src"}}}\n'
@@ -50,7 +50,12 @@ class Place(Guests):
     """A listener and everybody behind it."""
 
     def __init__(
-        self, loop: LoopThread, path: Path, limits: Limits, hello_s: float = PATIENCE_S, script: Script = echo_all
+        self,
+        loop: LoopThread,
+        path: Path,
+        limits: ListenerLimits,
+        hello_s: float = PATIENCE_S,
+        script: Script = echo_all,
     ) -> None:
         super().__init__(path)
         self.loop = loop

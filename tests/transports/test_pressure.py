@@ -25,7 +25,7 @@ from transports import jsonrpc
 from transports.dialect import Action, Write
 from transports.framing import LINE_LIMIT, TooLong
 from transports.jsonrpc import Malformed, Request
-from transports.listener import Limits
+from transports.listener import ListenerLimits
 
 
 def judge(line: bytes) -> Iterable[Action]:
@@ -153,7 +153,7 @@ def test_a_gigabyte_passes_a_stopped_reader_at_the_cost_of_one_slice(tenants: Te
 
 
 def test_a_client_that_is_stopped_by_a_signal_delays_nobody_and_can_go_on(loop: LoopThread, tmp_path: Path) -> None:
-    place = Place(loop, tmp_path / "g.sock", Limits(), script=lambda _: (Write(b"z" * 3_000_000 + b"\n"),))
+    place = Place(loop, tmp_path / "g.sock", ListenerLimits(), script=lambda _: (Write(b"z" * 3_000_000 + b"\n"),))
     place.open()
     code = (
         "import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); f = s.makefile('rwb');"
@@ -188,7 +188,7 @@ def come_and_go(place: Place, clients: int) -> None:
 
 
 def storm(loop: LoopThread, path: Path, cycles: int) -> None:
-    place = Place(loop, path, Limits())
+    place = Place(loop, path, ListenerLimits())
     place.open()
     come_and_go(place, 100)
     fds, threads = descriptors(), threading.active_count()

@@ -17,7 +17,7 @@ from structlog.testing import capture_logs
 from tests.transports.doors import Reading, SocketPeer
 from tests.transports.house import PATIENCE_S, LoopThread
 from tests.transports.place import HELLO, WELCOME, Guests, Place, error_of
-from transports.listener import Limits
+from transports.listener import ListenerLimits
 
 ROOT = Path(__file__).resolve().parents[2]
 LIMIT = 40
@@ -103,7 +103,7 @@ def test_when_not_even_the_reserve_helps_clients_wait_and_nothing_spins(server: 
 def test_another_user_is_refused_with_a_clear_line_and_it_is_logged(loop: LoopThread) -> None:
     """The directory keeps others out already; here it is opened to them, so that the second lock is seen to hold."""
     directory = Path(tempfile.mkdtemp(dir="/tmp"))  # the other user must be able to get there
-    place = Place(loop, directory / "g.sock", Limits())
+    place = Place(loop, directory / "g.sock", ListenerLimits())
     place.open()
     directory.chmod(0o755)
     place.path.chmod(0o666)
