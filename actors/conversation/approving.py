@@ -4,7 +4,7 @@ from actors.conversation.draft import Draft
 from actors.conversation.messages import AnswerApproval
 from actors.conversation.orders import AnswerAgent
 from actors.conversation.starting import resume_turn
-from actors.conversation.state import Stage, Stopping
+from actors.conversation.state import Stage, StopDecision
 from actors.conversation.turns import stop_turn
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Answered
@@ -33,7 +33,7 @@ def resolve(draft: Draft, approval: ApprovalId, decision: Decision, by: str, rea
     turn, run = draft.facts.turn, draft.state.run
     assert turn is not None, "an open question has an open turn"  # noqa: S101  # it was found in it
     if decision is Decision.ABORT:
-        stop_turn(draft, Stopping(AbortReason.INTERRUPTED, (by,) if by else (), reason))
+        stop_turn(draft, StopDecision(AbortReason.INTERRUPTED, (by,) if by else (), reason))
     elif run is not None and run.stage is Stage.RUNNING:
         draft.when_stored(AnswerAgent(turn.id, approval, decision, reason))
     elif run is None and not turn.approvals:

@@ -15,7 +15,7 @@ from actors.conversation.orders import (
     Suspended,
 )
 from actors.conversation.starting import start_next
-from actors.conversation.state import Claim, Stopping
+from actors.conversation.state import Claim, StopDecision
 from actors.conversation.tail import Tail
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Answer, Ending, Interrupted, TurnResult
@@ -35,7 +35,7 @@ NOBODY_ASKED = {
 }
 
 
-def close_turn(draft: Draft, outcome: Outcome, stopping: Stopping | None) -> None:
+def close_turn(draft: Draft, outcome: Outcome, stopping: StopDecision | None) -> None:
     """Balance what is open, emit the one terminal event, answer everybody who waited for it, go on."""
     turn = draft.facts.turn
     assert turn is not None, "only an open turn can be closed"  # noqa: S101  # callers have looked
@@ -57,7 +57,7 @@ def close_turn(draft: Draft, outcome: Outcome, stopping: Stopping | None) -> Non
     start_next(draft)
 
 
-def _terminal(outcome: Outcome, stopping: Stopping | None) -> tuple[ev.TaskComplete | ev.TurnAborted, str | None]:
+def _terminal(outcome: Outcome, stopping: StopDecision | None) -> tuple[ev.TaskComplete | ev.TurnAborted, str | None]:
     match outcome:
         case Completed(last_message):
             return ev.TaskComplete(last_agent_message=last_message), None
@@ -66,7 +66,7 @@ def _terminal(outcome: Outcome, stopping: Stopping | None) -> tuple[ev.TaskCompl
         case Crashed(message) if stopping is None:
             return ev.TurnAborted(reason=AbortReason.FAILED, message=message), None
         case Stopped() | Suspended() | ModelFailed() | Crashed():
-            why = stopping or Stopping(AbortReason.FAILED, message="the agent stopped without being asked to")
+            why = stopping or StopDecision(AbortReason.FAILED, message="the agent stopped without being asked to")
             return ev.TurnAborted(reason=why.reason, message=why.message, by=why.by), None
         case _:
             assert_never(outcome)
@@ -151,7 +151,7 @@ def _message(terminal: ev.TaskComplete | ev.TurnAborted) -> str | None:
     return terminal.last_agent_message if isinstance(terminal, ev.TaskComplete) else (terminal.message or None)
 
 
-def _settle_the_queue(draft: Draft, stopping: Stopping | None, turn: TurnId, ending: Ending) -> None:
+def _settle_the_queue(draft: Draft, stopping: StopDecision | None, turn: TurnId, ending: Ending) -> None:
     """A turn that did not end well pauses what waits behind it. Calls that steered it in vain are told so."""
     if stopping is not None and not stopping.pause:
         return

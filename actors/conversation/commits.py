@@ -9,7 +9,7 @@ from actors.conversation.effects import ReplyTo, SetTimer, Settle, Stay
 from actors.conversation.messages import AppendRefused, Committed
 from actors.conversation.orders import RunAgent, Stopped
 from actors.conversation.reading import trimmed
-from actors.conversation.state import Held, Run, Stage, Stopping
+from actors.conversation.state import Held, Run, Stage, StopDecision
 from actors.conversation.turns import stop_turn
 from actors.vocabulary.answers import Interrupted
 from actors.vocabulary.errors import GreenroomError
@@ -109,7 +109,7 @@ def _stop_what_runs(draft: Draft, error: GreenroomError) -> None:
     run = draft.state.run
     if run is None or run.stage is Stage.STOPPING:
         return
-    stopping = Stopping(AbortReason.FAILED, message=f"{error.code}: {error.message}")
+    stopping = StopDecision(AbortReason.FAILED, message=f"{error.code}: {error.message}")
     stop_turn(draft, stopping)
 
 
@@ -123,4 +123,4 @@ def settle_stranded(draft: Draft, reason: AbortReason, message: str) -> None:
     turn = draft.facts.turn
     if turn is not None and is_stranded(draft):
         known = what_is_known(turn) if reason is AbortReason.LOST else ""
-        close_turn(draft, Stopped(), Stopping(reason, message=message + known))
+        close_turn(draft, Stopped(), StopDecision(reason, message=message + known))

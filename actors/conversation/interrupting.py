@@ -3,7 +3,7 @@
 from actors.conversation.draft import Draft
 from actors.conversation.messages import Interrupt
 from actors.conversation.sending import withdraw_all
-from actors.conversation.state import Stopping
+from actors.conversation.state import StopDecision
 from actors.conversation.turns import stop_turn
 from actors.vocabulary.answers import Interrupted
 from actors.vocabulary.settings import AbortReason
@@ -19,10 +19,10 @@ def interrupt(draft: Draft, command: Interrupt) -> None:
     if draft.caller is not None:
         draft.state.interrupts = (*draft.state.interrupts, draft.caller)
     by = (command.by,) if command.by else ()
-    stop_turn(draft, Stopping(AbortReason.INTERRUPTED, by, command.message), kill=command.kill)
+    stop_turn(draft, StopDecision(AbortReason.INTERRUPTED, by, command.message), kill=command.kill)
 
 
 def left_alone(draft: Draft) -> None:
     """Stop the turn when the last reader has left, where the config asks for that."""
     if draft.state.limits.interrupt_when_alone and not draft.state.subscribers:
-        stop_turn(draft, Stopping(AbortReason.INTERRUPTED, message="its last client left"))
+        stop_turn(draft, StopDecision(AbortReason.INTERRUPTED, message="its last client left"))

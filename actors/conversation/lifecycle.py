@@ -24,7 +24,7 @@ from actors.conversation.orders import SuspendAgent
 from actors.conversation.reading import end_subscription
 from actors.conversation.restore import adopted
 from actors.conversation.starting import start_next
-from actors.conversation.state import Retiring, Stage, Stopping
+from actors.conversation.state import Retiring, Stage, StopDecision
 from actors.conversation.turns import set_deadline, stop_turn
 from actors.conversation.unanswerable import deny_if_alone, inherit
 from actors.vocabulary import events as ev
@@ -113,7 +113,7 @@ def revive(draft: Draft, news: Revived) -> None:
         inherit(draft, news.survivors)
     if news.gave_up is not None:  # said first, so that the end of its turn starts no other
         draft.emit(ev.ConversationFailed(message=news.message, traceback=news.gave_up))
-        stop_turn(draft, Stopping(news.reason, message=news.message))
+        stop_turn(draft, StopDecision(news.reason, message=news.message))
     settle_stranded(draft, news.reason, news.message)
     for asked in draft.facts.asked:
         set_deadline(draft, asked)
@@ -146,7 +146,7 @@ def quiesce(draft: Draft, news: Quiesce) -> None:
     draft.state.quiescing = True
     turn = draft.facts.turn
     if news.interrupt and turn is not None and not turn.only_waits:
-        stop_turn(draft, Stopping(AbortReason.INTERRUPTED, ("the daemon",), "the daemon was stopped"))
+        stop_turn(draft, StopDecision(AbortReason.INTERRUPTED, ("the daemon",), "the daemon was stopped"))
 
 
 def put_on_paper(draft: Draft) -> None:

@@ -9,7 +9,7 @@ from actors.conversation.facts import KEYS_KEPT_S, Facts, Key
 from actors.conversation.messages import CancelRequest, ResumeQueue, Send, WithdrawInput
 from actors.conversation.orders import OfferInput, PendingInput
 from actors.conversation.starting import start_next, start_turn
-from actors.conversation.state import Claim, Stopping
+from actors.conversation.state import Claim, StopDecision
 from actors.conversation.turns import stop_turn
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Accepted, Done
@@ -110,7 +110,7 @@ def _send_to_busy(draft: Draft, waiting: PendingInput) -> None:
             _queue(draft, waiting)
             if stopping is None:
                 by = (waiting.by,) if waiting.by else ()
-                stop_turn(draft, Stopping(AbortReason.REPLACED, by, pause=False))
+                stop_turn(draft, StopDecision(AbortReason.REPLACED, by, pause=False))
 
 
 def _queue(draft: Draft, waiting: PendingInput) -> None:
@@ -172,7 +172,7 @@ def cancel_request(draft: Draft, command: CancelRequest) -> None:
     if claim is None:
         return
     if turn is not None and claim.input in turn.inputs:
-        stop_turn(draft, Stopping(AbortReason.INTERRUPTED, (command.by,) if command.by else ()))
+        stop_turn(draft, StopDecision(AbortReason.INTERRUPTED, (command.by,) if command.by else ()))
     else:
         _withdraw(draft, claim.input, "cancelled by its sender")
 
@@ -239,4 +239,4 @@ def stop_for_nobody(draft: Draft, said: InputId) -> None:
         return
     waits = any(claim.awaiting and claim.input in turn.inputs for claim in draft.state.claims)
     if not (draft.state.subscribers or waits or turn.only_waits):
-        stop_turn(draft, Stopping(AbortReason.INTERRUPTED, message="its caller is gone, and nobody else is here"))
+        stop_turn(draft, StopDecision(AbortReason.INTERRUPTED, message="its caller is gone, and nobody else is here"))

@@ -44,7 +44,7 @@ class Stage(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Stopping:
+class StopDecision:
     """A stop was decided; the turn ends when its processes are gone."""
 
     reason: AbortReason
@@ -59,7 +59,7 @@ class Run:
 
     turn: TurnId
     stage: Stage = Stage.HELD
-    stopping: Stopping | None = None
+    stopping: StopDecision | None = None
     suspending: bool = False
 
     def heard(self, turn: TurnId) -> bool:

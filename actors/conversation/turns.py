@@ -21,7 +21,7 @@ from actors.conversation.orders import (
     TurnEnded,
 )
 from actors.conversation.starting import emit_user_message, resume_turn, start_next
-from actors.conversation.state import Stage, Stopping
+from actors.conversation.state import Stage, StopDecision
 from actors.conversation.tail import grown
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import TurnId
@@ -115,7 +115,7 @@ def set_deadline(draft: Draft, request: ev.ApprovalRequest) -> None:
         draft.at_once(SetTimer(f"approval:{request.approval_id}", request.deadline_s))
 
 
-def stop_turn(draft: Draft, stopping: Stopping, *, kill: bool = False) -> None:
+def stop_turn(draft: Draft, stopping: StopDecision, *, kill: bool = False) -> None:
     """Decide that the open turn ends. A second stop kills; the first reason stands."""
     run, turn = draft.state.run, draft.facts.turn
     if turn is None:
