@@ -25,7 +25,7 @@ from actors.conversation.messages import (
 )
 from actors.conversation.orders import AbandonAgent, AgentAbandoned
 from actors.journal.messages import Erased
-from actors.routing.entry import ENDED, UNDER_WAY, Entry, Status, caller_of
+from actors.routing.entry import ENDED, UNDER_WAY, Entry, EntryStatus, caller_of
 from actors.routing.index import Index
 from actors.routing.messages import (
     AllAnswered,
@@ -155,7 +155,11 @@ class Routing:
 
     def is_live(self, conversation: ConversationId) -> bool:
         entry = self._index.get(conversation)
-        return entry is not None and entry.status not in {Status.PARKED, Status.REMOVING, Status.WAITING}
+        return entry is not None and entry.status not in {
+            EntryStatus.PARKED,
+            EntryStatus.REMOVING,
+            EntryStatus.WAITING,
+        }
 
     def statistics(self) -> dict[str, int]:
         return {
@@ -189,14 +193,14 @@ class Routing:
 
     def _hand_over(self, conversation: ConversationId, entry: Entry, message: SessionInput) -> list[RoutingEffect]:
         match entry.status:
-            case Status.LIVE:
+            case EntryStatus.LIVE:
                 self._room.use(conversation)
                 return [Forward(conversation, message)]
-            case Status.PARKED:
+            case EntryStatus.PARKED:
                 return self._wake(conversation, entry, message)
-            case Status.PARKING | Status.RECOVERING | Status.REMOVING | Status.WAITING:
+            case EntryStatus.PARKING | EntryStatus.RECOVERING | EntryStatus.REMOVING | EntryStatus.WAITING:
                 return self._stash(entry, message)
-            case Status.BROKEN:
+            case EntryStatus.BROKEN:
                 why = entry.failed.message if entry.failed else "unknown"
                 text = f"the conversation can't be loaded by this daemon: {why}; restart the daemon"
                 return self._refused(caller_of(message), WrongState(text))
@@ -237,7 +241,7 @@ class Routing:
     # --- room -----------------------------------------------------------------------------------------------------
 
     def _wait_for_room(self, conversation: ConversationId, entry: Entry) -> list[RoutingEffect]:
-        entry.status = Status.WAITING
+        entry.status = EntryStatus.WAITING
         self._room.waiting.append(conversation)
         return self._make_room()
 
@@ -248,13 +252,16 @@ class Routing:
         asked = self._room.next_to_ask(self._may_be_idle)
         if asked is None:
             return self._refuse_the_waiting()
-        self._index[asked].status = Status.PARKING
+        self._index[asked].status = EntryStatus.PARKING
         return [Forward(asked, Park())]
 
     def _may_be_idle(self, conversation: ConversationId) -> bool:
         entry = self._index.get(conversation)
         return (
-            entry is not None and entry.status is Status.LIVE and entry.head is not None and entry.head.state in ENDED
+            entry is not None
+            and entry.status is EntryStatus.LIVE
+            and entry.head is not None
+            and entry.head.state in ENDED
         )
 
     def _refuse_the_waiting(self) -> list[RoutingEffect]:
@@ -263,9 +270,9 @@ class Routing:
         while self._room.waiting:
             conversation = self._room.waiting.popleft()
             entry = self._index.get(conversation)
-            if entry is None or entry.status is not Status.WAITING:
+            if entry is None or entry.status is not EntryStatus.WAITING:
                 continue
-            entry.status = Status.PARKED
+            entry.status = EntryStatus.PARKED
             if entry.head is None:
                 self._index.forget(conversation)
             full = Overloaded(f"{most}; try again when a turn has ended")
@@ -279,7 +286,7 @@ class Routing:
         while self._room.waiting and self._live < self._max_live:
             conversation = self._room.waiting.popleft()
             entry = self._index.get(conversation)
-            if entry is not None and entry.status is Status.WAITING:
+            if entry is not None and entry.status is EntryStatus.WAITING:
                 effects.append(self._start(conversation, entry, Revived(), tuple(entry.emptied())))
                 effects += self._ask_again(conversation, entry)
         return [*effects, *self._settle_more(), *self._make_room()]
@@ -292,10 +299,10 @@ class Routing:
     def _start(
         self, conversation: ConversationId, entry: Entry, revived: Revived, first: tuple[SessionInput, ...]
     ) -> StartSession:
-        if entry.status is not Status.RECOVERING:
+        if entry.status is not EntryStatus.RECOVERING:
             self._live += 1
         unborn = entry.head is None and entry.generation == 0
-        entry.status = Status.LIVE
+        entry.status = EntryStatus.LIVE
         self._room.use(conversation)
         entry.generation += 1
         return StartSession(conversation, entry.generation, revived, first, unborn)
@@ -330,9 +337,9 @@ class Routing:
         """Tell every live owner, and the next owner where it changes."""
         effects: list[RoutingEffect] = []
         for conversation, entry in self._index.items():
-            if entry.status is Status.LIVE:
+            if entry.status is EntryStatus.LIVE:
                 effects.append(Forward(conversation, message))
-            elif entry.status in {Status.PARKING, Status.RECOVERING, Status.WAITING}:
+            elif entry.status in {EntryStatus.PARKING, EntryStatus.RECOVERING, EntryStatus.WAITING}:
                 entry.stash.append(message)
         return effects
 
@@ -360,7 +367,7 @@ class Routing:
         while self._unsettled and self._live < self._max_live:
             conversation = self._unsettled.popleft()
             entry = self._index.get(conversation)
-            if entry is not None and entry.status is Status.PARKED:
+            if entry is not None and entry.status is EntryStatus.PARKED:
                 effects.append(self._start(conversation, entry, Revived(), ()))
         return effects
 
@@ -388,14 +395,14 @@ class Routing:
         if entry.is_asleep:
             return self._erase(conversation, entry, caller)
         match entry.status:
-            case Status.PARKED if self._live >= self._max_live and not self._quiescing:
+            case EntryStatus.PARKED if self._live >= self._max_live and not self._quiescing:
                 entry.removers.append(caller)
                 return self._wait_for_room(conversation, entry)
-            case Status.PARKED:  # something is open there: its owner knows what
+            case EntryStatus.PARKED:  # something is open there: its owner knows what
                 effects = self._wake(conversation, entry, ToConversation(conversation, Retire(), caller))
                 self._await_leave(entry, caller)
                 return effects
-            case Status.LIVE:
+            case EntryStatus.LIVE:
                 self._await_leave(entry, caller)
                 return [Forward(conversation, ToConversation(conversation, Retire(), caller))]
             case _:
@@ -403,17 +410,17 @@ class Routing:
                 return []
 
     def _await_leave(self, entry: Entry, caller: Caller) -> None:
-        if entry.status is Status.LIVE:
-            entry.status, entry.removal = Status.PARKING, caller
+        if entry.status is EntryStatus.LIVE:
+            entry.status, entry.removal = EntryStatus.PARKING, caller
 
     def _erase(self, conversation: ConversationId, entry: Entry, caller: Caller | None) -> list[RoutingEffect]:
-        entry.status, entry.removal = Status.REMOVING, caller
+        entry.status, entry.removal = EntryStatus.REMOVING, caller
         return [EraseRows(conversation)]
 
     def erased(self, message: Erased) -> list[RoutingEffect]:
         """Forget the conversation, as the disk has: a client or a daemon that dies before leaves no half of it."""
         entry = self._index.get(message.conversation)
-        if entry is None or entry.status is not Status.REMOVING:
+        if entry is None or entry.status is not EntryStatus.REMOVING:
             return []
         if message.error is None:
             return [*self._gone(message.conversation, entry), *self._trim_next()]
@@ -430,7 +437,7 @@ class Routing:
 
     def _kept(self, conversation: ConversationId, entry: Entry, error: GreenroomError) -> list[RoutingEffect]:
         """Serve what waited, because the disk could not forget the conversation."""
-        entry.status = Status.PARKED
+        entry.status = EntryStatus.PARKED
         askers = (entry.removal, *entry.removers)
         waiting = tuple(entry.emptied())
         entry.removal, entry.removers = None, []
@@ -463,21 +470,21 @@ class Routing:
         if entry is None or entry.generation != message.generation:
             return []  # said by an owner that is not the owner any more
         match message, entry.status:
-            case ParkOffered(), Status.LIVE:
-                entry.status = Status.PARKING
+            case ParkOffered(), EntryStatus.LIVE:
+                entry.status = EntryStatus.PARKING
                 return [Forward(message.conversation, Park())]
-            case Stayed(), Status.PARKING:
-                entry.status, entry.removal = Status.LIVE, None
+            case Stayed(), EntryStatus.PARKING:
+                entry.status, entry.removal = EntryStatus.LIVE, None
                 waiting = [Forward(message.conversation, one) for one in entry.emptied()]
                 again = self._ask_again(message.conversation, entry)
                 asked = self._room.answered(message.conversation)
                 return [*waiting, *again, *(self._make_room() if asked else ())]
-            case Left(), Status.PARKING if entry.removal is not None:
+            case Left(), EntryStatus.PARKING if entry.removal is not None:
                 self._one_less(message.conversation)
                 return [*self._erase(message.conversation, entry, entry.removal), *self._let_in()]
-            case Left(), Status.PARKING | Status.LIVE:
+            case Left(), EntryStatus.PARKING | EntryStatus.LIVE:
                 self._one_less(message.conversation)
-                entry.status = Status.PARKED
+                entry.status = EntryStatus.PARKED
                 stashed = tuple(entry.emptied())
                 if entry.head is None and not stashed:
                     self._index.forget(message.conversation)
@@ -491,7 +498,7 @@ class Routing:
         if entry is None or entry.generation != message.generation:
             return []
         entry.failures = [*(one for one in entry.failures if one > now - FAILURE_WINDOW_S), now]
-        entry.status = Status.RECOVERING
+        entry.status = EntryStatus.RECOVERING
         entry.stash[:0] = [one for one in message.leftovers if not _retires(one)]
         if entry.removal is not None and entry.removal not in message.survivors.callers:
             entry.removers.insert(0, entry.removal)
@@ -504,7 +511,7 @@ class Routing:
     def _recover(self, conversation: ConversationId) -> list[RoutingEffect]:
         """Start the next owner, as the processes are gone: it closes the turn as failed, and serves the readers."""
         entry = self._index.get(conversation)
-        if entry is None or entry.status is not Status.RECOVERING or entry.failed is None:
+        if entry is None or entry.status is not EntryStatus.RECOVERING or entry.failed is None:
             return []
         failed, times = entry.failed, len(entry.failures)
         if times > FAILURES_ALLOWED:
@@ -528,9 +535,9 @@ class Routing:
 
     def _break(self, entry: Entry, failed: SessionFailed) -> list[RoutingEffect]:
         """Give the conversation up; after a disk that could not be read, the next message wakes it once more."""
-        entry.status = Status.BROKEN
+        entry.status = EntryStatus.BROKEN
         if failed.unread:
-            entry.status, entry.failures, entry.failed = Status.PARKED, [], None
+            entry.status, entry.failures, entry.failed = EntryStatus.PARKED, [], None
         error = TurnFailed(f"the conversation can't be loaded: {failed.message}")
         return self._turn_away(failed.survivors, entry.emptied(), error)
 

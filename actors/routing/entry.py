@@ -23,7 +23,7 @@ ENDED = frozenset({"idle", "archived", "failed"})  # states that a restart of th
 UNDER_WAY = frozenset({"starting", "running", "interrupting"})  # and those that seem to run when it was killed
 
 
-class Status(StrEnum):
+class EntryStatus(StrEnum):
     PARKED = "parked"
     LIVE = "live"
     PARKING = "parking"
@@ -40,7 +40,7 @@ class Entry:
     `removal` is the caller it is being removed for, `removers` ask for that while it is between two owners.
     """
 
-    status: Status = Status.PARKED
+    status: EntryStatus = EntryStatus.PARKED
     head: Head | None = None
     generation: int = 0
     stash: list[SessionInput] = field(default_factory=list)
@@ -54,12 +54,12 @@ class Entry:
     def is_asleep(self) -> bool:
         """True if nobody owns it and nothing of it is open, so that it may be deleted."""
         ended = self.head is not None and self.head.state in ENDED
-        return self.status is Status.BROKEN or (self.status is Status.PARKED and ended)
+        return self.status is EntryStatus.BROKEN or (self.status is EntryStatus.PARKED and ended)
 
     @property
     def never_was(self) -> bool:
         """True if nothing of it is on disk, and nobody is about to put it there."""
-        return self.head is None and self.status is Status.PARKED
+        return self.head is None and self.status is EntryStatus.PARKED
 
     def emptied(self) -> Iterable[SessionInput]:
         """Empty the stash; returns the messages that waited for the next owner."""
@@ -70,9 +70,9 @@ class Entry:
         """The row with the state that a reader of lists should see."""
         if self.head is None:
             return None
-        if self.status in {Status.PARKED, Status.WAITING} and self.head.state == "idle":
+        if self.status in {EntryStatus.PARKED, EntryStatus.WAITING} and self.head.state == "idle":
             return replace(self.head, state="parked")
-        return replace(self.head, state="failed") if self.status is Status.BROKEN else self.head
+        return replace(self.head, state="failed") if self.status is EntryStatus.BROKEN else self.head
 
 
 def caller_of(message: object) -> Caller | None:
