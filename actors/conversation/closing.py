@@ -6,12 +6,12 @@ from actors.conversation.draft import Draft
 from actors.conversation.effects import Settle
 from actors.conversation.facts import OpenItem, TurnFacts
 from actors.conversation.orders import (
+    AgentStopped,
     Completed,
     Crashed,
     ModelFailed,
     Outcome,
     PendingInput,
-    Stopped,
     Suspended,
 )
 from actors.conversation.starting import start_next
@@ -65,7 +65,7 @@ def _terminal(outcome: Outcome, stopping: StopDecision | None) -> tuple[ev.TaskC
             return ev.TaskComplete(), message
         case Crashed(message) if stopping is None:
             return ev.TurnAborted(reason=AbortReason.FAILED, message=message), None
-        case Stopped() | Suspended() | ModelFailed() | Crashed():
+        case AgentStopped() | Suspended() | ModelFailed() | Crashed():
             why = stopping or StopDecision(AbortReason.FAILED, message="the agent stopped without being asked to")
             return ev.TurnAborted(reason=why.reason, message=why.message, by=why.by), None
         case _:

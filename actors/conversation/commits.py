@@ -7,7 +7,7 @@ from actors.conversation.closing import close_turn, what_is_known
 from actors.conversation.draft import Draft
 from actors.conversation.effects import ReplyTo, SetTimer, Settle, Stay
 from actors.conversation.messages import AppendRefused, Committed
-from actors.conversation.orders import RunAgent, Stopped
+from actors.conversation.orders import AgentStopped, RunAgent
 from actors.conversation.reading import trimmed
 from actors.conversation.state import Held, Run, Stage, StopDecision
 from actors.conversation.turns import stop_turn
@@ -123,4 +123,4 @@ def settle_stranded(draft: Draft, reason: AbortReason, message: str) -> None:
     turn = draft.facts.turn
     if turn is not None and is_stranded(draft):
         known = what_is_known(turn) if reason is AbortReason.LOST else ""
-        close_turn(draft, Stopped(), StopDecision(reason, message=message + known))
+        close_turn(draft, AgentStopped(), StopDecision(reason, message=message + known))

@@ -140,7 +140,7 @@ class ModelFailed:
 
 
 @dataclass(frozen=True, slots=True)
-class Stopped:
+class AgentStopped:
     """Cancelled as asked; nothing of it runs any more."""
 
 
@@ -156,7 +156,7 @@ class Crashed:
     message: str
 
 
-Outcome = Completed | ModelFailed | Stopped | Suspended | Crashed
+Outcome = Completed | ModelFailed | AgentStopped | Suspended | Crashed
 
 
 @dataclass(frozen=True, slots=True)

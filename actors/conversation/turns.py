@@ -8,13 +8,13 @@ from actors.conversation.effects import SetTimer
 from actors.conversation.orders import (
     AgentNews,
     AgentOutput,
+    AgentStopped,
     AllStored,
     AnswerAgent,
     GiveInput,
     InputWanted,
     RunAgent,
     StopAgent,
-    Stopped,
     StorageAwaited,
     Suspended,
     TakeMore,
@@ -121,10 +121,10 @@ def stop_turn(draft: Draft, stopping: StopDecision, *, kill: bool = False) -> No
     if turn is None:
         return
     if run is None:
-        close_turn(draft, Stopped(), stopping)
+        close_turn(draft, AgentStopped(), stopping)
     elif run.stage is Stage.HELD:
         forget_held_run(draft)
-        close_turn(draft, Stopped(), stopping)
+        close_turn(draft, AgentStopped(), stopping)
     elif run.stopping is None:
         draft.state.run = replace(run, stage=Stage.STOPPING, stopping=stopping)
         draft.at_once(StopAgent(turn.id, kill))

@@ -30,10 +30,10 @@ from actors.conversation.orders import (
     AgentNews,
     AgentOrder,
     AgentOutput,
+    AgentStopped,
     Completed,
     Outcome,
     RunAgent,
-    Stopped,
     TurnEnded,
 )
 from actors.conversation.state import Limits
@@ -231,7 +231,7 @@ class Core:
         return self.say(TurnEnded(turn or self.turn, outcome or Completed("done")))
 
     def stopped(self) -> list[Effect]:
-        return self.end(Stopped())
+        return self.end(AgentStopped())
 
     # --- what there is to see -------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ import pytest
 from actors.conversation import condition, summary, visible
 from actors.conversation.effects import SetTimer
 from actors.conversation.messages import TimerFired
-from actors.conversation.orders import AnswerAgent, Completed, StopAgent, Stopped, SuspendAgent, Suspended
+from actors.conversation.orders import AgentStopped, AnswerAgent, Completed, StopAgent, SuspendAgent, Suspended
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Answered, Condition, Ending, Interrupted, TurnResult
 from actors.vocabulary.errors import AlreadyAnswered, InvalidInput, UnknownApproval
@@ -370,7 +370,7 @@ def test_a_restart_ends_a_turn_that_waits_while_a_command_of_it_runs() -> None:
 def test_the_winner_is_known_after_a_restart() -> None:
     core = asked()
     core.answer_with(Decision.DENIED, ANN)
-    core.end(Stopped())
+    core.end(AgentStopped())
     core.crash()
     core.answer_with(Decision.APPROVED, BEN)
     late = core.answer(BEN)

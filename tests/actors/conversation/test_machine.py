@@ -54,6 +54,7 @@ from actors.conversation.messages import (
 from actors.conversation.orders import (
     AgentNews,
     AgentOutput,
+    AgentStopped,
     AllStored,
     AnswerAgent,
     Completed,
@@ -65,7 +66,6 @@ from actors.conversation.orders import (
     Outcome,
     RunAgent,
     StopAgent,
-    Stopped,
     StorageAwaited,
     SuspendAgent,
     Suspended,
@@ -727,9 +727,16 @@ class Conversation(RuleBasedStateMachine):
     def agent_ends(self, outcome: int, last: list[int]) -> None:
         agent, turn = self.agent, self.agent.turn
         assert turn is not None
-        ends: list[Outcome] = [Completed("done"), Completed(), ModelFailed("502"), Crashed("a bug"), Stopped()]
+        ends: list[Outcome] = [Completed("done"), Completed(), ModelFailed("502"), Crashed("a bug"), AgentStopped()]
         if agent.stopping:
-            ends = [Stopped(), Stopped(), Stopped(), Completed("in time"), ModelFailed("cut"), Crashed("cut")]
+            ends = [
+                AgentStopped(),
+                AgentStopped(),
+                AgentStopped(),
+                Completed("in time"),
+                ModelFailed("cut"),
+                Crashed("cut"),
+            ]
         elif agent.suspending and agent.asked:
             ends = [Suspended()]
         elif self.blocked() and outcome:
@@ -827,7 +834,7 @@ class Conversation(RuleBasedStateMachine):
         if self.agent.turn is not None:
             self.shown_in_full()
             turn, self.agent = self.agent.turn, Agent()
-            self.say(TurnEnded(turn, Stopped() if self.core.now % 2 else Completed("at last")))
+            self.say(TurnEnded(turn, AgentStopped() if self.core.now % 2 else Completed("at last")))
         elif self.story.questions and not self.core.disk.under_way:
             question = next(iter(self.story.questions))
             self.say(AnswerApproval(question, Decision.DENIED, "cem"), self.caller("cem"))

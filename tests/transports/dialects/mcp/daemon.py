@@ -16,6 +16,7 @@ from actors.conversation.messages import Committed, PageRead, ReadersWait, Sessi
 from actors.conversation.orders import (
     AgentNews,
     AgentOutput,
+    AgentStopped,
     AnswerAgent,
     Completed,
     GiveInput,
@@ -23,7 +24,6 @@ from actors.conversation.orders import (
     Outcome,
     RunAgent,
     StopAgent,
-    Stopped,
     TakeMore,
     TurnEnded,
 )
@@ -199,7 +199,7 @@ class Daemon:
     def _stop(self, conversation: ConversationId, turn: TurnId) -> None:
         running = self.turns.get(conversation)
         if running is not None and running.turn == turn:
-            self.end(conversation, Stopped())
+            self.end(conversation, AgentStopped())
 
     # --- conversations --------------------------------------------------------------------------------------------
 
