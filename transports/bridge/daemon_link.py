@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from transports.bridge.messages import Message
     from transports.bridge.replay import Replay
 
-    class Start(Protocol):
+    class StartingDaemon(Protocol):
         """A daemon on its way up."""
 
         def fileno(self) -> int: ...
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         def dial(self) -> socket | None:
             """A socket that is connected and never waits; None if nobody listens."""
 
-        def start(self) -> Start: ...
+        def start(self) -> StartingDaemon: ...
 
 
 CHUNK = 1 << 16
@@ -60,7 +60,7 @@ class DaemonLink:
         self._note = note
         self._replay = replay
         self._outstanding = Outstanding(replay)
-        self._start: Start | None = None
+        self._start: StartingDaemon | None = None
         self._socket: socket | None = None
         self._open = False  # the daemon has said its welcome
         self._mute = False  # it takes no more, but may have said something
@@ -157,7 +157,7 @@ class DaemonLink:
         except (OSError, ImportError) as error:  # an upgrade may just have taken away what starts one
             self._again(unreachable(f"the Greenroom daemon can't be reached: {error}"), now)
 
-    def _hear_start(self, start: Start, now: float) -> None:
+    def _hear_start(self, start: StartingDaemon, now: float) -> None:
         said = start.said()
         if said is None:
             return

@@ -11,7 +11,7 @@ from transports.codex_events import CodexEvent, event_notification, history_of, 
 from transports.dialect import Wake, Write
 from transports.dialects.kit.paged_history import RecentMessages
 from transports.dialects.kit.questions import DISMISSED, described, waiting_text
-from transports.dialects.kit.readers import Reader
+from transports.dialects.kit.readers import SinkReader
 from transports.dialects.mcp.elicitation import Origin, elicitation
 from transports.dialects.mcp.notifications import note_activity, tell_progress
 from transports.dialects.mcp.state import McpState
@@ -84,7 +84,7 @@ class CallSink:
             self.state.log.say("warning", text)
 
 
-def call_reader(state: McpState, conversation: ConversationId) -> Reader | None:
+def call_reader(state: McpState, conversation: ConversationId) -> SinkReader | None:
     return next((one for one in state.readers.of(conversation) if isinstance(one.sink, CallSink)), None)
 
 

@@ -9,7 +9,7 @@ from actors.vocabulary.ids import Caller, ConversationId, RequestId
 from transports.dialect import Client
 from transports.dialects.kit.bounded import Bounded
 from transports.dialects.kit.methods import Call
-from transports.dialects.kit.readers import Reader
+from transports.dialects.kit.readers import SinkReader
 from transports.dialects.kit.reading import ReadingState
 from transports.dialects.mcp.decoding import without_effect
 from transports.dialects.mcp.notifications import ClientLog, ListChanges, withdrawal
@@ -35,8 +35,8 @@ class McpState(ReadingState):
         self.initialized = False
         self.calls = TurnRequests()
         self.list_changes = ListChanges(self)
-        self.streams: dict[ConversationId, Reader] = {}
-        self.watched: dict[ConversationId, Reader] = {}  # resources
+        self.streams: dict[ConversationId, SinkReader] = {}
+        self.watched: dict[ConversationId, SinkReader] = {}  # resources
         self.created: Bounded[ConversationId, RequestId] = Bounded()  # by conversationCreate, and by which request
         self.sent: Bounded[RequestId, Caller] = Bounded()  # messages that were taken, while they may be cancelled
 
