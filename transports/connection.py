@@ -47,10 +47,10 @@ GATHERED = 16  # parcels that leave together while more messages wait
 SLICE_S = 0.0005  # of lines in a row; then the others are looked at
 
 
-Taken = (
+ConnectionMessage = (
     Arrived | NoMore | Posted | Streamed | Dismissed | Reconfigured | Announced | Served | Woken | ReadOn | Reminder
 )
-Inbox = Taken | Gone
+Inbox = ConnectionMessage | Gone
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class Connection(Actor[Inbox]):
     def _owes(self) -> bool:
         return self._ordering.owes or self._unserved > 0 or bool(self._unread)
 
-    def _take(self, message: Taken) -> None:
+    def _take(self, message: ConnectionMessage) -> None:
         match message:
             case Arrived(lines):
                 self._unread.extend(lines)

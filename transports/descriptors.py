@@ -24,9 +24,9 @@ from transports.wire import (
     WRITE_LIMIT,
     Arrived,
     Gone,
-    News,
     NoMore,
     Parcel,
+    WireNews,
 )
 
 log = structlog.get_logger()
@@ -66,7 +66,7 @@ class DescriptorWire:
         self._on_closed = on_closed
         self._splitter = LineSplitter(line_limit, values_limit)
         self._write_limit = max(WRITE_LIMIT, 4 * line_limit)
-        self._owner: Address[News] | None = None
+        self._owner: Address[WireNews] | None = None
         self._watching = False  # the loop calls _readable
         self._watchable = True  # a file or /dev/null is always ready, and can't be watched
         self._handed_out = False  # a batch is with the owner
@@ -81,11 +81,11 @@ class DescriptorWire:
 
     # --- for its owner ------------------------------------------------------------------------------------------
 
-    def open(self, owner: Address[News]) -> None:
+    def open(self, owner: Address[WireNews]) -> None:
         self._owner = owner
         self._watch()
 
-    def hand_to(self, owner: Address[News]) -> None:
+    def hand_to(self, owner: Address[WireNews]) -> None:
         self._owner = owner
 
     def write(self, parcels: Sequence[Parcel], *, take_more: bool = False) -> None:
@@ -268,7 +268,7 @@ class DescriptorWire:
         self._timers = [timer for timer in self._timers if not timer.cancelled() and timer.when() > self._loop.time()]
         self._timers.append(self._loop.call_later(delay_s, do))
 
-    def _tell(self, news: News) -> None:
+    def _tell(self, news: WireNews) -> None:
         if self._owner is None:
             return
         try:

@@ -17,7 +17,7 @@ from transports.dialect import Client
 from transports.environments import EnvironmentPool
 from transports.framing import Line
 from transports.peer import Peer
-from transports.wire import Arrived, News, NoMore, Parcel, Wire
+from transports.wire import Arrived, NoMore, Parcel, Wire, WireNews
 
 log = structlog.get_logger()
 
@@ -61,7 +61,7 @@ class Greeting:
 
     def tell(self, message: object) -> None:
         """News of the wire, on its thread."""
-        if self._over or not isinstance(message, News):
+        if self._over or not isinstance(message, WireNews):
             return
         if isinstance(message, Arrived):
             self._listen(message)

@@ -11,13 +11,13 @@ from actors.vocabulary.ids import ConnectionId
 from transports.dialect import Client
 from transports.messages import Announced, Dismissed, Posted, Reconfigured, Streamed
 
-News = Posted | Streamed | Dismissed | Reconfigured | Announced
+ConnectionNews = Posted | Streamed | Dismissed | Reconfigured | Announced
 
 
 @dataclass(slots=True)
 class _Line:
     client: Client
-    address: Address[News]
+    address: Address[ConnectionNews]
 
 
 class Switchboard:
@@ -27,7 +27,7 @@ class Switchboard:
         self._lines: dict[ConnectionId, _Line] = {}
         self.on_leave: Callable[[], None] = lambda: None  # never waits
 
-    def join(self, client: Client, address: Address[News]) -> None:
+    def join(self, client: Client, address: Address[ConnectionNews]) -> None:
         self._lines[client.connection] = _Line(client, address)
 
     def introduce(self, client: Client) -> None:
@@ -61,11 +61,11 @@ class Switchboard:
     def announce(self, text: str) -> None:
         self._tell_all(Announced(text))
 
-    def _tell_all(self, message: News) -> None:
+    def _tell_all(self, message: ConnectionNews) -> None:
         for connection in tuple(self._lines):
             self._tell(connection, message)
 
-    def _tell(self, connection: ConnectionId, message: News) -> bool:
+    def _tell(self, connection: ConnectionId, message: ConnectionNews) -> bool:
         line = self._lines.get(connection)
         if line is not None:
             with contextlib.suppress(ActorGone):

@@ -47,15 +47,15 @@ class Gone:
     reason: str
 
 
-News = Arrived | NoMore | Gone
+WireNews = Arrived | NoMore | Gone
 
 
 class Wire(Protocol):
-    def open(self, owner: Address[News]) -> None:
+    def open(self, owner: Address[WireNews]) -> None:
         """Begin to read, with news to this owner."""
         ...
 
-    def hand_to(self, owner: Address[News]) -> None:
+    def hand_to(self, owner: Address[WireNews]) -> None:
         """Hand the news to a new owner. Called by the old owner while it handles some."""
         ...
 

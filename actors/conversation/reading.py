@@ -18,7 +18,7 @@ from actors.vocabulary.records import Record
 
 AT_ONCE = 8  # readers that are served in one step; a thousand would keep everybody waiting who shares the thread
 
-Place = tuple[int, tuple[tuple[TailPlace, int], ...], bool, bool]  # a reader's cursors
+ReaderPlace = tuple[int, tuple[tuple[TailPlace, int], ...], bool, bool]  # a reader's cursors
 
 
 def attach(draft: Draft, command: Attach) -> None:
@@ -82,7 +82,7 @@ def end_subscription(draft: Draft, subscription: SubscriptionId, reason: str) ->
 
 def feed_readers(draft: Draft) -> None:
     """Send each ready reader what is new, some readers at a time. Readers with the same cursor share one slice."""
-    shared: dict[Place, Slice] = {}
+    shared: dict[ReaderPlace, Slice] = {}
     readers = draft.state.subscribers
     waiting = (one for one in readers.values() if not one.in_flight and _is_behind(draft.state, one))
     moved = {reader.id: _feed(draft, reader, shared) for reader in islice(waiting, AT_ONCE)}
@@ -103,7 +103,7 @@ def _is_behind(state: State, reader: Subscriber) -> bool:
     )
 
 
-def _feed(draft: Draft, reader: Subscriber, shared: dict[Place, Slice]) -> Subscriber:
+def _feed(draft: Draft, reader: Subscriber, shared: dict[ReaderPlace, Slice]) -> Subscriber:
     """Send the reader what comes next, and return its new state."""
     state = draft.state
     if reader.seq < min(state.committed, _window_start(state) - 1):

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from actors.conversation.messages import Address
 from actors.vocabulary.errors import GreenroomError
 from transports.framing import LINE_LIMIT, Line, LineSplitter
-from transports.wire import HIGH_WATER, LINES, WRITE_LIMIT, Arrived, Gone, News, NoMore, Parcel
+from transports.wire import HIGH_WATER, LINES, WRITE_LIMIT, Arrived, Gone, NoMore, Parcel, WireNews
 
 PATIENCE_S = 10.0
 CAPACITY = 64 * 1024  # what may lie between the two, as in a pipe
@@ -26,7 +26,7 @@ class MemoryWire:
         self.lock = threading.RLock()
         self.changed = threading.Condition(self.lock)
         self._splitter = LineSplitter(line_limit)
-        self._owner: Address[News] | None = None
+        self._owner: Address[WireNews] | None = None
         self._coming = bytearray()
         self._client_done = False
         self._handed_out = False
@@ -39,12 +39,12 @@ class MemoryWire:
 
     # --- the owner's side -----------------------------------------------------------------------------------------
 
-    def open(self, owner: Address[News]) -> None:
+    def open(self, owner: Address[WireNews]) -> None:
         with self.lock:
             self._owner = owner
             self._read()
 
-    def hand_to(self, owner: Address[News]) -> None:
+    def hand_to(self, owner: Address[WireNews]) -> None:
         with self.lock:
             self._owner = owner
 
@@ -153,7 +153,7 @@ class MemoryWire:
         self._tell(Gone(reason))
         self._owner = None
 
-    def _tell(self, news: News) -> None:
+    def _tell(self, news: WireNews) -> None:
         if self._owner is None:
             return
         try:

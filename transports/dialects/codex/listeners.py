@@ -19,7 +19,7 @@ from transports.dialects.kit.script import Script, answer
 from transports.jsonrpc import JsonObject
 
 CONFIGURED = 1  # seq of `session_configured`, which listeners are never told
-Known = ExecApprovalRequest | ApplyPatchApprovalRequest  # what Codex clients can be asked
+KnownQuestion = ExecApprovalRequest | ApplyPatchApprovalRequest  # what Codex clients can be asked
 
 
 @dataclass(slots=True, eq=False)
@@ -44,7 +44,7 @@ class ListenerSink:
 
     def _ask(self, request: ApprovalRequest) -> None:
         questions = self.state.questions
-        if not isinstance(request, Known):
+        if not isinstance(request, KnownQuestion):
             return questions.cannot_ask(request, self.conversation, self._say)
         method, params = approval(self.conversation, request)
         return questions.ask(request, self.conversation, lambda number: jsonrpc.request(number, method, params))
@@ -53,7 +53,7 @@ class ListenerSink:
         self.state.log.say("warning", waiting_text(request))
 
 
-def approval(conversation: ConversationId, request: Known) -> tuple[str, JsonObject]:
+def approval(conversation: ConversationId, request: KnownQuestion) -> tuple[str, JsonObject]:
     """The method and params of a question, the only params in snake case."""
     common = {"conversation_id": conversation, "call_id": request.call_id}
     reason = {"reason": request.reason} if request.reason is not None else {}

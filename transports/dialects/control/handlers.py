@@ -92,15 +92,15 @@ def _is_wanted(head: Head, given: p.ListConversations) -> bool:
     return given.state in {None, head.state} and given.cwd in {None, head.cwd} and given.name in {None, head.name}
 
 
-Place = tuple[float, str]
+ListPlace = tuple[float, str]
 
 
-def place_of(head: Head) -> Place:
+def place_of(head: Head) -> ListPlace:
     """The place of a row, most recently used first. A row that is used between two pages moves to the front."""
     return (-head.updated, head.conversation)
 
 
-def place_in_list(cursor: str) -> Place | None:
+def place_in_list(cursor: str) -> ListPlace | None:
     updated, _, conversation = cursor.partition("/")
     try:
         return (-float(updated), conversation)

@@ -26,7 +26,7 @@ DISMISSED = "the client dismissed the question"
 DESCRIBED_LENGTH = 300  # of what waits, where a client can only be told
 CLOSED_KEPT = 256  # readers of one conversation are never further apart than this many approvals
 
-Ask = Callable[[ApprovalRequest], None]
+QuestionWriter = Callable[[ApprovalRequest], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class OpenQuestions:
 
     # --- from the conversation ------------------------------------------------------------------------------------
 
-    def heed(self, slice_: Slice, record: Record | None, ask: Ask) -> None:
+    def heed(self, slice_: Slice, record: Record | None, ask: QuestionWriter) -> None:
         """Heed a written event. Questions in history are asked only if they still wait: `heed_pending`."""
         if record is None:
             return
@@ -75,7 +75,7 @@ class OpenQuestions:
             if not _resolved_within(slice_, request.approval_id):
                 ask(request)
 
-    def heed_pending(self, slice_: Slice, ask: Ask) -> None:
+    def heed_pending(self, slice_: Slice, ask: QuestionWriter) -> None:
         self._close_missed(slice_)
         for request in slice_.pending or ():
             ask(request)
@@ -106,7 +106,7 @@ class OpenQuestions:
         self._open[number] = OpenQuestion(number, request, conversation)
         self._state.do(Write(write(number)))
 
-    def cannot_ask(self, request: ApprovalRequest, conversation: ConversationId, say: Ask) -> None:
+    def cannot_ask(self, request: ApprovalRequest, conversation: ConversationId, say: QuestionWriter) -> None:
         """Tell the client what waits; if nobody else can answer, the conversation decides."""
         approval = request.approval_id
         if approval not in self._closed and approval not in self._unasked:
