@@ -22,7 +22,6 @@ from transports.dialect import Action, Ask, Client, Dialect, Hangup, Introduce, 
 from transports.framing import KEPT, Line
 from transports.messages import (
     Announced,
-    Asked,
     Dismissed,
     HeldTooLong,
     LingeredEnough,
@@ -30,7 +29,8 @@ from transports.messages import (
     ReadOn,
     Reconfigured,
     Reminder,
-    Served,
+    ServiceAnswer,
+    ServiceRequest,
     Streamed,
     Woken,
 )
@@ -48,7 +48,17 @@ SLICE_S = 0.0005  # of lines in a row; then the others are looked at
 
 
 ConnectionMessage = (
-    Arrived | NoMore | Posted | Streamed | Dismissed | Reconfigured | Announced | Served | Woken | ReadOn | Reminder
+    Arrived
+    | NoMore
+    | Posted
+    | Streamed
+    | Dismissed
+    | Reconfigured
+    | Announced
+    | ServiceAnswer
+    | Woken
+    | ReadOn
+    | Reminder
 )
 Inbox = ConnectionMessage | Gone
 
@@ -58,7 +68,7 @@ class ConnectionDeps:
     """The actors and ports that a connection talks to, shared by all connections of a daemon."""
 
     registry: Address[RegistryInput]
-    supervisor: Address[Asked]
+    supervisor: Address[ServiceRequest]
     switchboard: Switchboard
     clock: Clock
     start: Start
@@ -123,7 +133,7 @@ class Connection(Actor[Inbox]):
                 self._posted(news)
             case Streamed(deliver, session):
                 self._stream(deliver, session)
-            case Served(caller, answer):
+            case ServiceAnswer(caller, answer):
                 self._unserved -= 1
                 self._weighed(lambda: self._do(self._dialect.answered(caller, answer)))
             case Woken(name):
@@ -255,7 +265,7 @@ class Connection(Actor[Inbox]):
 
     def _ask(self, request: Request, caller: Caller | None) -> None:
         try:
-            self._deps.supervisor.tell(Asked(request, caller, self._client, self.address))
+            self._deps.supervisor.tell(ServiceRequest(request, caller, self._client, self.address))
         except ActorGone:
             log.warning("connection.unasked", kind=type(request).__name__)  # the daemon is stopping and will hang up
         else:

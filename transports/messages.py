@@ -45,7 +45,7 @@ class Announced:
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class ServiceAnswer:
     """The supervisor's answer to the request of this caller."""
 
     caller: Caller
@@ -53,13 +53,13 @@ class Served:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A request to the supervisor. With a caller it is answered by exactly one Served."""
+class ServiceRequest:
+    """A request to the supervisor. With a caller it is answered by exactly one ServiceAnswer."""
 
     request: Request
     caller: Caller | None
     client: Client
-    reply_to: Address[Served]
+    reply_to: Address[ServiceAnswer]
 
 
 @dataclass(frozen=True, slots=True)

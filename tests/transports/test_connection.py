@@ -20,7 +20,7 @@ from tests.transports.house import PATIENCE_S, Probe, eventually
 from tests.transports.tenants import CONVERSATION, SUBSCRIPTION, Tenant, Tenants
 from transports.connection import HELD_S
 from transports.dialect import Action, Ask, Tell, Wake, Write
-from transports.messages import Asked, HeldTooLong, LingeredEnough, Served, Woken
+from transports.messages import HeldTooLong, LingeredEnough, ServiceAnswer, ServiceRequest, Woken
 from transports.requests import AskStatus, Plain
 from transports.wire import NoMore
 
@@ -150,10 +150,10 @@ def test_the_supervisor_serves_what_is_asked_and_the_client_is_owed_it(tenants: 
     tenant = tenants.enter(memory_door, lambda _: (Ask(AskStatus(), caller),))
     tenant.peer.send(b"status?\n")
     tenant.peer.shut_down()
-    asked = tenants.supervisor.expect(Asked)
+    asked = tenants.supervisor.expect(ServiceRequest)
     assert (asked.request, asked.caller, asked.client.connection) == (AskStatus(), caller, tenant.id)
     assert not tenant.ref.ended(0.05), "it is owed an answer"
-    asked.reply_to.tell(Served(caller, Plain({})))
+    asked.reply_to.tell(ServiceAnswer(caller, Plain({})))
     assert tenant.reads.end() == b"answer 7: Plain\n"
 
 

@@ -41,7 +41,7 @@ from tests.fakes.journal import FakeJournal
 from transports import requests as ask
 from transports.connection import Connection, ConnectionDeps
 from transports.dialect import Client, Dialect
-from transports.messages import Asked, Served
+from transports.messages import ServiceAnswer, ServiceRequest
 from transports.switchboard import Switchboard
 from transports.wire import Gone, Parcel
 
@@ -281,7 +281,7 @@ class Daemon:
 
     # --- the supervisor -------------------------------------------------------------------------------------------
 
-    def _serve(self, asked: Asked) -> None:
+    def _serve(self, asked: ServiceRequest) -> None:
         request: Any = asked.request
         self.asked.append(request)
         serve = self.serve.get(type(request))
@@ -290,7 +290,7 @@ class Daemon:
         except GreenroomError as error:
             answer = error
         if asked.caller is not None:
-            asked.reply_to.tell(Served(asked.caller, answer))
+            asked.reply_to.tell(ServiceAnswer(asked.caller, answer))
 
     def _make_settings(self, request: ask.MakeSettings) -> ask.SettingsMade:
         if request.profile is not None:
