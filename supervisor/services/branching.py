@@ -40,14 +40,16 @@ def check_name(journal: Journal, name: str | None, of: ConversationId | None = N
 
 
 @dataclass(frozen=True, slots=True)
-class Fork:
+class ForkedConversation:
     """A copy that can be stored: events from 1 on, and the row that follows from them."""
 
     head: Head
     records: tuple[Record, ...]
 
 
-def forked(journal: Journal, source: ConversationId, fork: ConversationId, at: int | None, name: str | None) -> Fork:
+def forked(
+    journal: Journal, source: ConversationId, fork: ConversationId, at: int | None, name: str | None
+) -> ForkedConversation:
     """Make the copy. Nothing that was still waiting there is waiting here."""
     records = _history(journal, source, at)
     first = ev.durable_adapter.validate_json(records[0].body)
@@ -60,7 +62,7 @@ def forked(journal: Journal, source: ConversationId, fork: ConversationId, at: i
     if state.facts.turn is not None:
         raise WrongState(f"event {last} lies inside a turn; fork before or after it")
     added = _continued(copied, (*_as_new(state, name), *_looked_at_again(state)))
-    return Fork(head_of(restore(fork, None, copied + added)), copied + added)
+    return ForkedConversation(head_of(restore(fork, None, copied + added)), copied + added)
 
 
 def _as_new(state: State, name: str | None) -> Iterable[ev.DurableEvent]:

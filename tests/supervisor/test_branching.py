@@ -17,7 +17,7 @@ from actors.vocabulary.settings import BusyPolicy, Pin, Settings, WorkspaceWrite
 from supervisor.agent.pins import pins_of
 from supervisor.journal import SqliteJournal
 from supervisor.journal.export import arriving, export, import_
-from supervisor.services.branching import Fork, check_name, forked, guest
+from supervisor.services.branching import ForkedConversation, check_name, forked, guest
 
 ONE = ConversationId("11111111-1111-4111-8111-111111111111")
 TWO = ConversationId("22222222-2222-4222-8222-222222222222")
@@ -47,7 +47,7 @@ def keep(journal: SqliteJournal, *said: Said) -> None:
     assert journal.commit([Append(ONE, records, head_of(restore(ONE, None, records)))]) == [None]
 
 
-def types(fork: Fork) -> list[str]:
+def types(fork: ForkedConversation) -> list[str]:
     return [record.type for record in fork.records]
 
 
