@@ -36,9 +36,9 @@ NOBODY_ASKED = {
 
 
 def close_turn(draft: Draft, outcome: Outcome, stopping: StopDecision | None) -> None:
-    """Balance what is open, emit the one terminal event, answer everybody who waited for it, go on."""
+    """Balance what is open, emit the one terminal event, answer everybody who waited for it, start what follows."""
     turn = draft.facts.turn
-    assert turn is not None, "only an open turn can be closed"  # noqa: S101  # callers have looked
+    assert turn is not None, "only an open turn can be closed"  # noqa: S101  # callers have checked
     draft.state.run = None
     terminal, error = _terminal(outcome, stopping)
     reason = terminal.reason if isinstance(terminal, ev.TurnAborted) else AbortReason.FAILED
@@ -73,7 +73,7 @@ def _terminal(outcome: Outcome, stopping: StopDecision | None) -> tuple[ev.TaskC
 
 
 def _balance(draft: Draft, turn: TurnFacts, reason: AbortReason) -> None:
-    """Every begin gets its end, every call its output, every question its withdrawal, partial text is kept once."""
+    """Give every begin its end, every call its output, every question its withdrawal; keep partial text once."""
     tails = draft.state.tails
     for item, opened in turn.items:
         _end_item(draft, item, opened, tails)
@@ -87,7 +87,7 @@ def _balance(draft: Draft, turn: TurnFacts, reason: AbortReason) -> None:
 
 
 def _aborted_output(turn: TurnFacts, item: ItemId, reason: AbortReason) -> str:
-    """A turn that was lost with its agent tells what the journal knows of the call, and no more."""
+    """The output of an aborted call; for a turn that was lost with its agent, what the journal knows of the call."""
     if reason is not AbortReason.LOST:
         return ABORTED_OUTPUT[reason]
     if any(item == begun for begun, _ in turn.items):

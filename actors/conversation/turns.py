@@ -61,7 +61,7 @@ def is_ahead_of_the_disk(draft: Draft) -> bool:
 
 def _take(draft: Draft, news: AgentNews) -> None:
     turn = draft.facts.turn
-    assert turn is not None, "news is taken only while its turn is open"  # noqa: S101  # take_output has looked
+    assert turn is not None, "news is taken only while its turn is open"  # noqa: S101  # take_output has checked
     match news:
         case (
             ev.AgentMessageDelta()

@@ -424,7 +424,7 @@ class Routing:
             return []
         if message.error is None:
             return [*self._gone(message.conversation, entry), *self._trim_next()]
-        self._trimming.clear()  # the next one would fare no better
+        self._trimming.clear()  # the next removal would fail, too
         return self._kept(message.conversation, entry, message.error)
 
     def _gone(self, conversation: ConversationId, entry: Entry) -> list[RoutingEffect]:
@@ -468,7 +468,7 @@ class Routing:
     def _park(self, message: ParkOffered | Left | Stayed) -> list[RoutingEffect]:
         entry = self._index.get(message.conversation)
         if entry is None or entry.generation != message.generation:
-            return []  # said by an owner that is not the owner any more
+            return []  # from a former owner
         match message, entry.status:
             case ParkOffered(), EntryStatus.LIVE:
                 entry.status = EntryStatus.PARKING

@@ -188,7 +188,7 @@ class Actor(pykka.ThreadingActor, Generic[Message]):
                 reply_to.set(answer)
 
     def _receive(self, message: Message) -> object:
-        return contextvars.copy_context().run(self.on_receive, message)  # what it binds ends with it
+        return contextvars.copy_context().run(self.on_receive, message)  # context bound by one message ends with it
 
     def end(self) -> None:
         """End after the last message: release what it held, and close its address."""
@@ -203,7 +203,7 @@ class Actor(pykka.ThreadingActor, Generic[Message]):
         self.actor_stopped.set()
         try:
             self.on_failure(type(error), error, error.__traceback__)
-        except BaseException:  # nothing further up could do anything
+        except BaseException:  # no caller could do anything about it
             log.exception("actor.failure_unreported")
 
     # --- the points that pykka leaves to its actor types ----------------------------------------------------------

@@ -40,5 +40,5 @@ class LoopClock:
 def _tell(address: Address[Message], message: Message) -> None:
     try:
         address.tell(message)
-    except GreenroomError as error:  # gone or overwhelmed: a timer is never worth more than that
+    except GreenroomError as error:  # gone or full: nobody is owed a timer
         log.debug("timer.undelivered", kind=type(message).__name__, reason=error.code)

@@ -27,15 +27,15 @@ class Mailbox:
         self._guard = threading.Lock()
         self._bell = threading.Lock()  # free when it has rung: half the price of a Condition, for one sleeper
         self._bell.acquire()
-        self.ring: Callable[[], None] = self._bell.release  # wakes the owner; who shares a thread has another bell
+        self.ring: Callable[[], None] = self._bell.release  # wakes the owner; one that shares a thread passes its own
         self.patient: frozenset[type] = frozenset()  # kinds of messages for which nobody waits
         self.hurry: Callable[[], None] | None = (
             None  # rung when the owner is awake and something comes that can't wait
         )
-        self.hurried = False  # such a one has come since the mailbox was empty
+        self.hurried = False  # that has come since the mailbox was empty
         self._asleep = False
         self._capacity = capacity
-        self._counted = 0  # of the first lane, those that could have been refused: the others take nobody's place
+        self._counted = 0  # messages of the first lane that could have been refused
         self._closed = False
         self._in_a_row = 0
         self._last: Envelope[object] | None = None

@@ -1,4 +1,4 @@
-"""No test leaves an actor behind, and what actors log is there to be looked at."""
+"""Fixtures: no test leaves an actor behind, and tests can read what actors log."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -30,7 +30,7 @@ def _no_actor_is_left(request: pytest.FixtureRequest, log: list[Any]) -> Iterato
 
 
 def stop_leftovers(timeout_s: float) -> list[str]:
-    """Stops whatever still runs and says what it was."""
+    """Stop the actors that still run; returns their names."""
     left = pykka.ActorRegistry.get_all()
     for ref in left:
         ref.stop(block=False)
@@ -47,7 +47,7 @@ def _blamed(ref: Any, deadline: float) -> str:
 
 
 class Poison:
-    """Makes the core raise, as a bug would, on whatever it is told to choke on."""
+    """Makes the core raise, as a bug would, on the messages that a test chooses."""
 
     def __init__(self) -> None:
         self.chokes_on: Callable[[SessionInput], bool] = lambda _: False

@@ -113,7 +113,7 @@ class Gate:
 
 
 def settled(ref: Ref[Any]) -> None:
-    """Everything that was told before was handled."""
+    """Wait until everything that was told before is handled."""
     ref.ask(Note("barrier"), BOUND_S)
 
 

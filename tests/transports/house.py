@@ -100,7 +100,7 @@ class Probe:
 
 
 def eventually(condition: Callable[[], bool], what: str) -> None:
-    """Bounded; for what no message tells."""
+    """Wait for a condition, with a bound; for what no message tells."""
     deadline = time.monotonic() + PATIENCE_S
     while not condition():
         assert time.monotonic() < deadline, what

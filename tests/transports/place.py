@@ -1,4 +1,4 @@
-"""A listener with everybody behind it, and clients that dial its real socket."""
+"""A listener with its partners, and clients that dial its real socket."""
 
 import errno
 import json
@@ -47,7 +47,7 @@ class Guests:
 
 
 class Place(Guests):
-    """A listener and everybody behind it."""
+    """A listener and its partners."""
 
     def __init__(
         self,
@@ -97,7 +97,7 @@ def dial(path: Path) -> tuple[SocketPeer, Reading]:
 
 
 def error_of(reads: Reading) -> dict[str, Any]:
-    """The one line of a refusal, with which the connection ends."""
+    """The error in the one line of a refusal, after which the connection ends."""
     (line,) = reads.end().splitlines()
     body = json.loads(line)
     assert body["id"] is None

@@ -1,4 +1,4 @@
-"""A listener in a process of its own that can be left without descriptors. What it is told is one word a line."""
+"""A listener in a process of its own that can be left without descriptors. Its orders are one word a line."""
 
 import contextlib
 import os

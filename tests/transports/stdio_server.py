@@ -1,4 +1,4 @@
-"""A program that serves its standard streams with the fake dialect: what an embedded server is, for tests."""
+"""An embedded server for tests: a program that serves its standard streams with the fake dialect."""
 
 import asyncio
 import os
@@ -21,7 +21,7 @@ from transports.switchboard import Switchboard
 
 
 def script(line: bytes) -> tuple[Action, ...] | None:
-    """Everything that could get into the wire, or eat from it."""
+    """Do everything that could write into the wire, or read from it."""
     if line == b"noise":
         print("printed")
         os.write(1, b"written\n")

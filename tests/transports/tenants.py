@@ -1,4 +1,4 @@
-"""Connections for tests, with probes for everybody they talk to. Whoever is left at the end is named."""
+"""Connections for tests, with probes for everybody they talk to. Those left at the end are named."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ SUBSCRIPTION = SubscriptionId("subscription")
 
 @dataclass(frozen=True)
 class Tenant:
-    """One client, from both sides."""
+    """A connection and its client's end."""
 
     id: ConnectionId
     peer: Peer

@@ -60,7 +60,7 @@ def turn_ends(tenants: Tenants, tenant: Tenant, seq: int) -> None:
 
 
 def barrier(tenant: Tenant) -> None:
-    """The actor has handled everything that was posted before."""
+    """Wait until the actor has handled everything that was posted before."""
     tenant.peer.send(b"barrier\n")
     assert tenant.reads.line() == b"barrier"
 
@@ -183,13 +183,13 @@ def test_input_that_has_ended_is_lingered_for_when_the_wire_says_so(tenants: Ten
 
 
 def test_a_client_that_leaves_amid_slices_leaves_no_messages_behind(tenants: Tenants) -> None:
-    """First nobody finds it, then it ends: what was posted before is swallowed, nothing is stranded."""
+    """It leaves the switchboard before it ends, so nothing is posted to it afterwards."""
     with capture_logs() as logs:
         tenant = tenants.enter(socket_door)
         stop = threading.Event()
 
         def pour() -> None:
-            """As a session does: one slice under way."""
+            """Send slices as a session does: one at a time."""
             while not stop.is_set():
                 tenants.post(tenant, tenant.slice(b"x"))
                 with contextlib.suppress(queue.Empty):

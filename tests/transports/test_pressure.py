@@ -105,7 +105,7 @@ def test_the_longest_line_comes_back_over_a_socket_and_one_byte_more_is_refused(
 
 
 class Source:
-    """Stands for a session: sends the next slice when the reader is ready for it, and so keeps one in flight."""
+    """Stands for a session: sends the next slice when the reader is ready, and so keeps one in flight."""
 
     def __init__(self, tenants: Tenants, tenant: Tenant, slices: int, size: int) -> None:
         self._tenants, self._tenant = tenants, tenant
@@ -125,7 +125,7 @@ class Source:
 
 
 def pour(tenants: Tenants, total: int) -> int:
-    """A reader that has stopped, and one that reads `total` bytes meanwhile. Returns how much memory that took."""
+    """Feed a reader that has stopped, and one that reads `total` bytes meanwhile. Returns the memory this took."""
     size = 250_000
     stopped, reading = tenants.enter(socket_door), tenants.enter(socket_door)
     warm = Source(tenants, reading, 10, size)
@@ -212,7 +212,7 @@ def test_a_hundred_clients_come_and_go_a_hundred_times(loop: LoopThread, tmp_pat
 
 
 def test_what_a_client_does_not_read_is_cut_off_beyond_the_limit(tenants: Tenants) -> None:
-    """Not by slices, which wait for Ready, but by whatever a dialect writes unasked."""
+    """Slices wait for Ready; the limit is for what a dialect writes unasked."""
     tenant = tenants.enter(memory_door, lambda _: tuple(Write(b"x" * 10_000_000) for _ in range(8)))
     tenant.peer.send(b"all\n")
     assert tenant.ref.ended(PATIENCE_S)

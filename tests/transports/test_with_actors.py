@@ -88,7 +88,7 @@ class Disk:
 
 
 class Agents:
-    """Every turn says a lot and is done."""
+    """Agents whose turns say a lot and end at once."""
 
     def order(self, order: AgentOrder, session: Address[Any]) -> None:
         if isinstance(order, RunAgent):
@@ -118,7 +118,7 @@ def speak(line: bytes) -> tuple[Action, ...]:
 
 @pytest.fixture
 def lively(tenants: Tenants) -> Iterator[Tenants]:
-    """The tenants' registry is a real one."""
+    """Tenants whose registry is a real one."""
     disk, clock, names = Disk(), LoopClock(tenants.loop.loop), itertools.count()
     librarian = start(Librarian(disk))
     journalist = start(Journalist(disk, librarian))
@@ -137,7 +137,7 @@ def lively(tenants: Tenants) -> Iterator[Tenants]:
 
 
 def read_turn(tenant: Tenant, answer: bytes) -> list[str]:
-    """The types of the events before this answer, dense and without a gap as far as the client can see."""
+    """The types of the events before this answer; checks that the client sees no gap."""
     types = []
     while (line := tenant.reads.line()) != answer:
         types.append(json.loads(line)["type"])

@@ -1,4 +1,4 @@
-"""Questions to people: asked once, answered once, scoped, withdrawn, on paper over a restart."""
+"""Questions to people: asked once, answered once, scoped, withdrawn, kept over a restart."""
 
 import pytest
 
@@ -25,7 +25,7 @@ def asked(*, deadline_s: float | None = None) -> Core:
 
 
 def on_paper() -> Core:
-    """The same, and the agent has been put to sleep."""
+    """Such a turn whose agent was suspended, too."""
     core = asked()
     core.now += core.limits.idle_park_s
     core.say(TimerFired("idle"))

@@ -344,7 +344,7 @@ class Conversation(RuleBasedStateMachine):
 
     @initialize(prompt=st.sampled_from([True, True, False]), beginning=st.integers(0, 16))
     def hello(self, *, prompt: bool, beginning: int) -> None:
-        """Begins in one of the places that chance alone finds too seldom."""
+        """Begin in a state that chance alone finds too seldom."""
         self.prompt = prompt or beginning > 1
         self.send("ann", BusyPolicy.STEER, await_end=True, own=False, key=None)
         match beginning:
@@ -454,7 +454,7 @@ class Conversation(RuleBasedStateMachine):
         self.saw("a question was passed on" + (" by the last one" if denied else ""))
 
     def resolved_since(self, appends: int) -> bool:
-        """Also if the disk refused it: then the question is open again."""
+        """True if an answer was emitted, even if the disk refused it: then the question is open again."""
         return any(
             one.type == "approval_resolved" for append in self.core.appends[appends:] for one in append.records
         )
@@ -464,7 +464,7 @@ class Conversation(RuleBasedStateMachine):
         return readers - self.passed[question]
 
     def judge_passed(self) -> None:
-        """Somebody looks after every question that was passed on and that nobody here can answer."""
+        """Check that a timer runs for every question that was passed on and that nobody here can answer."""
         for question in self.passed:
             if self.core.state.facts.approval(question) is not None and not self.who_can_answer(question):
                 assert self.timers.count(f"unanswerable:{question}") == 1
@@ -498,7 +498,7 @@ class Conversation(RuleBasedStateMachine):
     @precondition(lambda self: self.story.questions and self.prompt)
     @rule()
     def everybody_leaves(self) -> None:
-        """The idle timer comes to a conversation in which only a question is left."""
+        """Hang up all clients, so that the idle timer finds a conversation in which only a question is left."""
         for client in ("ann", "ben", "cem"):
             self.hang_up(client)
         for _ in range(2):
@@ -637,7 +637,7 @@ class Conversation(RuleBasedStateMachine):
         self.say(Park())
 
     def leave(self) -> None:
-        """It was parked in order; the next message wakes it, and nothing happened to it."""
+        """Leave after an orderly parking; the next message wakes the same state."""
         assert not [epoch for _, epoch in self.core.disk.under_way if epoch == self.core.state.epoch]
         stored = len(self.core.disk.records)
         self.work()  # what follows something that was refused is refused too, and nobody is there to hear it
@@ -768,7 +768,7 @@ class Conversation(RuleBasedStateMachine):
         self.say(AgentOutput(turn, news))
 
     def words(self, choice: int) -> tuple[AgentNews, ...]:
-        """One thing that an agent may say now."""
+        """An event that an agent may emit now."""
         agent = self.agent
         match choice:
             case 0 | 1 | 2:
@@ -810,7 +810,7 @@ class Conversation(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         if self.judging or self.working:
-            return  # a rule was broken: that is the news, not what comes of it
+            return  # a rule was broken: report that, not its consequences
         self.core.disk.refuses = None
         for _ in range(100):
             if self.settle_down():
@@ -822,7 +822,7 @@ class Conversation(RuleBasedStateMachine):
         SITUATIONS.update(self.story.situations)
 
     def settle_down(self) -> bool:
-        """One round of everybody doing what they are expected to do. True when nobody has anything to do."""
+        """Let everybody do once what they are expected to do. True when nobody has anything to do."""
         self.work()
         self.hear()
         for name, reader in self.readers.items():

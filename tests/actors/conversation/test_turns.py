@@ -285,7 +285,7 @@ def test_every_batch_of_the_running_turn_is_acknowledged_once() -> None:
 
 
 def test_what_only_the_core_may_say_is_no_news_of_an_agent() -> None:
-    """To the type checker, which objects to an ignore that nothing needs."""
+    """The type checker proves this: it objects to an ignore that nothing needs."""
     AgentOutput(TurnId("turn"), (ev.TaskComplete(),))  # type: ignore[arg-type]  # the error is the test
 
 

@@ -1,4 +1,4 @@
-"""A control dialect and everybody it talks to, played by a script: one answer for each kind of message."""
+"""A control dialect whose partners are played by a script: one answer for each kind of message."""
 
 import json
 from collections.abc import Callable, Iterable

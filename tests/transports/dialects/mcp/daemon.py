@@ -68,7 +68,7 @@ class Mailbox:
 
 
 class QuietWire:
-    """Takes everything at once; what comes of it is the queue's business."""
+    """A wire that takes everything at once and puts it in a queue."""
 
     def __init__(self, daemon: "Daemon", name: str, receive: Callable[[bytes], None]) -> None:
         self._left = daemon.mailbox(f"wire-{name}", lambda left: left())
@@ -156,7 +156,7 @@ class Daemon:
         mailbox.handle(message)
 
     def settle(self, but: str = "-") -> None:
-        """Until nobody has anything to do, `but` for those whose names begin so."""
+        """Run until nobody has anything to do, without those whose names begin with `but`."""
         for _ in range(PATIENCE):
             busy = [one for one in self.busy() if not one.name.startswith(but)]
             if not busy:

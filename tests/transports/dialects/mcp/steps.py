@@ -25,7 +25,7 @@ def finished(daemon: Daemon, client: McpClient, text: str = "Done") -> Conversat
 
 
 def created(client: McpClient, request: Any = None) -> ConversationId:
-    """By the typed call."""
+    """Make a conversation by the typed call."""
     arguments = {"prompt": "", "model": "o3", "cwd": "/w", "approval_policy": "untrusted"}
     answer = client.answer(client.tool("conversationCreate", arguments, request))
     return ConversationId(answer["result"]["structuredContent"]["conversation_id"])
