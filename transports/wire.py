@@ -42,7 +42,7 @@ class NoMore:
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """The wire is closed. Told once, whoever closed it, and nothing is told after it."""
+    """The wire is closed. Told once, also if the owner closed it, and nothing is told after it."""
 
     reason: str
 

@@ -28,7 +28,7 @@ ABORTED_OUTPUT = {
     AbortReason.FAILED: "aborted: the supervisor failed",
     AbortReason.LOST: "aborted: the supervisor was stopped",
 }
-# Ends that nobody asked for are errors: clients that know only interrupts must not take them for one.
+# Ends that nobody asked for are errors: clients that know only interrupts must not take them for an interrupt.
 NOBODY_ASKED = {
     AbortReason.FAILED: "the turn failed",
     AbortReason.LOST: "the turn was lost with the daemon",

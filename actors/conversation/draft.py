@@ -1,4 +1,4 @@
-"""One step in the making: what was decided so far. Lives inside one call of `step` and never leaves it."""
+"""The decisions of a step so far. Lives inside one call of `step` and never leaves it."""
 
 import json
 

@@ -25,7 +25,7 @@ class PendingInput:
 
 @dataclass(frozen=True, slots=True)
 class RunAgent:
-    """Start a turn, or go on with one in the middle when `resume` is set. All of it is on disk up to `seq`.
+    """Start a turn, or go on in the middle of it when `resume` is set. All of it is on disk up to `seq`.
 
     `first`: nothing was said before its own inputs, so there is no history to read.
     """

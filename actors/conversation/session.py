@@ -136,7 +136,7 @@ class Session(Actor[SessionMessage]):
 
     def on_receive(self, message: SessionMessage) -> object:
         if self._left:
-            return None  # a timer or the like; there may be a new owner already, and there is only ever one
+            return None  # a timer or the like; a new owner may exist already, and there must be only one
         if isinstance(message, Loaded):
             self._live(message)
         elif self._state is None:

@@ -87,7 +87,7 @@ def without_item(tails: tuple[Tail, ...], item: ItemId) -> tuple[Tail, ...]:
 
 
 def delta_of(tail: Tail, content: str | bytes) -> ev.Delta:
-    """One delta that says what several said. A reader that keeps up gets the last one as it came."""
+    """One delta that stands for several. A reader that keeps up gets the last delta as it came."""
     if content == content_of(tail.sample):
         return tail.sample
     if isinstance(content, bytes):

@@ -51,7 +51,7 @@ class Index:
         return bool(name) and name in self._names
 
     def take(self, name: str | None, conversation: ConversationId, caller: Caller | None) -> bool:
-        """Reserve a name at once, because another may ask for it before this one is on disk."""
+        """Reserve a name at once, because another conversation may ask for it before the rename is on disk."""
         if not name:
             return True
         if name not in self._names and caller is not None:

@@ -1,4 +1,4 @@
-"""Places among the live: which conversations wait for one, and which idle ones are asked to leave. Registry core.
+"""Places among the live: which conversations wait for a place, and which idle ones are asked to leave. Registry core.
 
 Nobody knows from outside whether a conversation can be parked: it is asked, the longest unused first. Those that stay
 are not asked again for the same waiting conversations.

@@ -151,7 +151,7 @@ class Actor(pykka.ThreadingActor, Generic[Message]):
         exception_value: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Tell whoever supervises. The actor is gone already; `failure` has what it leaves."""
+        """Tell the supervising actor. This actor is gone already; `failure` has what it leaves."""
 
     def statistics(self) -> dict[str, object]:
         return {"waiting": len(self.mailbox)}

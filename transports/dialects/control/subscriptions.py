@@ -1,4 +1,4 @@
-"""The state of one client: besides its requests its subscriptions, by the names that it was given."""
+"""The state of one client: its requests and its subscriptions, by the names that it was given."""
 
 from actors.vocabulary.errors import InvalidInput, Overloaded
 from actors.vocabulary.ids import ConversationId, SubscriptionId

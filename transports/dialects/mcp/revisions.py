@@ -64,7 +64,7 @@ def peer(said: Initialize) -> Introduction:
 
 
 def _elicits(capabilities: JsonObject) -> bool:
-    """An empty object means forms; one that names only other modes does not."""
+    """True if the client can show forms: an empty object means them, an object with only other modes does not."""
     elicitation = capabilities.get("elicitation")
     return isinstance(elicitation, dict) and (not elicitation or "form" in elicitation or "url" not in elicitation)
 
