@@ -257,7 +257,7 @@ class Revived:
     survivors: "Survivors | None" = None
 
 
-News = (
+SessionNews = (
     AgentOutput
     | TurnEnded
     | Committed
@@ -270,4 +270,4 @@ News = (
     | Revived
 )
 
-SessionInput = ToConversation | Ready | CancelRequest | ConnectionClosed | News
+SessionInput = ToConversation | Ready | CancelRequest | ConnectionClosed | SessionNews

@@ -18,7 +18,6 @@ from actors.conversation.messages import (
     Detach,
     Inspect,
     Interrupt,
-    News,
     PageRead,
     Park,
     PassOn,
@@ -32,6 +31,7 @@ from actors.conversation.messages import (
     Revived,
     Send,
     SessionInput,
+    SessionNews,
     TimerFired,
     ToConversation,
     WithdrawInput,
@@ -63,7 +63,7 @@ def step(state: State, message: SessionInput, stamp: Stamp) -> Step:
     return draft.step()
 
 
-def _decide(draft: Draft, message: Command | CancelRequest | ConnectionClosed | News) -> None:
+def _decide(draft: Draft, message: Command | CancelRequest | ConnectionClosed | SessionNews) -> None:
     match message:
         case AgentOutput():
             turns.take_output(draft, message)
