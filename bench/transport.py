@@ -24,7 +24,7 @@ from actors.conversation.effects import Deliver, EndSubscription
 from actors.runtime.clock import LoopClock
 from actors.runtime.shared import SharedThread
 from actors.vocabulary.ids import Caller, ConnectionId
-from transports.connection import Connection, Neighbours
+from transports.connection import Connection, ConnectionDeps
 from transports.descriptors import DescriptorWire
 from transports.dialect import Action, Client, Write
 from transports.listener import SocketEnd
@@ -98,7 +98,7 @@ class LoopEcho:
 
     def tell(self, message: object) -> None:
         if isinstance(message, Arrived):
-            lines = b"".join(item + b"\n" for item in message.items if isinstance(item, bytes))
+            lines = b"".join(line + b"\n" for line in message.lines if isinstance(line, bytes))
             self._wire.write([Parcel(lines)], take_more=True)
 
 
@@ -108,10 +108,10 @@ async def serve_wire(path: str) -> None:
 
 async def serve_actor(path: str) -> None:
     loop = asyncio.get_running_loop()
-    around = Neighbours(Nobody(), Nobody(), Switchboard(), LoopClock(loop), SharedThread(loop).start)
+    deps = ConnectionDeps(Nobody(), Nobody(), Switchboard(), LoopClock(loop), SharedThread(loop).start)
 
     def begin(wire: DescriptorWire) -> None:
-        wire.open(Connection(Client(ConnectionId("c"), "bench"), EchoingDialect(), wire, around).begin())
+        wire.open(Connection(Client(ConnectionId("c"), "bench"), EchoingDialect(), wire, deps).begin())
 
     await serve_with(path, begin)
 

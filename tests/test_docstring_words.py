@@ -8,6 +8,11 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 CHECKED = (
+    "actors",
+    "tests/actors",
+    "tests/fakes",
+    "tests/transports",
+    "transports",
     "supervisor/agent",
     "supervisor/cli",
     "supervisor/config",

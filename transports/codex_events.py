@@ -58,7 +58,7 @@ ENDED_BADLY = b'{"type":"task_complete"'  # how a turn that nobody stopped is ov
 
 @dataclass(frozen=True, slots=True)
 class CodexEvent:
-    """One event of a slice. `msg` is its JSON for the client, or None if it is not for such clients."""
+    """An event of a slice. `msg` is its JSON for the client, or None if it is not for such clients."""
 
     type: str  # as the client knows it
     turn: TurnId | None
@@ -120,7 +120,7 @@ def _short_output(msg: JsonObject) -> JsonObject:
 
 
 def _known_reason(msg: JsonObject) -> JsonObject:
-    """A turn that failed, or was lost with a daemon, was interrupted by nobody: it ends as failed turns do there."""
+    """The reason of an aborted turn as they know it: one that nobody interrupted ends as failed turns do there."""
     return msg if msg["reason"] in KNOWN_REASONS else {"type": "task_complete", "last_agent_message": None}
 
 
@@ -158,7 +158,7 @@ def _start(method: str) -> bytes:
 
 
 def history_of(messages: Iterable[bytes], left_out: int) -> list[bytes]:
-    """After an event that says how much of it is not shown."""
+    """The messages, after an event that says how many earlier ones are not shown."""
     marker = {"type": "background_event", "message": f"{left_out} earlier events are not shown"}
     return [encoded(marker), *messages] if left_out else list(messages)
 

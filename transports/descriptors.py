@@ -1,7 +1,7 @@
 """A wire over file descriptors: bounded reads, partial writes, half-open and vanished peers.
 
-The loop's thread alone. Who writes does it there and then, as far as the peer takes it; the rest leaves when the
-peer is ready for it. Knows bytes and line ends, not what lines mean.
+The loop's thread alone. A write leaves at once, as far as the peer takes it; the rest when the peer is ready for
+it. Knows bytes and line ends, not what lines mean.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ import structlog
 
 from actors.conversation.messages import Address
 from actors.vocabulary.errors import GreenroomError
-from transports.framing import LINE_LIMIT, VALUES_LIMIT, Item, LineSplitter
+from transports.framing import LINE_LIMIT, VALUES_LIMIT, Line, LineSplitter
 from transports.wire import (
     HANGUP_GRACE_S,
     HIGH_WATER,
@@ -24,9 +24,9 @@ from transports.wire import (
     WRITE_LIMIT,
     Arrived,
     Gone,
-    News,
     NoMore,
     Parcel,
+    WireNews,
 )
 
 log = structlog.get_logger()
@@ -66,9 +66,9 @@ class DescriptorWire:
         self._on_closed = on_closed
         self._splitter = LineSplitter(line_limit, values_limit)
         self._write_limit = max(WRITE_LIMIT, 4 * line_limit)
-        self._owner: Address[News] | None = None
+        self._owner: Address[WireNews] | None = None
         self._watching = False  # the loop calls _readable
-        self._watchable = True  # a file or /dev/null is always ready and can't be watched
+        self._watchable = True  # a file or /dev/null is always ready, and can't be watched
         self._handed_out = False  # a batch is with the owner
         self._ended = False  # the client writes no more
         self._out: deque[Parcel] = deque()
@@ -81,11 +81,11 @@ class DescriptorWire:
 
     # --- for its owner ------------------------------------------------------------------------------------------
 
-    def open(self, owner: Address[News]) -> None:
+    def open(self, owner: Address[WireNews]) -> None:
         self._owner = owner
         self._watch()
 
-    def hand_to(self, owner: Address[News]) -> None:
+    def hand_to(self, owner: Address[WireNews]) -> None:
         self._owner = owner
 
     def write(self, parcels: Sequence[Parcel], *, take_more: bool = False) -> None:
@@ -143,7 +143,7 @@ class DescriptorWire:
     def _readable(self) -> None:
         self._watching = self._watching and self._watchable
         if not self._may_read or self._unsent > HIGH_WATER or self._splitter.has_more:
-            self._stop_reading()  # only now: a client that waits for its answer never gets us here
+            self._stop_reading()  # only now, since a client that waits for its answers sends no more
             return
         try:
             chunk = self._end.read(READ_SIZE)
@@ -159,15 +159,15 @@ class DescriptorWire:
             self._end_of_stream()
 
     def _hand_on(self) -> None:
-        """The next lines of what was read; the others when these are done with."""
+        """Hand on the next lines of what was read; the others follow when these are done with."""
         if self._may_read:
             self._hand_out(self._splitter.take(LINES))
             self._watch()
 
-    def _hand_out(self, items: list[Item]) -> None:
-        if items:
+    def _hand_out(self, lines: list[Line]) -> None:
+        if lines:
             self._handed_out = True
-            self._tell(Arrived(tuple(items)))
+            self._tell(Arrived(tuple(lines)))
 
     def _end_of_stream(self) -> None:
         self._ended = True
@@ -186,7 +186,7 @@ class DescriptorWire:
             self._later(STILL_THERE_S, self._look_again)
 
     def _vanished(self) -> bool:
-        """Nobody can read what we write any more."""
+        """Close, because nobody can read what we write any more."""
         if self._closed:
             return False
         poll = select.poll()
@@ -196,7 +196,7 @@ class DescriptorWire:
     # --- writing ------------------------------------------------------------------------------------------------
 
     def _push(self) -> None:
-        """As much as the peer takes, in order."""
+        """Write in order, as much as the peer takes."""
         try:
             while self._out:
                 written = self._end.write(self._together())
@@ -215,7 +215,7 @@ class DescriptorWire:
             self.cut(f"writing failed: {error.strerror}")
 
     def _together(self) -> memoryview:
-        """What is tried in one go: the first parcel, and the small ones behind it, for each try is a system call."""
+        """The bytes for one system call: the first parcel, and the small ones behind it."""
         rest = memoryview(self._out[0].data)[self._offset :]
         pieces, size = [rest], len(rest)
         for parcel in islice(self._out, 1, None):
@@ -268,7 +268,7 @@ class DescriptorWire:
         self._timers = [timer for timer in self._timers if not timer.cancelled() and timer.when() > self._loop.time()]
         self._timers.append(self._loop.call_later(delay_s, do))
 
-    def _tell(self, news: News) -> None:
+    def _tell(self, news: WireNews) -> None:
         if self._owner is None:
             return
         try:

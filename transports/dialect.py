@@ -1,4 +1,4 @@
-"""What a dialect is: the functional core of a connection. Wire lines and actor messages in, actions out.
+"""The protocol of a dialect, the functional core of a connection. Wire lines and actor messages in, actions out.
 
 A dialect translates and remembers what its client has open (request ids, subscriptions, questions asked of it). It
 owns no conversation state, does no I/O and runs inside its connection's actor; the connection carries out what it
@@ -20,7 +20,7 @@ from transports.requests import Request
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """Who is at the other end, as its hello said and as the kernel knows."""
+    """The program at the other end, as its hello said and as the kernel knows."""
 
     connection: ConnectionId
     name: str = ""
@@ -33,7 +33,7 @@ class Client:
 
     @property
     def label(self) -> str:
-        """What `by` says in histories."""
+        """The name for `by` in histories."""
         return f"{self.name or 'client'}[{self.pid}]" if self.pid else self.name or "client"
 
 
@@ -73,7 +73,7 @@ class Wake:
 
 @dataclass(frozen=True, slots=True)
 class Introduce:
-    """The client has said who it is, which its hello could not know: a bridge speaks for somebody else."""
+    """Note the client's name, which the hello of a bridge could not know: it speaks for another program."""
 
     client: Client
 
@@ -100,7 +100,7 @@ class Dialect(Protocol):
         ...
 
     def answered(self, caller: Caller, answer: Answer | ServedAnswer | GreenroomError) -> Iterable[Action]:
-        """What a conversation, the registry or the supervisor answers to a Tell or an Ask."""
+        """The answer of a conversation, the registry or the supervisor to a Tell or an Ask."""
         ...
 
     def delivered(self, deliver: Deliver) -> Iterable[Action]:
@@ -119,5 +119,5 @@ class Dialect(Protocol):
         ...
 
     def announced(self, text: str) -> Iterable[Action]:
-        """The daemon has something to say that concerns everybody."""
+        """A text for every client of the daemon."""
         ...

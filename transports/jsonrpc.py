@@ -92,9 +92,9 @@ def read(line: bytes) -> Message:
 
 
 def _decoded(line: bytes) -> tuple[Any, bool]:
-    """A long line in a tenth of the time, in which nobody else is served. What is wrong with one is said as ever.
+    """Decode a line, a long one with a decoder ten times as fast, as nobody else is served meanwhile.
 
-    And whether it is known that no text has half a surrogate pair.
+    Errors are those of the standard decoder. Also returns whether all texts are known to have no half surrogate pair.
     """
     if len(line) > LONG:
         from pydantic_core import from_json  # clients of the daemon start without it
@@ -163,7 +163,7 @@ def _error_response(error: Any, known: RequestId | None) -> Message:
 
 
 def _too_deep(value: Any) -> bool:
-    """Level by level: no recursion, and one pass over what there is."""
+    """True if the value is nested too deep. Level by level: no recursion, and one pass."""
     level = [value] if isinstance(value, dict | list) else []
     for _ in range(DEPTH_LIMIT):
         level = [
@@ -178,7 +178,7 @@ def _too_deep(value: Any) -> bool:
 
 
 def _has_half_a_pair(value: Any) -> bool:
-    """JSON can spell what no UTF-8 can hold, and so neither the journal nor the next client."""
+    """True if a text can't be UTF-8, which JSON can spell but neither the journal nor the next client can hold."""
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
@@ -220,7 +220,7 @@ def error(request: RequestId | None, code: int, message: str, data: Any = None) 
 
 
 def refused(request: RequestId | None, why: GreenroomError) -> bytes:
-    """One of our own errors: its number, and in `data` its stable code and what it has to tell."""
+    """The line of an error of ours: its number, and in `data` its stable code and its details."""
     data = {**why.details, "code": why.code, "retryable": why.retryable}
     return error(request, why.jsonrpc, why.message, data)
 

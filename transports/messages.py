@@ -1,4 +1,4 @@
-"""What a connection is told by everybody but its wire, and what it asks of the supervisor. A leaf."""
+"""Messages to a connection from everybody but its wire, and its requests to the supervisor. A leaf."""
 
 from dataclasses import dataclass
 
@@ -39,13 +39,13 @@ class Reconfigured:
 
 @dataclass(frozen=True, slots=True)
 class Announced:
-    """Something that every client is to know."""
+    """A text for every client."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class ServiceAnswer:
     """The supervisor's answer to the request of this caller."""
 
     caller: Caller
@@ -53,13 +53,13 @@ class Served:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A request to the supervisor. With a caller it is answered by exactly one Served."""
+class ServiceRequest:
+    """A request to the supervisor. With a caller it is answered by exactly one ServiceAnswer."""
 
     request: Request
     caller: Caller | None
     client: Client
-    reply_to: Address[Served]
+    reply_to: Address[ServiceAnswer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class Woken:
 
 @dataclass(frozen=True, slots=True)
 class HeldTooLong:
-    """Look whether this one's answer is still kept for events that do not come."""
+    """Check whether this caller's answer is still kept for events that do not come."""
 
     caller: Caller
 
@@ -81,7 +81,7 @@ class LingeredEnough:
 
 @dataclass(frozen=True, slots=True)
 class ReadOn:
-    """There are lines that were not looked at: somebody else had a turn, or their client was to wait."""
+    """Go on reading lines, after others had a turn or the client's pause is over."""
 
 
 Reminder = HeldTooLong | LingeredEnough

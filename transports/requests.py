@@ -16,7 +16,7 @@ from actors.vocabulary.settings import SandboxPolicy, Settings
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """What the person behind a client has set for it. The client may say otherwise, up to a ceiling."""
+    """The settings of the person behind a client. The client may choose others, up to a ceiling."""
 
     model: str | None = None
     profile: str | None = None
@@ -54,14 +54,14 @@ class NewsRead:
 
 @dataclass(frozen=True, slots=True)
 class AskedFound:
-    """In the order of the questions; None where it is not known."""
+    """The places of questions, in their order; None where unknown."""
 
     places: tuple[tuple[int, float] | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """`place` is where the next piece begins; None after the last. `partial`: the last line goes on there."""
+    """A piece. `place` is where the next begins; None after the last. `partial`: the last line goes on there."""
 
     lines: tuple[str, ...]
     place: tuple[int, int, int] | None = None
@@ -136,7 +136,7 @@ class ReadHistory(Query[HistoryRead]):
 
 @dataclass(frozen=True, slots=True)
 class ReadNews(Query[NewsRead]):
-    """What was stored lately in any conversation, waiting for it if need be."""
+    """Recently stored events of any conversation, waiting for some if need be."""
 
     after: int | None = None
     limit: int = 256
@@ -145,7 +145,7 @@ class ReadNews(Query[NewsRead]):
 
 @dataclass(frozen=True, slots=True)
 class FindAsked(Query[AskedFound]):
-    """Where and when open approvals were asked for."""
+    """Find where and when open approvals were asked for."""
 
     questions: tuple[tuple[ConversationId, ApprovalId], ...]
 
@@ -181,7 +181,7 @@ class Import(Query[Stored | Plain]):
 
 @dataclass(frozen=True, slots=True)
 class AskStatus(Query[Plain]):
-    """The daemon itself."""
+    """The state of the daemon itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +220,7 @@ class ReadSavedConfig(Query[Plain]):
 
 @dataclass(frozen=True, slots=True)
 class AskKey(Query[Plain]):
-    """Whether there is a key for the model provider of new conversations: {key, openai}; no secret."""
+    """Ask if there is a key for the model provider of new conversations: {key, openai}; no secret."""
 
     person: Person
 
@@ -247,7 +247,7 @@ class DiffToRemote(Query[Plain]):
 class FindFiles(Query[Plain]):
     """{files}, the best first. Roots are relative to the client's directory.
 
-    A later search of the same series takes the place of one that has not begun, which finds nothing then.
+    A later search of the same series replaces a search that has not begun, which then finds nothing.
     """
 
     query: str

@@ -1,4 +1,4 @@
-"""Connection ids to connections. The loop's thread alone, which is that of all who join and all who post."""
+"""Connection ids to connections. The loop's thread alone, as for all its callers."""
 
 import contextlib
 from collections.abc import Callable
@@ -11,13 +11,13 @@ from actors.vocabulary.ids import ConnectionId
 from transports.dialect import Client
 from transports.messages import Announced, Dismissed, Posted, Reconfigured, Streamed
 
-News = Posted | Streamed | Dismissed | Reconfigured | Announced
+ConnectionNews = Posted | Streamed | Dismissed | Reconfigured | Announced
 
 
 @dataclass(slots=True)
 class _Line:
     client: Client
-    address: Address[News]
+    address: Address[ConnectionNews]
 
 
 class Switchboard:
@@ -27,11 +27,11 @@ class Switchboard:
         self._lines: dict[ConnectionId, _Line] = {}
         self.on_leave: Callable[[], None] = lambda: None  # never waits
 
-    def join(self, client: Client, address: Address[News]) -> None:
+    def join(self, client: Client, address: Address[ConnectionNews]) -> None:
         self._lines[client.connection] = _Line(client, address)
 
     def introduce(self, client: Client) -> None:
-        """It is known by another name now."""
+        """Change the name that a connection is known by."""
         if client.connection in self._lines:
             self._lines[client.connection].client = client
 
@@ -49,7 +49,7 @@ class Switchboard:
         return [line.client for line in self._lines.values()]
 
     def dismiss(self, connection: ConnectionId, reason: str) -> bool:
-        """False if there is no such connection."""
+        """Close a connection; False if there is no such connection."""
         return self._tell(connection, Dismissed(reason))
 
     def dismiss_all(self, reason: str) -> None:
@@ -61,11 +61,11 @@ class Switchboard:
     def announce(self, text: str) -> None:
         self._tell_all(Announced(text))
 
-    def _tell_all(self, message: News) -> None:
+    def _tell_all(self, message: ConnectionNews) -> None:
         for connection in tuple(self._lines):
             self._tell(connection, message)
 
-    def _tell(self, connection: ConnectionId, message: News) -> bool:
+    def _tell(self, connection: ConnectionId, message: ConnectionNews) -> bool:
         line = self._lines.get(connection)
         if line is not None:
             with contextlib.suppress(ActorGone):

@@ -1,4 +1,4 @@
-"""One step in the making: what was decided so far. Lives inside one call of `step` and never leaves it."""
+"""The decisions of a step so far. Lives inside one call of `step` and never leaves it."""
 
 import json
 
@@ -41,7 +41,7 @@ class Draft:
         return self._nonce if self._names == 1 else f"{self._nonce}-{self._names}"
 
     def emit(self, event: ev.DurableEvent, turn: TurnId | None = None) -> None:
-        """Say it happened. It gets the next seq; nobody sees it before it is on disk."""
+        """Record that this happened. The event gets the next seq; nobody sees it before it is on disk."""
         open_turn = self.facts.turn
         turn = turn or (open_turn.id if open_turn else None)
         event, body = _written(event)
@@ -60,30 +60,30 @@ class Draft:
 
     @property
     def is_stored(self) -> bool:
-        """Everything said so far is on disk."""
+        """True if all events so far are on disk."""
         return self.facts.seq <= self.state.committed
 
     def at_once(self, effect: Effect) -> None:
         self._effects.append(effect)
 
-    def after_the_readers(self, effect: Effect) -> None:
-        """An answer comes behind the events that it is about."""
+    def after_events(self, effect: Effect) -> None:
+        """Carry out after the events of this step were sent to the readers."""
         self._last.append(effect)
 
     def when_stored(self, effect: Effect) -> None:
-        """Carried out when everything said so far is on disk; at once if it is."""
+        """Carry out when all events so far are on disk; at once if they are."""
         if self.is_stored:
             self._effects.append(effect)
         else:
             self.state.held = (*self.state.held, Held(self.facts.seq, effect))
 
     def reply_when_stored(self, answer: Answer, *, settles: bool = True) -> None:
-        """To the caller of this command, behind what the answer is about."""
+        """Answer the caller of this command when the events that the answer is about are on disk."""
         if self.caller is not None:
             self.answer_when_stored(self.caller, answer, settles=settles)
 
     def reply_now(self, answer: Answer) -> None:
-        """To the caller of this command; for answers that say nothing about what is stored, as refusals."""
+        """Answer the caller of this command; for answers that do not depend on the disk, such as refusals."""
         if self.caller is not None:
             self.answer_now(self.caller, answer)
 
@@ -103,7 +103,7 @@ class Draft:
 
 
 def _written(event: ev.DurableEvent) -> tuple[ev.DurableEvent, bytes]:
-    """A path of the system's may be any bytes: what is no text in it is told as `?`."""
+    """The event and its JSON. A path may be any bytes: those that are not text are written as `?`."""
     try:
         return event, event.model_dump_json().encode()
     except PydanticSerializationError:
@@ -112,6 +112,6 @@ def _written(event: ev.DurableEvent) -> tuple[ev.DurableEvent, bytes]:
 
 
 def _bounded(event: ev.DurableEvent, body: bytes, limits: Limits) -> tuple[ev.DurableEvent, bytes]:
-    """What is stored can be read again, whatever it is: the texts of an event that is too long lose their middle."""
+    """The event, short enough to be read again: the texts of a longer one lose their middle."""
     short = shortened(body, limits.said_bytes if event.said_by_client else limits.event_bytes)
     return (event, body) if short is body else (ev.durable_adapter.validate_json(short), short)

@@ -1,8 +1,7 @@
-"""What a conversation has done, as bare verbs that its shell carries out. Frozen all the way down,
-but for the bytes that dialects keep in a `Slice`: nobody copies.
+"""Effects of a conversation, as bare verbs that its shell carries out. Frozen all the way down,
+but for the bytes that dialects keep in a `Slice`, because nobody copies them.
 
-An effect that is addressed to somebody is the message that this somebody gets: the core returns it, the shell
-delivers it.
+An effect that is addressed to somebody is the message that they get: the core returns it, the shell delivers it.
 """
 
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ from actors.vocabulary.records import Record
 
 @dataclass(frozen=True, slots=True)
 class ReplyTo:
-    """The one answer of a request. `settles`: its id means nothing any more."""
+    """The one answer of a request. `settles`: the request is over, and can't be cancelled any more."""
 
     caller: Caller
     answer: Answer
@@ -25,16 +24,16 @@ class ReplyTo:
 
 @dataclass(frozen=True, slots=True)
 class Settle:
-    """The turn of a request that was answered long ago has ended: its id means nothing any more."""
+    """The turn of a request that was answered before has ended: the request can't be cancelled any more."""
 
     caller: Caller
 
 
 @dataclass(frozen=True, eq=False)
 class Slice:
-    """What a reader has not seen: stored events, then the unfinished tail. Shared by all who stand at the same place.
+    """The events that a reader has not seen, then the unfinished tail. Shared by all readers with the same cursor.
 
-    `live` says that it reaches the present. `pending`, on the first live slice of a subscription, are the questions
+    `live`: it reaches the present. `pending`, on the first live slice of a subscription, are the questions
     that wait for an answer. `encoded` is where dialects keep the bytes they made of it; each key is written once.
     """
 
@@ -86,22 +85,22 @@ class SetTimer:
 
 @dataclass(frozen=True, slots=True)
 class OfferToPark:
-    """Idle long enough."""
+    """Tell the registry that the conversation has been idle for long enough to be parked."""
 
 
 @dataclass(frozen=True, slots=True)
 class FeedOthers:
-    """Readers wait that were too many for one step: the next one is theirs, after what others have to do."""
+    """Some readers were not served in this step: take another, after the other actors had their turn."""
 
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """Nothing is going on and everything is stored: the actor ends."""
+    """End the actor: nothing is going on and everything is stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stay:
-    """Something came in between: go on routing here."""
+    """Ask the registry to go on routing here, because something came in between."""
 
 
 Reading = Deliver | EndSubscription | ReadPage | FeedOthers
@@ -110,7 +109,7 @@ Effect = AgentOrder | ReplyTo | Settle | Reading | SetTimer | OfferToPark | Leav
 
 @dataclass(frozen=True, slots=True)
 class Survivors:
-    """What a failed session owes to others, handed to its successor."""
+    """The readers and callers of a failed session, handed to its successor."""
 
     readers: tuple["ReaderState", ...]
     callers: tuple[Caller, ...]

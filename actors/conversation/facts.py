@@ -1,6 +1,7 @@
-"""What the events say: the durable half of a conversation's state, and the one way it changes.
+"""The facts that follow from the events: the durable half of a conversation's state, and the one way it changes.
 
-`apply` is used on every new event and on every event read back from the journal, so what is restored is what was.
+`apply` is used on every new event and on every event read back from the journal, so a restored
+state equals the one before.
 """
 
 from collections.abc import Mapping
@@ -52,7 +53,7 @@ class TurnFacts:
 
     @property
     def only_waits(self) -> bool:
-        """Nothing of it runs: it is a question on paper, and survives the process."""
+        """True if the turn only waits for answers: nothing of it runs, so it survives the process."""
         return bool(self.approvals) and not self.items
 
 
@@ -85,7 +86,7 @@ class Facts:
     keys: tuple[Key, ...] = ()
     preview: str = ""
     tokens: int = 0
-    stumbled: bool = False  # the last turn that ended said an error
+    stumbled: bool = False  # the last turn that ended emitted an error
 
     @property
     def steering(self) -> tuple[PendingInput, ...]:
@@ -103,12 +104,12 @@ class Facts:
         return next((request for request in self.asked if request.approval_id == approval), None)
 
     def is_standing(self, request: ev.ApprovalRequest) -> bool:
-        """Approved for the session before."""
+        """True if an earlier answer approved this for the whole session."""
         return request.standing in self.standing
 
 
 def unborn(conversation: ConversationId) -> Facts:
-    """Before the first event; its settings are replaced by it."""
+    """The facts before the first event, which replaces these settings."""
     return Facts(conversation, Settings(model="", cwd=Path("/"), sandbox=ReadOnly()))
 
 
@@ -145,7 +146,7 @@ def apply(facts: Facts, event: ev.DurableEvent, ts: float, turn: TurnId | None) 
 
 
 def _summed(tokens: int, more: int) -> int:
-    """What a server says may be anything; the sum stays a number of tokens, and one that every reader can hold."""
+    """Add token counts. A server may report any number; the sum stays within what every reader can hold."""
     return max(0, min(tokens + max(0, more), MOST_TOKENS))
 
 
@@ -237,13 +238,13 @@ def _remember(facts: Facts, key: str | None, taken: InputId, ts: float, turn: Tu
 
 
 def _ended(facts: Facts) -> tuple[Key, ...]:
-    """Whoever repeats a key may ask how its turn ended, and history is to be asked at one place only."""
+    """The keys, with the seq at which their turn ended: a repeated request looks the end up in the history there."""
     taken = facts.turn.inputs if facts.turn else ()
     return tuple(replace(known, ended=facts.seq) if known.input in taken else known for known in facts.keys)
 
 
 def _in_line(pending: tuple[PendingInput, ...], waiting: PendingInput) -> tuple[PendingInput, ...]:
-    """Input that interrupts goes before all that waits, behind others of its kind."""
+    """The queue with one more input: one that interrupts goes before the others, behind those of its kind."""
     if waiting.policy is not BusyPolicy.INTERRUPT:
         return (*pending, waiting)
     urgent = sum(1 for other in pending if other.policy is BusyPolicy.INTERRUPT)
@@ -251,7 +252,7 @@ def _in_line(pending: tuple[PendingInput, ...], waiting: PendingInput) -> tuple[
 
 
 def _unhurried(facts: Facts) -> tuple[PendingInput, ...]:
-    """Paused while its turn is still open, what was to replace that turn hurries no more."""
+    """The queue after a pause: input that was to replace the open turn waits like all the others."""
     if facts.turn is None:
         return facts.pending
     return tuple(

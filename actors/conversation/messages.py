@@ -1,4 +1,4 @@
-"""What a conversation is told: commands of people, news of the machinery. Frozen all the way down: nobody copies.
+"""Messages to a conversation: commands of people, news of the machinery. Frozen all the way down: nobody copies.
 
 Commands are imperative, news is past tense. What the conversation then does is in `effects`.
 """
@@ -20,7 +20,7 @@ Answer_co = TypeVar("Answer_co", covariant=True)
 
 
 class Address(Protocol[Message_contra]):
-    """Where messages of this type are left. Telling never waits; a full mailbox raises MailboxFull in the sender."""
+    """An address for these messages. Telling never waits; a full mailbox raises MailboxFull in the sender."""
 
     def tell(self, message: Message_contra) -> None: ...
 
@@ -47,7 +47,7 @@ class Begin(Query[Begun]):
 class Send(Query[Accepted | TurnResult]):
     """Input. With `await_end` the reply comes when the turn that took it has ended, otherwise when it is stored.
 
-    `gone_s`: so long after its caller's connection closed nobody wants it any more, unless somebody else is there.
+    `gone_s`: the turn is stopped so long after the caller's connection closed, unless somebody else is there.
     """
 
     items: tuple[InputItem, ...]
@@ -71,7 +71,7 @@ class Interrupt(Query[Interrupted]):
 
 @dataclass(frozen=True, slots=True)
 class CancelRequest:
-    """Take back an earlier request of this caller, whatever became of it."""
+    """Take back an earlier request of this caller, whether its input waits or runs."""
 
     caller: Caller
     by: str = ""
@@ -87,9 +87,9 @@ class AnswerApproval(Query[Answered]):
 
 @dataclass(frozen=True, slots=True)
 class PassOn:
-    """A client can't answer this question. `asked`: it was put to it, and came back; otherwise it never could be.
+    """A client can't answer this question. `asked`: it was asked and passed it on; otherwise it can't be asked.
 
-    `reason`: what the model is told if nobody else can.
+    `reason`: given to the model if nobody else can answer.
     """
 
     connection: ConnectionId
@@ -154,7 +154,7 @@ class WithdrawInput(Query[Done]):
 
 @dataclass(frozen=True, slots=True)
 class Inspect(Query[Summary]):
-    """How is it?"""
+    """Ask for the state of the conversation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +191,7 @@ Command = (
 
 @dataclass(frozen=True, slots=True)
 class ToConversation:
-    """A command for the owner of the conversation, and who waits for its answer. Wakes one that is parked."""
+    """A command for the owner of the conversation, and the caller of its answer. Wakes a parked conversation."""
 
     conversation: ConversationId
     command: Command
@@ -211,7 +211,7 @@ class Committed:
 
 @dataclass(frozen=True, slots=True)
 class AppendRefused:
-    """The journal could not keep it. Nothing of this epoch from here on was kept."""
+    """The journal could not store the append. Nothing of this epoch from here on was stored."""
 
     error: GreenroomError
     epoch: int
@@ -227,7 +227,7 @@ class PageRead:
 
 @dataclass(frozen=True, slots=True)
 class ReadersWait:
-    """Some were not served in the step before, so that others had their turn."""
+    """Some readers were not served in the step before, so that other actors had their turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +237,7 @@ class TimerFired:
 
 @dataclass(frozen=True, slots=True)
 class Park:
-    """The registry routes nothing here any more. Leave if nothing is going on, else say so."""
+    """The registry routes nothing here any more. Leave if nothing is going on, else answer Stay."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +249,7 @@ class Quiesce:
 
 @dataclass(frozen=True, slots=True)
 class Revived:
-    """The first input after a restore: what the last life left open is to be settled. Parked in order: nothing is."""
+    """The first input after a restore: settle what the last life left open, which is nothing after a parking."""
 
     reason: AbortReason = AbortReason.LOST
     message: str = "the daemon was stopped while the turn ran"
@@ -257,7 +257,7 @@ class Revived:
     survivors: "Survivors | None" = None
 
 
-News = (
+SessionNews = (
     AgentOutput
     | TurnEnded
     | Committed
@@ -270,4 +270,4 @@ News = (
     | Revived
 )
 
-Input = ToConversation | Ready | CancelRequest | ConnectionClosed | News
+SessionInput = ToConversation | Ready | CancelRequest | ConnectionClosed | SessionNews

@@ -1,4 +1,4 @@
-"""What a conversation and its agent tell each other: orders down, news up. A leaf.
+"""Messages between a conversation and its agent: orders down, news up. A leaf.
 
 An agent has one batch of news under way; the next is sent when TakeMore says that the first was taken.
 """
@@ -25,9 +25,9 @@ class PendingInput:
 
 @dataclass(frozen=True, slots=True)
 class RunAgent:
-    """Start a turn, or go on with one in the middle when `resume` is set. All of it is on disk up to `seq`.
+    """Start a turn, or go on in the middle of it when `resume` is set. All of it is on disk up to `seq`.
 
-    `first`: it begins with nothing but its own inputs, so there is no history that would have to be read.
+    `first`: nothing was said before its own inputs, so there is no history to read.
     """
 
     conversation: ConversationId
@@ -47,21 +47,21 @@ class StopAgent:
 
 @dataclass(frozen=True, slots=True)
 class SuspendAgent:
-    """Nothing but an answer is awaited: end without an outcome, an answer will start it again."""
+    """End without an outcome, because the turn only waits for an answer, which will start it again."""
 
     turn: TurnId
 
 
 @dataclass(frozen=True, slots=True)
 class OfferInput:
-    """Something was said that the turn may take in, if it wants it before it is over."""
+    """Tell the turn that input waits, which it may take in before it is over."""
 
     turn: TurnId
 
 
 @dataclass(frozen=True, slots=True)
 class GiveInput:
-    """What was said meanwhile; empty if it was taken back."""
+    """The input said meanwhile; empty if it was taken back."""
 
     turn: TurnId
     inputs: tuple[PendingInput, ...]
@@ -77,7 +77,7 @@ class AnswerAgent:
 
 @dataclass(frozen=True, slots=True)
 class AllStored:
-    """All that the turn has said until it asked is on disk."""
+    """All that the turn had said when it asked is on disk."""
 
     turn: TurnId
 
@@ -91,14 +91,14 @@ class TakeMore:
 
 @dataclass(frozen=True, slots=True)
 class AbandonAgent:
-    """The conversation's actor is gone: end the turn's processes and tell nobody."""
+    """End the turn's processes and tell nobody, because the conversation's actor is gone."""
 
     conversation: ConversationId
 
 
 @dataclass(frozen=True, slots=True)
 class RestAgent:
-    """The conversation is parked: what is only kept to make its next turn faster can go."""
+    """Release what is only kept to make the next turn faster, because the conversation is parked."""
 
     conversation: ConversationId
 
@@ -140,7 +140,7 @@ class ModelFailed:
 
 
 @dataclass(frozen=True, slots=True)
-class Stopped:
+class AgentStopped:
     """Cancelled as asked; nothing of it runs any more."""
 
 
@@ -156,14 +156,14 @@ class Crashed:
     message: str
 
 
-Outcome = Completed | ModelFailed | Stopped | Suspended | Crashed
+Outcome = Completed | ModelFailed | AgentStopped | Suspended | Crashed
 
 
 @dataclass(frozen=True, slots=True)
 class TurnEnded:
     """Sent once per RunAgent, when the last process of the turn is gone. Nothing of the turn follows it.
 
-    `batch` is what was still to be said: stored in one go with the end.
+    `batch` has the last events, which are stored in one go with the end.
     """
 
     turn: TurnId

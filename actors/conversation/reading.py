@@ -1,4 +1,4 @@
-"""Readers: snapshot, then live, by cursor, with one slice in flight. A slow reader costs nothing but its cursor."""
+"""Readers: snapshot, then live, by cursor, with one slice in flight. A slow reader costs only its cursor."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -18,7 +18,7 @@ from actors.vocabulary.records import Record
 
 AT_ONCE = 8  # readers that are served in one step; a thousand would keep everybody waiting who shares the thread
 
-Place = tuple[int, tuple[tuple[TailPlace, int], ...], bool, bool]  # where a reader stands
+ReaderPlace = tuple[int, tuple[tuple[TailPlace, int], ...], bool, bool]  # a reader's cursors
 
 
 def attach(draft: Draft, command: Attach) -> None:
@@ -47,7 +47,7 @@ def detach(draft: Draft, command: Detach) -> None:
 
 
 def drop_connection(draft: Draft, gone: ConnectionId) -> bool:
-    """Whether it read here."""
+    """Forget the readers of a connection; True if there were any."""
     readers = draft.state.subscribers
     draft.state.subscribers = {key: one for key, one in readers.items() if one.connection != gone}
     return len(draft.state.subscribers) < len(readers)
@@ -83,8 +83,8 @@ def end_subscription(draft: Draft, subscription: SubscriptionId, reason: str) ->
 
 
 def feed_readers(draft: Draft) -> None:
-    """Everybody who is ready gets what is new, some at a time. Those who stand at the same place share one slice."""
-    shared: dict[Place, Slice] = {}
+    """Send each ready reader what is new, some readers at a time. Readers with the same cursor share one slice."""
+    shared: dict[ReaderPlace, Slice] = {}
     readers = draft.state.subscribers
     waiting = (one for one in readers.values() if not one.in_flight and _is_behind(draft.state, one))
     moved = {reader.id: _feed(draft, reader, shared) for reader in islice(waiting, AT_ONCE)}
@@ -93,8 +93,8 @@ def feed_readers(draft: Draft) -> None:
     draft.state.subscribers = {**readers, **moved}
     if len(moved) == AT_ONCE and next(waiting, None) is not None:
         others = {key: one for key, one in readers.items() if key not in moved}
-        draft.state.subscribers = {**others, **moved}  # who waits longest is the next
-        draft.after_the_readers(FeedOthers())
+        draft.state.subscribers = {**others, **moved}  # the reader that has waited longest is the next
+        draft.after_events(FeedOthers())
 
 
 def _is_behind(state: State, reader: Subscriber) -> bool:
@@ -105,8 +105,8 @@ def _is_behind(state: State, reader: Subscriber) -> bool:
     )
 
 
-def _feed(draft: Draft, reader: Subscriber, shared: dict[Place, Slice]) -> Subscriber:
-    """Sends what comes next for it, and says where it stands then."""
+def _feed(draft: Draft, reader: Subscriber, shared: dict[ReaderPlace, Slice]) -> Subscriber:
+    """Send the reader what comes next, and return its new state."""
     state = draft.state
     if reader.seq < min(state.committed, _window_start(state) - 1):
         limit = state.limits.page_records
@@ -164,7 +164,7 @@ def _window_start(state: State) -> int:
 
 
 def trimmed(window: tuple[Record, ...], committed: int, limits: Limits) -> tuple[Record, ...]:
-    """What is kept in memory: all that is not on disk, and a little of what is."""
+    """The records kept in memory: all that are not on disk, and some of the newest that are."""
     sizes = [*map(len, map(_body, window))]
     size, dropped = sum(sizes), 0
     while dropped < len(window) and window[dropped].seq <= committed:

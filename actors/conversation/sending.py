@@ -9,7 +9,7 @@ from actors.conversation.facts import KEYS_KEPT_S, Facts, Key
 from actors.conversation.messages import CancelRequest, ResumeQueue, Send, WithdrawInput
 from actors.conversation.orders import OfferInput, PendingInput
 from actors.conversation.starting import start_next, start_turn
-from actors.conversation.state import Claim, Stopping
+from actors.conversation.state import Claim, StopDecision
 from actors.conversation.turns import stop_turn
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Accepted, Done
@@ -82,7 +82,7 @@ def _refusal(
 
 
 def _send_to_idle(draft: Draft, waiting: PendingInput) -> None:
-    """Somebody is there again: the queue goes on. What steered in vain before an interrupt comes first."""
+    """Send to an idle conversation; its queue goes on. Input that steered in vain before an interrupt is first."""
     _resume_if_paused(draft)
     facts = draft.facts
     if waiting.policy is BusyPolicy.ENQUEUE and facts.pending:
@@ -110,7 +110,7 @@ def _send_to_busy(draft: Draft, waiting: PendingInput) -> None:
             _queue(draft, waiting)
             if stopping is None:
                 by = (waiting.by,) if waiting.by else ()
-                stop_turn(draft, Stopping(AbortReason.REPLACED, by, pause=False))
+                stop_turn(draft, StopDecision(AbortReason.REPLACED, by, pause=False))
 
 
 def _queue(draft: Draft, waiting: PendingInput) -> None:
@@ -150,7 +150,7 @@ def _known_key(facts: Facts, key: str | None, now: float) -> Key | None:
 
 
 def _send_again(draft: Draft, command: Send, known: Key) -> None:
-    """The same request once more: it shares the fate of the first."""
+    """Handle a repeated request, which shares the outcome of the first."""
     facts = draft.facts
     open_inputs = {waiting.id for waiting in facts.pending} | set(facts.turn.inputs if facts.turn else ())
     if known.input in open_inputs:
@@ -166,13 +166,13 @@ def _send_again(draft: Draft, command: Send, known: Key) -> None:
 
 
 def cancel_request(draft: Draft, command: CancelRequest) -> None:
-    """Input that no turn has taken is withdrawn, a turn that took it is interrupted. A settled request stays so."""
+    """Withdraw input that no turn has taken, interrupt a turn that took it. A settled request stays settled."""
     claim = next((one for one in draft.state.claims if one.caller == command.caller), None)
     turn = draft.facts.turn
     if claim is None:
         return
     if turn is not None and claim.input in turn.inputs:
-        stop_turn(draft, Stopping(AbortReason.INTERRUPTED, (command.by,) if command.by else ()))
+        stop_turn(draft, StopDecision(AbortReason.INTERRUPTED, (command.by,) if command.by else ()))
     else:
         _withdraw(draft, claim.input, "cancelled by its sender")
 
@@ -186,13 +186,13 @@ def withdraw_input(draft: Draft, command: WithdrawInput) -> None:
 
 
 def withdraw_all(draft: Draft, reason: str) -> None:
-    """Everything that no turn has taken yet. Its senders are told, if they wait."""
+    """Withdraw all input that no turn has taken yet. Its senders are told, if they wait."""
     for waiting in draft.facts.pending:
         _withdraw(draft, waiting.id, reason)
 
 
 def withdraw_what_is_awaited(draft: Draft, reason: str) -> None:
-    """Nothing will be taken for a long time: who waits for an end is told, what only waits its turn is kept."""
+    """Withdraw the input whose callers wait for an end that will not come for long; keep what nobody waits for."""
     awaited = {claim.input for claim in draft.state.claims if claim.awaiting}
     for waiting in draft.facts.pending:
         if waiting.id in awaited:
@@ -216,7 +216,7 @@ def resume_queue(draft: Draft, _: ResumeQueue) -> None:
 
 
 def forget_connection(draft: Draft, gone: ConnectionId) -> None:
-    """Nobody is there to be answered; the work goes on, at least for a while."""
+    """Forget the requests of a closed connection; their work goes on, at least for a while."""
     state = draft.state
     for claim in state.claims:
         if claim.caller.connection == gone and claim.gone_s is not None:
@@ -226,9 +226,9 @@ def forget_connection(draft: Draft, gone: ConnectionId) -> None:
 
 
 def stop_for_nobody(draft: Draft, said: InputId) -> None:
-    """The caller of this input did not come back. Who reads along, or waits for the same turn, wants it still.
+    """Stop the turn whose caller did not come back, unless somebody reads along or waits for the same turn.
 
-    A question alone is left on paper: nothing runs, and whoever answers it has looked.
+    A turn that only waits for an answer stays: nothing of it runs.
     """
     turn = draft.facts.turn
     if any(claim.input == said for claim in draft.state.claims):  # the same input was said again, with its key
@@ -239,4 +239,4 @@ def stop_for_nobody(draft: Draft, said: InputId) -> None:
         return
     waits = any(claim.awaiting and claim.input in turn.inputs for claim in draft.state.claims)
     if not (draft.state.subscribers or waits or turn.only_waits):
-        stop_turn(draft, Stopping(AbortReason.INTERRUPTED, message="its caller is gone, and nobody else is here"))
+        stop_turn(draft, StopDecision(AbortReason.INTERRUPTED, message="its caller is gone, and nobody else is here"))

@@ -1,4 +1,4 @@
-"""The live owner of one conversation: feeds the functional core, stores what it says, does what it decides.
+"""The live owner of one conversation: feeds the functional core, stores its events, carries out its effects.
 
 Knows no policy. Everything it waits for comes as a message: the journal's answers, the agent's news, timers.
 """
@@ -38,11 +38,11 @@ from actors.conversation.messages import (
     Address,
     AppendRefused,
     Committed,
-    Input,
     PageRead,
     ReadersWait,
     Ready,
     Revived,
+    SessionInput,
     TimerFired,
 )
 from actors.conversation.orders import (
@@ -70,8 +70,8 @@ from actors.vocabulary.records import Append, Head
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
-    """Everybody a session talks to. One for all sessions of a daemon."""
+class SessionDeps:
+    """The actors and ports that a session talks to, shared by all sessions of a daemon."""
 
     registry: Address[RegistryInput]
     journalist: Address[JournalistInput]
@@ -86,7 +86,7 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True)
 class Headline:
-    """A row on its way to the disk, and what is asked as of it."""
+    """A row on its way to the disk, and the questions that wait as of it."""
 
     epoch: int
     head: Head
@@ -96,7 +96,7 @@ class Headline:
         return self.epoch == news.epoch and self.head.last_seq <= news.seq
 
 
-SessionMessage = Input | Loaded
+SessionMessage = SessionInput | Loaded
 
 
 class Session(Actor[SessionMessage]):
@@ -108,7 +108,7 @@ class Session(Actor[SessionMessage]):
         conversation: ConversationId,
         generation: int,
         revived: Revived,
-        surroundings: Surroundings,
+        deps: SessionDeps,
         unborn: bool = False,
     ) -> None:
         super().__init__()
@@ -116,12 +116,12 @@ class Session(Actor[SessionMessage]):
         self.generation = generation
         self.name = f"session-{conversation[:8]}"
         self._revived = revived
-        self._around = surroundings
+        self._deps = deps
         self._unborn = unborn
         self._state: State | None = None
-        self._waiting: list[Input] = []
+        self._waiting: list[SessionInput] = []
         self._headlines: list[Headline] = []  # until they are on disk
-        self._handling: Input | None = None
+        self._handling: SessionInput | None = None
         self._undone: list[Effect] = []  # lists, because an empty deque is 760 bytes in each of a thousand sessions
         self._performing = False
         self._reading: set[SubscriptionId] = set()  # readers that the librarian owes a page
@@ -132,11 +132,11 @@ class Session(Actor[SessionMessage]):
         if self._unborn:
             self._live(Loaded(None, ()))
         else:
-            self._around.journalist.tell(Load(self.conversation, self.address))
+            self._deps.journalist.tell(Load(self.conversation, self.address))
 
     def on_receive(self, message: SessionMessage) -> object:
         if self._left:
-            return None  # a timer or the like; there may be a new owner already, and there is only ever one
+            return None  # a timer or the like; a new owner may exist already, and there must be only one
         if isinstance(message, Loaded):
             self._live(message)
         elif self._state is None:
@@ -146,10 +146,10 @@ class Session(Actor[SessionMessage]):
         return None
 
     def _live(self, loaded: Loaded) -> None:
-        """There is a state now. The last life is settled first, then who came too early is served in order."""
+        """Begin with this state: settle the last life, then serve in order what came too early."""
         if loaded.error is not None:
             raise loaded.error
-        self._state = restore(self.conversation, loaded.head, loaded.records, self._around.limits)
+        self._state = restore(self.conversation, loaded.head, loaded.records, self._deps.limits)
         born = self._state.facts.seq > 0
         self._take(self._state, self._revived if born else replace(self._revived, gave_up=None))
         if loaded.head is not None:
@@ -157,9 +157,9 @@ class Session(Actor[SessionMessage]):
         while self._waiting:
             self._take(self._state, self._waiting.pop(0))
 
-    def _take(self, state: State, message: Input) -> None:
+    def _take(self, state: State, message: SessionInput) -> None:
         self._handling = message
-        result = step(state, message, Stamp(self._around.clock.now(), self._around.fresh_name()))
+        result = step(state, message, Stamp(self._deps.clock.now(), self._deps.fresh_name()))
         self._state = result.state
         self._undone.extend(result.effects)
         self._performing = True
@@ -171,16 +171,16 @@ class Session(Actor[SessionMessage]):
         self._performing = False
         self._handling = None
 
-    def _note(self, message: Input, state: State) -> None:
-        """What the shell itself keeps of an input that the core has taken."""
+    def _note(self, message: SessionInput, state: State) -> None:
+        """Update what the shell itself keeps, after the core has taken the input."""
         match message:
             case Committed():
-                self._publish_heads(message, state)  # before the answers: who got one finds what it says in the list
+                self._publish_heads(message, state)  # before the answers: an answered client finds it in the list
             case AppendRefused():
                 # What an agent remembers must not be more than what was kept.
-                self._around.agents.order(RestAgent(self.conversation), self.address)
+                self._deps.agents.order(RestAgent(self.conversation), self.address)
                 self._headlines = [one for one in self._headlines if one.epoch > message.epoch]
-                if state.facts.seq == 0:  # it never was, and nobody need wait until it has been idle long enough
+                if state.facts.seq == 0:  # it was never stored, so it need not stay for the idle time
                     self._undone.append(OfferToPark())
             case PageRead():
                 self._reading.discard(message.subscription)
@@ -197,15 +197,15 @@ class Session(Actor[SessionMessage]):
             head = replace(append.head, generation=self.generation)
             append = Append(append.conversation, append.records, head, append.durable)
             self._headlines.append(Headline(result.state.epoch, head, result.state.facts.asked))
-        self._around.journalist.tell(Store(append, self.address, result.state.epoch))
+        self._deps.journalist.tell(Store(append, self.address, result.state.epoch))
 
     def _announce(self, head: Head, state: State) -> None:
-        """The index at start does not know what is asked; who was parked meanwhile is known already."""
+        """Tell the registry the open questions, which the index at start lacks; not after an orderly parking."""
         if asked := state.facts.asked:
             self._tell_registry(HeadChanged(replace(head, settings=b"", checkpoint=b""), asked))
 
     def _publish_heads(self, news: Committed, state: State) -> None:
-        """`ls` shows what is on disk, like everything else, and in one word what goes on now."""
+        """Publish for `ls` what is on disk, with its condition of now in one word."""
         latest = None
         while self._headlines and self._headlines[0].is_stored_by(news):
             latest = self._headlines.pop(0)
@@ -214,11 +214,11 @@ class Session(Actor[SessionMessage]):
             self._tell_registry(HeadChanged(head, latest.asked))
 
     def _tell_registry(self, message: RegistryInput) -> None:
-        with contextlib.suppress(ActorGone):  # the daemon stops: nobody is left who wants to find us
-            self._around.registry.tell(message)
+        with contextlib.suppress(ActorGone):  # the daemon stops: nobody looks for this session any more
+            self._deps.registry.tell(message)
 
     def _perform(self, effect: Effect) -> None:
-        around = self._around
+        deps = self._deps
         match effect:
             case (
                 RunAgent()
@@ -231,24 +231,24 @@ class Session(Actor[SessionMessage]):
                 | RestAgent()
                 | TakeMore()
             ):
-                around.agents.order(effect, self.address)
+                deps.agents.order(effect, self.address)
             case Deliver():
-                around.outbox.deliver(effect, self.address)
+                deps.outbox.deliver(effect, self.address)
             case EndSubscription():
-                around.outbox.post(effect.connection, effect)
+                deps.outbox.post(effect.connection, effect)
             case ReplyTo():
                 if effect.settles:
                     self._tell_registry(Settle(effect.caller))
-                around.outbox.post(effect.caller.connection, effect)
+                deps.outbox.post(effect.caller.connection, effect)
             case Settle():
                 self._tell_registry(effect)
             case ReadPage():
                 self._reading.add(effect.subscription)
-                around.librarian.tell(FetchPage(self.conversation, effect, self.address))
+                deps.librarian.tell(FetchPage(self.conversation, effect, self.address))
             case FeedOthers():
                 self.address.tell(ReadersWait())
             case SetTimer():
-                around.clock.after(effect.delay_s, self.address, TimerFired(effect.name))
+                deps.clock.after(effect.delay_s, self.address, TimerFired(effect.name))
             case OfferToPark():
                 self._tell_registry(ParkOffered(self.conversation, self.generation))
             case Stay():
@@ -259,7 +259,7 @@ class Session(Actor[SessionMessage]):
                 self._tell_registry(Stayed(self.conversation, self.generation))
             case Leave():
                 self._left = True
-                around.agents.order(RestAgent(self.conversation), self.address)
+                deps.agents.order(RestAgent(self.conversation), self.address)
                 self.stop()
                 self._tell_registry(Left(self.conversation, self.generation))
             case _:
@@ -270,7 +270,7 @@ class Session(Actor[SessionMessage]):
         return self._state is not None and self._state.retiring is not None
 
     def on_failure(self, *_: object) -> None:
-        """The core is pure: what it knew before the bad input is still true, and goes to the successor."""
+        """Hand the state to the successor: the core is pure, so what it knew before the bad input is still true."""
         failure = self.failure
         assert failure is not None  # noqa: S101  # it is why this is called
         error, bad = failure.error, self._handling or failure.message
@@ -304,18 +304,18 @@ class Session(Actor[SessionMessage]):
         return Survivors(waiting, tuple(dict.fromkeys(callers)), passes)
 
     def _inherited(self) -> Survivors:
-        """Whom the life before left, as long as nobody has taken them over."""
+        """The survivors of the life before, until this one has taken them over."""
         inherited = self._revived.survivors
         return inherited if inherited and not self._settled else Survivors((), ())
 
     def _end_all(self, readers: tuple[ReaderState, ...]) -> None:
-        """Nobody knows which slices went out: the readers come back by their own cursor."""
+        """End all subscriptions: it is unknown which slices went out; readers come back with their own cursors."""
         for reader in readers:
             ended = EndSubscription(reader.connection, Unsubscribed(reader.subscription, "the actor failed"))
-            self._around.outbox.post(reader.connection, ended)
+            self._deps.outbox.post(reader.connection, ended)
 
-    def _owed(self, bad: object, leftovers: tuple[object, ...]) -> tuple[Input, ...]:
-        """News of the failed life means nothing to the next; what clients said does. A Ready frees its reader."""
+    def _owed(self, bad: object, leftovers: tuple[object, ...]) -> tuple[SessionInput, ...]:
+        """The messages for the next life: those of clients, with a bad Ready, which frees its reader; no news."""
         first = (bad,) if isinstance(bad, Ready) else ()
         waiting = (*first, *self._waiting, *leftovers)
         return tuple(message for message in waiting if isinstance(message, SAID_TO_IT))

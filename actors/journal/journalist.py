@@ -1,4 +1,4 @@
-"""The one writer of the journal: takes what all conversations have to say, and commits it in one transaction.
+"""The one writer of the journal: takes the appends of all conversations, and commits them in one transaction.
 
 Its thread is the one that may wait for the disk. What it finds in its mailbox after a commit becomes the next one, so
 the slower the disk, the larger the groups.

@@ -1,4 +1,4 @@
-"""The reader of the journal: history for those who are further back than memory goes, and what a session wakes with.
+"""The reader of the journal: history that is no longer in memory, and what a session wakes with.
 
 Its thread may wait for the disk, so that no other has to. It never writes.
 """
@@ -39,7 +39,7 @@ class Librarian(Actor[LibrarianInput]):
         return None
 
     def _page(self, message: FetchPage) -> Page | None:
-        """None ends the subscription: a reader that waits for a page would wait for ever."""
+        """A page of history. None ends the subscription, as its reader would wait for ever."""
         try:
             return self._journal.read(message.conversation, message.read.after, message.read.limit)
         except Exception:

@@ -1,4 +1,4 @@
-"""What the journal's actors are told, and what they say. Whoever asks is answered at the address it brought along."""
+"""Messages to the journal's actors, and their answers, which go to the address that a request carries."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from actors.vocabulary.records import Append, Head, Record
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """Keep this. `reply_to` learns when it is durable: Committed or AppendRefused."""
+    """Store this append. `reply_to` gets Committed when it is durable, or AppendRefused."""
 
     append: Append
     reply_to: Address[Committed | AppendRefused]
@@ -21,7 +21,7 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """`error`: the journal could not be read, which is not the same as knowing of no such conversation."""
+    """The answer to Load. `error`: the journal could not be read; no error and no head: no such conversation."""
 
     head: Head | None
     records: tuple[Record, ...]
@@ -51,7 +51,7 @@ class Chore:
 
 @dataclass(frozen=True, slots=True)
 class Erased:
-    """It is gone from the disk; with an error, it is there as before."""
+    """The conversation is gone from the disk; with an error, it is there as before."""
 
     conversation: ConversationId
     error: GreenroomError | None = None

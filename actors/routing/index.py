@@ -51,7 +51,7 @@ class Index:
         return bool(name) and name in self._names
 
     def take(self, name: str | None, conversation: ConversationId, caller: Caller | None) -> bool:
-        """Taken at once, because another may ask for it before this one is on disk."""
+        """Reserve a name at once, because another conversation may ask for it before the rename is on disk."""
         if not name:
             return True
         if name not in self._names and caller is not None:
@@ -60,14 +60,14 @@ class Index:
         return self._names.get(name, conversation) == conversation
 
     def settle(self, caller: Caller) -> None:
-        """Its one answer is out. A name that it took and did not get is free again."""
+        """Free the name that this request reserved and did not get, because its one answer is out."""
         name = self._renames.pop(caller, None)
         entry = self.get(self._names.get(name)) if name else None
         if name and (entry is None or entry.head is None or entry.head.name != name):
             self._names.pop(name, None)
 
     def rename(self, head: Head, old: str | None) -> None:
-        """It is on disk under another name than before."""
+        """Note that the conversation is on disk under another name than before."""
         if old == head.name:
             return
         if old and self._names.get(old) == head.conversation:
@@ -114,7 +114,7 @@ class Index:
         return UnknownConversation(f"no conversation {reference!r}")
 
     def surplus(self, wanted: Trim) -> Iterable[ConversationId]:
-        """Those asleep that are too many or too old, longest untouched first."""
+        """The sleeping conversations that are too many or too old, longest untouched first."""
         asleep = [(one, entry.head.updated) for one, entry in self._entries.items() if entry.is_asleep and entry.head]
         asleep.sort(key=lambda one: one[1])
         too_many = 0 if wanted.most is None else max(0, len(self._entries) - wanted.most)

@@ -1,4 +1,4 @@
-"""What the registry is told, and what it does about it."""
+"""Messages to the registry, and its effects."""
 
 from dataclasses import dataclass
 
@@ -8,10 +8,10 @@ from actors.conversation.messages import (
     Begin,
     CancelRequest,
     ConnectionClosed,
-    Input,
     Query,
     Quiesce,
     Revived,
+    SessionInput,
     ToConversation,
 )
 from actors.conversation.orders import AbandonAgent, AgentAbandoned
@@ -49,7 +49,7 @@ class ListApprovals(Query[PendingApprovals]):
 
 @dataclass(frozen=True, slots=True)
 class Resolve(Query[Resolved]):
-    """Which conversation is meant by an id, a unique prefix of at least two characters, or a name?"""
+    """Find the conversation by an id, a unique prefix of at least two characters, or a name."""
 
     reference: str
 
@@ -66,7 +66,7 @@ RegistryQuery = Create | ListConversations | WatchList | ListApprovals | Resolve
 
 @dataclass(frozen=True, slots=True)
 class ToRegistry:
-    """A query for the registry itself, and who waits for its answer."""
+    """A query for the registry itself, and the caller of its answer."""
 
     query: RegistryQuery
     caller: Caller
@@ -89,7 +89,7 @@ class AllEnded:
 class Known:
     """Heads of conversations that nobody serves: all there are at start, later what was forked or imported.
 
-    `ended`: whom to tell, once, when none of them has a turn of the last daemon any more.
+    `ended`: told once, when none of them has a turn of the last daemon any more.
     """
 
     heads: tuple[Head, ...]
@@ -110,7 +110,7 @@ class AwaitAnswers:
 
 @dataclass(frozen=True, slots=True)
 class HeadChanged:
-    """What `ls` and `approvals` show of a conversation is different now."""
+    """The row of a conversation that `ls` and `approvals` show has changed."""
 
     head: Head
     pending: tuple[ApprovalRequest, ...]
@@ -136,9 +136,9 @@ class Stayed:
 
 @dataclass(frozen=True, slots=True)
 class SessionFailed:
-    """A bug or a poison message ended a session, or the disk did not give it what it was to wake with (`unread`).
+    """A bug or a poison message ended a session, or the journal could not be read for it (`unread`).
 
-    `leftovers` is what nobody has handled yet.
+    `leftovers` are the messages that nobody has handled yet.
     """
 
     conversation: ConversationId
@@ -146,7 +146,7 @@ class SessionFailed:
     message: str
     traceback: str
     survivors: Survivors
-    leftovers: tuple[Input, ...]
+    leftovers: tuple[SessionInput, ...]
     unread: bool = False
 
 
@@ -180,19 +180,19 @@ class StartSession:
     conversation: ConversationId
     generation: int
     revived: Revived
-    first: tuple[Input, ...]
+    first: tuple[SessionInput, ...]
     unborn: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Forward:
     conversation: ConversationId
-    message: Input
+    message: SessionInput
 
 
 @dataclass(frozen=True, slots=True)
 class EraseRows:
-    """Nobody owns it any more: the disk is to forget it."""
+    """Delete the rows of a conversation that nobody owns any more."""
 
     conversation: ConversationId
 

@@ -1,7 +1,7 @@
-"""Who waits to hear that a conversation has come or gone. Part of the registry's core; pure.
+"""Callers that wait to hear that a conversation has come or gone. Part of the registry's core; pure.
 
-A long poll, so that nothing is pushed at anybody who has not asked: the answer has a number, and who asks again with
-it misses nothing that happened in between.
+A long poll, so that nothing is pushed at anybody who has not asked: the answer has a number, and a caller that asks
+again with it misses nothing that happened in between.
 """
 
 from actors.conversation.effects import ReplyTo

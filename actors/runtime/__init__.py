@@ -1,1 +1,1 @@
-"""How actors run: their type at pykka's points, their mailbox, the loop's thread, the clock."""
+"""The runtime of actors: their type at pykka's points, their mailbox, the loop's thread, the clock."""

@@ -1,4 +1,4 @@
-"""What an actor is: pykka's own, made ours at the points that pykka leaves to its actor types: inbox, future, loop.
+"""The base of all actors: pykka's, changed at the points that pykka leaves to its actor types: inbox, future, loop.
 
 `on_start`, `on_receive`, `on_stop`, `on_failure`, ActorRef and ActorRegistry mean what pykka's documentation says. An
 actor runs on a thread of its own, or in shared.py on a loop's with others. What pykka would do silently is loud or
@@ -43,12 +43,12 @@ PRIVATE = {
 log = structlog.get_logger()
 Message = TypeVar("Message")
 Message_contra = TypeVar("Message_contra", contravariant=True)
-ASK_S = 30.0  # for whoever names no bound: long, and shorter than anybody's patience with a program that hangs
+ASK_S = 30.0  # the default bound: long, and shorter than anybody's patience with a program that hangs
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """How an actor ended that should not have. `leftovers` is what nobody has handled, oldest first."""
+    """The failure of an actor. `leftovers` are the messages that nobody has handled, oldest first."""
 
     error: BaseException
     message: object  # what was being handled; None while starting
@@ -71,7 +71,7 @@ class Ref(pykka.ActorRef[Any], Generic[Message_contra]):
         self.actor_inbox.put(Envelope(message))
 
     def ask(self, message: Any, timeout: float | None = ASK_S, *, block: bool = True) -> Any:
-        """For the outside edge only: a test, a main thread. Actors tell."""
+        """Tell and wait for the answer. For the outside edge only: a test, a main thread. Actors tell."""
         try:
             return super().ask(message, block=block, timeout=timeout)
         except pykka.Timeout as error:
@@ -91,7 +91,7 @@ class Ref(pykka.ActorRef[Any], Generic[Message_contra]):
             super().stop(block=False)
 
     def ended(self, timeout: float | None) -> bool:
-        """True once it has nothing more to do: what it held is released. An actor never asks this."""
+        """Wait for its end, when what it held is released; False if that took too long. An actor never calls this."""
         return self._gone.wait(timeout)
 
     @property
@@ -99,7 +99,7 @@ class Ref(pykka.ActorRef[Any], Generic[Message_contra]):
         return self.is_alive()
 
     def let_go(self) -> None:
-        """It has ended. Who still has its address, like a timer of an hour, keeps no more of it than the name."""
+        """Drop all but the name after the actor's end: a long timer may hold this address for an hour."""
         self.actor_inbox, self.actor_stopped, self._gone = _CLOSED, _LONG_AGO, _LONG_AGO
 
     def __repr__(self) -> str:
@@ -115,12 +115,12 @@ _LONG_AGO.set()
 class Actor(pykka.ThreadingActor, Generic[Message]):
     """One owner of state. `on_receive` runs on one thread, once at a time, and a raise in it is a bug.
 
-    Who shares its thread never waits; who has one of its own may wait for the disk and for nothing else.
+    An actor that shares its thread never waits; an actor with its own may wait for the disk and for nothing else.
     """
 
     use_daemon_thread = True  # an orderly stop is our own; a forgotten thread must not keep the process
     fatal: ClassVar[bool] = True  # False: survives a bad message, for actors that the whole daemon hangs on
-    patient: ClassVar[frozenset[type]] = frozenset()  # messages of these kinds come after everybody's others
+    patient: ClassVar[frozenset[type]] = frozenset()  # messages of these kinds come after all others
     name: str = "actor"
 
     def __init__(self) -> None:
@@ -151,7 +151,7 @@ class Actor(pykka.ThreadingActor, Generic[Message]):
         exception_value: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Tell whoever supervises. The actor is gone already; `failure` has what it leaves."""
+        """Tell the supervising actor. This actor is gone already; `failure` has what it leaves."""
 
     def statistics(self) -> dict[str, object]:
         return {"waiting": len(self.mailbox)}
@@ -171,7 +171,7 @@ class Actor(pykka.ThreadingActor, Generic[Message]):
         return self.address
 
     def handle(self, envelope: Envelope[Any]) -> None:
-        """One message. Whatever is raised ends at most this actor; who asked learns of it."""
+        """Handle one message. Whatever is raised ends at most this actor; an `ask` gets it as its answer."""
         message, reply_to = envelope.message, envelope.reply_to
         try:
             answer = self._stop() if isinstance(message, _ActorStop) else self._receive(message)
@@ -188,10 +188,10 @@ class Actor(pykka.ThreadingActor, Generic[Message]):
                 reply_to.set(answer)
 
     def _receive(self, message: Message) -> object:
-        return contextvars.copy_context().run(self.on_receive, message)  # what it binds ends with it
+        return contextvars.copy_context().run(self.on_receive, message)  # context bound by one message ends with it
 
     def end(self) -> None:
-        """After the last message: what it held is released, and its address is nobody's."""
+        """End after the last message: release what it held, and close its address."""
         self.gone.set()
         self.address.let_go()
 
@@ -203,7 +203,7 @@ class Actor(pykka.ThreadingActor, Generic[Message]):
         self.actor_stopped.set()
         try:
             self.on_failure(type(error), error, error.__traceback__)
-        except BaseException:  # nothing further up could do anything
+        except BaseException:  # no caller could do anything about it
             log.exception("actor.failure_unreported")
 
     # --- the points that pykka leaves to its actor types ----------------------------------------------------------
@@ -256,7 +256,7 @@ class Actor(pykka.ThreadingActor, Generic[Message]):
 
 
 class Start(Protocol):
-    """How an actor is given a thread. `context` is bound to everything it logs."""
+    """A function that starts an actor on some thread. `context` is bound to everything it logs."""
 
     def __call__(self, actor: Actor[Message], **context: str) -> Ref[Message]: ...
 

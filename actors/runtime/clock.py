@@ -1,4 +1,4 @@
-"""What time it is, and messages that are to be told later: timers of the event loop."""
+"""The time, and messages that are told later: timers of the event loop."""
 
 import asyncio
 import time
@@ -14,7 +14,7 @@ Message = TypeVar("Message")
 
 
 class Clock(Protocol):
-    """A timer can't be taken back: the receiver looks whether it still means anything."""
+    """The time, and timers. A timer can't be taken back: the receiver checks whether it still means anything."""
 
     def now(self) -> float: ...
 
@@ -22,7 +22,7 @@ class Clock(Protocol):
 
 
 class LoopClock:
-    """Called on the loop's thread, and tells there. What is not due when the loop ends is never told.
+    """The clock of a loop, used on its thread. Messages that are not due when the loop ends are never told.
 
     Delays are monotonic, so that a jump of the wall clock fires nothing early.
     """
@@ -40,5 +40,5 @@ class LoopClock:
 def _tell(address: Address[Message], message: Message) -> None:
     try:
         address.tell(message)
-    except GreenroomError as error:  # gone or overwhelmed: a timer is never worth more than that
+    except GreenroomError as error:  # gone or full: nobody is owed a timer
         log.debug("timer.undelivered", kind=type(message).__name__, reason=error.code)

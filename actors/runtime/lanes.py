@@ -1,5 +1,5 @@
-"""What goes before what in a mailbox, and what a full one takes all the same. Sets of types: every message is looked
-up here, in a tenth of the time of isinstance.
+"""The order of messages in a mailbox, and those that a full mailbox takes all the same. Sets of types: every message
+is looked up here, in a tenth of the time of isinstance.
 """
 
 from actors.conversation.effects import Settle
@@ -43,7 +43,7 @@ ALWAYS_TAKEN = frozenset((*LESS_WORK, Known, HeadChanged, Settle, WatchList))
 
 
 def makes_work(message: object) -> bool:
-    """Whether a full mailbox refuses it."""
+    """True if a full mailbox refuses this message."""
     if isinstance(message, ToConversation):
         return type(message.command) not in ALWAYS_TAKEN
     if isinstance(message, ToRegistry):

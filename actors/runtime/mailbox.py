@@ -1,4 +1,4 @@
-"""Where messages wait for an actor: two lanes, bounded, and closed for good when the actor ends.
+"""The mailbox of an actor: two lanes, bounded, and closed for good when the actor ends.
 
 pykka's own inbox is an unbounded queue without priorities that swallows what is told to a dying actor. Here the first
 lane goes before the second, a full first lane refuses its sender, and `close` hands back what was never handled.
@@ -19,7 +19,7 @@ IN_A_ROW = 32  # so many of the first lane, then one of the second, so that a bu
 
 
 class Mailbox:
-    """Any thread puts, one thread gets. `ring` is how that one is woken: it rings once, whatever comes meanwhile."""
+    """Two lanes of messages. Any thread puts, one thread gets; `ring` wakes it, once whatever comes meanwhile."""
 
     def __init__(self, capacity: int = CAPACITY) -> None:
         self._first: deque[Envelope[object]] = deque()
@@ -27,15 +27,15 @@ class Mailbox:
         self._guard = threading.Lock()
         self._bell = threading.Lock()  # free when it has rung: half the price of a Condition, for one sleeper
         self._bell.acquire()
-        self.ring: Callable[[], None] = self._bell.release  # wakes the owner; who shares a thread has another bell
+        self.ring: Callable[[], None] = self._bell.release  # wakes the owner; one that shares a thread passes its own
         self.patient: frozenset[type] = frozenset()  # kinds of messages for which nobody waits
         self.hurry: Callable[[], None] | None = (
             None  # rung when the owner is awake and something comes that can't wait
         )
-        self.hurried = False  # such a one has come since the mailbox was empty
+        self.hurried = False  # that has come since the mailbox was empty
         self._asleep = False
         self._capacity = capacity
-        self._counted = 0  # of the first lane, those that could have been refused: the others take nobody's place
+        self._counted = 0  # messages of the first lane that could have been refused
         self._closed = False
         self._in_a_row = 0
         self._last: Envelope[object] | None = None
@@ -63,13 +63,13 @@ class Mailbox:
                 self.hurry()
 
     def get(self) -> Envelope[object]:
-        """For an owner with a thread of its own, which sleeps meanwhile."""
+        """The next message, for an owner with a thread of its own, which sleeps meanwhile."""
         while (envelope := self.get_now()) is None:
             self._bell.acquire()
         return envelope
 
     def get_now(self) -> Envelope[object] | None:
-        """For an owner that comes back when the bell has rung; None is the word that it will be rung again."""
+        """The next message, for an owner that shares its thread; None means that `ring` will be called again."""
         if self._last is not None:  # an idle actor would keep its last message alive, and the answer to it
             self._last.message = self._last.reply_to = None
         with self._guard:
@@ -80,7 +80,7 @@ class Mailbox:
             return None
 
     def take(self, kind: type, limit: int) -> list[object]:
-        """What waits next, without waiting for more, as long as it is of one kind and nobody asked for a reply."""
+        """Take the next messages, without waiting, as long as they are of this kind and nobody asked for a reply."""
         taken: list[object] = []
         with self._guard:
             while len(taken) < limit and not self._first and self._second:
@@ -92,7 +92,7 @@ class Mailbox:
 
     @property
     def asked(self) -> bool:
-        """Somebody waits for a reply to what is being handled. For the one thread that gets."""
+        """True if somebody waits for a reply to what is being handled. For the one thread that gets."""
         return self._last is not None and self._last.reply_to is not None
 
     @property
@@ -103,7 +103,7 @@ class Mailbox:
         return not (self._first or self._second)
 
     def close(self) -> tuple[object, ...]:
-        """No more comes in. Returns what was never handled; those who asked are told now."""
+        """Refuse messages from now on. Returns what was never handled; those who asked are told now."""
         with self._guard:
             self._closed = True
             left = (*self._first, *self._second)

@@ -1,7 +1,7 @@
 """Actors that share one thread, that of an event loop. They never wait, so none of them needs a thread of its own.
 
-Whoever shares the loop's thread is told what the loop read, and tells it what to do, without anybody being woken:
-between threads of one interpreter a hand-over costs more than most of what is handed over.
+No thread has to be woken between the loop and its actors: between threads of one interpreter a hand-over costs more
+than most of what is handed over.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ class SharedThread:
         self._loop = loop
         self._first: deque[_Place] = deque()  # somebody waits for them, and they have taken little time lately
         self._due: deque[_Place] = deque()
-        self._coming = False  # a round is scheduled; whoever becomes due is seen by it
+        self._coming = False  # a round is scheduled; an actor that becomes due is served by it
         self._all_gone = threading.Condition()
         self._places: set[_Place] = set()
 
@@ -39,7 +39,7 @@ class SharedThread:
         return actor.launch(context, lambda: self._take_in(_Place(actor, self._notice)))
 
     def left(self, timeout_s: float) -> list[str]:
-        """Who has not ended in this time, by name. From another thread."""
+        """The names of the actors that have not ended in this time. Called from another thread."""
         with self._all_gone:
             self._all_gone.wait_for(lambda: not self._places, timeout_s)
             return sorted(place.actor.name for place in self._places)
@@ -50,14 +50,14 @@ class SharedThread:
         self._notice(place)
 
     def _notice(self, place: "_Place") -> None:
-        """From any thread: it has mail."""
+        """Schedule an actor that has mail. Called from any thread."""
         self._enlist(place)
         if not self._coming:
             self._coming = True
             soon(self._loop, self._go_round)
 
     def _enlist(self, place: "_Place") -> None:
-        """It may stand in both lines. Said before it is done, so that no entry goes without its word."""
+        """Queue an actor, which may be in both lines. The flag is set before the append: no entry lacks it."""
         if place.goes_first:
             if not place.is_first:
                 place.is_first = True
@@ -67,7 +67,7 @@ class SharedThread:
             self._due.append(place)
 
     def _go_round(self) -> None:
-        """Whoever is due has a turn, and whoever becomes due by that; but the loop has more to do than this."""
+        """Serve the actors that are due or become due, for a bounded time, because the loop has other work."""
         now = perf_counter()
         try:
             if self._first:
@@ -76,7 +76,7 @@ class SharedThread:
                 self._serve_others(now)
         finally:
             self._coming = False
-            if self._first or self._due:  # looked at after that: who saw us coming a moment ago relied on it
+            if self._first or self._due:  # after `_coming`: a thread that saw it set did not schedule
                 self._coming = True
                 self._loop.call_soon(self._go_round)
 
@@ -91,7 +91,7 @@ class SharedThread:
         return now
 
     def _serve_others(self, now: float) -> None:
-        """At least one of them, however many go first; and who goes first does so here, too."""
+        """Serve at least one of the others, however many go first; those that go first do so here, too."""
         turns, over = A_ROUND, now + A_ROUND_S
         while self._due and turns and now < over:
             turns -= 1
@@ -103,7 +103,7 @@ class SharedThread:
                 now = self._serve_first(now, 1)
 
     def _serve(self, place: "_Place", now: float) -> float:
-        """The time when it had its turn."""
+        """Give an actor its turn; returns the time after it."""
         more, now = place.take_turn(IN_A_ROW, now)
         if more:
             self._enlist(place)
@@ -118,7 +118,7 @@ class SharedThread:
 
 
 def soon(loop: asyncio.AbstractEventLoop, do: Callable[..., object], *what: object) -> None:
-    """From any thread. Who is on the loop already need not wake it; a loop that is closed does nothing more."""
+    """Call this soon on the loop, from any thread. Its own thread needs no wake-up; a closed loop is ignored."""
     if asyncio._get_running_loop() is loop:  # noqa: SLF001  # the public one raises where there is none, which is slow
         loop.call_soon(do, *what)
     else:
@@ -140,13 +140,13 @@ class LoopAddress(Generic[Message]):
 
 
 class _Place:
-    """An actor among those that share the thread: whether it stands in a line, and how much time it may take."""
+    """An actor among those that share the thread: the lines it is in, and how much time it may take."""
 
     __slots__ = ("_allowed_s", "_logging", "_mailbox", "_served", "_started", "actor", "is_due", "is_first")
 
     def __init__(self, actor: Actor[Any], notice: "Callable[[_Place], None]") -> None:
         self.actor = actor
-        self.is_first = self.is_due = False  # it stands there
+        self.is_first = self.is_due = False  # it is in that line
         self._mailbox = actor.mailbox
         self._logging = contextvars.copy_context()
         self._started = False
@@ -162,7 +162,7 @@ class _Place:
         return self._allowed_s > 0.0 or self._allowed_s + (perf_counter() - self._served) * QUIET_SHARE > 0.0
 
     def take_turn(self, limit: int, began: float) -> tuple[bool, float]:
-        """True if there may be more to do, and the time. `began`: the time now."""
+        """Handle some messages; returns whether there may be more, and the time. `began`: the time now."""
         more, now = self._logging.run(self._take_turn, limit, began)
         allowed_s = self._allowed_s + (began - self._served) * QUIET_SHARE
         allowed_s = (min(QUIET_S, allowed_s)) - (now - began)

@@ -1,4 +1,4 @@
-"""What a request gets back, and how a conversation looks from outside. A leaf.
+"""Answers to requests, and the outside view of a conversation. A leaf.
 
 Refusals are answers too: expected, returned, never raised between actors.
 """
@@ -34,9 +34,9 @@ class Begun:
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """Input is stored. `turn` is the one that took it, or None while it waits.
+    """The input is stored. `turn` took it, or is None while the input waits.
 
-    `ended` is the seq at which that turn ended, if the same input came again after it.
+    `ended` is the seq at which that turn ended, if the input was repeated after that.
     """
 
     input: InputId
@@ -58,7 +58,7 @@ class Ending(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TurnResult:
-    """How the turn ended that took the caller's input. `message` is the answer, or what went wrong."""
+    """The end of the turn that took the caller's input. `message` is the answer, or what went wrong."""
 
     turn: TurnId
     ending: Ending
@@ -68,7 +68,7 @@ class TurnResult:
 
 @dataclass(frozen=True, slots=True)
 class Interrupted:
-    """Everything of the turn is gone. `turn` is None where nothing was running."""
+    """The turn has ended, and its processes are gone. `turn` is None where nothing was running."""
 
     turn: TurnId | None
     ending: Ending | None
@@ -111,7 +111,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Attached:
-    """The subscription stands; slices follow. `seq` is the last stored event at this moment."""
+    """The subscription began; slices follow. `seq` is the last stored event at this moment."""
 
     subscription: SubscriptionId
     summary: Summary
@@ -120,7 +120,7 @@ class Attached:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """Nothing more to say than that it was done."""
+    """The request was carried out, and there is nothing more to say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class ListChanged:
-    """A conversation has come or gone. `number` is what to say in order to hear of the next one."""
+    """A conversation has come or gone. `number` asks for the next change."""
 
     number: int
 

@@ -1,4 +1,4 @@
-"""What happens in a conversation: everything that is journalled and everything that is seen on a wire. A leaf.
+"""The events of a conversation: everything that is journalled and everything that is seen on a wire. A leaf.
 
 The names and members are those that Codex clients of August 2025 know; what we add (`item_id`, approvals with an id
 of their own, the model's tool calls as it made them) are further members and further types, which a dialect may leave
@@ -29,7 +29,7 @@ MOST = 2**63 - 1
 
 
 def _within_64_bits(value: Any) -> Any:
-    """A number that no column and few clients can hold is read as the largest they can: history stays readable."""
+    """Read a number that no column and few clients can hold as the largest they can: history stays readable."""
     return max(-MOST, min(value, MOST)) if type(value) is int else value
 
 
@@ -329,7 +329,7 @@ class ApprovalRequest(AgentEvent):
 
     @property
     def standing(self) -> Standing | None:
-        """What an answer for the whole session approves from then on; None: the next question is asked, too."""
+        """The approval that an answer for the whole session gives; None if the next question is asked, too."""
         return None
 
 

@@ -31,7 +31,7 @@ RequestId = int | str  # as the client sent it; JSON 1 and "1" are different req
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who waits for an answer: one request of one connection.
+    """The caller that waits for an answer: one request of one connection.
 
     Ids of different clients never meet, because the connection is part of the name.
     """

@@ -1,4 +1,4 @@
-"""What a user's message is made of, in the three spellings that clients use. A leaf.
+"""The parts of a user's message, in the three spellings that clients use. A leaf.
 
 Plain (`{"type": "text", "text": …}`, images as `local_image`) is how we journal it; the conversation methods tag
 adjacently (`{"type": "text", "data": {"text": …}}`) and write `localImage`. Reading accepts all of them.
@@ -31,7 +31,7 @@ class LocalImageItem(BaseModel):
 
 
 def untag(value: Any) -> Any:
-    """Adjacently tagged → plain. Anything else is left for the model to judge."""
+    """Turn adjacently tagged into plain. Anything else is left for the pydantic model to judge."""
     if not isinstance(value, dict):
         return value
     plain = dict(value)
@@ -57,7 +57,7 @@ WORDS = 1 << 20  # characters; what is longer stands in the items, and need not 
 
 
 def words_of(items: tuple[InputItem, ...]) -> str:
-    """The same for an event that has the items as well: of a very long text, its beginning."""
+    """The words of an event that has the items as well: of a very long text, its beginning."""
     text = text_of(items)
     return text if len(text) <= WORDS else f"{text[:WORDS]}[… the message has all {len(text)} characters …]"
 
@@ -68,5 +68,5 @@ def says_nothing(items: tuple[InputItem, ...]) -> bool:
 
 
 def size_of(items: tuple[InputItem, ...]) -> int:
-    """Characters, which is near enough to bytes for a bound."""
+    """The size in characters, which is near enough to bytes for a bound."""
     return sum(len(str(value)) for item in items for _, value in item)

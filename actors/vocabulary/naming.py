@@ -1,11 +1,11 @@
-"""Which names a conversation may be given, whoever gives them. Names of earlier journals stay what they are. Pure."""
+"""The names that a conversation may be given. Names in earlier journals stay as they are. Pure."""
 
 from actors.vocabulary.errors import InvalidInput
 from actors.vocabulary.visible import hidden_in, visible
 
 
 def refused_name(name: str | None) -> InvalidInput | None:
-    """Why nobody could read it and type it again."""
+    """The refusal of a name that nobody could read and type again."""
     if name is None:
         return None
     hidden = hidden_in(name)

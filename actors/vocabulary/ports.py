@@ -1,4 +1,4 @@
-"""What the actors need from below, as protocols. An implementation and its fake pass the same contract tests."""
+"""The needs of the actors from below, as protocols. An implementation and its fake pass the same contract tests."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -45,7 +45,7 @@ class Journal(Protocol):
 
 
 class AgentRunner(Protocol):
-    """Carries out turns, elsewhere. Called by actors, never waits; news goes to whoever ordered by tell."""
+    """Carries out turns, elsewhere. Called by actors, never waits; news is told to the actor that gave the order."""
 
     def order(self, order: AgentOrder, session: Address[AgentOutput | TurnEnded]) -> None: ...
 

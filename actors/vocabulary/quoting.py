@@ -11,7 +11,7 @@ DOUBLE_ESCAPES = str.maketrans({'"': '\\"', "\\": "\\\\"})
 
 
 class _Way(Flag):
-    """How a piece may be written. Where several will do, the first is taken."""
+    """A way of writing a piece. Where several will do, the first is taken."""
 
     BARE = auto()
     SINGLE = auto()
@@ -29,7 +29,7 @@ def quoted(word: str) -> str:
 
 
 def _pieces(word: str) -> Iterator[str]:
-    """Each piece as long as one way of quoting can carry it."""
+    """Split into pieces, each as long as one way of quoting can carry it."""
     while word:
         ways, length = ~_Way(0), 0
         for character in word:

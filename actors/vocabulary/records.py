@@ -1,4 +1,4 @@
-"""What is kept of a conversation, as the journal keeps it: its events, its row, and pieces of both. A leaf."""
+"""A conversation as the journal keeps it: its events, its row, and pieces of both. A leaf."""
 
 from dataclasses import dataclass
 
@@ -22,7 +22,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What is kept of a conversation beside its events, so that a list or a wake-up reads one row.
+    """The row of a conversation beside its events, so that a list or a wake-up reads nothing else.
 
     `checkpoint` is the durable part of the core's state as of `checkpoint_seq`; events after it are replayed.
     """
@@ -46,7 +46,7 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Append:
-    """What one conversation has to say. Records are dense and follow what is already there.
+    """New records of one conversation, dense, following what is already there.
 
     `head`, when given, is stored in the same transaction; its last_seq must be that of the last record.
     `durable` asks for a commit that survives a power cut: accepted input, approvals, terminal events.

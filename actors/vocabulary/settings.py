@@ -1,4 +1,4 @@
-"""How a conversation is run: policies, and the settings that are journalled with it. A leaf, no logic."""
+"""The policies of a conversation, and the settings that are journalled with it. A leaf, no logic."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -38,7 +38,7 @@ class ReasoningSummary(StrEnum):
 
 
 class BusyPolicy(StrEnum):
-    """What becomes of input for a conversation whose turn is running."""
+    """The handling of input for a conversation whose turn is running."""
 
     STEER = "steer"
     ENQUEUE = "enqueue"
@@ -47,7 +47,7 @@ class BusyPolicy(StrEnum):
 
 
 class Decision(StrEnum):
-    """How an approval was answered. Nobody can send `withdrawn`: it is what the end of a turn does."""
+    """The answer to an approval. Nobody can send `withdrawn`: the end of a turn does that."""
 
     APPROVED = "approved"
     APPROVED_FOR_SESSION = "approved_for_session"

@@ -33,7 +33,7 @@ def shortened(body: bytes, most: int) -> bytes:
 
 
 def outline(pieces: Iterable[bytes], most: int) -> bytes | None:
-    """The same of an object that nobody can hold: each long text keeps its beginning. None: there are too many."""
+    """Shorten an object too large for memory: each long text keeps its beginning. None: there are too many texts."""
     scan = _Outline(most // 16)
     for piece in pieces:
         scan.feed(piece)
@@ -70,7 +70,7 @@ def _texts(tree: Any) -> Iterable[str]:
 
 
 def _fair_length(tree: Any, allowed: int) -> int:
-    """How long a text may be so that all together fit: the longest give first."""
+    """The length at which texts are cut so that all together fit: only the longest lose something."""
     sizes = sorted(_size(text) for text in _texts(tree))
     room = allowed - (len(_encoded(tree)) - sum(sizes))
     for place, size in enumerate(sizes):
@@ -90,7 +90,7 @@ def _with_texts_of(tree: Any, length: int) -> Any:
 
 
 def _cut(text: str, length: int) -> str:
-    """Two thirds of what is kept are its beginning, one is its end."""
+    """Cut the middle out: two thirds of what is kept are the beginning, one third is the end."""
     size = _size(text)
     if size <= max(length, SHORT):
         return text
@@ -100,7 +100,7 @@ def _cut(text: str, length: int) -> str:
 
 
 def _with_fewer(tree: Any, most: int) -> Any:
-    """The largest list or table loses its later half, and again, until the rest fits."""
+    """Drop the later half of the largest list or table, again and again, until the rest fits."""
     while (size := len(_encoded(tree))) > most:
         path = _largest(tree)
         if path is None:
@@ -110,7 +110,7 @@ def _with_fewer(tree: Any, most: int) -> Any:
 
 
 def _largest(tree: Any) -> tuple[str | int, ...] | None:
-    """Where the list or table with the most members is."""
+    """The path to the list or table with the most members."""
     best: tuple[int, tuple[str | int, ...]] = (1, ())
     places: list[tuple[tuple[str | int, ...], Any]] = [((key,), value) for key, value in tree.items()]
     while places:
@@ -137,7 +137,7 @@ def _halved(tree: Any, path: tuple[str | int, ...], size: int) -> Any:
 
 
 def end_of_text(piece: bytes, at: int) -> int:
-    """Where a JSON text ends that goes on at `at`: at its quote, at half an escape, or with the piece."""
+    """The end of a JSON text that goes on at `at`: at its quote, at half an escape, or with the piece."""
     quote = piece.find(b'"', at)
     end = len(piece) if quote < 0 else quote
     escape = piece.find(b"\\", at, end)
@@ -199,7 +199,7 @@ class _Outline:
 
 
 def _beginning(text: bytes) -> bytes:
-    """Without the half of a character or of an escape that a cut leaves."""
+    """The text without the half of a character or of an escape that a cut leaves."""
     text = text.decode(errors="ignore").encode()
     found = _WHOLE.match(text)
     return _HALF_A_PAIR.sub(b"", text[: found.end()] if found else b"")

@@ -1,6 +1,6 @@
-"""Which characters a person can see for what they are, and how the others are written so that they can be.
+"""Characters that a person can see for what they are, and a visible way of writing all others.
 
-Pure, standard library alone: whatever shows foreign text to a person asks here, and nobody keeps a list of their own.
+Pure, standard library alone: all code that shows foreign text to a person asks here, so there is one list.
 """
 
 import re
@@ -22,12 +22,12 @@ _RAW_BYTE = range(0xDC80, 0xDD00)  # how Python keeps a byte that is no text
 
 
 def unseen(character: str) -> bool:
-    """Nothing of it is drawn, or a terminal obeys it: controls, formats, strange blanks, what is not assigned."""
+    """True if nothing of it is drawn, or a terminal obeys it: controls, formats, strange blanks, unassigned ones."""
     return not character.isprintable() or _DRAWN_AS_NOTHING.match(character) is not None
 
 
 def escape(character: str) -> str:
-    """As bash reads it between `$'` and `'`."""
+    """Escape as bash reads it between `$'` and `'`."""
     code = ord(character)
     if character in _NAMED:
         return _NAMED[character]
@@ -39,19 +39,19 @@ def escape(character: str) -> str:
 
 
 def visible(text: str) -> str:
-    """One line in which nothing is hidden."""
+    """Write the text as one line in which nothing is hidden."""
     if text.isprintable() and _DRAWN_AS_NOTHING.search(text) is None:
         return text
     return "".join(escape(one) if unseen(one) else one for one in text)
 
 
 def hidden_in(text: str) -> str:
-    """The first character of it that nobody would see, written so that one does; empty if there is none."""
+    """The first invisible character, written visibly; empty if there is none."""
     return next((escape(one) for one in text if unseen(one)), "")
 
 
 def misread(text: str) -> frozenset[int]:
-    """Places of what would be taken for something else in a text that must be understood to the letter."""
+    """The places of characters that would be misread in a text that must be understood to the letter."""
     if text.isascii() and text.isprintable():
         return frozenset()
     places = {at for at, one in enumerate(text) if _misleads(one)}
@@ -62,7 +62,7 @@ def misread(text: str) -> frozenset[int]:
 
 
 def _misleads(character: str) -> bool:
-    """Not seen, drawn over its neighbour, moves its neighbours, or has the face of an ASCII character."""
+    """True if it is invisible, drawn over its neighbour, moves its neighbours, or looks like an ASCII character."""
     if character.isascii():
         return not character.isprintable()
     return (

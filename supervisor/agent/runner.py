@@ -15,6 +15,7 @@ from actors.conversation.orders import (
     AgentAbandoned,
     AgentOrder,
     AgentOutput,
+    AgentStopped,
     AllStored,
     AnswerAgent,
     Completed,
@@ -26,7 +27,6 @@ from actors.conversation.orders import (
     RestAgent,
     RunAgent,
     StopAgent,
-    Stopped,
     SuspendAgent,
     Suspended,
     TakeMore,
@@ -109,7 +109,7 @@ class Runner:
     def _start(self, order: RunAgent, session: Address[AgentOutput | TurnEnded]) -> None:
         turn = Turn(order, session)
         if self._closed:
-            turn.output.finish(Stopped())
+            turn.output.finish(AgentStopped())
             return
         try:
             backend = self._backend_for(order)
@@ -169,7 +169,7 @@ class Runner:
     def _outcome(self, running: RunningTurn) -> Outcome:
         work = running.work
         if work.cancelled():
-            return Suspended() if running.suspending and not running.stopping else Stopped()
+            return Suspended() if running.suspending and not running.stopping else AgentStopped()
         error = work.exception()
         return Completed(work.result()) if error is None else _failed(running.turn.order, error)
 

@@ -61,7 +61,7 @@ def body(found: Json, columns: int, paint: Paint, most: int | None = None) -> tu
 def block(row: Row, columns: int, paint: Paint, most: int | None = None) -> list[str]:
     """The lines of one approval in a list."""
     found = row["found"]
-    head = [paint(line, "yellow", "bold") for line in texts.Line("", title(found)).folded(columns)]
+    head = [paint(line, "yellow", "bold") for line in texts.MarkedLine("", title(found)).folded(columns)]
     lines, _ = body(found, columns, paint, most)
     when = f", {age(row['asked'])} ago" if row["asked"] else ""
     return [*head, *lines, paint(f"  asked by {ids.short(row['conversation'])}{when}", "dim")]

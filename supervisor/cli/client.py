@@ -43,12 +43,12 @@ class Refused(Problem):
         super().__init__(message, advice, code=str(code))
 
 
-class Down(Problem):
+class DaemonDown(Problem):
     def __init__(self, message: str = "the daemon is not running", advice: str = "") -> None:
         super().__init__(message, advice or "`greenroom up` starts it", "daemon_down")
 
 
-class Lost(Down):
+class Lost(DaemonDown):
     """It was there and went away in the middle."""
 
 
@@ -60,7 +60,7 @@ def as_problems() -> Iterator[None]:
     except greenroom.errors.ConnectionLost as error:
         raise Lost(error.message, "`greenroom up` starts it again") from error
     except greenroom.errors.DaemonDown as error:
-        raise Down from error
+        raise DaemonDown from error
     except greenroom.errors.TimedOut as error:
         raise Problem(error.message, HUNG, "timed_out") from error
     except greenroom.errors.Unreachable as error:

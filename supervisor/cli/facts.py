@@ -3,7 +3,7 @@
 import os
 from argparse import Namespace
 
-from supervisor.cli.client import Control, Down
+from supervisor.cli.client import Control, DaemonDown
 from supervisor.cli.listing import ListLayout, present
 from supervisor.cli.problems import Problem
 from supervisor.cli.table import Column, Row
@@ -43,7 +43,7 @@ def version(chosen: Namespace) -> int:
             theirs = control.welcome["version"]
     except Problem as problem:
         theirs = None
-        silent = not isinstance(problem, Down)
+        silent = not isinstance(problem, DaemonDown)
     else:
         silent = False
     if chosen.json:

@@ -12,7 +12,7 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from supervisor.cli.client import Control, Down
+from supervisor.cli.client import Control, DaemonDown
 from supervisor.cli.problems import Problem
 from supervisor.daemon.single import AlreadyRunning, held, life_of, lives, state_of
 from supervisor.paths import Paths, locate
@@ -68,7 +68,7 @@ def _answers(paths: Paths, holder: AlreadyRunning) -> bool:
         left = began + limit_s - time.monotonic()
         try:
             Control("up", timeout_s=max(POLL_S, left if told else SOON_S)).close()
-        except Down:
+        except DaemonDown:
             time.sleep(POLL_S)  # it has no socket: it is starting or stopping
         except Problem as problem:
             if problem.code not in {"timed_out", "failed"}:

@@ -10,7 +10,7 @@ from typing import NoReturn
 from actors.vocabulary.visible import visible
 from greenroom.daemon import ANSWERS_S, daemon_answers, start_daemon
 from supervisor.cli.arguments import seconds
-from supervisor.cli.client import HUNG, Control, Down, Lost, as_problems
+from supervisor.cli.client import HUNG, Control, DaemonDown, Lost, as_problems
 from supervisor.cli.problems import Problem
 from supervisor.cli.words import many
 from supervisor.cli.written import json_text
@@ -59,7 +59,7 @@ def ensure(verb: str, *, environment: bool = False) -> Control:
     """A connection, after a start if need be. Only for verbs that may start a daemon."""
     try:
         return Control(verb, environment=environment)
-    except Down:
+    except DaemonDown:
         start()
         print("greenroom: the daemon was not running; it was started", file=sys.stderr)
         return Control(verb, environment=environment)
@@ -97,7 +97,7 @@ def _whoever_runs() -> Control | None:
     while True:
         try:
             return Control("down")
-        except Down:
+        except DaemonDown:
             from supervisor.daemon.single import held, lives
 
             holder = held(locate().lock_file)

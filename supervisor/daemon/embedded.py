@@ -30,7 +30,7 @@ from supervisor.logs import setup as logs
 from supervisor.paths import Paths, UnsafePath, locate, private_directory
 from supervisor.services.services import Services
 from supervisor.version import VERSION
-from transports.connection import Connection, Inbox, Neighbours
+from transports.connection import Connection, ConnectionDeps, Inbox
 from transports.descriptors import DescriptorWire
 from transports.dialect import Client
 from transports.hello import Identity, MakeDialect
@@ -92,7 +92,7 @@ class Embedded:
         engine = self._engine
         identity = Identity(VERSION, secrets.token_hex(8))
         services = Services(engine, self._switchboard, identity, lambda _: self._end())
-        around = Neighbours(engine.registry, services, self._switchboard, engine.clock, engine.shared.start)
+        deps = ConnectionDeps(engine.registry, services, self._switchboard, engine.clock, engine.shared.start)
         client = Client(
             ConnectionId(secrets.token_hex(8)),
             "mcp",
@@ -108,7 +108,7 @@ class Embedded:
         wire = DescriptorWire(
             StandardStreams(), engine.loop.loop, lambda _: self._end(), limits.frame_bytes, limits.message_values
         )
-        connection = engine.loop.call(_opened(Connection(client, spoken, wire, around), wire), OPEN_S)
+        connection = engine.loop.call(_opened(Connection(client, spoken, wire, deps), wire), OPEN_S)
         engine.prepare()
         while not self._over:
             self._wakeup.wait()

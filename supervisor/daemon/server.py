@@ -29,11 +29,11 @@ from supervisor.logs import setup as logs
 from supervisor.paths import Paths
 from supervisor.services.services import Services
 from supervisor.version import VERSION
-from transports.connection import Neighbours
+from transports.connection import ConnectionDeps
 from transports.environments import EnvironmentPool
-from transports.greeting import House
+from transports.greeting import GreetingDeps
 from transports.hello import Identity
-from transports.listener import Limits, Listener
+from transports.listener import Listener, ListenerLimits
 from transports.switchboard import Switchboard
 
 log = structlog.get_logger()
@@ -85,22 +85,22 @@ class Daemon:
         self._engine.start()
         self._undo.append(("engine", self._engine.stop))
         self._services = Services(self._engine, self._switchboard, self.identity, self.ask_down, self._reread)
-        around = Neighbours(
+        connection_deps = ConnectionDeps(
             self._engine.registry, self._services, self._switchboard, self._engine.clock, self._engine.shared.start
         )
         limits = self._loaded.config.greenroom.limits
-        house = House(
+        deps = GreetingDeps(
             self.identity,
             dialects(lambda: self._engine.config),
-            around,
+            connection_deps,
             lambda: ConnectionId(secrets.token_hex(8)),
             environments=EnvironmentPool(limits.environment_bytes, limits.environments_bytes * 2),
         )
         self._listener = Listener(
             Path(self.socket),
-            house,
+            deps,
             self._engine.loop.loop,
-            Limits(
+            ListenerLimits(
                 clients=limits.connections,
                 silent=limits.silent_connections,
                 line=limits.frame_bytes,

@@ -16,7 +16,7 @@ import structlog
 
 from actors.conversation.messages import Quiesce
 from actors.conversation.orders import RunAgent
-from actors.conversation.session import Surroundings
+from actors.conversation.session import SessionDeps
 from actors.conversation.state import Limits
 from actors.journal.journalist import Journalist
 from actors.journal.librarian import Librarian
@@ -136,7 +136,7 @@ class Engine:
         self.journalist = self._actor(Journalist(self.journal, self.librarian))
         self.chores = Chores(self.loop.loop, self.journalist)
         self._undo.append(("actors", self._wait_for_actors))
-        self._registry = Registry(self._surroundings, self.config.greenroom.limits.live_sessions)
+        self._registry = Registry(self._session_deps, self.config.greenroom.limits.live_sessions)
         self.registry = self._actor(self._registry, self.shared.start)
         self._find_everybody()
         self.loop.call(self._keep_house(), START_S)
@@ -242,7 +242,7 @@ class Engine:
         self.environments.forget(conversation)
         soon(self.loop.loop, self.transcripts.forget, conversation)
 
-    def _surroundings(self, registry: Ref[RegistryInput]) -> Surroundings:
+    def _session_deps(self, registry: Ref[RegistryInput]) -> SessionDeps:
         greenroom = self.config.greenroom
         # Names of turns and inputs have to be unique, not secret; asking the system for each would let go of the GIL.
         chance = random.Random(secrets.randbits(256))  # noqa: S311  # see above
@@ -255,7 +255,7 @@ class Engine:
             idle_park_s=greenroom.idle_park_seconds,
             interrupt_when_alone=greenroom.on_disconnect == "interrupt",
         )
-        return Surroundings(
+        return SessionDeps(
             registry=registry,
             journalist=self.journalist,
             librarian=self.librarian,

@@ -41,7 +41,7 @@ def check_name(journal: Journal, name: str | None, of: ConversationId | None = N
 
 @dataclass(frozen=True, slots=True)
 class ForkedConversation:
-    """A copy that can be stored: events from 1 on, and the head that follows from them."""
+    """A copy that can be stored: events from 1 on, and the row that follows from them."""
 
     head: Head
     records: tuple[Record, ...]

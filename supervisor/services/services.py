@@ -54,7 +54,7 @@ from supervisor.services.uploads import SpooledRecords, Uploads
 from transports import requests as ask
 from transports.dialect import Client
 from transports.hello import Identity
-from transports.messages import Asked, Served
+from transports.messages import ServiceAnswer, ServiceRequest
 from transports.switchboard import Switchboard
 
 log = structlog.get_logger()
@@ -88,7 +88,7 @@ class Services:
         self._newest_search: dict[tuple[ConnectionId, str | None], ask.FindFiles] = {}
         switchboard.on_leave = self._left
 
-    def tell(self, asked: Asked) -> None:
+    def tell(self, asked: ServiceRequest) -> None:
         task = asyncio.get_running_loop().create_task(self._serve(asked), name=type(asked.request).__name__)
         self._busy.add(task)
         task.add_done_callback(self._busy.discard)
@@ -98,16 +98,16 @@ class Services:
         if self._uploads.characters:
             self._forget_the_gone()
 
-    async def _serve(self, asked: Asked) -> None:
+    async def _serve(self, asked: ServiceRequest) -> None:
         answer = await self._answer(asked)
         if asked.caller is None or answer is None:
             return
         try:
-            asked.reply_to.tell(Served(asked.caller, answer))
+            asked.reply_to.tell(ServiceAnswer(asked.caller, answer))
         except GreenroomError as gone:
             log.debug("services.nobody_to_tell", kind=type(asked.request).__name__, reason=gone.code)
 
-    async def _answer(self, asked: Asked) -> ask.Answer | GreenroomError | None:
+    async def _answer(self, asked: ServiceRequest) -> ask.Answer | GreenroomError | None:
         try:
             return await self._carry_out(asked.request, asked.client)
         except GreenroomError as error:

@@ -1,4 +1,4 @@
-"""No test leaves an actor behind, and what actors log is there to be looked at."""
+"""Fixtures: no test leaves an actor behind, and tests can read what actors log."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -9,7 +9,7 @@ import pytest
 import structlog
 
 from actors.conversation import Stamp, State, Step, step
-from actors.conversation.messages import Input
+from actors.conversation.messages import SessionInput
 from tests.fakes.daemon import StagedDaemon
 
 LEFTOVERS_S = 5.0  # for all leftovers of one test together; an actor that waits for nobody needs milliseconds
@@ -30,7 +30,7 @@ def _no_actor_is_left(request: pytest.FixtureRequest, log: list[Any]) -> Iterato
 
 
 def stop_leftovers(timeout_s: float) -> list[str]:
-    """Stops whatever still runs and says what it was."""
+    """Stop the actors that still run; returns their names."""
     left = pykka.ActorRegistry.get_all()
     for ref in left:
         ref.stop(block=False)
@@ -47,13 +47,13 @@ def _blamed(ref: Any, deadline: float) -> str:
 
 
 class Poison:
-    """Makes the core raise, as a bug would, on whatever it is told to choke on."""
+    """Makes the core raise, as a bug would, on the messages that a test chooses."""
 
     def __init__(self) -> None:
-        self.chokes_on: Callable[[Input], bool] = lambda _: False
+        self.chokes_on: Callable[[SessionInput], bool] = lambda _: False
         self.times = 0
 
-    def step(self, state: State, message: Input, stamp: Stamp) -> Step:
+    def step(self, state: State, message: SessionInput, stamp: Stamp) -> Step:
         if self.chokes_on(message):
             self.times += 1
             raise ZeroDivisionError("poison")

@@ -1,6 +1,6 @@
 """All actors at once, with messages arriving in any order, and failures, parking and restarts thrown in.
 
-What must be so whenever everybody has come to rest: histories are dense, a turn has one end, a request one answer, a
+Invariants at rest: histories are dense, a turn has one end, a request one answer, a
 reader has seen exactly what is stored, and the journal never met two writers.
 """
 
@@ -19,13 +19,13 @@ from actors.conversation.messages import (
     Command,
     ConnectionClosed,
     Detach,
-    Input,
     Inspect,
     Interrupt,
     Rename,
     Restart,
     ResumeQueue,
     Send,
+    SessionInput,
     ToConversation,
 )
 from actors.conversation.orders import Completed, Crashed, InputWanted, ModelFailed, Outcome
@@ -83,7 +83,7 @@ class World:
         self._asked.clear()
 
     def count(self) -> None:
-        """What this life came to."""
+        """Add what happened in this life to the tally."""
         lives = Counter(session.conversation for session in self.daemon.live)
         slices = [slice_ for reader in self.outbox.readers.values() for slice_ in reader.slices]
         self.tally["delivered"] += self.stage.delivered
@@ -130,7 +130,7 @@ class World:
         self._begin()
 
     def settle(self) -> None:
-        """The disk is well, every reader reads, nothing is poisonous, every turn ends: everybody comes to rest."""
+        """Bring everything to rest: the disk works, every reader reads, no message fails, every turn ends."""
         self.journal.refusing = self.journal.undeletable = None
         self.poison.chokes_on = lambda _: False
         for _ in range(200):
@@ -147,7 +147,7 @@ class World:
         self.poison.chokes_on = self._is_bad
 
     def _resume_queues(self) -> bool:
-        """What waits in a paused queue waits for somebody; here he comes."""
+        """Resume the paused queues, as a person would; True if there were any."""
         states = [session._state for session in self.daemon.live if session.address.alive]
         paused = [
             state.facts.conversation for state in states if state and state.facts.paused and not state.facts.failed
@@ -164,7 +164,7 @@ class World:
         return [one for one in CONVERSATIONS if self._is_open(one)]
 
     def _unstick(self) -> None:
-        """Turns that wait for an answer on paper, or for a disk that is looked at again after a while."""
+        """Interrupt turns that wait for an answer without an agent, and let the disk be tried again."""
         self.clock.advance(10)
         for conversation in self._open_turns():
             self.daemon.tell(conversation, Interrupt(), self._caller())
@@ -252,7 +252,7 @@ class World:
             self._forget(gone)
 
     def _close(self) -> None:
-        """A client goes; what it was owed nobody gets, and the same person comes back as another connection."""
+        """Close a client, whose answers are lost; the same person comes back as another connection."""
         editor = self.chance.choice(EDITORS)
         gone = ConnectionId(f"{editor}-{self._editors[editor]}")
         self.daemon.registry.tell(ConnectionClosed(gone))
@@ -263,14 +263,14 @@ class World:
                 self._forget(subscription)
 
     def _forget(self, subscription: SubscriptionId) -> None:
-        """Nobody looks at what still comes."""
+        """Ignore what still comes for this reader."""
         self.outbox.readers[subscription].looks = False
 
     def _pause(self) -> None:
         self.clock.advance(self.chance.choice([1, 30, 61, 200]))
 
     def _remove(self) -> None:
-        """By a person, sometimes by two at once, or because there are too many."""
+        """Remove a conversation: for a person, for two at once, or because there are too many."""
         if self.chance.random() < 0.3:
             self.daemon.registry.tell(Trim(most=2))
             return
@@ -282,7 +282,7 @@ class World:
         self.journal.undeletable = StorageFull("no room") if self.chance.random() < 0.1 else None
         self.journal.refusing = StorageFull("no room") if self.chance.random() < 0.3 else None
 
-    def _is_bad(self, message: Input) -> bool:
+    def _is_bad(self, message: SessionInput) -> bool:
         command = message.command if isinstance(message, ToConversation) else message
         if isinstance(command, Send):
             return text_of(command.items) == "poison"
@@ -357,7 +357,7 @@ class World:
 
 
 def live_through(seed: int, acts: int, poison: Poison) -> Counter[str]:
-    """Some acts, a rest, a look at everything; sometimes the daemon dies before that."""
+    """Act, come to rest, check everything; sometimes the daemon dies before that."""
     world = World(seed, poison)
     for number in range(acts):
         world.act()
@@ -373,7 +373,7 @@ def live_through(seed: int, acts: int, poison: Poison) -> Counter[str]:
 
 
 def live_long(messages: int, acts: int, first_seed: int, poison: Poison) -> None:
-    """Until so many were delivered and what it is about has happened on the way, which may take a little more."""
+    """Live until so many messages were delivered and every wanted case has happened, which may take some more."""
     tally: Counter[str] = Counter()
     for seed in itertools.count(first_seed):
         tally += live_through(seed, acts, poison)

@@ -1,4 +1,4 @@
-"""What pykka does silently, made loud or harmless: each test is one of its surprises, on real threads."""
+"""Silent behaviour of pykka, made loud or harmless: each test is one of its surprises, on real threads."""
 
 import contextlib
 import gc
@@ -113,7 +113,7 @@ class Gate:
 
 
 def settled(ref: Ref[Any]) -> None:
-    """Everything that was told before was handled."""
+    """Wait until everything that was told before is handled."""
     ref.ask(Note("barrier"), BOUND_S)
 
 

@@ -41,7 +41,7 @@ class Gone:
 
 @pytest.fixture
 def after() -> Iterator[After]:
-    """The clock's own, called on its loop."""
+    """Call the clock's `after` on its loop."""
     thread = LoopThread()
     thread.start()
     clock = LoopClock(thread.loop)
@@ -91,7 +91,7 @@ def test_what_is_not_due_when_the_loop_ends_is_never_told() -> None:
 
 @pytest.mark.parametrize("delay_s", [1e10, 1e300, float("inf")])
 def test_a_timer_beyond_all_time_stops_nobody_elses(after: After, delay_s: float) -> None:
-    """As an imported question may have it; a config may say ten years at most."""
+    """An imported question may have such a deadline; a config may say ten years at most."""
     listener = Listener()
     after(delay_s, listener, "never")
     after(0.001, listener, "soon")

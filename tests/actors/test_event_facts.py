@@ -1,4 +1,4 @@
-"""What the program knows of an event type stands on its class: nothing else has to be told of a new one."""
+"""The facts about an event type stand on its class: a new type needs nothing else."""
 
 from dataclasses import replace
 from importlib.util import module_from_spec, spec_from_file_location

@@ -1,4 +1,4 @@
-"""The vocabulary: what clients of August 2025 send and expect reads and writes as it did."""
+"""The vocabulary: events are read and written as clients of August 2025 send and expect them."""
 
 import json
 from typing import Any
@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import CallId
 
-# As the reference prints them, one per type that it gives literally; members we add are absent on purpose.
+# As the reference prints them, for each type that it prints; members we add are absent on purpose.
 LITERAL: list[dict[str, Any]] = [
     {"type": "session_configured", "session_id": "S", "model": "m", "history_log_id": 0, "history_entry_count": 0},
     {"type": "task_started"},

@@ -48,7 +48,7 @@ HEAD = Head(A, None, "/", "m", "idle", "", b"{}", b"{}", 0, 0.0, 0.0, 1, 1)
 
 
 def append(seq: int, conversation: ConversationId = A) -> Append:
-    """The first brings the conversation's head."""
+    """An append; the first of a conversation carries its head."""
     head = replace(HEAD, conversation=conversation) if seq == 1 else None
     return Append(conversation, (Record(seq, 0.0, None, "background_event", b"{}"),), head)
 

@@ -1,4 +1,4 @@
-"""What we use of pykka that it does not promise is as we believe; and whoever knows pykka knows our actors."""
+"""Our assumptions on pykka's internals hold; and our actors behave as pykka's do."""
 
 import inspect
 from collections.abc import Iterator

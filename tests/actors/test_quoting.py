@@ -1,4 +1,4 @@
-"""Quoting branch by branch, and that a shell reads back what was meant."""
+"""Quoting, branch by branch: a shell reads back what was meant."""
 
 import shlex
 

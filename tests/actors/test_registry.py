@@ -127,7 +127,7 @@ def test_a_name_that_the_disk_refused_is_free_again(daemon: StagedDaemon) -> Non
 
 
 def test_what_was_answered_is_what_a_question_right_after_it_finds(daemon: StagedDaemon) -> None:
-    """The answer is out, the registry has not been given a moment to itself since, and yet it knows."""
+    """The registry has handled no message since the answer left, and yet it knows."""
     created = daemon.create(A, name="fix")
     daemon.stage.run(until=lambda: created in daemon.outbox.replies)
     caller = daemon.caller()

@@ -38,7 +38,7 @@ def remove(daemon: StagedDaemon, conversation: ConversationId = A) -> Caller:
 
 
 def is_gone(daemon: StagedDaemon, conversation: ConversationId = A) -> bool:
-    """For clients, on the disk, and in nobody's memory."""
+    """True if the conversation is gone: for clients, on the disk, and in memory."""
     known = isinstance(daemon.say(conversation, Inspect()), UnknownConversation)
     listed = daemon.ask(ListConversations())
     assert isinstance(listed, Listing)
@@ -151,7 +151,7 @@ def test_a_disk_that_refuses_keeps_it_and_says_why(idle: StagedDaemon) -> None:
 
 
 def test_a_disk_that_takes_nothing_any_more_ends_the_wait(idle: StagedDaemon) -> None:
-    """What was decided before could not be stored, so nobody may leave."""
+    """Events that were decided before could not be stored, so nobody may leave."""
     with idle.stage.holding(idle.journalist):
         idle.tell(A, Rename("another"), idle.caller())
         asked = remove(idle)
@@ -180,7 +180,7 @@ def test_input_that_waits_in_a_paused_queue_goes_too_and_its_sender_is_told(idle
 
 
 def waits_on_paper(daemon: StagedDaemon) -> None:
-    """Asked a question, then left by its client and parked."""
+    """A conversation that asked a question, was left by its client and parked."""
     daemon.create(A)
     caller = daemon.send(A, caller=daemon.caller("gone"), await_end=False)
     daemon.run()
@@ -227,7 +227,7 @@ def known(daemon: StagedDaemon) -> list[ConversationId]:
 
 @pytest.fixture
 def three(daemon: StagedDaemon) -> StagedDaemon:
-    """A is the oldest; all of them are parked."""
+    """Three parked conversations, of which A is the oldest."""
     daemon.agents.script = lambda _: says("hello")
     for one in (A, B, C):
         daemon.create(one)

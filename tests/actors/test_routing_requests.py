@@ -121,7 +121,7 @@ def test_a_cancel_of_an_unknown_id_is_nothing(idle: StagedDaemon) -> None:
 
 
 def test_a_cancel_right_behind_the_answer_meets_nobody(idle: StagedDaemon) -> None:
-    """The answer is out and the registry has had no moment to itself since."""
+    """The registry has handled no message since the answer left."""
     caller = idle.send(A, caller=idle.caller("editor", 1))
     idle.run()
     idle.agents.end(idle.agents.last().turn, Completed())

@@ -36,7 +36,7 @@ class Doer(Actor[Any]):
 
 @dataclass(frozen=True)
 class Slice(Do):
-    """Nobody waits for it."""
+    """A message that nobody waits for."""
 
 
 class Reader(Doer):

@@ -1,4 +1,4 @@
-"""The stage keeps the promises of the threads: the same scenes on both."""
+"""The stage behaves as threads do: the same scenes run on both."""
 
 import threading
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Failures: a conversation is replaced from the journal, whoever waits is served, neighbours notice nothing."""
+"""Failures: a conversation is replaced from the journal, waiting clients are served, others are not affected."""
 
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,6 @@ from actors.conversation.messages import (
     Begin,
     CancelRequest,
     ConnectionClosed,
-    Input,
     Inspect,
     PageRead,
     Ready,
@@ -19,6 +18,7 @@ from actors.conversation.messages import (
     Restart,
     Revived,
     Send,
+    SessionInput,
     ToConversation,
 )
 from actors.conversation.orders import AbandonAgent, AgentOutput, Completed, RunAgent
@@ -48,7 +48,7 @@ A = ConversationId("aaaa-0001")
 B = ConversationId("bbbb-0002")
 
 
-def bad_words(message: Input) -> bool:
+def bad_words(message: SessionInput) -> bool:
     return (
         isinstance(message, ToConversation)
         and isinstance(message.command, Send)
@@ -67,7 +67,7 @@ def aborts(daemon: StagedDaemon) -> list[ev.TurnAborted]:
 
 @pytest.fixture
 def running(daemon: StagedDaemon, poison: Poison) -> StagedDaemon:
-    """A turn runs in A, and poison is in the air."""
+    """A daemon with a running turn in A, where bad messages make the core raise."""
     poison.chokes_on = bad_words
     daemon.create(A)
     daemon.create(B)
@@ -175,7 +175,7 @@ def test_readers_go_on_without_gap_or_duplicate(running: StagedDaemon) -> None:
 
 
 def is_parked_with_a_history(running: StagedDaemon) -> None:
-    """Longer than what a session keeps in memory."""
+    """A parked conversation with more history than a session keeps in memory."""
     running.agents.end(running.agents.last().turn, Completed())
     running.agents.script = lambda _: says("hello")
     for number in range(30):
@@ -370,7 +370,7 @@ def test_a_journal_that_can_not_be_read_breaks_nothing_silently(running: StagedD
 
 
 def test_a_conversation_that_could_not_be_read_is_woken_when_it_can(running: StagedDaemon) -> None:
-    """As without a descriptor left, or on a disk that was away for a moment."""
+    """Reading may fail for lack of a descriptor, or because the disk was away for a moment."""
     running.say(B, Inspect())
     running.time.advance(601)
     running.run()
@@ -462,7 +462,7 @@ QUESTION = ev.ExecApprovalRequest(
 
 
 def restarted(daemon: StagedDaemon, **changes: Any) -> StagedDaemon:
-    """Kill -9: nothing in any mailbox survives; the journal does."""
+    """A daemon after kill -9: nothing in any mailbox survives; the journal does."""
     daemon.agents.lose_everything()
     return StagedDaemon(journal=daemon.journal, clock=daemon.time, agents=FakeAgents(), **changes)
 

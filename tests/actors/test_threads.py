@@ -21,7 +21,7 @@ BOUND_S = 60.0  # for all of a crowd together, on a machine that does other thin
 
 
 class ThreadedDaemon(FakeDaemon):
-    """Started here, stopped in the mirrored order: who waits for disks has a thread, the others share one."""
+    """A daemon on threads: actors that wait for disks have their own, the others share one. Stop mirrors start."""
 
     def __init__(self, agents: FakeAgents) -> None:
         self.loop = LoopThread()

@@ -1,4 +1,4 @@
-"""Who waits to hear that a conversation has come or gone: by a long poll, without a gap."""
+"""Callers that wait to hear that a conversation has come or gone: by a long poll, without a gap."""
 
 from actors.conversation.messages import Archive, ConnectionClosed, Rename
 from actors.routing.messages import Remove, ToRegistry, WatchList

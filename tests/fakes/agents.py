@@ -16,6 +16,7 @@ from actors.conversation.orders import (
     AgentNews,
     AgentOrder,
     AgentOutput,
+    AgentStopped,
     AnswerAgent,
     Completed,
     GiveInput,
@@ -23,7 +24,6 @@ from actors.conversation.orders import (
     Outcome,
     RunAgent,
     StopAgent,
-    Stopped,
     SuspendAgent,
     Suspended,
     TakeMore,
@@ -119,7 +119,7 @@ class FakeAgents:
                 self._runs[order.turn] = _Run(order.conversation, session, iter(steps))
                 self._advance(order.turn, None)
             case StopAgent() if not self.stubborn:
-                self.end(order.turn, Stopped())
+                self.end(order.turn, AgentStopped())
             case SuspendAgent() if not self.stubborn:
                 self.end(order.turn, Suspended())
             case TakeMore():

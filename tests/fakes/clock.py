@@ -23,7 +23,7 @@ class ManualClock:
         heapq.heappush(self._due, (self._now + delay_s, next(self._order), address, message))
 
     def advance(self, seconds: float) -> None:
-        """Time passes, and every timer that is due fires, oldest first."""
+        """Let time pass; every timer that is due fires, oldest first."""
         self._now += seconds
         while self._due and self._due[0][0] <= self._now:
             _, _, address, message = heapq.heappop(self._due)

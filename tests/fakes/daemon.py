@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from actors.conversation.messages import Address, Attach, Begin, Command, Interrupt, Send, ToConversation
-from actors.conversation.session import Session, Surroundings
+from actors.conversation.session import Session, SessionDeps
 from actors.conversation.state import Limits
 from actors.journal.journalist import Journalist
 from actors.journal.librarian import Librarian
@@ -29,7 +29,7 @@ SETTINGS = Settings(model="fake", cwd=Path("/"))
 
 
 class FakeDaemon:
-    """`live` is every session that was ever started, oldest first. `share` starts those who never wait."""
+    """`live` is every session that was ever started, oldest first. `share` starts the actors that never wait."""
 
     def __init__(
         self,
@@ -56,14 +56,14 @@ class FakeDaemon:
         self._requests = itertools.count(1)
         self.librarian = start(Librarian(self.journal))
         self.journalist = start(Journalist(self.journal, self.librarian))
-        self.routing = Registry(self._surroundings, max_live)
+        self.routing = Registry(self._session_deps, max_live)
         self.registry = self._share(self.routing)
         self.outbox.registry = self.registry
         if (heads := self.journal.heads()) or ended is not None:
             self.registry.tell(Known(tuple(heads), ended))
 
-    def _surroundings(self, registry: Ref[Any]) -> Surroundings:
-        return Surroundings(
+    def _session_deps(self, registry: Ref[Any]) -> SessionDeps:
+        return SessionDeps(
             registry,
             self.journalist,
             self.librarian,

@@ -1,7 +1,7 @@
 """A wire without a kernel: client and server in one process, under the contract tests of the real one.
 
-No thread of its own: whoever sends, reads or writes does the work, behind one lock that may be held again by its
-holder. Telling never waits, so holding it while the owner is told is harmless.
+No thread of its own: the caller that sends, reads or writes does the work, behind one re-entrant lock.
+Telling never waits, so holding it while the owner is told is harmless.
 """
 
 import threading
@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from actors.conversation.messages import Address
 from actors.vocabulary.errors import GreenroomError
-from transports.framing import LINE_LIMIT, Item, LineSplitter
-from transports.wire import HIGH_WATER, LINES, WRITE_LIMIT, Arrived, Gone, News, NoMore, Parcel
+from transports.framing import LINE_LIMIT, Line, LineSplitter
+from transports.wire import HIGH_WATER, LINES, WRITE_LIMIT, Arrived, Gone, NoMore, Parcel, WireNews
 
 PATIENCE_S = 10.0
 CAPACITY = 64 * 1024  # what may lie between the two, as in a pipe
@@ -26,7 +26,7 @@ class MemoryWire:
         self.lock = threading.RLock()
         self.changed = threading.Condition(self.lock)
         self._splitter = LineSplitter(line_limit)
-        self._owner: Address[News] | None = None
+        self._owner: Address[WireNews] | None = None
         self._coming = bytearray()
         self._client_done = False
         self._handed_out = False
@@ -39,12 +39,12 @@ class MemoryWire:
 
     # --- the owner's side -----------------------------------------------------------------------------------------
 
-    def open(self, owner: Address[News]) -> None:
+    def open(self, owner: Address[WireNews]) -> None:
         with self.lock:
             self._owner = owner
             self._read()
 
-    def hand_to(self, owner: Address[News]) -> None:
+    def hand_to(self, owner: Address[WireNews]) -> None:
         with self.lock:
             self._owner = owner
 
@@ -94,7 +94,7 @@ class MemoryWire:
             self._close("the client is gone")
 
     def take(self, timeout_s: float) -> bytes:
-        """What has come; empty at the end of the stream."""
+        """The bytes that have come; empty at the end of the stream."""
         with self.changed:
             if not self.changed.wait_for(lambda: self._between or self._closed, timeout_s):
                 raise TimeoutError(f"nothing came in {timeout_s} s")
@@ -122,10 +122,10 @@ class MemoryWire:
             self._hand_out(self._splitter.end())
             self._tell(NoMore())
 
-    def _hand_out(self, items: list[Item]) -> None:
-        if items:
+    def _hand_out(self, lines: list[Line]) -> None:
+        if lines:
             self._handed_out = True
-            self._tell(Arrived(tuple(items)))
+            self._tell(Arrived(tuple(lines)))
 
     def _flush(self) -> None:
         while self._out and len(self._between) < CAPACITY:
@@ -153,7 +153,7 @@ class MemoryWire:
         self._tell(Gone(reason))
         self._owner = None
 
-    def _tell(self, news: News) -> None:
+    def _tell(self, news: WireNews) -> None:
         if self._owner is None:
             return
         try:

@@ -14,7 +14,7 @@ from actors.vocabulary.records import Record
 
 @dataclass(slots=True)
 class FakeReader:
-    """What one subscription has seen. A gap or a duplicate is noticed the moment it arrives."""
+    """The events that one subscription has seen. A gap or a duplicate is noticed the moment it arrives."""
 
     conversation: ConversationId
     records: list[Record] = field(default_factory=list)

@@ -20,7 +20,7 @@ RESTLESS = 200_000  # so many messages in one go: the actors keep each other bus
 
 
 class Stage:
-    """First come, first served by default; `shuffle` picks anybody who has mail."""
+    """Delivers in order of arrival by default; `shuffle` picks any actor that has mail."""
 
     def __init__(self, shuffle: random.Random | None = None) -> None:
         self.delivered = 0
@@ -40,7 +40,7 @@ class Stage:
         return ref
 
     def run(self, until: Callable[[], bool] | None = None) -> None:
-        """Deliver until nobody who may act has mail, or until something is so."""
+        """Deliver until no actor that may act has mail, or until a condition holds."""
         for _ in range(RESTLESS):
             if (until is not None and until()) or not self.step():
                 return
@@ -92,7 +92,7 @@ class Stage:
 
 
 class _Part:
-    """What an actor plays on the stage: its own loop, one message of it at a time."""
+    """An actor on the stage: its own loop, one message of it at a time."""
 
     def __init__(self, actor: Actor[Any], noticed: "Callable[[_Part], None]") -> None:
         self.actor = actor
@@ -107,7 +107,7 @@ class _Part:
         actor.mailbox.put = put_and_notice  # type: ignore[method-assign]  # one entry for each message, not one ring
 
     def take_one(self) -> bool:
-        """False if what was to be delivered is gone: taken together with another, or with its actor."""
+        """Handle one message. False if it is gone: taken together with another, or with its actor."""
         thread = threading.current_thread()
         name = thread.name
         try:
@@ -138,6 +138,6 @@ class _StagedRef(Ref[Any]):
         self._part = part
 
     def ended(self, timeout: float | None) -> bool:
-        """There is nothing to wait for: what it has in its mailbox is delivered instead."""
+        """Deliver what is in its mailbox, as there is nothing to wait for."""
         del timeout
         return self._stage.run_until_ended(self._part)

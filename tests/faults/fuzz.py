@@ -15,7 +15,7 @@ from supervisor.agent.model.sse import EventTooLarge, SseParser
 from supervisor.agent.patch.errors import PatchError
 from supervisor.agent.patch.grammar import parse
 from transports import jsonrpc
-from transports.framing import Item, LineSplitter, TooLong, TooMany
+from transports.framing import Line, LineSplitter, TooLong, TooMany
 
 SMALL = 64  # a limit that is reached quickly
 
@@ -48,18 +48,18 @@ def framing(data: bytes) -> None:
     """Assert the same lines however they are cut, none over the limit, each a message or malformed."""
     whole, cut = pieces(data)
     together, apart = LineSplitter(SMALL), LineSplitter(SMALL)
-    items: list[Item] = [*together.feed(whole), *together.end()]
-    others: list[Item] = [one for piece in cut for one in apart.feed(piece)]
-    assert items == [*others, *apart.end()]
-    for item in items:
-        if isinstance(item, TooLong):
-            assert item.size > SMALL
-        elif isinstance(item, TooMany):
-            assert item.size > item.limit
+    lines: list[Line] = [*together.feed(whole), *together.end()]
+    others: list[Line] = [one for piece in cut for one in apart.feed(piece)]
+    assert lines == [*others, *apart.end()]
+    for line in lines:
+        if isinstance(line, TooLong):
+            assert line.size > SMALL
+        elif isinstance(line, TooMany):
+            assert line.size > line.limit
         else:
-            assert 0 < len(item) <= SMALL
-            assert b"\n" not in item
-            jsonrpc.read(item)
+            assert 0 < len(line) <= SMALL
+            assert b"\n" not in line
+            jsonrpc.read(line)
 
 
 TARGETS: dict[str, Callable[[bytes], None]] = {"sse": sse, "patch": patch, "framing": framing}

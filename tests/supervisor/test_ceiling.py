@@ -23,7 +23,7 @@ from tests.supervisor.test_services import ServicesHarness
 from tests.transports.house import running_loop
 from transports import requests as ask
 from transports.dialect import Client
-from transports.messages import Asked, Served
+from transports.messages import ServiceAnswer, ServiceRequest
 
 DEMO = 'model_provider = "demo"\n'
 DANGER = ask.Person(sandbox="danger-full-access")
@@ -53,14 +53,14 @@ class Place:
             def tell(self, message: object) -> None:
                 answers.put_nowait(message)
 
-        asked = Asked(request, Caller(client.connection, 1), client, Box())
+        asked = ServiceRequest(request, Caller(client.connection, 1), client, Box())
         soon(self._harness.engine.loop.loop, self._harness.services.tell, asked)
 
         async def wait() -> Any:
             return await asyncio.wait_for(answers.get(), 20)
 
         served = asyncio.run_coroutine_threadsafe(wait(), self._harness.engine.loop.loop).result(20)
-        assert isinstance(served, Served)
+        assert isinstance(served, ServiceAnswer)
         return served.answer
 
     def make(self, person: ask.Person | None = None, **wish: Any) -> Any:

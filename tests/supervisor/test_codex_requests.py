@@ -20,7 +20,7 @@ from supervisor.services.services import Services
 from transports import requests as ask
 from transports.dialect import Client
 from transports.hello import Identity
-from transports.messages import Asked, Served
+from transports.messages import ServiceAnswer, ServiceRequest
 from transports.switchboard import Switchboard
 
 PATIENCE_S = 20.0  # a busy machine; a test that waits this long has failed
@@ -44,7 +44,7 @@ class RealServices:
         self._answers.put(message)
 
     def put(self, request: ask.Request) -> None:
-        soon(self.engine.loop.loop, self.services.tell, Asked(request, CALLER, self.client, self))
+        soon(self.engine.loop.loop, self.services.tell, ServiceRequest(request, CALLER, self.client, self))
 
     def ask(self, request: ask.Request) -> Any:
         self.put(request)
@@ -52,7 +52,7 @@ class RealServices:
 
     def heard(self) -> Any:
         served = self._answers.get(timeout=PATIENCE_S)
-        assert isinstance(served, Served)
+        assert isinstance(served, ServiceAnswer)
         assert served.caller == CALLER
         return served.answer
 

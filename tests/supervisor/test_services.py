@@ -23,7 +23,7 @@ from tests.transports.house import LoopThread, Probe, running_loop
 from transports import requests as ask
 from transports.dialect import Client
 from transports.hello import Identity
-from transports.messages import Asked, Served
+from transports.messages import ServiceAnswer, ServiceRequest
 from transports.switchboard import Switchboard
 
 ME = Client(ConnectionId("me"), "me", pid=1)
@@ -91,8 +91,8 @@ class ServicesHarness:
     def ask(self, request: ask.Request) -> Any:
         """Send a request; its one answer."""
         probe, caller = Probe(), Caller(ME.connection, next(self._numbers))
-        soon(self.engine.loop.loop, self.services.tell, Asked(request, caller, ME, probe))
-        served = probe.expect(Served)
+        soon(self.engine.loop.loop, self.services.tell, ServiceRequest(request, caller, ME, probe))
+        served = probe.expect(ServiceAnswer)
         assert served.caller == caller
         return served.answer
 
@@ -114,8 +114,12 @@ def test_the_answer_to_down_goes_before_the_stop(harness: ServicesHarness) -> No
             super().tell(message)
 
     probe = Noting()
-    soon(harness.engine.loop.loop, harness.services.tell, Asked(ask.Down(0.0), Caller(ME.connection, 1), ME, probe))
-    probe.expect(Served)
+    soon(
+        harness.engine.loop.loop,
+        harness.services.tell,
+        ServiceRequest(ask.Down(0.0), Caller(ME.connection, 1), ME, probe),
+    )
+    probe.expect(ServiceAnswer)
     harness.engine.loop.call(lambda: None)
     assert harness.order == ["answer", "stop"]
 

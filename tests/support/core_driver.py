@@ -17,23 +17,23 @@ from actors.conversation.messages import (
     Begin,
     Command,
     Committed,
-    Input,
     Interrupt,
     PageRead,
     ReadersWait,
     Ready,
     Revived,
     Send,
+    SessionInput,
     ToConversation,
 )
 from actors.conversation.orders import (
     AgentNews,
     AgentOrder,
     AgentOutput,
+    AgentStopped,
     Completed,
     Outcome,
     RunAgent,
-    Stopped,
     TurnEnded,
 )
 from actors.conversation.state import Limits
@@ -138,7 +138,7 @@ class Core:
 
     # --- one step -------------------------------------------------------------------------------------------------
 
-    def say(self, message: Input | Command, caller: Caller | None = None) -> list[Effect]:
+    def say(self, message: SessionInput | Command, caller: Caller | None = None) -> list[Effect]:
         """All effects of an input, with those of the disk's and the readers' immediate answers."""
         before = len(self.effects)
         self._take(ToConversation(CONVERSATION, message, caller) if isinstance(message, Command) else message)
@@ -146,7 +146,7 @@ class Core:
             self.store()
         return self.effects[before:]
 
-    def _take(self, message: Input) -> None:
+    def _take(self, message: SessionInput) -> None:
         self._names += 1
         decided = step(self.state, message, Stamp(self.now, f"name-{self._names}"))
         self.state = decided.state
@@ -231,7 +231,7 @@ class Core:
         return self.say(TurnEnded(turn or self.turn, outcome or Completed("done")))
 
     def stopped(self) -> list[Effect]:
-        return self.end(Stopped())
+        return self.end(AgentStopped())
 
     # --- what there is to see -------------------------------------------------------------------------------------
 

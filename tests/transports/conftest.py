@@ -1,4 +1,4 @@
-"""Fixtures of the transport tests: a house with one registry, one switchboard, a clock moved by hand;
+"""Fixtures of the transport tests: connections with one registry, one switchboard, a clock moved by hand;
 a bridge with a daemon that is not real behind it.
 """
 

@@ -1,4 +1,4 @@
-"""The ways in: a door makes a wire and the client's end of it. What holds for one must hold for all."""
+"""The kinds of wire under test: a door makes a wire and the client's end of it."""
 
 import contextlib
 import os
@@ -22,7 +22,7 @@ class Peer(Protocol):
     def send(self, data: bytes) -> None: ...
 
     def receive(self) -> bytes:
-        """Something that came; empty at the end."""
+        """The next bytes that came; empty at the end."""
         ...
 
     def shut_down(self) -> None: ...
@@ -61,7 +61,7 @@ class Reading:
         return data[:size]
 
     def end(self) -> bytes:
-        """All there is until the end."""
+        """Read until the end."""
         parts, self._rest = [self._rest], b""
         with contextlib.suppress(ConnectionResetError):
             while chunk := self._peer.receive():
@@ -123,7 +123,7 @@ def socket_door(loop: LoopThread, limit: int = LINE_LIMIT) -> tuple[Wire, Peer]:
 
 
 class OwnedStreams(StandardStreams):
-    """Here nobody else has the descriptors, so they go when the wire does."""
+    """Streams whose descriptors nobody else has, so they are closed with the wire."""
 
     def __init__(self, stdin: int, stdout: int) -> None:
         self._public = (stdin, stdout, os.open(os.devnull, os.O_WRONLY))

@@ -1,4 +1,4 @@
-"""What the transport tests stand on: a loop on its own thread, a clock that is moved by hand, and probes."""
+"""Tools for the transport tests: a loop on its own thread, a clock that is moved by hand, and probes."""
 
 import asyncio
 import contextlib
@@ -100,7 +100,7 @@ class Probe:
 
 
 def eventually(condition: Callable[[], bool], what: str) -> None:
-    """Bounded; for what no message tells."""
+    """Wait for a condition, with a bound; for what no message tells."""
     deadline = time.monotonic() + PATIENCE_S
     while not condition():
         assert time.monotonic() < deadline, what
@@ -108,7 +108,7 @@ def eventually(condition: Callable[[], bool], what: str) -> None:
 
 
 def descriptors() -> int:
-    """How many this process has open."""
+    """The number of descriptors that this process has open."""
     return len(list(Path("/dev/fd").iterdir()))
 
 

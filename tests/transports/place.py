@@ -1,4 +1,4 @@
-"""A listener with everybody behind it, and clients that dial its real socket."""
+"""A listener with its partners, and clients that dial its real socket."""
 
 import errno
 import json
@@ -12,11 +12,11 @@ from tests.fakes.dialect import EchoDialect, Script, echo_all
 from tests.transports.doors import Reading, SocketPeer
 from tests.transports.house import PATIENCE_S, LoopThread, ManualClock, Probe, eventually
 from transports.address import reached
-from transports.connection import Neighbours
+from transports.connection import ConnectionDeps
 from transports.dialect import Dialect
-from transports.greeting import House
+from transports.greeting import GreetingDeps
 from transports.hello import Identity
-from transports.listener import Limits, Listener
+from transports.listener import Listener, ListenerLimits
 from transports.switchboard import Switchboard
 
 HELLO = b'{"greenroom":{"protocol":1,"dialect":"echo","client":{"name":"test","cwd":"/src"}}}\n'
@@ -47,10 +47,15 @@ class Guests:
 
 
 class Place(Guests):
-    """A listener and everybody behind it."""
+    """A listener and its partners."""
 
     def __init__(
-        self, loop: LoopThread, path: Path, limits: Limits, hello_s: float = PATIENCE_S, script: Script = echo_all
+        self,
+        loop: LoopThread,
+        path: Path,
+        limits: ListenerLimits,
+        hello_s: float = PATIENCE_S,
+        script: Script = echo_all,
     ) -> None:
         super().__init__(path)
         self.loop = loop
@@ -58,15 +63,17 @@ class Place(Guests):
         self.made: list[EchoDialect] = []
         self._script = script
         self._ids = iter(range(1_000_000))
-        around = Neighbours(self.registry, Probe(), self.switchboard, ManualClock(), SharedThread(loop.loop).start)
-        self.house = House(
+        connecting = ConnectionDeps(
+            self.registry, Probe(), self.switchboard, ManualClock(), SharedThread(loop.loop).start
+        )
+        self.deps = GreetingDeps(
             Identity("0.1", "i"),
             {"echo": self._make, "broken": _break, "unloaded": _find_no_descriptor},
-            around,
+            connecting,
             lambda: ConnectionId(f"c{next(self._ids)}"),
             hello_s,
         )
-        self.listener = Listener(path, self.house, loop.loop, limits)
+        self.listener = Listener(path, self.deps, loop.loop, limits)
 
     def _make(self, client: Any, _: Any) -> EchoDialect:
         self.made.append(EchoDialect(client, self._script))
@@ -90,7 +97,7 @@ def dial(path: Path) -> tuple[SocketPeer, Reading]:
 
 
 def error_of(reads: Reading) -> dict[str, Any]:
-    """The one line of a refusal, with which the connection ends."""
+    """The error in the one line of a refusal, after which the connection ends."""
     (line,) = reads.end().splitlines()
     body = json.loads(line)
     assert body["id"] is None

@@ -1,4 +1,4 @@
-"""A program that serves its standard streams with the fake dialect: what an embedded server is, for tests."""
+"""An embedded server for tests: a program that serves its standard streams with the fake dialect."""
 
 import asyncio
 import os
@@ -12,7 +12,7 @@ from actors.runtime.shared import SharedThread
 from actors.vocabulary.ids import Caller, ConnectionId
 from tests.fakes.dialect import EchoDialect
 from tests.transports.house import Probe
-from transports.connection import Connection, Neighbours
+from transports.connection import Connection, ConnectionDeps
 from transports.descriptors import DescriptorWire
 from transports.dialect import Action, Ask, Client
 from transports.requests import AskStatus
@@ -21,7 +21,7 @@ from transports.switchboard import Switchboard
 
 
 def script(line: bytes) -> tuple[Action, ...] | None:
-    """Everything that could get into the wire, or eat from it."""
+    """Do everything that could write into the wire, or read from it."""
     if line == b"noise":
         print("printed")
         os.write(1, b"written\n")
@@ -36,8 +36,8 @@ async def serve() -> None:
     over = asyncio.Event()
     wire = DescriptorWire(StandardStreams(), loop, lambda _: over.set())
     client = Client(ConnectionId("stdio"), "test")
-    around = Neighbours(Probe(), Probe(), Switchboard(), LoopClock(loop), SharedThread(loop).start)
-    connection = Connection(client, EchoDialect(client, script), wire, around)
+    deps = ConnectionDeps(Probe(), Probe(), Switchboard(), LoopClock(loop), SharedThread(loop).start)
+    connection = Connection(client, EchoDialect(client, script), wire, deps)
     ref = connection.begin()
     wire.open(ref)
     await over.wait()

@@ -1,4 +1,4 @@
-"""Connections for tests, with probes for everybody they talk to. Whoever is left at the end is named."""
+"""Connections for tests, with probes for everybody they talk to. Those left at the end are named."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from actors.vocabulary.records import Record
 from tests.fakes.dialect import EchoDialect, Script, echo_all
 from tests.transports.doors import Door, Peer, Reading
 from tests.transports.house import PATIENCE_S, LoopThread, ManualClock, Probe, eventually
-from transports.connection import Connection, Inbox, Neighbours
+from transports.connection import Connection, ConnectionDeps, Inbox
 from transports.dialect import Client, Dialect
 from transports.framing import LINE_LIMIT
 from transports.switchboard import Switchboard
@@ -25,7 +25,7 @@ SUBSCRIPTION = SubscriptionId("subscription")
 
 @dataclass(frozen=True)
 class Tenant:
-    """One client, from both sides."""
+    """A connection and its client's end."""
 
     id: ConnectionId
     peer: Peer
@@ -49,7 +49,7 @@ class Tenants:
         self.clock = ManualClock()
         self.switchboard = Switchboard()
         start = SharedThread(loop.loop).start
-        self.around = Neighbours(self.registry, self.supervisor, self.switchboard, self.clock, start)
+        self.deps = ConnectionDeps(self.registry, self.supervisor, self.switchboard, self.clock, start)
         self._tenants: list[Tenant] = []
 
     def enter(
@@ -62,7 +62,7 @@ class Tenants:
         wire, peer = door(self.loop, limit)
         client = Client(ConnectionId(f"client-{len(self._tenants)}"), "test")
         made = dialect(client) if dialect else EchoDialect(client, script)
-        connection = Connection(client, made, wire, self.around)
+        connection = Connection(client, made, wire, self.deps)
         ref = self.loop.call(connection.begin)
         self.loop.call(lambda: wire.open(ref))
         tenant = Tenant(client.connection, peer, Reading(peer), wire, connection, ref)

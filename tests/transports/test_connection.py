@@ -20,7 +20,7 @@ from tests.transports.house import PATIENCE_S, Probe, eventually
 from tests.transports.tenants import CONVERSATION, SUBSCRIPTION, Tenant, Tenants
 from transports.connection import HELD_S
 from transports.dialect import Action, Ask, Tell, Wake, Write
-from transports.messages import Asked, HeldTooLong, LingeredEnough, Served, Woken
+from transports.messages import HeldTooLong, LingeredEnough, ServiceAnswer, ServiceRequest, Woken
 from transports.requests import AskStatus, Plain
 from transports.wire import NoMore
 
@@ -60,7 +60,7 @@ def turn_ends(tenants: Tenants, tenant: Tenant, seq: int) -> None:
 
 
 def barrier(tenant: Tenant) -> None:
-    """The actor has handled everything that was posted before."""
+    """Wait until the actor has handled everything that was posted before."""
     tenant.peer.send(b"barrier\n")
     assert tenant.reads.line() == b"barrier"
 
@@ -150,10 +150,10 @@ def test_the_supervisor_serves_what_is_asked_and_the_client_is_owed_it(tenants: 
     tenant = tenants.enter(memory_door, lambda _: (Ask(AskStatus(), caller),))
     tenant.peer.send(b"status?\n")
     tenant.peer.shut_down()
-    asked = tenants.supervisor.expect(Asked)
+    asked = tenants.supervisor.expect(ServiceRequest)
     assert (asked.request, asked.caller, asked.client.connection) == (AskStatus(), caller, tenant.id)
     assert not tenant.ref.ended(0.05), "it is owed an answer"
-    asked.reply_to.tell(Served(caller, Plain({})))
+    asked.reply_to.tell(ServiceAnswer(caller, Plain({})))
     assert tenant.reads.end() == b"answer 7: Plain\n"
 
 
@@ -183,13 +183,13 @@ def test_input_that_has_ended_is_lingered_for_when_the_wire_says_so(tenants: Ten
 
 
 def test_a_client_that_leaves_amid_slices_leaves_no_messages_behind(tenants: Tenants) -> None:
-    """First nobody finds it, then it ends: what was posted before is swallowed, nothing is stranded."""
+    """It leaves the switchboard before it ends, so nothing is posted to it afterwards."""
     with capture_logs() as logs:
         tenant = tenants.enter(socket_door)
         stop = threading.Event()
 
         def pour() -> None:
-            """As a session does: one slice under way."""
+            """Send slices as a session does: one at a time."""
             while not stop.is_set():
                 tenants.post(tenant, tenant.slice(b"x"))
                 with contextlib.suppress(queue.Empty):

@@ -1,4 +1,4 @@
-"""What every wire promises to a connection and its client: the same tests over sockets, pipes and memory."""
+"""The contract of every wire with a connection and its client: the same tests over sockets, pipes and memory."""
 
 import contextlib
 import random
@@ -70,7 +70,7 @@ def test_one_batch_waits_for_its_owner_and_the_next_comes_when_that_is_done_with
     (wire, peer), owner = door(loop, LINE_LIMIT), Probe()
     loop.call(lambda: wire.open(owner))
     peer.send(b"first\n")
-    assert owner.expect(Arrived).items == (b"first",)
+    assert owner.expect(Arrived).lines == (b"first",)
     for _ in range(20):
         peer.send(b"more\n" * 100)
     loop.call(lambda: None)  # it has had its turn
@@ -78,7 +78,7 @@ def test_one_batch_waits_for_its_owner_and_the_next_comes_when_that_is_done_with
     lines = 0
     while lines < 2000:
         loop.call(lambda: wire.write([], take_more=True))
-        lines += len(owner.expect(Arrived).items)
+        lines += len(owner.expect(Arrived).lines)
     loop.call(lambda: wire.cut("the test is over"))
     owner.expect(Gone)
     peer.close()

@@ -1,4 +1,4 @@
-"""Events before results: what is kept, until when."""
+"""Events before results: the answers that are kept, and until when."""
 
 from pathlib import Path
 

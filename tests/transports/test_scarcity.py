@@ -1,4 +1,4 @@
-"""No descriptors left, somebody else's user: the listener in a process of its own."""
+"""The listener in a process of its own: without descriptors, and dialled by another user."""
 
 import contextlib
 import json
@@ -17,7 +17,7 @@ from structlog.testing import capture_logs
 from tests.transports.doors import Reading, SocketPeer
 from tests.transports.house import PATIENCE_S, LoopThread
 from tests.transports.place import HELLO, WELCOME, Guests, Place, error_of
-from transports.listener import Limits
+from transports.listener import ListenerLimits
 
 ROOT = Path(__file__).resolve().parents[2]
 LIMIT = 40
@@ -37,7 +37,7 @@ class Server(Guests):
         assert self.process.stdout.readline() == b"ready\n"
 
     def stop(self) -> str:
-        """Its log. It must end well."""
+        """Stop the server, which must end well; returns its log."""
         self.leave()
         _, log = self.process.communicate(timeout=PATIENCE_S)
         assert self.process.returncode == 0, log.decode()
@@ -101,9 +101,9 @@ def test_when_not_even_the_reserve_helps_clients_wait_and_nothing_spins(server: 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 def test_another_user_is_refused_with_a_clear_line_and_it_is_logged(loop: LoopThread) -> None:
-    """The directory keeps others out already; here it is opened to them, so that the second lock is seen to hold."""
+    """The directory keeps others out already; here it is opened to them, so that the check of the user is tested."""
     directory = Path(tempfile.mkdtemp(dir="/tmp"))  # the other user must be able to get there
-    place = Place(loop, directory / "g.sock", Limits())
+    place = Place(loop, directory / "g.sock", ListenerLimits())
     place.open()
     directory.chmod(0o755)
     place.path.chmod(0o666)

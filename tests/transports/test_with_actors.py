@@ -19,7 +19,7 @@ from actors.conversation.orders import (
     RunAgent,
     TurnEnded,
 )
-from actors.conversation.session import Surroundings
+from actors.conversation.session import SessionDeps
 from actors.conversation.state import Limits
 from actors.journal.journalist import Journalist
 from actors.journal.librarian import Librarian
@@ -88,7 +88,7 @@ class Disk:
 
 
 class Agents:
-    """Every turn says a lot and is done."""
+    """Agents whose turns say a lot and end at once."""
 
     def order(self, order: AgentOrder, session: Address[Any]) -> None:
         if isinstance(order, RunAgent):
@@ -118,26 +118,26 @@ def speak(line: bytes) -> tuple[Action, ...]:
 
 @pytest.fixture
 def lively(tenants: Tenants) -> Iterator[Tenants]:
-    """The tenants' registry is a real one."""
+    """Tenants whose registry is a real one."""
     disk, clock, names = Disk(), LoopClock(tenants.loop.loop), itertools.count()
     librarian = start(Librarian(disk))
     journalist = start(Journalist(disk, librarian))
 
-    def surroundings(me: Address[Any]) -> Surroundings:
+    def deps(me: Address[Any]) -> SessionDeps:
         fresh = lambda: f"n{next(names)}"  # noqa: E731  # a field of what follows
-        return Surroundings(
-            me, journalist, librarian, Agents(), tenants.switchboard, clock, fresh, Limits(), tenants.around.start
+        return SessionDeps(
+            me, journalist, librarian, Agents(), tenants.switchboard, clock, fresh, Limits(), tenants.deps.start
         )
 
-    registry = tenants.around.start(Registry(surroundings))
-    object.__setattr__(tenants.around, "registry", registry)
+    registry = tenants.deps.start(Registry(deps))
+    object.__setattr__(tenants.deps, "registry", registry)
     yield tenants
     tenants.leave()
     assert all(ref.stop(PATIENCE_S) for ref in (registry, journalist, librarian))
 
 
 def read_turn(tenant: Tenant, answer: bytes) -> list[str]:
-    """The types of the events before this answer, dense and without a gap as far as the client can see."""
+    """The types of the events before this answer; checks that the client sees no gap."""
     types = []
     while (line := tenant.reads.line()) != answer:
         types.append(json.loads(line)["type"])

@@ -1,4 +1,4 @@
-"""How parcels leave over a descriptor that takes what it likes: in order, each said to have left when it has."""
+"""Parcels leave in order over a descriptor that takes any number of bytes, and each reports when it has left."""
 
 import contextlib
 import os
@@ -14,7 +14,7 @@ from transports.wire import Parcel
 
 
 class Grudging:
-    """The end of a wire that takes so much in each try, and now and then nothing."""
+    """The end of a wire that takes a few bytes in each try, and sometimes nothing."""
 
     linger_s: float | None = None
 
@@ -43,7 +43,7 @@ class Grudging:
 
 @pytest.fixture(scope="module")
 def loop() -> Iterator[LoopThread]:
-    """One for all examples."""
+    """A loop for all examples."""
     with running_loop() as loop:
         yield loop
 

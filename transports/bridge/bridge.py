@@ -1,7 +1,7 @@
 """The bridge's end towards the client, and its one poll.
 
-Standard library only, one thread. Moves whole lines, byte for byte, and takes no more from either end than the other
-one takes.
+Standard library only, one thread. Moves whole lines, byte for byte, and takes no more from either end than the
+other end takes.
 """
 
 from __future__ import annotations

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from transports.bridge.messages import Message
     from transports.bridge.replay import Replay
 
-    class Start(Protocol):
+    class StartingDaemon(Protocol):
         """A daemon on its way up."""
 
         def fileno(self) -> int: ...
 
         def said(self) -> str | None:
-            """Ask when the descriptor is readable: "" is ready, None not yet, a text why it failed."""
+            """The outcome, when the descriptor is readable: "" is ready, None not yet, a text why it failed."""
 
         def close(self) -> None: ...
 
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
         def dial(self) -> socket | None:
             """A socket that is connected and never waits; None if nobody listens."""
 
-        def start(self) -> Start: ...
+        def start(self) -> StartingDaemon: ...
 
 
 CHUNK = 1 << 16
-BUFFER = 1 << 20  # bytes that wait to be sent; whoever says more has to wait
+BUFFER = 1 << 20  # bytes that wait to be sent; beyond it the client has to wait
 LOOKS_S = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 30.0)  # pauses between looks for a daemon that somebody else may start
 AGAIN_S = 0.1  # between tries when the client waits for an answer
 PATIENCE_S = 20.0  # for such tries, a start included; only the repair of a journal takes longer than a second
@@ -60,7 +60,7 @@ class DaemonLink:
         self._note = note
         self._replay = replay
         self._outstanding = Outstanding(replay)
-        self._start: Start | None = None
+        self._start: StartingDaemon | None = None
         self._socket: socket | None = None
         self._open = False  # the daemon has said its welcome
         self._mute = False  # it takes no more, but may have said something
@@ -81,7 +81,7 @@ class DaemonLink:
 
     @property
     def owes(self) -> bool:
-        """Requests of the client are under way."""
+        """True if requests of the client are under way."""
         reachable = self._socket is not None or self._wanted_since is not None
         return self._outstanding.requests > 0 or (reachable and bool(self._queue))
 
@@ -95,7 +95,7 @@ class DaemonLink:
         self._dial(now)
 
     def take(self, line: bytes, now: float) -> None:
-        """A line of the client. A request is a reason to start a daemon; anything else when there is no more room."""
+        """Take a line of the client. A request is a reason to start a daemon, and so is a full queue."""
         message = parsed(line)
         if self._outstanding.is_stale(message):
             self._note("an answer to a question of an earlier daemon was dropped")
@@ -132,7 +132,7 @@ class DaemonLink:
             self._late(now)
 
     def close(self) -> None:
-        """The client goes. It is told once what it has not been answered: half a line counts as sent."""
+        """Close when the client goes. Its unanswered requests get their errors: half a line counts as sent."""
         why = LEFT.format(self._replay.server)
         if self._left:
             self._drop_first()
@@ -157,7 +157,7 @@ class DaemonLink:
         except (OSError, ImportError) as error:  # an upgrade may just have taken away what starts one
             self._again(unreachable(f"the Greenroom daemon can't be reached: {error}"), now)
 
-    def _hear_start(self, start: Start, now: float) -> None:
+    def _hear_start(self, start: StartingDaemon, now: float) -> None:
         said = start.said()
         if said is None:
             return
@@ -175,7 +175,7 @@ class DaemonLink:
             self._again(unreachable("the Greenroom daemon was ready, and then was not there"), now)
 
     def _again(self, error: Message, now: float) -> None:
-        """Try once more as long as the client has patience; then it hears this error."""
+        """Try again as long as the client can wait; then refuse with this error."""
         self._hang_up()
         if self._wanted_since is None:
             self._look_later(now)
@@ -230,7 +230,7 @@ class DaemonLink:
             self._first += b"".join(self._outstanding.again())
 
     def _refused(self, error: Any, now: float) -> None:
-        """The daemon is there, and does not want us."""
+        """Handle the refusal of a daemon that is there."""
         if not isinstance(error, dict) or not isinstance(error.get("data"), dict):
             error = unreachable("the Greenroom daemon answered the hello with something else")
         if error["data"].get("code") == "unknown_protocol":
@@ -279,7 +279,7 @@ class DaemonLink:
         except BlockingIOError:
             return
         except OSError:
-            self._mute = True  # its last words may be in the socket: the reading side finds the end
+            self._mute = True  # its last lines may be in the socket: the reading side finds the end
 
     def _send_some(self, found: socket) -> None:
         first = self._queue[0]

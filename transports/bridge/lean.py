@@ -1,6 +1,6 @@
-"""The halves in C of a few standard modules: loading what Python has around them takes longer than Python itself.
+"""The C parts of a few standard modules: loading the Python parts around them takes longer than Python itself.
 
-Their names are CPython's own affair. Where they are missing, the whole modules do.
+Their names are private to CPython. Where they are missing, the whole modules are loaded.
 """
 
 try:

@@ -20,7 +20,7 @@ class Lines:
         return whole
 
     def end(self) -> list[bytes]:
-        """No more will come: what has no newline yet gets one."""
+        """End the input: a last line without a newline gets one."""
         rest, self._rest = bytes(self._rest), bytearray()
         return [rest + b"\n"] if rest else []
 

@@ -13,7 +13,7 @@ GONE = -31302  # errors.ActorGone, which is too expensive to import here
 
 
 def parsed(line: bytes) -> Message:
-    """{} for what is no message: the daemon will say what is wrong with it."""
+    """Parse a message; {} if it is none: the daemon will say what is wrong with it."""
     import json
 
     try:

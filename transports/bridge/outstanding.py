@@ -1,6 +1,6 @@
 """The state between a client and its daemons: the handshake, and the requests open on either side.
 
-Pure; standard library only, and little of that: json is loaded with the first message. A line is entered when its
+Pure; standard library only: json is loaded with the first message. A line is entered when its
 first byte goes to a daemon, so what was never sent is not in here. A client's line is parsed once; a daemon's only if
 the dialect needs what it says.
 """
@@ -53,13 +53,13 @@ class Outstanding:
 
     @property
     def handshaking(self) -> bool:
-        """A handshake was sent, and is still to be answered by whichever daemon."""
+        """True if a handshake was sent and not answered by any daemon yet."""
         return self._handshaking is not None
 
     # --- lines ----------------------------------------------------------------------------------------------------
 
     def sent(self, waiting: Waiting) -> None:
-        """The line begins to leave for the daemon."""
+        """Enter a line that begins to leave for the daemon."""
         if waiting.begins:
             self._handshaking, self._handshake, self._tries = waiting.kept, None, 1
         if waiting.asks is not None:
@@ -70,12 +70,12 @@ class Outstanding:
             self._replay.said(waiting.kept, self._requests)
 
     def is_stale(self, message: Message) -> bool:
-        """An answer to a question that went with the daemon that asked it."""
+        """True for an answer to a question of an earlier daemon."""
         number = identity(message)
         return "method" not in message and number in self._withdrawn and number not in self._questions
 
     def received(self, line: bytes) -> bool:
-        """Return whether the client is to see it: answers to replayed requests are for the bridge."""
+        """Enter a line of the daemon; False if it is not for the client, as the answers to replayed requests."""
         if line.startswith(NOTIFICATION) and not self._replay.concerns(line):
             return True
         message = self._plain_answer(line) or parsed(line)

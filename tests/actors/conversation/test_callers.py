@@ -20,7 +20,7 @@ def call(
 
 
 def leave(core: Core, who: Caller = ANN) -> list[str]:
-    """The timers that it led to."""
+    """Close the connection; returns the timers that this set."""
     return timers(core.say(ConnectionClosed(who.connection)))
 
 

@@ -1,4 +1,4 @@
-"""When a conversation may leave memory, and that it comes back the same."""
+"""Parking: a conversation leaves memory only when it may, and comes back the same."""
 
 from actors.conversation import condition
 from actors.conversation.effects import Effect, Leave, OfferToPark, SetTimer, Stay
@@ -15,7 +15,7 @@ ANN = caller("ann")
 
 
 def look(core: Core, after_s: float) -> list[Effect]:
-    """What the idle timer brings about, but the next timer."""
+    """The effects of the idle timer, without the next timer."""
     core.now += after_s
     return [effect for effect in core.say(TimerFired("idle")) if not isinstance(effect, SetTimer)]
 

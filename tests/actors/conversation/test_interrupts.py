@@ -4,7 +4,7 @@ import pytest
 
 from actors.conversation import condition
 from actors.conversation.messages import ConnectionClosed, Interrupt
-from actors.conversation.orders import AgentNews, Completed, Crashed, ModelFailed, StopAgent, Stopped
+from actors.conversation.orders import AgentNews, AgentStopped, Completed, Crashed, ModelFailed, StopAgent
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Condition, Ending, Interrupted, TurnResult
 from actors.vocabulary.ids import ConnectionId
@@ -108,8 +108,8 @@ def test_a_completed_turn_whose_interrupt_was_accepted_pauses_the_queue() -> Non
     assert core.answer(ANN) == Interrupted(core.runs[0].turn, Ending.COMPLETED, queued=1)
 
 
-@pytest.mark.parametrize("outcome", [Stopped(), ModelFailed("connection lost"), Crashed("cancelled twice")])
-def test_however_a_stopped_agent_ends_the_turn_was_interrupted(outcome: Stopped | ModelFailed | Crashed) -> None:
+@pytest.mark.parametrize("outcome", [AgentStopped(), ModelFailed("connection lost"), Crashed("cancelled twice")])
+def test_however_a_stopped_agent_ends_the_turn_was_interrupted(outcome: AgentStopped | ModelFailed | Crashed) -> None:
     core = Core()
     core.send()
     core.interrupt(ANN)

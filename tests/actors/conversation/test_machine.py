@@ -36,7 +36,6 @@ from actors.conversation.messages import (
     Committed,
     ConnectionClosed,
     Detach,
-    Input,
     Inspect,
     Interrupt,
     PageRead,
@@ -48,12 +47,14 @@ from actors.conversation.messages import (
     ResumeQueue,
     Revived,
     Send,
+    SessionInput,
     TimerFired,
     WithdrawInput,
 )
 from actors.conversation.orders import (
     AgentNews,
     AgentOutput,
+    AgentStopped,
     AllStored,
     AnswerAgent,
     Completed,
@@ -65,7 +66,6 @@ from actors.conversation.orders import (
     Outcome,
     RunAgent,
     StopAgent,
-    Stopped,
     StorageAwaited,
     SuspendAgent,
     Suspended,
@@ -113,7 +113,7 @@ class Agent:
 
 @dataclass
 class Subscription:
-    """What one client has seen through one cursor."""
+    """The events that one client has seen through one cursor."""
 
     connection: str
     seq: int
@@ -133,7 +133,7 @@ class Conversation(RuleBasedStateMachine):
         self.agent = Agent()
         self.told: deque[Committed | AppendRefused] = deque()
         self.readers: dict[str, Subscription] = {}
-        self.asked: dict[Caller, Input | Command] = {}
+        self.asked: dict[Caller, SessionInput | Command] = {}
         self.answered: dict[Caller, Answer] = {}
         self.settled: Counter[Caller] = Counter()
         self.forgiven: set[Caller] = set()
@@ -150,7 +150,7 @@ class Conversation(RuleBasedStateMachine):
 
     # --- the one door ---------------------------------------------------------------------------------------------
 
-    def say(self, message: Input | Command, caller: Caller | None = None) -> None:
+    def say(self, message: SessionInput | Command, caller: Caller | None = None) -> None:
         if caller is not None:
             self.asked[caller] = message
             self.hit[caller] = self.core.state.facts.turn.id if self.core.state.facts.turn else None
@@ -344,7 +344,7 @@ class Conversation(RuleBasedStateMachine):
 
     @initialize(prompt=st.sampled_from([True, True, False]), beginning=st.integers(0, 16))
     def hello(self, *, prompt: bool, beginning: int) -> None:
-        """Begins in one of the places that chance alone finds too seldom."""
+        """Begin in a state that chance alone finds too seldom."""
         self.prompt = prompt or beginning > 1
         self.send("ann", BusyPolicy.STEER, await_end=True, own=False, key=None)
         match beginning:
@@ -454,7 +454,7 @@ class Conversation(RuleBasedStateMachine):
         self.saw("a question was passed on" + (" by the last one" if denied else ""))
 
     def resolved_since(self, appends: int) -> bool:
-        """Also if the disk refused it: then the question is open again."""
+        """True if an answer was emitted, even if the disk refused it: then the question is open again."""
         return any(
             one.type == "approval_resolved" for append in self.core.appends[appends:] for one in append.records
         )
@@ -464,7 +464,7 @@ class Conversation(RuleBasedStateMachine):
         return readers - self.passed[question]
 
     def judge_passed(self) -> None:
-        """Somebody looks after every question that was passed on and that nobody here can answer."""
+        """Check that a timer runs for every question that was passed on and that nobody here can answer."""
         for question in self.passed:
             if self.core.state.facts.approval(question) is not None and not self.who_can_answer(question):
                 assert self.timers.count(f"unanswerable:{question}") == 1
@@ -498,7 +498,7 @@ class Conversation(RuleBasedStateMachine):
     @precondition(lambda self: self.story.questions and self.prompt)
     @rule()
     def everybody_leaves(self) -> None:
-        """The idle timer comes to a conversation in which only a question is left."""
+        """Hang up all clients, so that the idle timer finds a conversation in which only a question is left."""
         for client in ("ann", "ben", "cem"):
             self.hang_up(client)
         for _ in range(2):
@@ -513,7 +513,7 @@ class Conversation(RuleBasedStateMachine):
 
     @rule(client=CLIENTS, what=st.integers(0, 19))
     def mischief(self, client: str, what: int) -> None:
-        """What happens seldom, and should."""
+        """Cause a rare event."""
         match what:
             case 0 | 1 | 2:
                 self.core.disk.refuses = StorageFull("full")
@@ -603,7 +603,7 @@ class Conversation(RuleBasedStateMachine):
             count = None if count is None else count - 1
 
     def compare(self) -> None:
-        """What the journal gives back is what lives."""
+        """Compare the state that the journal gives back with the live one."""
         assert self.core.disk.restored(LIMITS).facts == self.core.state.durable == self.core.state.facts
         assert self.core.state.facts.seq == self.story.seq
 
@@ -637,7 +637,7 @@ class Conversation(RuleBasedStateMachine):
         self.say(Park())
 
     def leave(self) -> None:
-        """It was parked in order; the next message wakes it, and nothing happened to it."""
+        """Leave after an orderly parking; the next message wakes the same state."""
         assert not [epoch for _, epoch in self.core.disk.under_way if epoch == self.core.state.epoch]
         stored = len(self.core.disk.records)
         self.work()  # what follows something that was refused is refused too, and nobody is there to hear it
@@ -727,9 +727,16 @@ class Conversation(RuleBasedStateMachine):
     def agent_ends(self, outcome: int, last: list[int]) -> None:
         agent, turn = self.agent, self.agent.turn
         assert turn is not None
-        ends: list[Outcome] = [Completed("done"), Completed(), ModelFailed("502"), Crashed("a bug"), Stopped()]
+        ends: list[Outcome] = [Completed("done"), Completed(), ModelFailed("502"), Crashed("a bug"), AgentStopped()]
         if agent.stopping:
-            ends = [Stopped(), Stopped(), Stopped(), Completed("in time"), ModelFailed("cut"), Crashed("cut")]
+            ends = [
+                AgentStopped(),
+                AgentStopped(),
+                AgentStopped(),
+                Completed("in time"),
+                ModelFailed("cut"),
+                Crashed("cut"),
+            ]
         elif agent.suspending and agent.asked:
             ends = [Suspended()]
         elif self.blocked() and outcome:
@@ -761,7 +768,7 @@ class Conversation(RuleBasedStateMachine):
         self.say(AgentOutput(turn, news))
 
     def words(self, choice: int) -> tuple[AgentNews, ...]:
-        """One thing that an agent may say now."""
+        """An event that an agent may emit now."""
         agent = self.agent
         match choice:
             case 0 | 1 | 2:
@@ -803,7 +810,7 @@ class Conversation(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         if self.judging or self.working:
-            return  # a rule was broken: that is the news, not what comes of it
+            return  # a rule was broken: report that, not its consequences
         self.core.disk.refuses = None
         for _ in range(100):
             if self.settle_down():
@@ -815,7 +822,7 @@ class Conversation(RuleBasedStateMachine):
         SITUATIONS.update(self.story.situations)
 
     def settle_down(self) -> bool:
-        """One round of everybody doing what they are expected to do. True when nobody has anything to do."""
+        """Let everybody do once what they are expected to do. True when nobody has anything to do."""
         self.work()
         self.hear()
         for name, reader in self.readers.items():
@@ -827,7 +834,7 @@ class Conversation(RuleBasedStateMachine):
         if self.agent.turn is not None:
             self.shown_in_full()
             turn, self.agent = self.agent.turn, Agent()
-            self.say(TurnEnded(turn, Stopped() if self.core.now % 2 else Completed("at last")))
+            self.say(TurnEnded(turn, AgentStopped() if self.core.now % 2 else Completed("at last")))
         elif self.story.questions and not self.core.disk.under_way:
             question = next(iter(self.story.questions))
             self.say(AnswerApproval(question, Decision.DENIED, "cem"), self.caller("cem"))
@@ -840,7 +847,7 @@ class Conversation(RuleBasedStateMachine):
         return False
 
     def shown_in_full(self) -> None:
-        """Whoever is up to date has been shown all of what is in progress."""
+        """Check that readers that are up to date have seen all that is in progress."""
         tails = {key: words for key, words in self.said.items() if ItemId(key.split("/")[0]) in self.story.items}
         for reader in self.readers.values():
             up_to_date = reader.alive and not reader.in_hands and reader.seq == self.core.state.facts.seq

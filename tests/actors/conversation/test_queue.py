@@ -1,9 +1,9 @@
-"""What waits for a turn of its own: its order, its pause, and what resumes it."""
+"""The queue of input that waits for a turn of its own: its order, its pause, and what resumes it."""
 
 import pytest
 
 from actors.conversation.messages import Archive, ResumeQueue, WithdrawInput
-from actors.conversation.orders import Crashed, ModelFailed, Outcome, Stopped
+from actors.conversation.orders import AgentStopped, Crashed, ModelFailed, Outcome
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Done, Ending, Interrupted
 from actors.vocabulary.errors import Cancelled, InvalidInput, QueueFull, WrongState
@@ -66,7 +66,7 @@ def test_a_queue_that_is_paused_and_full_is_left_by_saying_something_and_then_fu
     assert isinstance(core.answer(BEN), QueueFull)
 
 
-@pytest.mark.parametrize("outcome", [ModelFailed("502"), Crashed("a bug"), Stopped()])
+@pytest.mark.parametrize("outcome", [ModelFailed("502"), Crashed("a bug"), AgentStopped()])
 def test_every_turn_that_did_not_end_well_pauses_the_queue(outcome: Outcome) -> None:
     core = with_queue("a")
     core.end(outcome)

@@ -1,4 +1,4 @@
-"""What comes back from the journal, and what a failed life owes to others."""
+"""State that comes back from the journal, and the debts of a failed life to others."""
 
 import pytest
 
@@ -312,7 +312,7 @@ def test_a_conversation_that_never_began_can_be_neither_renamed_nor_archived_nor
 
 @pytest.mark.parametrize("total", [2**63 - 1, 2**62, 10**30, -(10**30)])
 def test_a_count_of_tokens_beyond_all_numbers_ends_no_conversation(total: int) -> None:
-    """Also where it stands in a journal that was written before counts were looked at."""
+    """It may stand in a journal that was written before counts were bounded."""
     core = Core()
     for _ in range(3):
         core.send()

@@ -6,12 +6,12 @@ from actors.conversation.messages import Rename
 from actors.conversation.orders import (
     AgentNews,
     AgentOutput,
+    AgentStopped,
     AllStored,
     Completed,
     Crashed,
     InputWanted,
     ModelFailed,
-    Stopped,
     StorageAwaited,
     TakeMore,
 )
@@ -172,11 +172,11 @@ def test_d4_the_late_end_of_an_older_turn_does_not_end_the_one_that_runs() -> No
         (Completed("hi"), ["task_complete"], Ending.COMPLETED),
         (ModelFailed("502"), ["error", "task_complete"], Ending.ERROR),
         (Crashed("a bug"), ["error", "turn_aborted"], Ending.FAILED),
-        (Stopped(), ["error", "turn_aborted"], Ending.FAILED),
+        (AgentStopped(), ["error", "turn_aborted"], Ending.FAILED),
     ],
 )
 def test_d6_however_the_agent_ends_there_is_one_terminal_event_and_the_caller_is_answered(
-    outcome: Completed | ModelFailed | Crashed | Stopped, types: list[str], ending: Ending
+    outcome: Completed | ModelFailed | Crashed | AgentStopped, types: list[str], ending: Ending
 ) -> None:
     """D1, D3 and D6: on every exit path one end, one answer, and the request's id means nothing any more."""
     core = Core()
@@ -285,7 +285,7 @@ def test_every_batch_of_the_running_turn_is_acknowledged_once() -> None:
 
 
 def test_what_only_the_core_may_say_is_no_news_of_an_agent() -> None:
-    """To the type checker, which objects to an ignore that nothing needs."""
+    """The type checker proves this: it objects to an ignore that nothing needs."""
     AgentOutput(TurnId("turn"), (ev.TaskComplete(),))  # type: ignore[arg-type]  # the error is the test
 
 

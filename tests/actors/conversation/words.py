@@ -1,4 +1,4 @@
-"""What an agent says in tests, short enough to read a turn in a line."""
+"""The messages of an agent in tests, short enough to read a turn in a line."""
 
 from pathlib import Path
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.conversation.orders import AgentNews, AgentOutput, Completed, Stopped, TurnEnded
+from actors.conversation.orders import AgentNews, AgentOutput, AgentStopped, Completed, TurnEnded
 from actors.vocabulary import events as ev
 from actors.vocabulary.ids import CallId, ItemId
 from supervisor.agent.output_batcher import ROOM, OutputBatcher
@@ -135,8 +135,8 @@ def test_of_a_turn_that_is_stopped_output_streams_on_and_the_rest_goes_with_the_
         batcher.emit(ev.BackgroundEvent(message="killed"))
         batcher.taken()
         assert session.messages == [AgentOutput(TURN, (words("still writing"),))]
-        batcher.finish(Stopped())
-        assert session.messages[1:] == [TurnEnded(TURN, Stopped(), (ev.BackgroundEvent(message="killed"),))]
+        batcher.finish(AgentStopped())
+        assert session.messages[1:] == [TurnEnded(TURN, AgentStopped(), (ev.BackgroundEvent(message="killed"),))]
 
     limited(scene())
 

@@ -8,13 +8,13 @@ import pytest
 from actors.conversation.orders import (
     AbandonAgent,
     AgentAbandoned,
+    AgentStopped,
     AnswerAgent,
     Completed,
     Crashed,
     GiveInput,
     ModelFailed,
     StopAgent,
-    Stopped,
     SuspendAgent,
     Suspended,
     TakeMore,
@@ -87,7 +87,7 @@ def test_a_stop_before_the_first_step_ends_the_turn_without_one(tmp_path: Path) 
         async with a_runner(tmp_path, backend) as (runner, _):
             runner.order(an_order(), session)
             runner.order(StopAgent(TURN), session)
-            assert await session.end() == Stopped()
+            assert await session.end() == AgentStopped()
             assert not backend.begun.is_set()
             assert len(session.messages) == 1
 
@@ -114,7 +114,7 @@ def test_a_stopped_turn_ends_when_its_processes_are_gone(tmp_path: Path) -> None
             await session.batch()
             assert alive(token)
             runner.order(StopAgent(TurnId("turn-1")), session)
-            assert await session.end() == Stopped()
+            assert await session.end() == AgentStopped()
             assert not alive(token)
 
     limited(scene())
@@ -232,7 +232,7 @@ def test_a_turn_that_does_not_only_wait_is_not_suspended(tmp_path: Path, work: o
             await asyncio.sleep(0)
             assert runner.statistics() == {"turns": 1}
             runner.order(StopAgent(TURN), session)
-            assert await last(session) == Stopped()
+            assert await last(session) == AgentStopped()
 
     limited(scene())
 
@@ -252,7 +252,7 @@ def test_a_stop_wins_over_a_suspension_on_its_way(tmp_path: Path) -> None:
             await session.batch()
             runner.order(SuspendAgent(TURN), session)
             runner.order(StopAgent(TURN), session)
-            assert await session.end() == Stopped()
+            assert await session.end() == AgentStopped()
 
     limited(scene())
 
@@ -319,7 +319,7 @@ def test_closing_ends_every_turn_and_leaves_no_task(tmp_path: Path) -> None:
                 runner.order(an_order(TurnId(f"t-{number}"), ConversationId(f"c-{number}")), session)
             await asyncio.sleep(0)
             await runner.close()
-            assert [await session.end() for session in sessions] == [Stopped()] * 3
+            assert [await session.end() for session in sessions] == [AgentStopped()] * 3
         assert asyncio.all_tasks() == {asyncio.current_task()}
 
     before = open_files()
@@ -348,7 +348,7 @@ def test_an_order_after_the_runner_was_closed_runs_nothing(tmp_path: Path) -> No
         async with a_runner(tmp_path, backend) as (runner, _):
             await runner.close()
             runner.order(an_order(), session)
-            assert await session.end() == Stopped()
+            assert await session.end() == AgentStopped()
             assert not backend.begun.is_set()
 
     limited(scene())

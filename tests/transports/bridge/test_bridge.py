@@ -129,7 +129,7 @@ def fill(descriptor: int, piece: bytes) -> int:
             threading.Event().wait(0.01)
     os.set_blocking(descriptor, True)
     rest = sent % len(piece)
-    if rest:  # the last piece is finished by whoever reads meanwhile
+    if rest:  # the last piece leaves when somebody reads
         threading.Thread(target=os.write, args=(descriptor, piece[rest:])).start()
         sent += len(piece) - rest
     return sent
@@ -340,7 +340,7 @@ def test_a_request_that_comes_while_a_daemon_refuses_for_now_is_not_forgotten(
 
 
 def unread(client: Client) -> int:
-    """Bytes that lie in the pipe to the bridge."""
+    """The number of bytes in the pipe to the bridge."""
     assert client.process.stdin is not None
     return int.from_bytes(fcntl.ioctl(client.process.stdin.fileno(), termios.FIONREAD, bytes(4)), sys.byteorder)
 

@@ -9,7 +9,7 @@ from transports.dialects.mcp.replay import McpReplay
 
 
 class NoDaemon:
-    """Nobody listens, and what would start somebody is not there any more."""
+    """An address where nobody listens, and whose program to start a daemon is gone."""
 
     def dial(self) -> None:
         return None

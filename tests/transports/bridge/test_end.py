@@ -1,4 +1,4 @@
-"""How the bridge ends: within a second of the client's end of input, whatever the other side does."""
+"""The bridge ends within a second of the client's end of input, whatever the other side does."""
 
 import contextlib
 import os
@@ -206,7 +206,7 @@ def test_descriptors_that_are_shared_stay_blocking(daemon: FakeDaemon, client: C
 
 
 def leads_to(descriptor: Path, pipe: Path) -> bool:
-    """Not one that was closed since it was listed."""
+    """True if the descriptor is this pipe; not if it was closed since it was listed."""
     try:
         return descriptor.readlink() == pipe
     except FileNotFoundError:

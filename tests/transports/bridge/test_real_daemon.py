@@ -23,14 +23,14 @@ REAL = ("--launch", "real")
 
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[Home]:
-    """The daemons that bridges start in it are ended."""
+    """A home; the daemons that bridges start in it are ended."""
     home = Home(tmp_path / "home")
     yield home
     end(home, signal.SIGTERM)
 
 
 def end(home: Home, signum: signal.Signals) -> int | None:
-    """The daemon of this home, by its pid file; waits until it is gone."""
+    """End the daemon of this home, by its pid file; waits until it is gone."""
     try:
         pid = int(Path(home.paths.pid_file).read_text())
         os.kill(pid, signum)
@@ -161,7 +161,7 @@ def started(tmp_path: Path) -> Iterator[tuple[Client, FakeDaemon]]:
 
 
 def test_it_loads_nothing_that_is_expensive(tmp_path: Path) -> None:
-    """Asked of the running program itself: when it has said hello, and when its first line has come."""
+    """The running program itself reports: when it has said hello, and when its first line has come."""
     code = (
         "import sys\n"
         "from supervisor.cli import mcp\n"
@@ -220,7 +220,7 @@ NOBODY = 65_534
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give a directory away")
 def test_what_listens_in_a_directory_of_another_user_is_told_nothing(tmp_path: Path) -> None:
-    """Who comes first may make a directory of that name in /tmp; the hello has the keys of our environment."""
+    """Another user may make a directory of that name in /tmp first; the hello has the keys of our environment."""
     with FakeDaemon(tmp_path) as theirs:
         os.chown(Path(theirs.path).parent, NOBODY, NOBODY)
         with Client(tmp_path, *REAL) as client:

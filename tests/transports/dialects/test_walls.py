@@ -1,4 +1,4 @@
-"""The walls between dialects: each stands on the kit alone, the kit on none of them, and nothing in them is `Any`."""
+"""Imports of dialects: each uses the kit alone, the kit none of them; and no annotation in them is `Any`."""
 
 import ast
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ MODULES = sorted(ROOT.rglob("*.py"))
 
 
 def imported(tree: ast.AST) -> Iterator[str]:
-    """Full names, those for type checkers alone included; of `from a import b` both `a` and `a.b`."""
+    """The imported names in full, those for type checkers alone included; of `from a import b` both `a` and `a.b`."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -41,7 +41,7 @@ def names(tree: ast.AST) -> Iterator[str]:
             case ast.Name(id=name) | ast.Attribute(attr=name) | ast.alias(name=name):
                 yield name
             case ast.Constant(value=str(text)) if text.isidentifier() or "[" in text:
-                with suppress(SyntaxError):  # words, and no annotation
+                with suppress(SyntaxError):  # a text, and no annotation
                     yield from names(ast.parse(text, mode="eval"))
 
 

@@ -33,7 +33,7 @@ internal_error = partial(MethodError, jsonrpc.INTERNAL_ERROR)
 
 @contextmanager
 def about(conversation: ConversationId) -> Iterator[None]:
-    """Say the refusals of a conversation in Codex's words."""
+    """Word the refusals of a conversation as Codex did."""
     try:
         yield
     except UnknownConversation:
@@ -58,7 +58,7 @@ def send_user_message(call: CodexCall, wanted: p.SendUserMessage) -> Script[Json
 
 
 def send_user_turn(call: CodexCall, wanted: p.SendUserTurn) -> Script[JsonObject]:
-    """Its settings are for its own turn: if one is running, the next."""
+    """Send input with settings for its own turn; while a turn is running, that is the next."""
     _refuse_nothing(wanted.items)
     with about(wanted.conversation):
         current = (yield from command(wanted.conversation, Inspect())).settings
@@ -81,7 +81,7 @@ def send_user_turn(call: CodexCall, wanted: p.SendUserTurn) -> Script[JsonObject
 
 
 def interrupt_conversation(call: CodexCall, wanted: p.Named) -> Script[JsonObject]:
-    """Answered by the conversation itself: when its turn is over, or at once where none runs."""
+    """Interrupt; the conversation answers when its turn is over, or at once where none runs."""
     with about(wanted.conversation):
         stopped = yield from command(wanted.conversation, Interrupt(call.client.label))
     return {"abortReason": "replaced" if stopped.ending is Ending.REPLACED else "interrupted"}

@@ -19,7 +19,7 @@ from transports.dialects.kit.script import Script, answer
 from transports.jsonrpc import JsonObject
 
 CONFIGURED = 1  # seq of `session_configured`, which listeners are never told
-Known = ExecApprovalRequest | ApplyPatchApprovalRequest  # what Codex clients can be asked
+KnownQuestion = ExecApprovalRequest | ApplyPatchApprovalRequest  # what Codex clients can be asked
 
 
 @dataclass(slots=True, eq=False)
@@ -44,7 +44,7 @@ class ListenerSink:
 
     def _ask(self, request: ApprovalRequest) -> None:
         questions = self.state.questions
-        if not isinstance(request, Known):
+        if not isinstance(request, KnownQuestion):
             return questions.cannot_ask(request, self.conversation, self._say)
         method, params = approval(self.conversation, request)
         return questions.ask(request, self.conversation, lambda number: jsonrpc.request(number, method, params))
@@ -53,8 +53,8 @@ class ListenerSink:
         self.state.log.say("warning", waiting_text(request))
 
 
-def approval(conversation: ConversationId, request: Known) -> tuple[str, JsonObject]:
-    """Method and params. These alone are written in snake case."""
+def approval(conversation: ConversationId, request: KnownQuestion) -> tuple[str, JsonObject]:
+    """The method and params of a question, the only params in snake case."""
     common = {"conversation_id": conversation, "call_id": request.call_id}
     reason = {"reason": request.reason} if request.reason is not None else {}
     if isinstance(request, ExecApprovalRequest):
@@ -70,7 +70,7 @@ def approval(conversation: ConversationId, request: Known) -> tuple[str, JsonObj
 
 
 def add_listener(call: CodexCall, wanted: p.Named) -> Script[JsonObject]:
-    """From now on; the first one of a conversation that this client made hears it from the beginning."""
+    """Listen from now on; the first listener of a conversation that this client made hears it from the beginning."""
     state, conversation = call.state, wanted.conversation
     if state.readers.full:
         raise invalid_request(FULL)

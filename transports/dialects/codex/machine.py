@@ -76,7 +76,7 @@ TOOL_MEMBERS = {"webSearch": "web_search", "viewImage": "view_image"}
 
 
 def saved_config(tree: Mapping[str, object]) -> JsonObject:
-    """The part of the file that has a name on this wire; what is not set is left out."""
+    """The part of the config file that has a name on this wire; unset keys are left out."""
     config = _renamed(tree, CONFIG_MEMBERS)
     if "sandbox_workspace_write" in tree:
         config["sandboxSettings"] = {
@@ -91,7 +91,7 @@ def saved_config(tree: Mapping[str, object]) -> JsonObject:
 
 
 def get_auth_status(call: CodexCall, _: p.AuthStatus) -> Script[JsonObject]:
-    """A key is the one method that there is; it is never told, whatever the client asks for."""
+    """Answer that a key is the only method; the key itself is never told."""
     try:
         key = (yield from ask(AskKey(call.state.person))).value
     except GreenroomError as why:
@@ -115,7 +115,7 @@ def no_login(_: CodexCall, __: p.Anything) -> Script[JsonObject]:
 
 
 def _renamed(tree: object, members: Mapping[str, str]) -> JsonObject:
-    """Codex's own keys are not judged here, and TOML has values that JSON has not."""
+    """Rename keys. Codex's own are not judged here, and TOML has values that JSON has not."""
     values = ((theirs, _table(tree).get(ours)) for theirs, ours in members.items())
     return {theirs: value for theirs, value in values if isinstance(value, str | bool | list)}
 

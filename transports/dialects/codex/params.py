@@ -18,7 +18,7 @@ class Nothing(BaseModel):
 
 
 class Anything(BaseModel):
-    """Of a method that refuses whatever it is given."""
+    """The params of a method that always refuses."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 

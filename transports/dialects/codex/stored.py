@@ -1,4 +1,4 @@
-"""Conversations of earlier: list them, take one up again, put one away. A path names one where Codex named a file."""
+"""Earlier conversations: list, resume, archive. A path names a conversation where Codex named a file."""
 
 import json
 from collections.abc import Sequence
@@ -44,7 +44,7 @@ def list_conversations(_: CodexCall, wanted: p.ListConversations) -> Script[Json
 
 
 def _page(heads: Sequence[Head], cursor: str | None, size: int) -> list[Head]:
-    """Newest first, by the second they were made in, then by id. A bad cursor means the first page."""
+    """A page, newest first, by the second of creation, then by id. A bad cursor means the first page."""
     ordered = sorted(heads, key=_cursor, reverse=True)
     if cursor is not None and _is_cursor(cursor):
         ordered = [head for head in ordered if _cursor(head) < cursor]
@@ -74,7 +74,7 @@ def _item(head: Head) -> JsonObject:
 
 
 def resume(call: CodexCall, wanted: p.ResumeConversation) -> Script[JsonObject]:
-    """The conversation itself goes on, under its own id; nothing is copied."""
+    """Resume the conversation itself, under its own id; nothing is copied."""
     meant = named_by(wanted.path)
     if meant is None:
         raise internal_error(f"error resuming conversation: no conversation {wanted.path}")

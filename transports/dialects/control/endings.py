@@ -11,7 +11,7 @@ LAST_WORDS = 2  # the terminal event, and before it the error if there was one
 
 
 def ending_of(turn: TurnId, records: Sequence[Record]) -> TurnResult | None:
-    """From the last events of the turn. None if they are not there any more."""
+    """The end, from the last events of the turn. None if they are not there any more."""
     last = [record for record in records if record.turn == turn][-LAST_WORDS:]
     said = [ev.durable_adapter.validate_json(record.body) for record in last]
     match said:

@@ -92,15 +92,15 @@ def _is_wanted(head: Head, given: p.ListConversations) -> bool:
     return given.state in {None, head.state} and given.cwd in {None, head.cwd} and given.name in {None, head.name}
 
 
-Place = tuple[float, str]
+ListPlace = tuple[float, str]
 
 
-def place_of(head: Head) -> Place:
-    """Most recently used first. Steady: what is used meanwhile moves to the front and shifts nobody else."""
+def place_of(head: Head) -> ListPlace:
+    """The place of a row, most recently used first. A row that is used between two pages moves to the front."""
     return (-head.updated, head.conversation)
 
 
-def place_in_list(cursor: str) -> Place | None:
+def place_in_list(cursor: str) -> ListPlace | None:
     updated, _, conversation = cursor.partition("/")
     try:
         return (-float(updated), conversation)
@@ -138,7 +138,7 @@ def interrupt(call: ControlCall, given: p.Interrupt) -> Script[Interrupted]:
 
 
 def interrupt_many(call: ControlCall, given: p.InterruptMany) -> Script[r.Plain]:
-    """Answered when the last of them is; one that is refused does not keep the others."""
+    """Interrupt several; answered when the last has ended. A refused one does not keep the others from it."""
     if bool(given.conversations) == given.all:
         raise InvalidInput("name conversations, or say all")
     if given.all:
@@ -257,7 +257,7 @@ def delete(_: ControlCall, given: p.Named) -> Script[r.Stored]:
 
 
 def list_approvals(_: ControlCall, given: p.ListApprovals) -> Script[r.Plain]:
-    """Oldest first: the registry knows what is open, the journal since when. Of one, it is asked itself."""
+    """List open approvals, oldest first: the registry knows them, the journal when they were asked."""
     pending: PendingApprovals
     if given.conversation is None:
         pending = yield from look_up(rm.ListApprovals())

@@ -48,7 +48,7 @@ class ListConversations(BaseModel):
 
 
 class Named(BaseModel):
-    """Any method that is about one conversation and needs nothing more."""
+    """The params of a method that needs a conversation and nothing more."""
 
     model_config = STRICT
     conversation: Conversation

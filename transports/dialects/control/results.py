@@ -159,7 +159,7 @@ def reader(one: Reader) -> JsonObject:
 
 
 def with_readers(client: JsonObject, readers: Iterable[tuple[ConversationId, Reader]]) -> JsonObject:
-    """A client, and what it reads."""
+    """A client with its subscriptions."""
     mine = [(one, each) for one, each in readers if each.connection == client["connection"]]
     return {**client, "attached": [{"conversation": one, **reader(each)} for one, each in mine]}
 
@@ -169,7 +169,7 @@ def pending_of(summary: Summary) -> PendingApprovals:
 
 
 def stopped(answer: Interrupted | GreenroomError) -> JsonObject:
-    """One of several that were interrupted: how it ended, or why not."""
+    """The entry of one interrupted conversation: how its turn ended, or why not."""
     if isinstance(answer, GreenroomError):
         return {"error": {"code": answer.code, "message": answer.message}}
     return shown(answer)
@@ -190,7 +190,7 @@ def question(conversation: ConversationId, request: ApprovalRequest) -> JsonObje
 
 
 def events_of(slice_: Slice) -> bytes:
-    """The part of an `events` notification that all readers at the same place share; encoded once."""
+    """The part of an `events` notification that all readers with the same cursor share; encoded once."""
     known = slice_.encoded.get("control")
     if known is None:
         known = slice_.encoded["control"] = _encoded(slice_)

@@ -1,4 +1,4 @@
-"""The JSON Schema of the control API, from the models that judge what comes in and describe what goes out."""
+"""The JSON Schema of the control API, from the models that validate requests and describe answers."""
 
 from functools import cache
 from typing import Literal, cast
@@ -45,5 +45,5 @@ def api_schema() -> JsonObject:
 
 
 def _adapter(shape: object) -> TypeAdapter[object]:
-    """Of a model, or of one model or another."""
+    """The adapter of a model, or of a union of models."""
     return TypeAdapter(cast("type[object]", shape))

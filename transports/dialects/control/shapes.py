@@ -1,6 +1,6 @@
 """The shapes of answers and notifications of the control API: the models behind its schema.
 
-They describe and do not build; `results` writes the JSON, and the tests hold one against the other.
+They describe and do not build: `results` writes the JSON, and tests compare the two.
 """
 
 from collections.abc import Mapping
@@ -244,7 +244,7 @@ class Configured(Shape):
 
 
 class Schema(BaseModel):
-    """What you are reading."""
+    """The schema of the control API."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 

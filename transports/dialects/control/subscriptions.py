@@ -1,4 +1,4 @@
-"""The state of one client: besides its requests its subscriptions, by the names that it was given."""
+"""The state of one client: its requests and its subscriptions, by the names that it was given."""
 
 from actors.vocabulary.errors import InvalidInput, Overloaded
 from actors.vocabulary.ids import ConversationId, SubscriptionId
@@ -15,14 +15,14 @@ class Subscriptions:
         self._open: dict[SubscriptionId, ConversationId] = {}
 
     def add(self, subscription: SubscriptionId, conversation: ConversationId) -> None:
-        """Raises Overloaded."""
+        """Add a subscription. Raises Overloaded."""
         if len(self._open) >= self._limit:
             most = f"{self._limit} subscriptions (greenroom.limits.subscriptions)"
             raise Overloaded(f"this connection has {most}; detach from a conversation, or connect once more")
         self._open[subscription] = conversation
 
     def take(self, name: str) -> tuple[SubscriptionId, ConversationId]:
-        """It is forgotten here. Raises InvalidInput."""
+        """Remove a subscription. Raises InvalidInput."""
         subscription = SubscriptionId(name)
         conversation = self._open.pop(subscription, None)
         if conversation is None:

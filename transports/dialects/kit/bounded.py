@@ -1,4 +1,4 @@
-"""A dictionary that forgets its oldest entry when full: for what is good to know and never necessary. A leaf."""
+"""A dictionary that forgets its oldest entry when full: for facts that are useful but never necessary. A leaf."""
 
 from collections import OrderedDict
 from typing import Generic, TypeVar

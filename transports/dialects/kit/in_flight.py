@@ -10,7 +10,7 @@ REQUESTS_LIMIT = 64  # per connection; an editor has a handful
 
 
 class InFlight:
-    """Urgent requests, which end others, have a share of their own: a client that has used up its own can let go."""
+    """Bounded requests. Urgent ones, which end others, have their own quota: a full client can still cancel."""
 
     def __init__(self, limit: int = REQUESTS_LIMIT) -> None:
         self._limit = limit
@@ -18,7 +18,7 @@ class InFlight:
         self._urgent: set[RequestId] = set()
 
     def admit(self, request: RequestId, *, urgent: bool = False) -> GreenroomError | None:
-        """None if it may go on; otherwise what to answer. A refused one is not kept."""
+        """Admit a request; returns the refusal to answer with, or None. A refused request is not kept."""
         if request in self:
             return InvalidInput(f"request {request!r} is not answered yet")
         share = self._urgent if urgent else self._ordinary

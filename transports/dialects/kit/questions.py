@@ -1,4 +1,5 @@
-"""The approvals that a client was asked for and has not answered. Each once, whichever of its readers saw it first.
+"""The approvals that a client was asked for and has not answered. Each
+is asked once, whichever reader saw it first.
 
 A question closes when it is answered anywhere or its turn ends; the client is told, and a later reply means nothing.
 How a question is written is its sink's business.
@@ -25,7 +26,7 @@ DISMISSED = "the client dismissed the question"
 DESCRIBED_LENGTH = 300  # of what waits, where a client can only be told
 CLOSED_KEPT = 256  # readers of one conversation are never further apart than this many approvals
 
-Ask = Callable[[ApprovalRequest], None]
+QuestionWriter = Callable[[ApprovalRequest], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +63,8 @@ class OpenQuestions:
 
     # --- from the conversation ------------------------------------------------------------------------------------
 
-    def heed(self, slice_: Slice, record: Record | None, ask: Ask) -> None:
-        """After the event was written. What history asks is asked only if it still waits: `heed_pending`."""
+    def heed(self, slice_: Slice, record: Record | None, ask: QuestionWriter) -> None:
+        """Heed a written event. Questions in history are asked only if they still wait: `heed_pending`."""
         if record is None:
             return
         if record.type == RESOLVED:
@@ -74,20 +75,20 @@ class OpenQuestions:
             if not _resolved_within(slice_, request.approval_id):
                 ask(request)
 
-    def heed_pending(self, slice_: Slice, ask: Ask) -> None:
+    def heed_pending(self, slice_: Slice, ask: QuestionWriter) -> None:
         self._close_missed(slice_)
         for request in slice_.pending or ():
             ask(request)
 
     def settle(self, slice_: Slice) -> None:
-        """For readers that show no events: only what was answered matters."""
+        """Handle the events of a reader that shows none: only answers matter."""
         for record in slice_.records:
             if record.type == RESOLVED:
                 self.close(_resolution(record.body).approval_id, "answered elsewhere")
         self._close_missed(slice_)
 
     def _close_missed(self, slice_: Slice) -> None:
-        """Close what waits no more where a new reader begins: the one that heard of its end may have left."""
+        """Close questions that wait no more when a new reader begins: the one that saw their end may have left."""
         if slice_.pending is None:
             return
         waiting = {request.approval_id for request in slice_.pending}
@@ -97,7 +98,7 @@ class OpenQuestions:
                 self.close(approval, "answered elsewhere")
 
     def ask(self, request: ApprovalRequest, conversation: ConversationId, write: Callable[[int], bytes]) -> None:
-        """`write` makes the line that asks, under a number."""
+        """Ask the client, unless it was asked. `write` makes the line, under a number."""
         approval = request.approval_id
         if approval in self._closed or any(one.approval == approval for one in self._open.values()):
             return
@@ -105,8 +106,8 @@ class OpenQuestions:
         self._open[number] = OpenQuestion(number, request, conversation)
         self._state.do(Write(write(number)))
 
-    def cannot_ask(self, request: ApprovalRequest, conversation: ConversationId, say: Ask) -> None:
-        """The client is told what waits. What becomes of it if nobody else comes is the conversation's business."""
+    def cannot_ask(self, request: ApprovalRequest, conversation: ConversationId, say: QuestionWriter) -> None:
+        """Tell the client what waits; if nobody else can answer, the conversation decides."""
         approval = request.approval_id
         if approval not in self._closed and approval not in self._unasked:
             self._unasked[approval] = conversation
@@ -122,13 +123,13 @@ class OpenQuestions:
             self._withdraw(question, reason)
 
     def abandon(self, conversation: ConversationId, reason: str) -> None:
-        """Nobody reads it any more, so nobody would hear of its answer."""
+        """Drop the questions of a conversation that nobody reads any more and whose answers nobody would hear of."""
         self.forget_unasked(conversation)
         for question in [one for one in self._open.values() if one.conversation == conversation]:
             self._withdraw(question, reason)
 
     def forget_unasked(self, conversation: ConversationId) -> None:
-        """Nobody of ours would see what becomes of it. A client that reads there again is told again."""
+        """Forget the questions that were only told: a client that reads there again is told again."""
         self._unasked = {key: one for key, one in self._unasked.items() if one != conversation}
 
     def _withdraw(self, question: OpenQuestion, reason: str) -> None:
@@ -138,7 +139,7 @@ class OpenQuestions:
     # --- from the client ------------------------------------------------------------------------------------------
 
     def decide(self, number: object, decision: Decision | None, reason: str) -> None:
-        """None: it was dismissed without a choice."""
+        """Handle a reply. None: the question was dismissed without a choice."""
         question = self._take(number)
         if question is None:
             return
@@ -150,13 +151,13 @@ class OpenQuestions:
             self._state.do(Tell(ToConversation(question.conversation, answer)))
 
     def decline(self, number: object) -> None:
-        """The client can't answer. The conversation knows who else could."""
+        """Pass the question on, because the client can't answer; the conversation knows who else could."""
         question = self._take(number)
         if question is not None:
             self._pass_on(question, "no client that was asked could answer it")
 
     def denied_since_dismissed(self, record: Record | None) -> ApprovalRequest | None:
-        """A question that this client dismissed, if that was the end of it."""
+        """A question that this client dismissed and that was denied for it."""
         if record is None or record.type != RESOLVED:
             return None
         resolved = _resolution(record.body)
@@ -184,7 +185,7 @@ def waiting_text(request: ApprovalRequest) -> str:
 
 
 def described(request: ApprovalRequest) -> str:
-    """In a line, for progress: what, where, and what of it is not said."""
+    """The question in a line, for progress: what, where, and what is left out."""
     asked = request.model_dump(mode="json")
     what = summary(asked)
     left_out = len(what) - DESCRIBED_LENGTH
@@ -201,7 +202,7 @@ def _resolution(body: bytes) -> ApprovalResolved:
 
 
 def _resolved_within(slice_: Slice, approval: ApprovalId) -> bool:
-    """Asked and answered before we could say anything."""
+    """True if the approval was answered within the slice that asks for it."""
     return any(
         record.type == RESOLVED and _resolution(record.body).approval_id == approval for record in slice_.records
     )

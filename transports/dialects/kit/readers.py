@@ -1,6 +1,6 @@
 """The conversations that a client reads. A reader is one subscription with a sink behind it. Part of its connection.
 
-A sink turns slices into notifications; what it wants to know of a conversation is said when it is attached. Bounded,
+A sink turns slices into notifications, and gets what it needs to know of a conversation when it is attached. Bounded,
 and a subscription that its conversation ended by itself is taken up again from where it stood.
 """
 
@@ -25,18 +25,18 @@ HISTORY_GONE = "its history is gone"
 class Sink(Protocol):
     @property
     def answers(self) -> bool:
-        """Whether a person can be asked through it."""
+        """True if a person can be asked through it."""
         ...
 
     def take(self, slice_: Slice) -> None: ...
 
     def lost(self, reason: str) -> None:
-        """Nothing more will come, and nobody asked for that."""
+        """The subscription has ended, and the client did not ask for that."""
         ...
 
 
 @dataclass(slots=True, eq=False)
-class Reader:
+class SinkReader:
     subscription: SubscriptionId
     conversation: ConversationId
     sink: Sink
@@ -48,7 +48,7 @@ class Readers:
         self._state = state
         self._questions = questions
         self._limit = limit
-        self._readers: dict[SubscriptionId, Reader] = {}
+        self._readers: dict[SubscriptionId, SinkReader] = {}
 
     @property
     def full(self) -> bool:
@@ -57,28 +57,28 @@ class Readers:
     def __len__(self) -> int:
         return len(self._readers)
 
-    def __iter__(self) -> Iterator[Reader]:
+    def __iter__(self) -> Iterator[SinkReader]:
         return iter(tuple(self._readers.values()))
 
     def __contains__(self, reader: object) -> bool:
-        return isinstance(reader, Reader) and self._readers.get(reader.subscription) is reader
+        return isinstance(reader, SinkReader) and self._readers.get(reader.subscription) is reader
 
-    def of(self, conversation: ConversationId) -> list[Reader]:
+    def of(self, conversation: ConversationId) -> list[SinkReader]:
         return [reader for reader in self._readers.values() if reader.conversation == conversation]
 
     # --- begin and end --------------------------------------------------------------------------------------------
 
-    def new(self, conversation: ConversationId, sink: Sink) -> Reader:
-        """Known from here on; nothing comes before it is attached."""
-        reader = Reader(self._name(), conversation, sink)
+    def new(self, conversation: ConversationId, sink: Sink) -> SinkReader:
+        """Add a reader; it gets nothing before it is attached."""
+        reader = SinkReader(self._name(), conversation, sink)
         self._readers[reader.subscription] = reader
         return reader
 
     def _name(self) -> SubscriptionId:
         return SubscriptionId(f"{self._state.client.connection}/{self._state.scripts.number()}")
 
-    def attach(self, reader: Reader, after: int | None) -> Script[Attached]:
-        """A refused reader is forgotten."""
+    def attach(self, reader: SinkReader, after: int | None) -> Script[Attached]:
+        """Attach a reader; a refused one is forgotten."""
         reader.seq = after or 0
         subscription = reader.subscription
         attach = Attach(self._state.client.connection, subscription, after, not reader.sink.answers)
@@ -91,12 +91,12 @@ class Readers:
             reader.seq = attached.seq
         return attached
 
-    def detach(self, reader: Reader) -> None:
+    def detach(self, reader: SinkReader) -> None:
         if self._readers.pop(reader.subscription, None) is not None:
             self._state.do(Tell(ToConversation(reader.conversation, Detach(reader.subscription))))
 
-    def leave(self, reader: Reader) -> None:
-        """Its client listens no more; but a question that only it would see settled keeps it."""
+    def leave(self, reader: SinkReader) -> None:
+        """Remove the reader of a client that stops listening, unless an open question needs it to be settled."""
         conversation = reader.conversation
         heard_by = [one for one in self.of(conversation) if one is not reader]
         if self._questions.open_in(conversation) and not heard_by:
@@ -123,7 +123,7 @@ class Readers:
             self._readers[reader.subscription] = reader
             self._state.scripts.run(self._taken_up_again(reader, end.news.reason))
 
-    def _taken_up_again(self, reader: Reader, reason: str) -> Script[None]:
+    def _taken_up_again(self, reader: SinkReader, reason: str) -> Script[None]:
         try:
             yield from self.attach(reader, None if reason == HISTORY_GONE else reader.seq)
         except GreenroomError:
@@ -138,7 +138,7 @@ class Muted:
 
     readers: Readers
     questions: OpenQuestions
-    reader: Reader
+    reader: SinkReader
     answers: bool = True
 
     def take(self, slice_: Slice) -> None:

@@ -8,7 +8,7 @@ from transports.dialect import Client
 from transports.dialects.kit.bounded import Bounded
 from transports.dialects.kit.client import ClientState
 from transports.dialects.kit.questions import OpenQuestions
-from transports.dialects.kit.readers import Reader, Readers
+from transports.dialects.kit.readers import Readers, SinkReader
 from transports.requests import Person
 
 
@@ -36,5 +36,5 @@ class ReadingState(ClientState):
         super().__init__(client, requests_in_flight)
         self.questions = OpenQuestions(self, withdrawal, first_question)
         self.readers = Readers(self, self.questions, subscriptions)
-        self.listeners: dict[str, Reader] = {}  # by the names that the client was given
+        self.listeners: dict[str, SinkReader] = {}  # by the names that the client was given
         self.unheard: Bounded[ConversationId, None] = Bounded()  # made by this client, and nobody listened yet

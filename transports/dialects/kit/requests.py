@@ -20,7 +20,7 @@ class Requests:
         return len(self._open)
 
     def refusal(self, request: RequestId, *, urgent: bool) -> GreenroomError | None:
-        """None: it was let in, and is to be run."""
+        """Admit a request: its refusal, or None if it is to be run."""
         return self._open.admit(request, urgent=urgent)
 
     def run(self, request: RequestId, script: Script[object], finish: Finish) -> None:
@@ -34,13 +34,13 @@ class Requests:
             self._running[request] = running
 
     def cancel(self, request: RequestId, by: str) -> None:
-        """Nothing happens if the request is over, or never was."""
+        """Take a request back. Nothing happens if it is over, or never was."""
         running = self._running.get(request)
         if running is not None:
             self._scripts.cancel(running, by)
 
     def stop(self, request: RequestId) -> None:
-        """The same at once, for one that is to do nothing more."""
+        """Stop a request at once, so that it does nothing more."""
         running = self._running.get(request)
         if running is not None:
             self._scripts.stop(running)

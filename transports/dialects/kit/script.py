@@ -32,24 +32,24 @@ Script = Generator[tuple[Question, ...], tuple[object, ...], Answer]
 
 
 def ask(request: Query[Answer]) -> Script[Answer]:
-    """Of the supervisor."""
+    """Ask the supervisor."""
     return _one(partial(Ask, cast("Request", request)))
 
 
 def look_up(query: Query[Answer]) -> Script[Answer]:
-    """Of the registry."""
+    """Ask the registry."""
     return _one(_to_registry(query))
 
 
 def command(
     conversation: ConversationId, query: Query[Answer], noted: Callable[[Caller], None] | None = None
 ) -> Script[Answer]:
-    """Of a conversation. `noted` is told under which name, for what can be taken back after it was answered."""
+    """Ask a conversation. `noted` gets the caller of the command, for one that can be cancelled after its answer."""
     return _one(_to_conversation(conversation, query, noted))
 
 
 def look_up_each(queries: Iterable[Query[Answer]]) -> Script[list[Answer | GreenroomError]]:
-    """Several at once; one that is refused does not keep the others."""
+    """Ask the registry several questions at once; a refused one does not keep the others."""
     answers = yield tuple(_to_registry(query) for query in queries)
     return cast("list[Answer | GreenroomError]", list(answers))
 
@@ -57,13 +57,13 @@ def look_up_each(queries: Iterable[Query[Answer]]) -> Script[list[Answer | Green
 def command_each(
     commands: Iterable[tuple[ConversationId, Query[Answer]]],
 ) -> Script[list[Answer | GreenroomError]]:
-    """Of several conversations at once; one that refuses does not keep the others."""
+    """Ask several conversations at once; a refused command does not keep the others."""
     answers = yield tuple(_to_conversation(*each) for each in commands)
     return cast("list[Answer | GreenroomError]", list(answers))
 
 
 def conversation_named(reference: str) -> Script[ConversationId]:
-    """The conversation that is meant by an id, a prefix or a name; only the last two have to be looked up."""
+    """The id of the conversation named by an id, a prefix or a name; only the last two have to be looked up."""
     if WHOLE_ID.fullmatch(reference):
         return ConversationId(reference)
     return (yield from look_up(Resolve(reference))).conversation
@@ -133,11 +133,11 @@ class Scripts:
         return len(self._waiting)
 
     def number(self) -> int:
-        """A number that this connection has not used: the client's ids are the client's business."""
+        """A number that this connection has not used, independent of the client's ids."""
         return next(self._numbers)
 
     def run(self, script: Script[object], ended: Callable[[object], None] = lambda _: None) -> Running:
-        """Up to its first question; with none, to its end."""
+        """Run a script up to its first question; without any, to its end."""
         running = Running(script, ended)
         self._go_on(running, None)
         return running

@@ -25,7 +25,7 @@ def decoded(model: type[Model], value: object) -> Model:
 
 
 def without_effect(name: str, model: type[BaseModel], given: object) -> tuple[str, ...]:
-    """A line for each argument that nobody heeds: nothing is dropped in silence."""
+    """The warnings, a line for each argument that has no effect: nothing is dropped in silence."""
     if not isinstance(given, dict):
         return ()
     unknown = [f"{name}: unknown argument {key[:SHOWN]!a}, ignored" for key in _strangers(model, given)[:NAMED]]
@@ -35,7 +35,7 @@ def without_effect(name: str, model: type[BaseModel], given: object) -> tuple[st
 
 
 def _strangers(model: type[BaseModel], given: JsonObject) -> list[str]:
-    """Members that the model does not know. `_meta` is the protocol's own."""
+    """Members that the pydantic model does not have. `_meta` is the protocol's own."""
     if model.model_config.get("extra") == "allow":
         return []
     known = {"_meta"}

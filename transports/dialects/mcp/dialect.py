@@ -1,6 +1,6 @@
 """Speaks MCP, and other methods beside it on one connection: lines to scripts, answers and slices to lines.
 
-Part of its connection. What is open is in the client's state; here it is only decided who gets what.
+Part of its connection. Open requests and readers are in the client's state; this only routes.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -20,10 +20,10 @@ from transports.dialects.mcp.calls.conversation_tools import end_stream
 from transports.dialects.mcp.decoding import Undecodable, decoded
 from transports.dialects.mcp.elicitation import decision_of
 from transports.dialects.mcp.methods import METHODS
-from transports.dialects.mcp.open_calls import ProgressToken
 from transports.dialects.mcp.options import McpOptions
 from transports.dialects.mcp.revisions import REVISIONS, UNSUPPORTED, unsupported
 from transports.dialects.mcp.state import McpCall, McpState
+from transports.dialects.mcp.turn_requests import ProgressToken
 
 
 class McpDialect:
@@ -130,7 +130,7 @@ class McpDialect:
         return self._state.taken()
 
     def delivered(self, deliver: Deliver) -> Iterable[Action]:
-        """Everything a slice leads to in one piece, after which the reader is ready for the next."""
+        """Write everything that a slice leads to in one piece, after which the reader is ready for the next."""
         self._state.readers.deliver(deliver)
         return _in_one_write(self._state.taken(), deliver.subscription)
 

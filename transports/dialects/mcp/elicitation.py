@@ -66,7 +66,7 @@ def _for_codex(request: ApprovalRequest, *, more_text: bool) -> tuple[JsonObject
 
 
 def message(request: ApprovalRequest, *, more: bool) -> str:
-    """With `more`, or where there is more to say than the reference does: all of it."""
+    """The message; in full with `more`, or where the reference's words do not say all."""
     asked = request.model_dump(mode="json")
     opening, complete = _opening(request)
     if complete and not more and request.reason is None and not asked.get("grant_root"):
@@ -91,7 +91,7 @@ def _opening(request: ApprovalRequest) -> tuple[str, bool]:
 
 
 def decision_of(result: object) -> tuple[Decision | None, str]:
-    """Codex's own shape, or MCP's. None: the question was dismissed without a choice. What is neither is a no."""
+    """The decision, from Codex's own shape or MCP's. None: dismissed without a choice. Any other reply is a no."""
     if isinstance(result, dict):
         known, said = (DECISIONS, result["decision"]) if "decision" in result else (ACTIONS, result.get("action"))
         if isinstance(said, str) and said in known:
@@ -100,6 +100,6 @@ def decision_of(result: object) -> tuple[Decision | None, str]:
 
 
 def _tagged(changes: JsonObject) -> JsonObject:
-    """As Codex has written them since the autumn of 2025: the kind is a member, and what is deleted has a content."""
+    """The changes as Codex has written them since autumn 2025: the kind is a member, a deleted file has a content."""
     kinds = {path: {"delete": {"content": ""}} if change == "delete" else change for path, change in changes.items()}
     return {path: {"type": kind, **change[kind]} for path, change in kinds.items() for kind in change}

@@ -1,4 +1,4 @@
-"""Notifications besides events, and never a prompt: messages, the progress of a call, a changed list."""
+"""Notifications besides events: messages, the progress of a call, a changed list. They never prompt."""
 
 import json
 
@@ -9,12 +9,12 @@ from transports.codex_events import CodexEvent
 from transports.dialect import Wake, Write
 from transports.dialects.kit.client import ClientState
 from transports.dialects.kit.script import Script, look_up
-from transports.dialects.mcp.open_calls import OpenCall
+from transports.dialects.mcp.turn_requests import TurnRequest
 from transports.question import command_line
 
 
 def withdrawal(number: int, reason: str) -> bytes:
-    """Of a request to the client."""
+    """The notification that takes back a request to the client."""
     return jsonrpc.notification("notifications/cancelled", {"requestId": number, "reason": reason})
 
 
@@ -54,21 +54,21 @@ PROGRESS = "progress"
 COMMAND_LENGTH = 120  # of a command line in a message
 
 
-def follow_progress(state: ClientState, call: OpenCall, every_s: float) -> None:
-    """Nothing at all for a call without a token."""
+def follow_progress(state: ClientState, call: TurnRequest, every_s: float) -> None:
+    """Ask for the next beat, which reports progress; a call without a token has none."""
     if call.progress is not None:
         state.do(Wake(f"{PROGRESS}:{call.number}", every_s))
 
 
-def tell_progress(state: ClientState, call: OpenCall, message: str) -> None:
+def tell_progress(state: ClientState, call: TurnRequest, message: str) -> None:
     if call.progress is not None:
         call.reports += 1
         params = {"progressToken": call.progress, "progress": call.reports, "message": message}
         state.do(Write(jsonrpc.notification("notifications/progress", params)))
 
 
-def note_activity(call: OpenCall, one: CodexEvent) -> None:
-    """Keep in mind what it does, for the next beat."""
+def note_activity(call: TurnRequest, one: CodexEvent) -> None:
+    """Note what the call is doing, for the next beat."""
     if one.type == "exec_command_begin" and one.msg is not None:
         line = command_line(json.loads(one.msg)["command"])
         call.activity = f"running `{line[:COMMAND_LENGTH]}{'…' if len(line) > COMMAND_LENGTH else ''}`"
@@ -83,7 +83,7 @@ REST_S = 1.0  # a script may make a hundred conversations in a second
 
 
 class ListChanges:
-    """Says that the list of resources has changed, by any client, to a client that has looked at it.
+    """Tells a client that has read the list of resources that it has changed.
 
     At once, and then no more often than is of use: what happened meanwhile is told with the next.
     """
@@ -93,7 +93,7 @@ class ListChanges:
         self._followed = False
 
     def follow(self) -> None:
-        """To be said before the list is asked for, so that nothing falls between."""
+        """Follow changes. Called before the list is asked for, so that none is missed."""
         if not self._followed:
             self._followed = True
             self.watch(None)

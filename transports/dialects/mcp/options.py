@@ -36,7 +36,7 @@ class McpOptions:
 
 
 def with_hello(options: McpOptions, said: Mapping[str, object]) -> McpOptions:
-    """The hello's `defaults` and `first_question`; what is of the wrong kind is as good as not said."""
+    """The hello's `defaults` and `first_question`; values of the wrong type are ignored."""
     first = said.get("first_question")
     if isinstance(first, int) and first > 0:
         options = replace(options, first_question=first)

@@ -1,7 +1,7 @@
 """MCP's side of the bridge: the messages that the next daemon has to hear, and those that went with the last one.
 
-Log level and subscriptions are said again. Streams and listeners are over: a stream taken up again would be a whole
-history anew, which only the client can say it wants, and a listener would miss how the lost turn ended. Pure; imports
+Log level and subscriptions are replayed. Streams and listeners are over: a resumed stream would be a whole history
+anew, which only the client can ask for, and a listener would miss how the lost turn ended. Pure; imports
 nothing but the bridge, which loads this at its start.
 """
 
@@ -108,7 +108,7 @@ class McpReplay:
         return None
 
     def explained(self, kept: Message, error: Message) -> Message:
-        """A call that has begun would begin anew if it were asked for again, so its conversation is named."""
+        """The error of a lost call. Calling again would begin anew, so the error names its conversation."""
         thread = kept.get("threadId")
         if thread is None:
             return error

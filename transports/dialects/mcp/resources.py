@@ -68,7 +68,7 @@ class Complete(BaseModel):
 
 
 def list_all(call: McpCall, wanted: ListPage) -> Script[JsonObject]:
-    """A client that looks at the list is told from now on when it has changed."""
+    """List all; from now on the client is told when the list has changed."""
     call.state.list_changes.follow()
     listing = yield from look_up(ListConversations())
     try:
@@ -80,7 +80,7 @@ def list_all(call: McpCall, wanted: ListPage) -> Script[JsonObject]:
 
 
 def one_page(wanted: ListPage, result: JsonObject) -> Script[JsonObject]:
-    """All there is; a cursor can't be one of ours."""
+    """The only page; no cursor can be one of ours."""
     if wanted.cursor is not None:
         raise _invalid_params("this list has one page, so it has no cursors")
     return answer(result)
@@ -91,7 +91,7 @@ def templates(_: McpCall, wanted: ListPage) -> Script[JsonObject]:
 
 
 def read(_: McpCall, wanted: Uri) -> Script[JsonObject]:
-    """The newest part of a history that is too long to be read at once."""
+    """Read a history; of one that is too long to be read at once, the newest part."""
     conversation, as_events = _named(wanted.uri)
     recent = RecentMessages()
 
@@ -150,7 +150,7 @@ def subscribe(call: McpCall, wanted: Uri) -> Script[JsonObject]:
 
 
 def unsubscribe(call: McpCall, wanted: Uri) -> Script[JsonObject]:
-    """Answered in the same way if there was no subscription."""
+    """Unsubscribe; the answer is the same if there was no subscription."""
     meant = named_by(wanted.uri)
     sink = watched(call.state, meant[0]) if meant is not None else None
     if sink is not None:

@@ -1,4 +1,4 @@
-"""The handshake: which revision of MCP is spoken, what the client can do, and who we say we are. Pure.
+"""The handshake: the revision of MCP, the abilities of the client, and the name of the server. Pure.
 
 The name is the one that Codex clients look for; the title, which people read, is our own.
 """
@@ -35,7 +35,7 @@ class Initialize(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Introduction:
-    """The client as it has introduced itself. Before it did: the least."""
+    """The client as it has introduced itself; before that, the least that a client can do."""
 
     name: str = ""
     version: str = ""
@@ -52,7 +52,7 @@ class Introduction:
 
 
 def unsupported(params: Params) -> str | None:
-    """The revision that a request names for itself alone, if it is none of ours: what it would mean is not known."""
+    """The revision that a request names for itself alone, if it is none that we speak."""
     meta = params.get("_meta") if isinstance(params, dict) else None
     named = meta.get(META_REVISION) if isinstance(meta, dict) else None
     return str(named)[:SHOWN] if named is not None and named not in REVISIONS else None
@@ -64,7 +64,7 @@ def peer(said: Initialize) -> Introduction:
 
 
 def _elicits(capabilities: JsonObject) -> bool:
-    """An empty object means forms; one that names only other modes does not."""
+    """True if the client can show forms: an empty object means them, an object with only other modes does not."""
     elicitation = capabilities.get("elicitation")
     return isinstance(elicitation, dict) and (not elicitation or "form" in elicitation or "url" not in elicitation)
 

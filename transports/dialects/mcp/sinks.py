@@ -1,4 +1,4 @@
-"""The sinks: a call shows its turn, a stream all of its conversation, a resource only that there is more."""
+"""The sinks: a call shows its turn, a stream its whole conversation, a resource only that there is more."""
 
 from dataclasses import dataclass, field
 from functools import partial
@@ -11,11 +11,11 @@ from transports.codex_events import CodexEvent, event_notification, history_of, 
 from transports.dialect import Wake, Write
 from transports.dialects.kit.paged_history import RecentMessages
 from transports.dialects.kit.questions import DISMISSED, described, waiting_text
-from transports.dialects.kit.readers import Reader
+from transports.dialects.kit.readers import SinkReader
 from transports.dialects.mcp.elicitation import Origin, elicitation
 from transports.dialects.mcp.notifications import note_activity, tell_progress
-from transports.dialects.mcp.open_calls import OpenCall
 from transports.dialects.mcp.state import McpState
+from transports.dialects.mcp.turn_requests import TurnRequest
 
 HOW_TO_GO_ON = (
     "To go on, say so with `codex-reply` and let a person answer the next question, with `greenroom approve` or the "
@@ -55,9 +55,9 @@ class CallSink:
         questions.heed_pending(slice_, partial(self._ask, of=slice_.turn))
 
     def lost(self, reason: str) -> None:
-        """The calls hear of it from the conversation, or from what refuses them."""
+        """Do nothing: the calls get the answer of the conversation, or a refusal."""
 
-    def _write(self, call: OpenCall, one: CodexEvent) -> None:
+    def _write(self, call: TurnRequest, one: CodexEvent) -> None:
         if one.msg is None:
             return
         event_id = "" if one.type == "session_configured" else call.event_id(one.turn)
@@ -74,7 +74,7 @@ class CallSink:
             self.state.questions.cannot_ask(request, self.conversation, self._say)
 
     def _say(self, request: ApprovalRequest) -> None:
-        """Every call that waits on it is told, at once and on each beat."""
+        """Tell every call that waits for it, at once and on each beat."""
         text = waiting_text(request)
         calls = self.state.calls.of(self.conversation)
         for call in calls:
@@ -84,7 +84,7 @@ class CallSink:
             self.state.log.say("warning", text)
 
 
-def call_reader(state: McpState, conversation: ConversationId) -> Reader | None:
+def call_reader(state: McpState, conversation: ConversationId) -> SinkReader | None:
     return next((one for one in state.readers.of(conversation) if isinstance(one.sink, CallSink)), None)
 
 
@@ -157,7 +157,7 @@ def disconnected(conversation: ConversationId, reason: str) -> Write:
 
 @dataclass(slots=True, eq=False)
 class UpdateSink:
-    """Says that there is something new, at most once in a while. Which form of it was meant makes no difference."""
+    """Says that there is something new, at bounded intervals; the same for both addresses of a conversation."""
 
     state: McpState
     conversation: ConversationId

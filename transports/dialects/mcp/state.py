@@ -1,4 +1,4 @@
-"""The state of one client, each kind with its owner: requests, readers, calls, questions, streams."""
+"""The state of one client: requests, readers, calls, questions, streams."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,13 +9,13 @@ from actors.vocabulary.ids import Caller, ConversationId, RequestId
 from transports.dialect import Client
 from transports.dialects.kit.bounded import Bounded
 from transports.dialects.kit.methods import Call
-from transports.dialects.kit.readers import Reader
+from transports.dialects.kit.readers import SinkReader
 from transports.dialects.kit.reading import ReadingState
 from transports.dialects.mcp.decoding import without_effect
 from transports.dialects.mcp.notifications import ClientLog, ListChanges, withdrawal
-from transports.dialects.mcp.open_calls import OpenCalls, ProgressToken
 from transports.dialects.mcp.options import McpOptions
 from transports.dialects.mcp.revisions import Introduction
+from transports.dialects.mcp.turn_requests import ProgressToken, TurnRequests
 
 
 class McpState(ReadingState):
@@ -33,15 +33,15 @@ class McpState(ReadingState):
         self.log = ClientLog(self)
         self.peer = Introduction()
         self.initialized = False
-        self.calls = OpenCalls()
+        self.calls = TurnRequests()
         self.list_changes = ListChanges(self)
-        self.streams: dict[ConversationId, Reader] = {}
-        self.watched: dict[ConversationId, Reader] = {}  # resources
+        self.streams: dict[ConversationId, SinkReader] = {}
+        self.watched: dict[ConversationId, SinkReader] = {}  # resources
         self.created: Bounded[ConversationId, RequestId] = Bounded()  # by conversationCreate, and by which request
         self.sent: Bounded[RequestId, Caller] = Bounded()  # messages that were taken, while they may be cancelled
 
     def configure(self) -> None:
-        """As the config is now."""
+        """Take the options of the config as it is now."""
         self.options = self._fresh()
         self.version, self.person = self.options.version, self.options.person
 
@@ -50,7 +50,7 @@ class McpState(ReadingState):
             self.log.once("warning", notice)
 
     def has_twin(self, kind: str) -> bool:
-        """Whether an event of this kind is told under its own name, too."""
+        """True if an event of this kind is told under its own name, too."""
         twins = self.options.twin_notifications
         return self.peer.may_wait_for_twins and not kind.endswith("_delta") if twins == "auto" else twins
 

@@ -17,7 +17,7 @@ def as_markdown(records: Iterable[Record]) -> str:
 
 
 def part_of(record: Record) -> str:
-    """One event, or nothing if a reader can do without."""
+    """The text of one event; empty if a reader does not need it."""
     write = PARTS.get(record.type)
     return write(json.loads(record.body)) if write is not None else ""
 
@@ -68,7 +68,7 @@ def _plan(event: JsonObject) -> str:
 
 
 def _fenced(text: str, kind: str = "") -> str:
-    """A fence longer than any inside."""
+    """The text between fences that are longer than any inside."""
     fence = "```"
     while fence in text:
         fence += "`"

@@ -1,4 +1,4 @@
-"""A control dialect and everybody it talks to, played by a script: one answer for each kind of message."""
+"""A control dialect whose partners are played by a script: one answer for each kind of message."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -97,7 +97,7 @@ _STATUS: dict[str, Any] = {
 
 
 def content(message: Any) -> Any:
-    """What is in an envelope."""
+    """The content of an envelope."""
     match message:
         case ToConversation():
             return message.command
@@ -133,7 +133,7 @@ class Scripted:
     # --- the client's side ----------------------------------------------------------------------------------------
 
     def request(self, method: str, params: Any = None, request: int | str = 1) -> dict[str, Any] | None:
-        """What it is answered with, if it is answered at once."""
+        """Send a request; returns its answer, if that comes at once."""
         self._methods.setdefault(request, method)
         body = {"jsonrpc": "2.0", "id": request, "method": method}
         return self.line(json.dumps(body if params is None else {**body, "params": params}).encode(), request)

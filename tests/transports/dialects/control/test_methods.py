@@ -1,4 +1,4 @@
-"""Each method of the control API: what it asks of whom, and what becomes of the answer or the refusal."""
+"""Each method of the control API: its questions, and its handling of answers and refusals."""
 
 from typing import Any
 
@@ -46,7 +46,7 @@ GOOD: dict[str, dict[str, Any]] = {
     "config/get": {"key": "model"},
     "schema": {},
 }
-# Whom each method speaks to, last; None: nobody.
+# The receiver of each method's last question; None: nobody.
 SPEAKS_TO: dict[str, str | None] = {
     "conversation/create": "Create",
     "conversation/list": "ListConversations",

@@ -1,4 +1,4 @@
-"""What holds for every request of the control API, whatever its method: shape, ids, room, taking back."""
+"""Rules for every request of the control API, whatever its method: shape, ids, limits, cancelling."""
 
 import json
 from typing import Any

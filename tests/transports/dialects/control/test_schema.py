@@ -1,4 +1,4 @@
-"""The committed schema is a schema, tells the truth, and is what the daemon answers with."""
+"""The committed schema is valid, matches the answers, and is what the daemon sends."""
 
 from jsonschema import Draft202012Validator
 

@@ -19,7 +19,7 @@ ONE = ConversationId("11111111-1111-4111-8111-111111111111")
 
 
 class Others:
-    """All that a script may ask: what they were told, in order, and the way back."""
+    """The partners of a script: their messages, in order, and a way to answer them."""
 
     def __init__(self) -> None:
         self.told: list[Action] = []

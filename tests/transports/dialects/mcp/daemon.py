@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from actors.conversation.effects import Deliver, EndSubscription, FeedOthers, ReadPage, ReplyTo, SetTimer, Settle
-from actors.conversation.messages import Committed, Input, PageRead, ReadersWait, TimerFired
+from actors.conversation.messages import Committed, PageRead, ReadersWait, SessionInput, TimerFired
 from actors.conversation.orders import (
     AgentNews,
     AgentOutput,
+    AgentStopped,
     AnswerAgent,
     Completed,
     GiveInput,
@@ -23,7 +24,6 @@ from actors.conversation.orders import (
     Outcome,
     RunAgent,
     StopAgent,
-    Stopped,
     TakeMore,
     TurnEnded,
 )
@@ -39,9 +39,9 @@ from actors.vocabulary.records import Append
 from actors.vocabulary.settings import ApprovalPolicy, Settings
 from tests.fakes.journal import FakeJournal
 from transports import requests as ask
-from transports.connection import Connection, Neighbours
+from transports.connection import Connection, ConnectionDeps
 from transports.dialect import Client, Dialect
-from transports.messages import Asked, Served
+from transports.messages import ServiceAnswer, ServiceRequest
 from transports.switchboard import Switchboard
 from transports.wire import Gone, Parcel
 
@@ -50,7 +50,7 @@ PATIENCE = 10_000  # messages until everything must be quiet
 
 @dataclass
 class Mailbox:
-    """Whoever is told something here gets it when its turn has come."""
+    """The messages for one receiver, which gets them when its turn has come."""
 
     daemon: "Daemon"
     name: str
@@ -68,7 +68,7 @@ class Mailbox:
 
 
 class QuietWire:
-    """Takes everything at once; what comes of it is the queue's business."""
+    """A wire that takes everything at once and puts it in a queue."""
 
     def __init__(self, daemon: "Daemon", name: str, receive: Callable[[bytes], None]) -> None:
         self._left = daemon.mailbox(f"wire-{name}", lambda left: left())
@@ -156,7 +156,7 @@ class Daemon:
         mailbox.handle(message)
 
     def settle(self, but: str = "-") -> None:
-        """Until nobody has anything to do, `but` for those whose names begin so."""
+        """Run until nobody has anything to do, without those whose names begin with `but`."""
         for _ in range(PATIENCE):
             busy = [one for one in self.busy() if not one.name.startswith(but)]
             if not busy:
@@ -172,8 +172,8 @@ class Daemon:
 
     def connect(self, name: str, make: Callable[[Client], Dialect], receive: Callable[[bytes], None]) -> Mailbox:
         client = Client(ConnectionId(name), "bridge", "1", 4711, 1000, cwd="/w", env={"A": "b"})
-        around = Neighbours(self._registry, self._supervisor, self.switchboard, self.clock, _never_started)
-        connection = Connection(client, make(client), QuietWire(self, name, receive), around)
+        deps = ConnectionDeps(self._registry, self._supervisor, self.switchboard, self.clock, _never_started)
+        connection = Connection(client, make(client), QuietWire(self, name, receive), deps)
         mailbox = self.mailbox(f"connection-{name}", connection.on_receive)
         connection.address = mailbox  # type: ignore[assignment]  # what it needs of an address
         connection.mailbox = mailbox  # type: ignore[assignment]  # and of a mailbox
@@ -199,7 +199,7 @@ class Daemon:
     def _stop(self, conversation: ConversationId, turn: TurnId) -> None:
         running = self.turns.get(conversation)
         if running is not None and running.turn == turn:
-            self.end(conversation, Stopped())
+            self.end(conversation, AgentStopped())
 
     # --- conversations --------------------------------------------------------------------------------------------
 
@@ -229,7 +229,7 @@ class Daemon:
                 case _:
                     raise NotImplementedError(effect)
 
-    def _take(self, conversation: ConversationId, message: Input) -> None:
+    def _take(self, conversation: ConversationId, message: SessionInput) -> None:
         done = step(self._states[conversation], message, Stamp(self.clock.now(), f"n{next(self._names)}"))
         self._states[conversation] = done.state
         if done.append is not None:
@@ -281,7 +281,7 @@ class Daemon:
 
     # --- the supervisor -------------------------------------------------------------------------------------------
 
-    def _serve(self, asked: Asked) -> None:
+    def _serve(self, asked: ServiceRequest) -> None:
         request: Any = asked.request
         self.asked.append(request)
         serve = self.serve.get(type(request))
@@ -290,7 +290,7 @@ class Daemon:
         except GreenroomError as error:
             answer = error
         if asked.caller is not None:
-            asked.reply_to.tell(Served(asked.caller, answer))
+            asked.reply_to.tell(ServiceAnswer(asked.caller, answer))
 
     def _make_settings(self, request: ask.MakeSettings) -> ask.SettingsMade:
         if request.profile is not None:

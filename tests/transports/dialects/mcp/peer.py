@@ -1,4 +1,4 @@
-"""A client of the dialect: says JSON, keeps what comes back, and lets nothing pass that MCP's schema forbids."""
+"""A client of the dialect: sends JSON, keeps what comes back, and fails on anything that MCP's schema forbids."""
 
 import json
 from functools import cache
@@ -85,7 +85,7 @@ class McpClient:
     def begin(
         self, method: str, params: Json | None = None, request: RequestId | None = None, **how: bool
     ) -> RequestId:
-        """Ask, and don't look for the answer."""
+        """Send a request without waiting for the answer."""
         if request is None:
             request, self._next = self._next, self._next + 1
         message: Json = {"jsonrpc": "2.0", "id": request, "method": method}
@@ -158,7 +158,7 @@ class McpClient:
         return [event["type"] for event in self.events()]
 
     def methods(self) -> list[str]:
-        """Everything in order: methods, and `=ID` for answers."""
+        """All that came, in order: methods, and `=ID` for answers."""
         return [str(one.get("method") or f"={one['id']}") for one in self.lines]
 
     def forget(self) -> None:

@@ -1,4 +1,4 @@
-"""Whatever clients, agent and actors do, in whatever order: one answer each, no open question, no event lost."""
+"""Random interleavings of clients, agent and actors: one answer each, no open question, no event lost."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ LIVE = {"task_started", "agent_message", "task_complete", "turn_aborted", "error
 
 
 class World:
-    """One run: two clients, their conversations, an agent, and the order in which mailboxes are emptied."""
+    """A run: two clients, their conversations, an agent, and the order in which mailboxes are emptied."""
 
     def __init__(self, data: st.DataObject, *, answer_cancelled: bool) -> None:
         self.data = data
@@ -201,7 +201,7 @@ def check_questions(world: World) -> None:
 
 
 def check_streams(world: World) -> None:
-    """A stream that is still on has told the whole story, and every connection of it did so by itself."""
+    """Check that each open stream has shown the whole history, on every connection by itself."""
     for client in world.clients:
         streams = client.dialect._state.streams
         conversations = {one.conversation for one in streams.values()}

@@ -235,7 +235,7 @@ def test_ids_of_conversations_are_completed() -> None:
 
 
 def test_what_comes_out_of_every_own_tool_is_what_its_schema_says() -> None:
-    """The client checks it on every result; here it is shown that the check can fail."""
+    """The test client checks this on every result; here it is shown that the check can fail."""
     schema = {tool["name"]: tool["outputSchema"] for tool in ALL}["codex"]
     check({"threadId": "a", "sessionId": "a", "content": ""}, schema, schema)
     for wrong in ({}, {"threadId": "a", "sessionId": "a", "content": 5}):

@@ -193,7 +193,7 @@ def answered(exchange: Exchange, number: int, method: str, **params: object) -> 
 
 
 def replayed(exchange: Exchange) -> list[tuple[object, object]]:
-    """What the next daemon hears after the handshake."""
+    """The messages that the next daemon gets after the handshake."""
     exchange.lost("gone")
     return [(one["method"], one["params"]) for one in told(exchange.again()[2:])]
 

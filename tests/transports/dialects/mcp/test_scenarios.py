@@ -1,4 +1,4 @@
-"""What the tests of the original walked through from end to end, with the agent played by the test."""
+"""The end-to-end scenarios of the original's tests, with the agent played by the test."""
 
 import pytest
 

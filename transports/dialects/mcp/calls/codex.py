@@ -18,9 +18,9 @@ from transports.dialects.mcp.arguments import Codex, CodexReply
 from transports.dialects.mcp.calls.results import ToolError, text, tool_error
 from transports.dialects.mcp.decoding import Undecodable, decoded, without_effect
 from transports.dialects.mcp.notifications import follow_progress
-from transports.dialects.mcp.open_calls import OpenCall
 from transports.dialects.mcp.sinks import CallSink, call_reader
 from transports.dialects.mcp.state import McpCall, McpState
+from transports.dialects.mcp.turn_requests import TurnRequest
 from transports.jsonrpc import JsonObject
 from transports.requests import RememberEnvironment
 
@@ -68,9 +68,9 @@ def _read(model: type[Wanted], given: object) -> Wanted:
     return wanted
 
 
-def _opened(call: McpCall, ignored: tuple[str, ...], *, first: bool) -> OpenCall:
+def _opened(call: McpCall, ignored: tuple[str, ...], *, first: bool) -> TurnRequest:
     state, number = call.state, call.state.scripts.number()
-    one = OpenCall(call.request, number, f"{call.client.label}#{number}", first, call.progress, notices=ignored)
+    one = TurnRequest(call.request, number, f"{call.client.label}#{number}", first, call.progress, notices=ignored)
     state.calls.add(one)
     for notice in ignored:
         state.log.once("warning", notice)
@@ -78,8 +78,8 @@ def _opened(call: McpCall, ignored: tuple[str, ...], *, first: bool) -> OpenCall
     return one
 
 
-def _until_its_end(state: McpState, one: OpenCall, turn: Script[JsonObject]) -> Script[Result]:
-    """The call is open as long as its turn; the last of a conversation takes their reader with it."""
+def _until_its_end(state: McpState, one: TurnRequest, turn: Script[JsonObject]) -> Script[Result]:
+    """Keep the call open as long as its turn; the last call of a conversation removes their reader."""
     try:
         result = yield from turn
     except GreenroomError as why:
@@ -92,7 +92,7 @@ def _until_its_end(state: McpState, one: OpenCall, turn: Script[JsonObject]) -> 
     return None if one.cancelled and not state.options.answer_cancelled else result
 
 
-def _first_turn(state: McpState, one: OpenCall, wanted: Codex) -> Script[JsonObject]:
+def _first_turn(state: McpState, one: TurnRequest, wanted: Codex) -> Script[JsonObject]:
     conversation = ConversationId(str(uuid4()))
     with worded(ToolError, "Failed to load Codex configuration from overrides"):
         made = yield from make_settings(state, wanted)
@@ -109,13 +109,13 @@ def _first_turn(state: McpState, one: OpenCall, wanted: Codex) -> Script[JsonObj
 
 def _turn(
     state: McpState,
-    one: OpenCall,
+    one: TurnRequest,
     conversation: ConversationId,
     prompt: str,
     after: int | None,
     policy: BusyPolicy = BusyPolicy.STEER,
 ) -> Script[JsonObject]:
-    """First a reader, so that nothing of the turn is missed; then the words."""
+    """Attach a reader first, so that nothing of the turn is missed; then send the input."""
     if call_reader(state, conversation) is None:
         reader = state.readers.new(conversation, CallSink(state, conversation))
         state.scripts.run(state.readers.attach(reader, after))
@@ -128,7 +128,7 @@ def _turn(
 # --- results ----------------------------------------------------------------------------------------------------
 
 
-def _ended(one: OpenCall, ended: Accepted | TurnResult) -> JsonObject:
+def _ended(one: TurnRequest, ended: Accepted | TurnResult) -> JsonObject:
     match ended:
         case TurnResult(ending=Ending.COMPLETED, message=message):
             said = message or ""
@@ -141,7 +141,7 @@ def _ended(one: OpenCall, ended: Accepted | TurnResult) -> JsonObject:
             raise TypeError("the end of the turn was waited for")
 
 
-def _refused(one: OpenCall, why: GreenroomError) -> JsonObject:
+def _refused(one: TurnRequest, why: GreenroomError) -> JsonObject:
     match why:
         case ToolError():
             return tool_error(why.message)
@@ -155,13 +155,13 @@ def _refused(one: OpenCall, why: GreenroomError) -> JsonObject:
             return _failed(one, why.message)
 
 
-def _failed(one: OpenCall, said: str) -> JsonObject:
-    """`error` is what clients of July 2025 look for."""
+def _failed(one: TurnRequest, said: str) -> JsonObject:
+    """The result of a failure; clients of July 2025 look for `error`."""
     return {**tool_error(said, *one.remarks), **_structured(one, said), "error": said}
 
 
-def _structured(one: OpenCall, said: str) -> JsonObject:
-    """So that a model, which sees no notifications, learns where to reply."""
+def _structured(one: TurnRequest, said: str) -> JsonObject:
+    """The result with its conversation, so that a model, which sees no notifications, learns where to reply."""
     if one.conversation is None:
         return {}
     structure = {"threadId": one.conversation, "sessionId": one.conversation, "content": said}

@@ -38,7 +38,7 @@ def create(call: McpCall, wanted: a.ConversationCreate) -> Script[JsonObject]:
 
 
 def send_message(call: McpCall, wanted: a.ConversationSendMessage) -> Script[JsonObject]:
-    """Answered when the input is kept. Its id can still be cancelled until the turn that took it has ended."""
+    """Send input; answered when that is stored. It can be cancelled until the turn that took it has ended."""
     if not wanted.content:
         return _unsent("No content items provided")
     state, conversation = call.state, wanted.conversation_id
@@ -59,7 +59,7 @@ def _unsent(why: str) -> JsonObject:
 
 
 def stream(call: McpCall, wanted: a.ConversationStream) -> Script[JsonObject | None]:
-    """First the answer, then the state, then what waits for an approval, then live."""
+    """Stream: first the answer, then the state, then open questions, then live events."""
     state, conversation = call.state, wanted.conversation_id
     if state.readers.full:
         raise ToolError(FULL)
@@ -79,7 +79,7 @@ def stream(call: McpCall, wanted: a.ConversationStream) -> Script[JsonObject | N
 
 
 def end_stream(state: McpState, request: RequestId) -> None:
-    """The stream that this request began, if it is on. Its turn goes on, and so does a question that was put."""
+    """End the stream that this request began, if it is open. Its turn and its questions go on."""
     for reader in state.readers:
         if isinstance(reader.sink, StreamSink) and reader.sink.request == request:
             if state.streams.get(reader.conversation) is reader:

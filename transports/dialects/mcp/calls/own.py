@@ -1,4 +1,4 @@
-"""Our own tools: list, interrupt, read, answer. They work on every conversation there is, whoever began it."""
+"""Our own tools: list, interrupt, read, answer. They work on all conversations, of any client."""
 
 from actors.conversation.messages import AnswerApproval, Interrupt
 from actors.routing.messages import ListConversations

@@ -16,7 +16,7 @@ def text(*texts: str) -> list[JsonObject]:
 
 
 def tool_error(*texts: str) -> JsonObject:
-    """A result like any other: so Codex reports everything that goes wrong with a tool."""
+    """An error as a result like any other, which is how Codex reports everything that goes wrong with a tool."""
     return {"content": text(*texts), "isError": True}
 
 

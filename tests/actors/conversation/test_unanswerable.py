@@ -1,4 +1,4 @@
-"""Questions that whoever was asked can't answer: left to the others, and denied when there is nobody left."""
+"""Questions that a client can't answer: left to the others, and denied when there is nobody left."""
 
 from actors.conversation.effects import Leave, SetTimer, Stay
 from actors.conversation.messages import Attach, ConnectionClosed, Detach, Park, PassOn, Quiesce, TimerFired

@@ -16,7 +16,7 @@ ProgressToken = int | str
 
 
 @dataclass(slots=True, eq=False)
-class OpenCall:
+class TurnRequest:
     request: RequestId
     number: int
     by: str
@@ -36,36 +36,36 @@ class OpenCall:
         return str(self.request) if self.first else turn
 
 
-class OpenCalls:
+class TurnRequests:
     def __init__(self) -> None:
-        self._calls: dict[RequestId, OpenCall] = {}
-        self._owners: dict[TurnId, OpenCall] = {}
+        self._calls: dict[RequestId, TurnRequest] = {}
+        self._owners: dict[TurnId, TurnRequest] = {}
 
     def __len__(self) -> int:
         return len(self._calls)
 
-    def __iter__(self) -> Iterator[OpenCall]:
+    def __iter__(self) -> Iterator[TurnRequest]:
         return iter(tuple(self._calls.values()))
 
-    def add(self, call: OpenCall) -> None:
+    def add(self, call: TurnRequest) -> None:
         self._calls[call.request] = call
 
-    def remove(self, call: OpenCall) -> None:
+    def remove(self, call: TurnRequest) -> None:
         del self._calls[call.request]
         self._owners = {turn: one for turn, one in self._owners.items() if one is not call}
 
-    def get(self, request: RequestId) -> OpenCall | None:
+    def get(self, request: RequestId) -> TurnRequest | None:
         return self._calls.get(request)
 
-    def numbered(self, number: int) -> OpenCall | None:
+    def numbered(self, number: int) -> TurnRequest | None:
         return next((one for one in self._calls.values() if one.number == number), None)
 
-    def of(self, conversation: ConversationId) -> list[OpenCall]:
-        """Oldest first."""
+    def of(self, conversation: ConversationId) -> list[TurnRequest]:
+        """The calls of a conversation, oldest first."""
         return [one for one in self._calls.values() if one.conversation == conversation]
 
     def claim_turns(self, slice_: Slice) -> None:
-        """Before its events are told: a turn's first event comes before the input that says whose it is."""
+        """Find the owners of new turns first: a turn's first event precedes the input that says whose it is."""
         by = {one.by: one for one in self.of(slice_.conversation)}
         for record in slice_.records:
             if record.type == "user_message" and record.turn is not None and record.turn not in self._owners:
@@ -73,7 +73,7 @@ class OpenCalls:
                 if isinstance(message, UserMessage) and message.by in by:
                     self._owners[record.turn] = by[message.by]
 
-    def owner(self, conversation: ConversationId, turn: TurnId | None) -> OpenCall | None:
+    def owner(self, conversation: ConversationId, turn: TurnId | None) -> TurnRequest | None:
         """The call of this turn; failing that, the call that has waited longest."""
         owner = self._owners.get(turn) if turn is not None else None
         waiting = self.of(conversation)

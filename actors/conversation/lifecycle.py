@@ -1,10 +1,11 @@
-"""The conversation itself: begin, rename, archive, fail, come back, fall idle, leave."""
+"""The life cycle of a conversation: begin, rename, archive, fail, come back, fall idle, leave."""
 
 from dataclasses import replace
 
 from actors.conversation import sending
+from actors.conversation.approving import resolve
 from actors.conversation.closing import settle_claims
-from actors.conversation.deciding import resolve
+from actors.conversation.commits import settle_stranded
 from actors.conversation.draft import Draft
 from actors.conversation.effects import Leave, OfferToPark, SetTimer, Stay
 from actors.conversation.messages import (
@@ -20,13 +21,12 @@ from actors.conversation.messages import (
     TimerFired,
 )
 from actors.conversation.orders import SuspendAgent
-from actors.conversation.passing import deny_if_alone, inherit
 from actors.conversation.reading import end_subscription
 from actors.conversation.restore import adopted
 from actors.conversation.starting import start_next
-from actors.conversation.state import Retiring, Stage, Stopping
-from actors.conversation.storing import settle_stranded
+from actors.conversation.state import Retiring, Stage, StopDecision
 from actors.conversation.turns import set_deadline, stop_turn
+from actors.conversation.unanswerable import deny_if_alone, inherit
 from actors.vocabulary import events as ev
 from actors.vocabulary.answers import Begun, Done
 from actors.vocabulary.errors import TurnFailed, UnknownConversation, WrongState
@@ -52,7 +52,7 @@ def begin(draft: Draft, command: Begin) -> None:
 
 
 def is_unborn(draft: Draft) -> bool:
-    """Its first event is that it began, and nothing else. The disk may have refused that."""
+    """Refuse a command before the first event, which the disk may have refused. Returns whether it was refused."""
     unborn = draft.facts.seq == 0
     if unborn:
         draft.reply_now(UnknownConversation(f"no conversation {draft.facts.conversation}"))
@@ -90,9 +90,9 @@ def change_settings(draft: Draft, command: ChangeSettings) -> None:
 
 
 def restart(draft: Draft, command: Restart) -> None:
-    """Of a conversation that was given up; of one whose last turn ended in an error, without its pictures.
+    """Restart a conversation that was given up; after a turn that ended in an error, without its pictures.
 
-    A picture that a provider refuses is refused with every later request. Nothing else in a history can do that.
+    A provider that refuses a picture refuses every later request with it. Nothing else in a history can do that.
     """
     facts = draft.facts
     if facts.turn is not None:
@@ -107,13 +107,13 @@ def restart(draft: Draft, command: Restart) -> None:
 
 
 def revive(draft: Draft, news: Revived) -> None:
-    """After a restore: settle what the last life left open, keep what waits for an answer."""
+    """Settle after a restore what the last life left open, and keep what waits for an answer."""
     if news.survivors is not None:
         draft.state.subscribers = adopted(draft.state, news.survivors)
         inherit(draft, news.survivors)
     if news.gave_up is not None:  # said first, so that the end of its turn starts no other
         draft.emit(ev.ConversationFailed(message=news.message, traceback=news.gave_up))
-        stop_turn(draft, Stopping(news.reason, message=news.message))
+        stop_turn(draft, StopDecision(news.reason, message=news.message))
     settle_stranded(draft, news.reason, news.message)
     for asked in draft.facts.asked:
         set_deadline(draft, asked)
@@ -123,7 +123,7 @@ def revive(draft: Draft, news: Revived) -> None:
 
 
 def retire(draft: Draft, _: Retire) -> None:
-    """An open turn is somebody's business. All else is over in a moment, and whoever reads or waits is told."""
+    """Prepare for deletion. Refused while a turn is open; readers and callers are told."""
     if draft.facts.turn is not None:
         draft.reply_now(WrongState("a turn is running; interrupt it first"))
         draft.at_once(Stay())
@@ -137,20 +137,20 @@ def retire(draft: Draft, _: Retire) -> None:
 
 
 def leave_if_retired(draft: Draft) -> None:
-    """What was decided before is on its way to the disk; when it is there, nothing keeps us."""
+    """Leave when everything that was decided before is on disk."""
     if draft.state.retiring is not None and is_quiet(draft):
-        draft.after_the_readers(Leave())  # and after the answers that waited for the disk, too
+        draft.after_events(Leave())  # and after the answers that waited for the disk, too
 
 
 def quiesce(draft: Draft, news: Quiesce) -> None:
     draft.state.quiescing = True
     turn = draft.facts.turn
     if news.interrupt and turn is not None and not turn.only_waits:
-        stop_turn(draft, Stopping(AbortReason.INTERRUPTED, ("the daemon",), "the daemon was stopped"))
+        stop_turn(draft, StopDecision(AbortReason.INTERRUPTED, ("the daemon",), "the daemon was stopped"))
 
 
 def put_on_paper(draft: Draft) -> None:
-    """A turn that only waits needs nothing running: its agent may end, the answer will start it again."""
+    """End the agent of a turn that only waits for answers; an answer will start it again."""
     run, turn = draft.state.run, draft.facts.turn
     if run and turn and turn.only_waits and run.stage is Stage.RUNNING and not run.suspending:
         draft.state.run = replace(run, suspending=True)
@@ -161,7 +161,7 @@ def put_on_paper(draft: Draft) -> None:
 
 
 def is_quiet(draft: Draft) -> bool:
-    """Nothing would be lost or noticed if the actor ended now; a deadline needs somebody who looks at the clock."""
+    """True if nothing would be lost or noticed if the actor ended now. A question with a deadline keeps it alive."""
     state, turn = draft.state, draft.facts.turn
     return (
         state.run is None
@@ -175,7 +175,7 @@ def is_quiet(draft: Draft) -> bool:
 
 
 def watch_idleness(draft: Draft) -> None:
-    """One timer at a time: it looks whether enough quiet has passed."""
+    """Keep one timer running, which checks whether the conversation has been quiet for long enough."""
     if not draft.state.idle_timer:
         draft.state.idle_timer = True
         draft.at_once(SetTimer("idle", draft.state.limits.idle_park_s))

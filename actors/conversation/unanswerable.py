@@ -1,23 +1,23 @@
 """Questions that a client can't answer: left to those who can, and denied when there is nobody left who could.
 
-Who could is everybody who reads, does not only watch, and has not passed it on. A question that nobody has passed on
-is not looked after here: it waits for ever, for whoever comes.
+A client can answer if it reads, does not only watch, and has not passed the question on. A question that nobody has
+passed on is not handled here: it waits for ever.
 """
 
 from dataclasses import replace
 
-from actors.conversation.deciding import resolve
+from actors.conversation.approving import resolve
+from actors.conversation.commits import RETRY_STORAGE_S
 from actors.conversation.draft import Draft
 from actors.conversation.effects import SetTimer, Survivors
 from actors.conversation.messages import PassOn
 from actors.conversation.state import Passes
-from actors.conversation.storing import RETRY_STORAGE_S
 from actors.vocabulary.ids import ApprovalId
 from actors.vocabulary.settings import Decision
 
 
 def pass_on(draft: Draft, command: PassOn) -> None:
-    """The last one asked denies. Who could not be asked at all leaves it to time: others may come."""
+    """Deny if nobody else could answer. If this client could not even be asked, wait a while: others may come."""
     if draft.facts.approval(command.approval) is None:
         return
     passes = draft.state.passes.get(command.approval, Passes())
@@ -28,7 +28,7 @@ def pass_on(draft: Draft, command: PassOn) -> None:
 
 
 def watch_passes(draft: Draft) -> None:
-    """Readers come and go: notes when the last one went who could answer. One timer at a time for each question."""
+    """Note when the last reader went who could answer. One timer at a time for each question."""
     passes = draft.state.passes
     if passes:
         kept = ((key, one) for key, one in passes.items() if _is_open(draft, key))
@@ -36,7 +36,7 @@ def watch_passes(draft: Draft) -> None:
 
 
 def _is_open(draft: Draft, approval: ApprovalId) -> bool:
-    """The disk may refuse the denial; then the question waits as before."""
+    """True if the question still waits: the disk may have refused the denial."""
     durable = draft.state.durable
     return any(facts is not None and facts.approval(approval) is not None for facts in (draft.facts, durable))
 
@@ -53,7 +53,7 @@ def _watched(draft: Draft, approval: ApprovalId, passes: Passes) -> Passes:
 
 
 def deny_if_alone(draft: Draft, approval: ApprovalId) -> None:
-    """The timer has fired. If it was too early, the next look at the readers sets another."""
+    """Deny when the timer has fired. If it was too early, the next look at the readers sets another."""
     passes = draft.state.passes.get(approval)
     if passes is None or draft.state.quiescing:
         return

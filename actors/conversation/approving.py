@@ -1,36 +1,16 @@
-"""Interrupts and approvals: what people decide while a turn is open."""
+"""Approvals: the answers of people to the questions of an open turn."""
 
 from actors.conversation.draft import Draft
-from actors.conversation.messages import AnswerApproval, Interrupt
+from actors.conversation.messages import AnswerApproval
 from actors.conversation.orders import AnswerAgent
-from actors.conversation.sending import withdraw_all
 from actors.conversation.starting import resume_turn
-from actors.conversation.state import Stage, Stopping
+from actors.conversation.state import Stage, StopDecision
 from actors.conversation.turns import stop_turn
 from actors.vocabulary import events as ev
-from actors.vocabulary.answers import Answered, Interrupted
+from actors.vocabulary.answers import Answered
 from actors.vocabulary.errors import AlreadyAnswered, InvalidInput, Overloaded, UnknownApproval
 from actors.vocabulary.ids import ApprovalId
 from actors.vocabulary.settings import AbortReason, Decision
-
-
-def interrupt(draft: Draft, command: Interrupt) -> None:
-    """Answered at the end of the turn it hits, or at once where nothing runs."""
-    if command.clear:
-        withdraw_all(draft, "cleared by an interrupt")
-    if draft.facts.turn is None:
-        draft.reply_when_stored(Interrupted(None, None, len(draft.facts.pending)))
-        return
-    if draft.caller is not None:
-        draft.state.interrupts = (*draft.state.interrupts, draft.caller)
-    by = (command.by,) if command.by else ()
-    stop_turn(draft, Stopping(AbortReason.INTERRUPTED, by, command.message), kill=command.kill)
-
-
-def left_alone(draft: Draft) -> None:
-    """A connection closed. Where it is so wished, nobody reading means that nobody wants it any more."""
-    if draft.state.limits.interrupt_when_alone and not draft.state.subscribers:
-        stop_turn(draft, Stopping(AbortReason.INTERRUPTED, message="its last client left"))
 
 
 def answer_approval(draft: Draft, command: AnswerApproval) -> None:
@@ -53,7 +33,7 @@ def resolve(draft: Draft, approval: ApprovalId, decision: Decision, by: str, rea
     turn, run = draft.facts.turn, draft.state.run
     assert turn is not None, "an open question has an open turn"  # noqa: S101  # it was found in it
     if decision is Decision.ABORT:
-        stop_turn(draft, Stopping(AbortReason.INTERRUPTED, (by,) if by else (), reason))
+        stop_turn(draft, StopDecision(AbortReason.INTERRUPTED, (by,) if by else (), reason))
     elif run is not None and run.stage is Stage.RUNNING:
         draft.when_stored(AnswerAgent(turn.id, approval, decision, reason))
     elif run is None and not turn.approvals:

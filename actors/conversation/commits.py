@@ -1,4 +1,4 @@
-"""What the journal answers: what may be shown now, and what is to be taken back."""
+"""The answers of the journal: commits release what may be shown now, refusals take back what was never kept."""
 
 from collections.abc import Collection
 from dataclasses import replace
@@ -7,9 +7,9 @@ from actors.conversation.closing import close_turn, what_is_known
 from actors.conversation.draft import Draft
 from actors.conversation.effects import ReplyTo, SetTimer, Settle, Stay
 from actors.conversation.messages import AppendRefused, Committed
-from actors.conversation.orders import RunAgent, Stopped
+from actors.conversation.orders import AgentStopped, RunAgent
 from actors.conversation.reading import trimmed
-from actors.conversation.state import Held, Run, Stage, Stopping
+from actors.conversation.state import Held, Run, Stage, StopDecision
 from actors.conversation.turns import stop_turn
 from actors.vocabulary.answers import Interrupted
 from actors.vocabulary.errors import GreenroomError
@@ -33,17 +33,17 @@ def take_commit(draft: Draft, news: Committed) -> None:
 
 
 def _release(draft: Draft) -> None:
-    """What was decided is on disk now: do it."""
+    """Carry out the effects whose events are on disk now."""
     due = tuple(held for held in draft.state.held if held.seq <= draft.state.committed)
     draft.state.held = draft.state.held[len(due) :]
     for held in due:
         if isinstance(held.effect, RunAgent):
             draft.state.run = Run(held.effect.turn, Stage.RUNNING)
-        draft.after_the_readers(held.effect)
+        draft.after_events(held.effect)
 
 
 def take_refusal(draft: Draft, news: AppendRefused) -> None:
-    """Nothing since the last commit was kept. Nobody has seen any of it, so it never was."""
+    """Take back everything since the last commit: nobody has seen any of it."""
     state = draft.state
     if news.epoch != state.epoch or state.durable is None:
         return
@@ -79,13 +79,13 @@ def _take_back(draft: Draft, held: Held, error: GreenroomError) -> None:
 
 
 def _waits_on_paper(draft: Draft) -> bool:
-    """The turn has no agent, and an answer would go on with it: whoever interrupted it has not succeeded."""
+    """True if the turn has no agent but an answer would go on with it: then an interrupt has not succeeded."""
     turn = draft.facts.turn
     return turn is not None and turn.only_waits and draft.state.run is None
 
 
 def _fail_lost_claims(draft: Draft, error: GreenroomError, refused: Collection[Caller]) -> None:
-    """Inputs that the disk refused: whoever sent them is told. Who was told already, as one that repeated an input
+    """Refuse the inputs that the disk refused. A caller that was told already, such as one that repeated an input
     which is on disk, has no claim any more.
     """
     facts, claims = draft.facts, draft.state.claims
@@ -97,7 +97,7 @@ def _fail_lost_claims(draft: Draft, error: GreenroomError, refused: Collection[C
 
 
 def _stay_after_all(draft: Draft, error: GreenroomError) -> None:
-    """Who was to leave when all is stored would wait for a better disk: the deletion has failed."""
+    """Fail a pending deletion, which can't complete on a refused append, and stay."""
     if draft.state.retiring is not None:
         if draft.state.retiring.caller is not None:
             draft.answer_now(draft.state.retiring.caller, error)
@@ -109,12 +109,12 @@ def _stop_what_runs(draft: Draft, error: GreenroomError) -> None:
     run = draft.state.run
     if run is None or run.stage is Stage.STOPPING:
         return
-    stopping = Stopping(AbortReason.FAILED, message=f"{error.code}: {error.message}")
+    stopping = StopDecision(AbortReason.FAILED, message=f"{error.code}: {error.message}")
     stop_turn(draft, stopping)
 
 
 def is_stranded(draft: Draft) -> bool:
-    """A turn is open and nobody works on it: the last life lost it, or the disk refused its end."""
+    """True if a turn is open and nobody works on it: the last life lost it, or the disk refused its end."""
     turn = draft.facts.turn
     return turn is not None and draft.state.run is None and not turn.only_waits
 
@@ -123,4 +123,4 @@ def settle_stranded(draft: Draft, reason: AbortReason, message: str) -> None:
     turn = draft.facts.turn
     if turn is not None and is_stranded(draft):
         known = what_is_known(turn) if reason is AbortReason.LOST else ""
-        close_turn(draft, Stopped(), Stopping(reason, message=message + known))
+        close_turn(draft, AgentStopped(), StopDecision(reason, message=message + known))
