@@ -1,6 +1,7 @@
 """The wire without a socket: lines however they are cut, and answers to the requests they belong to."""
 
 import json
+import logging
 from functools import partial
 from typing import Any
 
@@ -98,7 +99,8 @@ def test_an_error_without_a_number_answers_all_that_is_open() -> None:
 
 
 def test_an_announcement_is_logged(caplog: pytest.LogCaptureFixture) -> None:
-    welcomed().feed(line({"method": "announcement", "params": {"message": "the disk is full"}}))
+    with caplog.at_level(logging.WARNING, "greenroom"):
+        welcomed().feed(line({"method": "announcement", "params": {"message": "the disk is full"}}))
     assert caplog.messages == ["the disk is full"]
 
 
