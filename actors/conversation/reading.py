@@ -53,6 +53,16 @@ def drop_connection(draft: Draft, gone: ConnectionId) -> bool:
     return len(draft.state.subscribers) < len(readers)
 
 
+def freed(state: State, news: Ready) -> State | None:
+    """The state when all that has happened is that a reader is ready which has everything; None if there is more."""
+    reader = state.subscribers.get(news.subscription)
+    if reader is None or reader.paging or _is_behind(state, reader):
+        return None
+    changed = state.copied()
+    changed.subscribers = {**state.subscribers, reader.id: reader.ready()}
+    return changed
+
+
 def reader_ready(draft: Draft, command: Ready) -> None:
     reader = draft.state.subscribers.get(command.subscription)
     if reader is not None and not reader.paging:
