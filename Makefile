@@ -4,7 +4,7 @@ VENV   := .venv
 RUN    := $(VENV)/bin/
 READY  := $(VENV)/.ready
 
-.PHONY: help setup demo test check format lint types reference reference-check man soak bench judges lock clean
+.PHONY: help setup demo test check format lint types reference reference-check soak bench judges lock clean
 .DEFAULT_GOAL := help
 
 help: ## what there is
@@ -36,14 +36,11 @@ types: $(READY)
 	@echo "==> types" && $(RUN)mypy
 
 reference: $(READY) ## write every generated page and schema anew
-	@$(RUN)python -m supervisor.reference docs
+	@$(RUN)python -m tools.reference docs
 
 reference-check: $(READY)
 	@echo "==> generated pages and schemas"
-	@$(RUN)python -m supervisor.reference --check docs
-
-man: $(READY) ## write the man pages
-	@$(RUN)python -m supervisor.cli.man build/man
+	@$(RUN)python -m tools.reference --check docs
 
 check: lint types reference-check test ## everything that must be green: format, lint, types, generated pages, tests
 
@@ -64,7 +61,7 @@ judges: $(READY) ## clients and suites from elsewhere judge the MCP server
 lock: ## pin the newest versions that fit pyproject.toml
 	@rm -rf .lock-venv && $(PYTHON) -m venv .lock-venv
 	@.lock-venv/bin/python -m pip install --quiet --upgrade pip
-	@.lock-venv/bin/python -m pip install --quiet -e '.[dev]' hatchling editables
+	@.lock-venv/bin/python -m pip install --quiet -e '.[dev]' editables
 	@.lock-venv/bin/python -m pip freeze --all --exclude-editable --exclude setuptools --exclude wheel > .lock-new && mv .lock-new constraints.txt
 	@rm -rf .lock-venv
 

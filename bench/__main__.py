@@ -26,9 +26,9 @@ sys.path.insert(0, str(ROOT))
 from bench import bridge  # noqa: E402  # behind the line that finds them
 from bench.whole import anatomy, floors, interrupting, opening, streaming, turning  # noqa: E402  # behind the line that finds them
 from bench.whole.peer import DELTAS, TURNS, Unanswered, Workload  # noqa: E402
-from bench.whole.rows import Row, markdown, p50, terminal  # noqa: E402
-from bench.whole.stage import Stage, scripted_model, stage  # noqa: E402
-from tests.faults.house import DEMO  # noqa: E402
+from bench.whole.rows import Figure, markdown, p50, terminal  # noqa: E402
+from bench.whole.stage import DaemonAndModel, scripted_model, stage  # noqa: E402
+from tests.faults.daemon_harness import DEMO  # noqa: E402
 from tests.support.bridge import FakeDaemon  # noqa: E402
 from tests.support.command_line import NoProgram, words_of  # noqa: E402
 
@@ -68,51 +68,51 @@ core, uvloop instead of asyncio's own loop and a rarer garbage collection change
 """
 VERBS = (("version",), ("ls",), ("status",))
 
-Part = Callable[[Path], list[Row]]
+Part = Callable[[Path], list[Figure]]
 
 
-def on_stage(measure: Callable[[Stage], list[Row]], directory: Path) -> list[Row]:
+def on_stage(measure: Callable[[DaemonAndModel], list[Figure]], directory: Path) -> list[Figure]:
     with stage(directory / "home", MANY) as one:
         return measure(one)
 
 
-def opening_part(directory: Path) -> list[Row]:
-    def measure(one: Stage) -> list[Row]:
+def opening_part(directory: Path) -> list[Figure]:
+    def measure(one: DaemonAndModel) -> list[Figure]:
         return [*opening.empty(one), *opening.opening(one, directory), *opening.weight(one)]
 
     return on_stage(measure, directory)
 
 
-def anatomy_part(_: Path) -> list[Row]:
+def anatomy_part(_: Path) -> list[Figure]:
     with scripted_model() as (base_url, _pid):
         return anatomy.anatomy(base_url)
 
 
-def streaming_part(one: Stage) -> list[Row]:
+def streaming_part(one: DaemonAndModel) -> list[Figure]:
     return [*streaming.one_fast(one), *streaming.sixty_four(one), *streaming.fan_out(one)]
 
 
-def interrupting_part(one: Stage) -> list[Row]:
+def interrupting_part(one: DaemonAndModel) -> list[Figure]:
     return [*interrupting.latency(one), *interrupting.at_once(one)]
 
 
-def restarting_part(directory: Path) -> list[Row]:
+def restarting_part(directory: Path) -> list[Figure]:
     return opening.restart(directory / "home", DEMO)
 
 
-def doors_part(directory: Path) -> list[Row]:
-    """The bridge and the everyday verbs, as somebody types them."""
+def doors_part(directory: Path) -> list[Figure]:
+    """The bridge and the everyday verbs, as typed at a shell."""
     rows = []
     bare = floors.interpreter_ms("import socket, json")
     with stage(directory / "home") as one:
-        environ = {**one.house.environ}
+        environ = {**one.harness.environ}
         for verb in VERBS:
             command = [str(Path(sys.executable).with_name("greenroom")), *verb]
             run = partial(subprocess.run, command, env=environ, check=True, capture_output=True)
             with suppress(subprocess.CalledProcessError, OSError):  # a verb that is not there has no figure
                 times = [floors.timed_ms(run) for _ in range(10)]
                 rows.append(
-                    Row(
+                    Figure(
                         f"`greenroom {' '.join(verb)}`",
                         p50(times),
                         "ms",
@@ -130,22 +130,22 @@ def doors_part(directory: Path) -> list[Row]:
                 directory,
                 environ,
                 configured=True,
-                daemon=one.house.cpu_s,
+                daemon=one.harness.cpu_s,
                 bare=floors.bare(one.base_url, TURNS, DELTAS),
             ),
         )
     return rows
 
 
-def bridge_start() -> Row:
-    """What is the bridge's own: until it greets its daemon."""
+def bridge_start() -> Figure:
+    """The bridge's own share of a start: until it greets its daemon."""
     with tempfile.TemporaryDirectory(prefix="greenroom-bench-") as home, FakeDaemon(Path(home)) as daemon:
         took = bridge.median_ms(lambda: bridge.first_hello(Path(home), daemon), bridge.ROUNDS)
     bare = bridge.median_ms(bridge.bare_start, bridge.ROUNDS)
-    return Row("bridge: start to its hello", took, "ms", bare, "bare interpreter", "≤ 30")
+    return Figure("bridge: start to its hello", took, "ms", bare, "bare interpreter", "≤ 30")
 
 
-def peer_rows(name: str, workload: Workload) -> list[Row]:
+def peer_rows(name: str, workload: Workload) -> list[Figure]:
     try:
         return workload.rows(name)
     except Unanswered as error:
@@ -165,14 +165,14 @@ PARTS: dict[str, tuple[str, Part]] = {
 }
 
 
-def measured(name: str) -> list[Row]:
+def measured(name: str) -> list[Figure]:
     with tempfile.TemporaryDirectory(prefix="greenroom-bench-") as directory:
         rows = PARTS[name][1](Path(directory))
     print(f"\n{PARTS[name][0]}\n{terminal(rows)}", flush=True)
     return rows
 
 
-def peer(command: str, name: str) -> list[Row]:
+def peer(command: str, name: str) -> list[Figure]:
     with tempfile.TemporaryDirectory(prefix="greenroom-bench-") as directory, scripted_model() as (base_url, _):
         home = {"HOME": directory, "CODEX_HOME": directory}
         bare = floors.bare(base_url, TURNS, DELTAS)

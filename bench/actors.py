@@ -1,6 +1,6 @@
-"""What live and parked conversations cost, how fast an interrupt is decided under load, and what a turn costs.
+"""The cost of live and parked conversations, the time to decide an interrupt under load, and the cost of a turn.
 
-Each figure has a floor beside it: the least that could be had for the same thing in the same process.
+Each figure has a floor beside it: the least that the same work can take in the same process.
 """
 
 import gc
@@ -14,26 +14,27 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import structlog
 
-from actors import events as ev
-from actors.base import Actor, Ref, start
-from actors.clock import ThreadClock
-from actors.effects import Deliver, EndSubscription, ReplyTo
-from actors.ids import ConversationId, ItemId, TurnId
-from actors.messages import Address, Interrupt, Ready
-from actors.orders import AgentOrder, RunAgent, StopAgent, TakeMore
-from actors.records import Head
-from actors.registry_messages import Known
-from actors.shared import SharedThread
-from bench.whole.rows import Row, p50, p99, terminal
-from supervisor.loop import LoopThread
+from actors.conversation.effects import Deliver, EndSubscription, ReplyTo
+from actors.conversation.messages import Address, Interrupt, Ready
+from actors.conversation.orders import AgentOrder, RunAgent, StopAgent, TakeMore
+from actors.routing.messages import Known
+from actors.runtime.base import Actor, Ref, start
+from actors.runtime.clock import LoopClock
+from actors.runtime.shared import SharedThread
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import ConversationId, ItemId, TurnId
+from actors.vocabulary.records import Head
+from bench.whole.rows import Figure, p50, p99, terminal
+from supervisor.engine.loop import LoopThread
 from tests.fakes.agents import FakeAgents, says
 from tests.fakes.daemon import FakeDaemon
-from tests.fakes.memory_journal import MemoryJournal
+from tests.fakes.journal import FakeJournal
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
 BOUND_S = 30.0  # for any one wait; only a hang takes that long
@@ -49,7 +50,7 @@ def rss() -> int:
 
 
 def per_piece(make: Callable[[int], None], batches: int, size: int) -> float:
-    """KiB that one more takes: the median of several batches, the first of which warms up."""
+    """KiB for each further object: the median of several batches, the first of which warms up."""
     costs = []
     for batch in range(batches + 1):
         before = rss()
@@ -71,41 +72,37 @@ class Quiet:
         self.answered = threading.Semaphore(0)
 
     def expect(self, *_: object) -> None:
-        """No reader of ours remembers anything."""
+        """Nothing: these readers keep nothing."""
 
-    def post(self, _connection: object, message: ReplyTo | Deliver | EndSubscription, sender: Address) -> None:
-        match message:
-            case ReplyTo():
-                self.answered.release()
-            case Deliver():
-                sender.tell(Ready(message.subscription))
-            case EndSubscription():
-                pass
+    def post(self, _connection: object, message: ReplyTo | EndSubscription) -> None:
+        if isinstance(message, ReplyTo):
+            self.answered.release()
+
+    def deliver(self, message: Deliver, session: Address[Ready]) -> None:
+        session.tell(Ready(message.subscription))
 
 
-class Forgetful(MemoryJournal):
-    """Keeps nothing, so that what is measured is the actors."""
+class Forgetful(FakeJournal):
+    """A journal that keeps nothing, so that only the actors are measured."""
 
     def commit(self, appends: object) -> list[None]:  # type: ignore[override]  # it refuses nothing
         return [None] * len(appends)  # type: ignore[arg-type]  # a sequence, as the port says
 
 
-class House(FakeDaemon):
+class ActorsHarness(FakeDaemon):
     """The real actors on the threads that they have in a daemon; only disk, agents and wires are missing."""
 
-    def __init__(self, agents: FakeAgents, journal: MemoryJournal | None = None) -> None:
+    def __init__(self, agents: FakeAgents, journal: FakeJournal | None = None) -> None:
         self.wire = Quiet()
-        self.ticking = ThreadClock()
-        self.ticking.start()
         self.loop = LoopThread()
         self.loop.start()
         self.shared = SharedThread(self.loop.loop)
         super().__init__(
             start,
-            journal=journal or MemoryJournal(),
+            journal=journal or FakeJournal(),
             agents=agents,
             outbox=self.wire,  # type: ignore[arg-type]  # what the port asks for, and no more
-            clock=self.ticking,
+            clock=LoopClock(self.loop.loop),
             max_live=LIVE + 2 * BATCH,
             share=self.shared.start,
         )
@@ -119,7 +116,6 @@ class House(FakeDaemon):
         assert self.shared.left(BOUND_S) == []
         assert self.journalist.stop(BOUND_S)
         assert self.librarian.stop(BOUND_S)
-        assert self.ticking.stop(BOUND_S)
         assert self.loop.stop(BOUND_S)
 
 
@@ -127,17 +123,17 @@ class House(FakeDaemon):
 
 
 def live_session() -> float:
-    house = House(FakeAgents(lambda _: says("hello")), Forgetful())
+    harness = ActorsHarness(FakeAgents(lambda _: says("hello")), Forgetful())
 
     def make(number: int) -> None:
-        house.create(conversation(number), name=f"name-{number}")
-        house.send(conversation(number), "the first words of a person")
-        house.wait(2)
+        harness.create(conversation(number), name=f"name-{number}")
+        harness.send(conversation(number), "the first words of a person")
+        harness.wait(2)
         if number % BATCH == 0:
-            house.live.clear()
+            harness.live.clear()
 
     cost = per_piece(make, LIVE // BATCH, BATCH)
-    house.close()
+    harness.close()
     return cost
 
 
@@ -156,7 +152,7 @@ def bare_thread() -> float:
 
 
 def parked_conversation() -> float:
-    house = House(FakeAgents(), Forgetful())
+    harness = ActorsHarness(FakeAgents(), Forgetful())
     size = PARKED // 10
 
     def head(number: int) -> Head:
@@ -180,13 +176,13 @@ def parked_conversation() -> float:
 
     def know(number: int) -> None:
         if number % size == 0:
-            house.registry.tell(Known(tuple(head(number + more) for more in range(size))))
-            house.registry.tell(Known(()))  # what an actor has handled last is let go with the next
-            while len(house.routing.mailbox):
+            harness.registry.tell(Known(tuple(head(number + more) for more in range(size))))
+            harness.registry.tell(Known(()))  # what an actor has handled last is let go with the next
+            while len(harness.routing.mailbox):
                 time.sleep(0.001)
 
     cost = per_piece(know, 10, size)
-    house.close()
+    harness.close()
     return cost
 
 
@@ -195,15 +191,15 @@ def plain_entry() -> float:
     return per_piece(lambda number: plain.update({conversation(number): "parked"}), 10, PARKED // 10)
 
 
-def memory() -> list[Row]:
-    """Each in a process of its own, so that none lives on what another has given back."""
+def memory() -> list[Figure]:
+    """Measure each in a process of its own, so that none reuses memory that another has freed."""
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), max_tasks_per_child=1) as fresh:
         live, thread, parked, entry = fresh.map(
             _measured, (live_session, bare_thread, parked_conversation, plain_entry)
         )
     return [
-        Row(f"idle live session, one of {LIVE:,}", live, "KiB", thread, "bare thread and queue", "≤ 60"),
-        Row(f"parked conversation, one of {PARKED:,}", parked, "KiB", entry, "entry of a plain dict", "≤ 2"),
+        Figure(f"idle live session, one of {LIVE:,}", live, "KiB", thread, "bare thread and queue", "≤ 60"),
+        Figure(f"parked conversation, one of {PARKED:,}", parked, "KiB", entry, "entry of a plain dict", "≤ 2"),
     ]
 
 
@@ -219,15 +215,15 @@ def quieten() -> None:
 # --- time -----------------------------------------------------------------------------------------------------
 
 
-class Echo(Actor):
+class EchoActor(Actor[Any]):
     name = "echo"
 
-    def receive(self, message: object) -> object:
+    def on_receive(self, message: object) -> object:
         return message
 
 
 class Emitting(FakeAgents):
-    """Turns that talk all the time: what was not taken yet makes the next batch longer, as with a real agent."""
+    """Turns that emit all the time: output not taken yet makes the next batch longer, as with a real agent."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -289,69 +285,69 @@ class Emitting(FakeAgents):
                     self.emitted += count
 
 
-def interrupts(house: House, agents: Emitting, echo: Ref) -> tuple[list[float], list[float]]:
+def interrupts(harness: ActorsHarness, agents: Emitting, echo: Ref[Any]) -> tuple[list[float], list[float]]:
     target = conversation(NEIGHBOURS)
     times, floors = [], []
     for _ in range(INTERRUPTS):
-        house.send(target, "work", await_end=False)
-        house.wait()
+        harness.send(target, "work", await_end=False)
+        harness.wait()
         while not (turns := [turn for turn in agents.running if agents.is_quiet(turn)]):
             time.sleep(0.0005)
         asked = time.perf_counter()
         echo.ask(asked, BOUND_S)
         floors.append((time.perf_counter() - asked) * 1e3)
         told = time.perf_counter()
-        house.tell(target, Interrupt(house.caller()))
+        harness.tell(target, Interrupt(), harness.caller())
         assert agents.stops.acquire(timeout=BOUND_S)
         times.append((agents.stopped_at.pop(turns[0]) - told) * 1e3)
-        house.wait()
+        harness.wait()
     return times, floors
 
 
-def interrupt_latency() -> list[Row]:
+def interrupt_latency() -> list[Figure]:
     agents = Emitting()
     agents.quiet.add(conversation(NEIGHBOURS))
-    house, echo = House(agents), start(Echo())
+    harness, echo = ActorsHarness(agents), start(EchoActor())
     for number in range(NEIGHBOURS + 1):
-        house.create(conversation(number))
+        harness.create(conversation(number))
         if number < NEIGHBOURS:
-            house.attach(conversation(number))
-            house.send(conversation(number), "talk", await_end=False)
-            house.wait(3)
+            harness.attach(conversation(number))
+            harness.send(conversation(number), "talk", await_end=False)
+            harness.wait(3)
         else:
-            house.wait()
+            harness.wait()
     began = time.perf_counter()
     agents.begin()
-    rounds = [interrupts(house, agents, echo) for _ in range(ROUNDS)]
+    rounds = [interrupts(harness, agents, echo) for _ in range(ROUNDS)]
     rate = agents.emitted / (time.perf_counter() - began)
     agents.end_all()
-    house.close()
+    harness.close()
     assert echo.stop(BOUND_S)
     rows = []
     for name, at, target in (("p50", p50, ""), ("p99", p99, "≤ 10")):
         value = p50([at(times) for times, _ in rounds])
         floor = p50([at(floors) for _, floors in rounds])
         what = f"interrupt decided, neighbours {rate:,.0f} events/s, {name}"
-        rows.append(Row(what, value, "ms", floor, f"ask an idle actor, {name}", target))
+        rows.append(Figure(what, value, "ms", floor, f"ask an idle actor, {name}", target))
     return rows
 
 
-def turn_time() -> Row:
-    house, echo = House(FakeAgents(lambda _: says("hello"))), start(Echo())
+def turn_time() -> Figure:
+    harness, echo = ActorsHarness(FakeAgents(lambda _: says("hello"))), start(EchoActor())
     target, times, floors = conversation(1), [], []
-    house.create(target)
-    house.wait()
+    harness.create(target)
+    harness.wait()
     for _ in range(TURNS):
         asked = time.perf_counter()
         echo.ask(asked, BOUND_S)
         told = time.perf_counter()
-        house.send(target)
-        house.wait()
+        harness.send(target)
+        harness.wait()
         times.append((time.perf_counter() - told) * 1e3)
         floors.append((told - asked) * 1e3)
-    house.close()
+    harness.close()
     assert echo.stop(BOUND_S)
-    return Row("turn, from send to result, p50", p50(times), "ms", p50(floors), "ask, p50")
+    return Figure("turn, from send to result, p50", p50(times), "ms", p50(floors), "ask, p50")
 
 
 def main() -> int:

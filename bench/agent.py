@@ -1,7 +1,7 @@
-"""What the agent adds to a model: CPU per streamed delta, time per turn, memory of an engine that idles.
+"""The agent's own cost above a model: CPU per streamed delta, time per turn, memory of an idle engine.
 
 Next to each figure is its floor from the same run: the HTTP library reading the same bytes from the same server, and
-the bare model client asked the same. The server is a process of its own. Run: python bench/agent.py [DELTAS]
+the bare model client with the same request. The server is a process of its own. Run: python bench/agent.py [DELTAS]
 """
 
 import asyncio
@@ -18,10 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))  # for `python bench/agent.py`
 
-from actors.answers import TurnResult  # noqa: E402  # behind the line that finds them
-from actors.ids import ConversationId, InputId, TurnId  # noqa: E402
-from actors.items import TextItem  # noqa: E402
-from actors.orders import (  # noqa: E402
+from actors.conversation.orders import (  # noqa: E402
     AgentOutput,
     AllStored,
     GiveInput,
@@ -32,25 +29,28 @@ from actors.orders import (  # noqa: E402
     TakeMore,
     TurnEnded,
 )
-from actors.settings import BusyPolicy, Settings  # noqa: E402
+from actors.vocabulary.answers import TurnResult  # noqa: E402  # behind the line that finds them
+from actors.vocabulary.ids import ConversationId, InputId, TurnId  # noqa: E402
+from actors.vocabulary.items import TextItem  # noqa: E402
+from actors.vocabulary.settings import BusyPolicy, Settings  # noqa: E402
 from bench.model import SHAPES, cpu, floor, server  # noqa: E402
-from supervisor.agent.backends.model import Manner, Model, ModelBackend  # noqa: E402
+from supervisor.agent.backends.model import AgentOptions, Model, ModelBackend  # noqa: E402
 from supervisor.agent.backends.openai import OpenAiModel  # noqa: E402
 from supervisor.agent.environments import Around  # noqa: E402
-from supervisor.agent.history import Histories  # noqa: E402
 from supervisor.agent.model.client import ModelClient, build_http  # noqa: E402
 from supervisor.agent.model.endpoint import Endpoint, WireApi  # noqa: E402
-from supervisor.agent.model.history import ModelRequest, said  # noqa: E402
-from supervisor.agent.model.news import News  # noqa: E402
+from supervisor.agent.model.request import ModelRequest, said  # noqa: E402
+from supervisor.agent.model.stream_events import StreamEvent  # noqa: E402
 from supervisor.agent.processes import Processes  # noqa: E402
 from supervisor.agent.runner import Runner  # noqa: E402
 from supervisor.agent.sandbox import Sandbox  # noqa: E402
 from supervisor.agent.tools.patching import Patching  # noqa: E402
 from supervisor.agent.tools.shell import Shell, ShellLimits  # noqa: E402
 from supervisor.agent.tools.toolbox import Toolbox  # noqa: E402
-from supervisor.agent.transcript import Transcript  # noqa: E402
+from supervisor.agent.transcript import ModelTranscript  # noqa: E402
+from supervisor.agent.transcripts import TranscriptCache  # noqa: E402
 from tests.fakes.journal import FakeJournal  # noqa: E402
-from tests.support.house import House, provider  # noqa: E402
+from tests.support.engine_harness import EngineHarness, provider  # noqa: E402
 
 TARGET_US = 15.0  # CPU per delta, from HTTP chunk to AgentOutput
 TARGET_MS = 3.0  # what the engine adds to a one-word turn, at the median
@@ -63,16 +63,16 @@ def rss():
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 1024
 bare = rss()
-from tests.support.house import House
-with tempfile.TemporaryDirectory() as home, House(Path(home), 'model_provider = "demo"') as house:
+from tests.support.engine_harness import EngineHarness
+with tempfile.TemporaryDirectory() as home, EngineHarness(Path(home), 'model_provider = "demo"') as harness:
     started = rss()
-    house.talk(provider="demo").ask("say hello")
+    harness.talk(provider="demo").ask("say hello")
     print(f"{bare:.1f} {started:.1f} {rss():.1f}")
 """
 
 
 class Taker:
-    """A session that takes every batch as soon as it is there, but never while it is being told of it."""
+    """A session that takes every batch as soon as it can, but never inside the call that tells it."""
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
@@ -107,19 +107,19 @@ class OneModel:
 
 
 @contextlib.asynccontextmanager
-async def agent(home: Path, model: Model) -> AsyncIterator[tuple[Runner, Histories]]:
+async def agent(home: Path, model: Model) -> AsyncIterator[tuple[Runner, TranscriptCache]]:
     """The whole agent without the actors."""
     async with Processes(home / "ledger", "bench") as processes:
         sandbox = Sandbox()
         patching = Patching(sandbox)
         toolbox = Toolbox(Shell(processes, sandbox, patching, ShellLimits()), patching)
-        histories = Histories(FakeJournal())
-        backend = ModelBackend(OneModel(model), histories, toolbox, Manner(home), lambda _: Around({}))
-        yield Runner(asyncio.get_running_loop(), processes, lambda _: backend), histories
+        transcripts = TranscriptCache(FakeJournal())
+        backend = ModelBackend(OneModel(model), transcripts, toolbox, AgentOptions(home), lambda _: Around({}))
+        yield Runner(asyncio.get_running_loop(), processes, lambda _: backend), transcripts
 
 
-async def turn(runner: Runner, histories: Histories, prompt: str) -> None:
-    histories.keep(CONVERSATION, Transcript())
+async def turn(runner: Runner, transcripts: TranscriptCache, prompt: str) -> None:
+    transcripts.keep(CONVERSATION, ModelTranscript())
     taker = Taker(runner)
     asked = PendingInput(InputId("i"), (TextItem(text=prompt),), BusyPolicy.STEER)
     settings = Settings(model="mock-model", cwd=Path("/"))
@@ -132,13 +132,13 @@ async def deltas(base_url: str, count: int, home: Path) -> None:
     async with ModelClient() as client, await asyncio.to_thread(build_http) as http:
         for wire in WireApi:
             endpoint = Endpoint(base_url, wire)
-            async with agent(home, OpenAiModel(client, endpoint)) as (runner, histories):
+            async with agent(home, OpenAiModel(client, endpoint)) as (runner, transcripts):
                 for name, shape in SHAPES.items():
                     prompt = f"{shape} stream {count}"
                     request = ModelRequest("mock-model", "bench", (said("user", prompt),))
                     await floor(http, endpoint, request)  # has the server build its answer
                     bottom = await cpu(partial(floor, http, endpoint, request), count)
-                    whole = await cpu(partial(turn, runner, histories, prompt), count)
+                    whole = await cpu(partial(turn, runner, transcripts, prompt), count)
                     verdict = "" if whole - bottom <= TARGET_US else f"  OVER {TARGET_US}"
                     print(f"{f'{wire.value}, {name}':42} {bottom:7.1f} {whole:7.1f} {whole - bottom:7.1f}{verdict}")
 
@@ -146,7 +146,7 @@ async def deltas(base_url: str, count: int, home: Path) -> None:
 async def bare_model(base_url: str) -> list[float]:
     """Milliseconds of one-word answers, asked by the model client alone."""
 
-    async def ignore(_: Sequence[News]) -> None:
+    async def ignore(_: Sequence[StreamEvent]) -> None:
         pass
 
     took = []
@@ -162,18 +162,18 @@ async def bare_model(base_url: str) -> list[float]:
 def whole_turns(base_url: str, home: Path) -> list[float]:
     """The same as turns of an engine with a journal on this disk, from the client's send to its answer."""
     took = []
-    with House(home, provider(base_url)) as house:
+    with EngineHarness(home, provider(base_url)) as harness:
         for number in range(TURNS):
             if number % 20 == 0:  # or the request, which holds the whole history, becomes the measure
-                conversation = house.talk()
+                conversation = harness.talk()
             began = time.perf_counter()
-            house.answer(conversation.start("say hello"), TurnResult)
+            harness.answer(conversation.start("say hello"), TurnResult)
             took.append((time.perf_counter() - began) * 1000)
     return took
 
 
 def commits(home: Path) -> list[float]:
-    """What the disk asks for one durable commit."""
+    """Times of durable commits on this disk, in ms."""
     took = []
     with (home / "probe").open("wb", buffering=0) as file:
         for _ in range(TURNS):

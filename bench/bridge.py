@@ -1,4 +1,4 @@
-"""What the bridge costs: its start, its memory, what it adds to a round trip, and how fast long lines pass.
+"""The cost of the bridge: its start, its memory, its share of a round trip, and the speed of long lines.
 
 python bench/bridge.py
 """

@@ -1,4 +1,4 @@
-"""How long the everyday verbs take, beside the bare start of the same interpreter. At most three times is the rule.
+"""Times of the everyday verbs, beside the bare start of the same interpreter. At most three times is the rule.
 
 Medians of runs that alternate, so that a busy machine is busy for both.
 """
@@ -15,7 +15,7 @@ RUNS = 15
 LIMIT = 3.0
 CONVERSATIONS = 20
 BARE: tuple[str, ...] = (sys.executable, "-c", "import socket, json")
-PROGRAM: tuple[str, ...] = (sys.executable, "-m", "supervisor.cli.main")
+PROGRAM: tuple[str, ...] = (sys.executable, "-m", "supervisor.cli.app")
 VERBS: dict[str, tuple[str, ...]] = {
     "ls": ("ls",),
     "status": ("status",),

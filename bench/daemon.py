@@ -25,11 +25,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from actors.conversation import head_of, restore
-from actors.events import SessionConfigured
-from actors.ids import ConversationId
-from actors.records import Append, Record
-from actors.settings import Settings
-from bench.whole.rows import Row, p50, p99, terminal
+from actors.vocabulary.events import SessionConfigured
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.records import Append, Record
+from actors.vocabulary.settings import Settings
+from bench.whole.rows import Figure, p50, p99, terminal
 from supervisor.journal import SqliteJournal
 from tests.support.clocked_model import clocked_model
 from tests.support.control_peer import ControlPeer, dial, hello
@@ -96,8 +96,8 @@ def commits_per_s(path: Path, count: int = 500) -> float:
 # --- from the agent to the client -----------------------------------------------------------------------------
 
 
-class Readers:
-    """Many subscribers on one thread, which only notes what came when; it is taken apart afterwards."""
+class ReaderThread:
+    """Many subscribers on one thread, which only notes lines and times; they are parsed afterwards."""
 
     def __init__(self, daemon: DaemonProcess, conversations: list[str]) -> None:
         self._selector = selectors.DefaultSelector()
@@ -159,7 +159,7 @@ def streaming(count: int, rate: float, seconds: float, readers_each: int = 1) ->
     with home() as where, DaemonProcess(where, program=TICKING) as daemon:
         client = daemon.connect()
         conversations = [client.create() for _ in range(count)]
-        readers = Readers(daemon, conversations * readers_each)
+        readers = ReaderThread(daemon, conversations * readers_each)
         prompt = f"words {int(rate * (seconds + 3))} {1000 / rate}"
         in_flight(
             client,
@@ -175,23 +175,23 @@ def streaming(count: int, rate: float, seconds: float, readers_each: int = 1) ->
     return found, share
 
 
-def agent_to_client(size: Size, floor: list[float]) -> Iterator[Row]:
+def agent_to_client(size: Size, floor: list[float]) -> Iterator[Figure]:
     for count, rate in ((200, 10.0), (1000, 1.0)):
         found, share = streaming(count, rate, size.seconds)
         what = f"{count:,} conversations x {rate:g} events/s, agent to client"
         expected = count * rate * size.seconds
         seen = len(found) / expected
-        yield Row(f"{what}, p50", p50(found), "ms", p50(floor), "socket round trip")
-        yield Row(f"{what}, p99", p99(found), "ms", p99(floor), "socket round trip", "≤ 50")
-        yield Row("  share of them that came by the end", seen * 100, "%")
-        yield Row("  share of one processor that the daemon used", share * 100, "%")
+        yield Figure(f"{what}, p50", p50(found), "ms", p50(floor), "socket round trip")
+        yield Figure(f"{what}, p99", p99(found), "ms", p99(floor), "socket round trip", "≤ 50")
+        yield Figure("  share of them that came by the end", seen * 100, "%")
+        yield Figure("  share of one processor that the daemon used", share * 100, "%")
 
 
-def fan_out(size: Size, floor: list[float]) -> Iterator[Row]:
+def fan_out(size: Size, floor: list[float]) -> Iterator[Figure]:
     for readers in (1, 10, 100):
         found, _ = streaming(1, 20.0, size.seconds / 2, readers)
         name = f"1 conversation x 20 events/s, {readers} subscribers, p99"
-        yield Row(name, p99(found), "ms", p99(floor), "socket round trip")
+        yield Figure(name, p99(found), "ms", p99(floor), "socket round trip")
 
 
 # --- opening and turns ----------------------------------------------------------------------------------------
@@ -204,18 +204,18 @@ def per_second(count: int, do: Callable[[], object]) -> float:
     return count / (time.perf_counter() - began)
 
 
-def opening(size: Size) -> Iterator[Row]:
+def opening(size: Size) -> Iterator[Figure]:
     with home() as where, DaemonProcess(where, program=TICKING) as daemon:
         client = daemon.connect()
         floor = commits_per_s(where / "floor.db")
         opened = per_second(size.opened, client.create)
-        yield Row("conversations opened, one after another", opened, "/s", floor, "durable commits", "≥ 300", True)
+        yield Figure("conversations opened, one after another", opened, "/s", floor, "durable commits", "≥ 300", True)
 
         def with_a_turn() -> None:
             client.send(client.create(), "one")
 
         spoken = per_second(size.opened // 2, with_a_turn)
-        yield Row("the same with a turn of one word", spoken, "/s", floor, "durable commits", "≥ 200", True)
+        yield Figure("the same with a turn of one word", spoken, "/s", floor, "durable commits", "≥ 200", True)
         daemon.hang_up()
         daemon.kill()
 
@@ -233,7 +233,7 @@ def bare_model(url: str, count: int) -> list[float]:
     return times
 
 
-def turns(size: Size) -> Iterator[Row]:
+def turns(size: Size) -> Iterator[Figure]:
     with home() as where, clocked_model() as url:
         config = f'model_provider = "clocked"\n[model_providers.clocked]\nbase_url = "{url}"\n'
         with DaemonProcess(where, config) as daemon:
@@ -251,7 +251,7 @@ def turns(size: Size) -> Iterator[Row]:
                 times.append((time.perf_counter() - began) * 1e3)
             floor = bare_model(url, size.turns)
     for name, at, target in (("p50", p50, "≤ 3"), ("p99", p99, "≤ 10")):
-        yield Row(
+        yield Figure(
             f"turn over the bare model, {name}", at(times) - at(floor), "ms", at(floor), "the bare model", target
         )
 
@@ -260,7 +260,7 @@ def turns(size: Size) -> Iterator[Row]:
 
 
 def fill(path: Path, count: int) -> None:
-    """As many conversations as that, written by the journal itself."""
+    """Write so many conversations, by the journal itself."""
     path.parent.mkdir(parents=True, mode=0o700)
     path.parent.parent.chmod(0o700)
     settings = Settings(model="m", cwd=Path("/"), provider="demo")
@@ -276,7 +276,7 @@ def born(number: int, settings: Settings) -> Append:
     return Append(one, records, head_of(restore(one, None, records)))
 
 
-def restart() -> Iterator[Row]:
+def restart() -> Iterator[Figure]:
     with home() as where:
         times = {}
         for count in (0, STORED):
@@ -293,7 +293,7 @@ def restart() -> Iterator[Row]:
                 daemon.kill()
             times[count] = statistics.median(taken)
     name = f"started after kill -9 and listed, {STORED:,} conversations"
-    yield Row(name, times[STORED], "s", times[0], "the same with none", "≤ 1")
+    yield Figure(name, times[STORED], "s", times[0], "the same with none", "≤ 1")
 
 
 def main() -> int:

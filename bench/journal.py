@@ -15,8 +15,8 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from actors.ids import ConversationId, TurnId
-from actors.records import Append, Head, Record
+from actors.vocabulary.ids import ConversationId, TurnId
+from actors.vocabulary.records import Append, Head, Record
 from supervisor.journal import SqliteJournal
 
 CONVERSATIONS = 100
@@ -100,7 +100,7 @@ def floor(path: Path, each: int) -> Figures:
 
 
 def sync_s(path: Path) -> float:
-    """How long this disk says it takes to keep 4 KiB."""
+    """Seconds that this disk takes to keep 4 KiB, by its own word."""
     sync = getattr(os, "fdatasync", os.fsync)  # macOS has no fdatasync
     with path.open("wb", buffering=0) as file:
 

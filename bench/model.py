@@ -18,9 +18,9 @@ import httpx
 from supervisor.agent.model import wire as wires
 from supervisor.agent.model.client import ModelClient, build_http
 from supervisor.agent.model.endpoint import Endpoint, WireApi, headers_of, url_of
-from supervisor.agent.model.history import ModelRequest, said
-from supervisor.agent.model.news import News
+from supervisor.agent.model.request import ModelRequest, said
 from supervisor.agent.model.sse import SseParser
+from supervisor.agent.model.stream_events import StreamEvent
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET_US = 15.0
@@ -47,7 +47,7 @@ async def floor(http: httpx.AsyncClient, endpoint: Endpoint, request: ModelReque
 async def ours(client: ModelClient, endpoint: Endpoint, request: ModelRequest) -> int:
     batches = 0
 
-    async def deliver(_batch: Sequence[News]) -> None:
+    async def deliver(_batch: Sequence[StreamEvent]) -> None:
         nonlocal batches
         batches += 1
 

@@ -1,4 +1,4 @@
-"""What it costs to run a command and to interrupt it, beside a bare spawn and kill. Some ten seconds."""
+"""The cost of running a command and of interrupting it, beside a bare spawn and kill. Takes ten seconds."""
 
 import asyncio
 import contextlib
@@ -11,8 +11,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 
-from actors.ids import ConversationId, TurnId
-from actors.settings import WorkspaceWrite
+from actors.vocabulary.ids import ConversationId, TurnId
+from actors.vocabulary.settings import WorkspaceWrite
 from supervisor.agent.processes import Command, Output, Processes
 from supervisor.agent.sandbox import Sandbox
 

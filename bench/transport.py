@@ -20,11 +20,11 @@ from typing import Any
 
 import structlog
 
-from actors.clock import ThreadClock
-from actors.effects import Deliver, EndSubscription, ReplyTo
-from actors.ids import ConnectionId
-from actors.shared import SharedThread
-from transports.connection import Connection, Neighbours
+from actors.conversation.effects import Deliver, EndSubscription
+from actors.runtime.clock import LoopClock
+from actors.runtime.shared import SharedThread
+from actors.vocabulary.ids import Caller, ConnectionId
+from transports.connection import Connection, ConnectionDeps
 from transports.descriptors import DescriptorWire
 from transports.dialect import Action, Client, Write
 from transports.listener import SocketEnd
@@ -37,7 +37,7 @@ WINDOW = 256  # lines under way
 LINE = b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"text":"' + b"x" * 40 + b'"}}\n'
 
 
-class Echo:
+class EchoingDialect:
     """The least a dialect can do."""
 
     def arrived(self, line: bytes) -> Iterable[Action]:
@@ -49,16 +49,13 @@ class Echo:
     def skipped(self, _: str) -> Iterable[Action]:
         return ()
 
-    def replied(self, _: ReplyTo) -> Iterable[Action]:
+    def answered(self, _: Caller, __: object) -> Iterable[Action]:
         return ()
 
     def delivered(self, _: Deliver) -> Iterable[Action]:
         return ()
 
     def ended(self, _: EndSubscription) -> Iterable[Action]:
-        return ()
-
-    def served(self, _: object) -> Iterable[Action]:
         return ()
 
     def woken(self, _: str) -> Iterable[Action]:
@@ -101,7 +98,7 @@ class LoopEcho:
 
     def tell(self, message: object) -> None:
         if isinstance(message, Arrived):
-            lines = b"".join(item + b"\n" for item in message.items if isinstance(item, bytes))
+            lines = b"".join(line + b"\n" for line in message.lines if isinstance(line, bytes))
             self._wire.write([Parcel(lines)], take_more=True)
 
 
@@ -110,11 +107,11 @@ async def serve_wire(path: str) -> None:
 
 
 async def serve_actor(path: str) -> None:
-    shared = SharedThread(asyncio.get_running_loop())
-    around = Neighbours(Nobody(), Nobody(), Switchboard(), ThreadClock(), shared.start)
+    loop = asyncio.get_running_loop()
+    deps = ConnectionDeps(Nobody(), Nobody(), Switchboard(), LoopClock(loop), SharedThread(loop).start)
 
     def begin(wire: DescriptorWire) -> None:
-        wire.open(Connection(Client(ConnectionId("c"), "bench"), Echo(), wire, around).begin())
+        wire.open(Connection(Client(ConnectionId("c"), "bench"), EchoingDialect(), wire, deps).begin())
 
     await serve_with(path, begin)
 

@@ -1,1 +1,1 @@
-"""Who wires and carries out: config, paths, logs, the journal on disk, the agent, the command line."""
+"""The program: config, paths, logs, the journal on disk, the agent, the command line, the daemon."""

@@ -1,22 +1,16 @@
 """`python -m supervisor`: the daemon, under its own name.
 
-Somebody else's daemon costs only what this file imports: twenty editors that start at once load one daemon.
+If another daemon already runs, only these imports are paid for: twenty editors that start at once load one daemon.
 """
 
 import os
 import sys
 
-from supervisor.launch import detach
-from supervisor.program import main
+from supervisor.daemon.launch import detach
+from supervisor.daemon.program import main
 
 
 def run() -> int:
-    # The daemon draws nothing, and structlog would load it for tracebacks: a tenth of the time to be ready.
-    sys.modules["rich"] = None  # type: ignore[assignment]  # how a module is made impossible to import
-    if "GREENROOM_CRASH_AT" in os.environ:  # only the tests of what a death leaves set it
-        from supervisor.crashing import arm
-
-        arm(os.environ)
     if "--detach" in sys.argv[1:]:
         detach()
     return main()
@@ -26,4 +20,4 @@ if __name__ == "__main__":
     code = run()
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(code)  # all was stopped in order; Python would still wait for a worker that hangs on a disk that is away
+    os._exit(code)  # all has stopped in order; Python would still wait for a worker that hangs on a lost disk

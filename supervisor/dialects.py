@@ -1,6 +1,6 @@
-"""Which dialects this program speaks: a name that a hello may say, and what makes one for a client. A table.
+"""The table of dialects that this program speaks: the name in a hello, and what makes the dialect for a client.
 
-The config is looked up when a client comes and when it was read again, never kept.
+The config is looked up when a client connects and after each reload, never kept.
 """
 
 from collections.abc import Callable
@@ -10,7 +10,7 @@ import structlog
 
 from supervisor.config import Config
 from supervisor.config.connection import with_connection
-from supervisor.config.own import Limits
+from supervisor.config.own import LimitsTable
 from supervisor.version import VERSION
 from transports.dialect import Client, Dialect
 from transports.dialects.control.dialect import ControlDialect
@@ -29,26 +29,28 @@ def dialects(config: Callable[[], Config]) -> Dialects:
     }
 
 
-def _control(limits: Limits, client: Client) -> Dialect:
+def _control(limits: LimitsTable, client: Client) -> Dialect:
     return ControlDialect(client, limits.requests_in_flight, limits.subscriptions)
 
 
 def load_the_rest() -> None:
-    """What being ready does not wait for. Whoever needs it sooner, or when it could not be had now, loads it then."""
+    """Import the dialects that being ready does not wait for. If that fails, the first client of them does it."""
     try:
-        import transports.dialects.mcp.dialect  # noqa: F401  # for its effect on the next import of it
-    except (OSError, ImportError) as error:  # a crowd came at once and left us no descriptor to read a file with
+        import transports.dialects.codex.methods
+        import transports.dialects.mcp.dialect  # noqa: F401  # for their effect on the next import of them
+    except (OSError, ImportError) as error:  # many clients came at once and left no descriptor to read a file with
         log.warning("dialects.loaded_later", reason=str(error))
 
 
 def _mcp(config: Callable[[], Config], client: Client, said: Options) -> Dialect:
+    from transports.dialects.codex.methods import METHODS
     from transports.dialects.mcp.dialect import McpDialect
 
-    return McpDialect(client, fresh=lambda: mcp_options(config(), said))
+    return McpDialect(client, lambda: mcp_options(config(), said), METHODS)
 
 
 def mcp_options(config: Config, said: Options) -> "McpOptions":
-    """Of one connection: the config, and over it what its bridge was told."""
+    """The options of one connection: the config, and over it the settings in the hello of its bridge."""
     from transports.dialects.mcp.options import McpOptions, with_hello
 
     mcp = with_connection(config.greenroom.mcp, said.get("settings"))

@@ -1,7 +1,7 @@
-"""Where Greenroom keeps its files, and that nobody else can reach them.
+"""The places of Greenroom's files, closed to other users.
 
 Standard library only, and little of it: the bridge and the everyday verbs import this before anything else.
-Knows names and permissions; what is in the files is somebody else's. Safe from any thread.
+Owns names and permissions, not the files' contents. Safe from any thread.
 """
 
 # ruff: noqa: PTH101, PTH102, PTH112, PTH117, PTH105, PTH118, PTH120, PTH123 # pathlib alone takes 9 ms of 35
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
 JOURNAL, LOCK, CONFIG_FILE = "journal.sqlite3", "daemon.lock", "config.toml"
 OURS = frozenset({JOURNAL, LOCK, CONFIG_FILE, "daemon.pid", "greenroom.log", "greenroom.sock", "run"})
-TOLD_BYTES = 4096  # of the lock file: who holds it, and where that one listens
+TOLD_BYTES = 4096  # of the lock file: its holder, and the holder's address
 SOCKET = ", socket "
 
 
@@ -47,14 +47,14 @@ class Paths:
 
     @property
     def hidden(self) -> tuple[str, ...]:
-        """No command may even see them: the socket would let it answer its own questions, and a reader of the journal
-        can lock it against the daemon.
+        """Directories that no command may see: at the socket it could answer its own approvals, and a reader of the
+        journal can lock it against the daemon.
         """
         return tuple(dict.fromkeys((self.state, self.run, os.path.dirname(self.socket))))
 
     @property
     def protected(self) -> tuple[str, ...]:
-        """No command may write them."""
+        """Directories that no command may write."""
         usual = (_usual_state(self.home),) if self.home else ()
         return tuple(dict.fromkeys((self.state, self.config, *self.hidden, *usual)))
 
@@ -76,12 +76,12 @@ class Paths:
 
     @property
     def stacks_file(self) -> str:
-        """What every thread does, when somebody asked for it with SIGUSR1."""
+        """The file for the stacks of all threads, which SIGUSR1 asks for."""
         return os.path.join(self.state, "greenroom.stacks")
 
     @property
     def lock_file(self) -> str:
-        """In the state directory, because one journal has one owner whatever the run directory is."""
+        """The lock, in the state directory: a journal has one owner, whatever the run directory is."""
         return os.path.join(self.state, LOCK)
 
     @property
@@ -114,7 +114,7 @@ def locate(environ: Mapping[str, str] | None = None) -> Paths:
 
 
 def remember(paths: Paths) -> None:
-    """Leave word below HOME of where XDG variables have moved this home, for programs that are started without them.
+    """Note below HOME where XDG variables have moved this home, for programs that are started without them.
 
     Only for the holder of the home's lock.
     """
@@ -128,9 +128,9 @@ def remember(paths: Paths) -> None:
 
 
 def _moved(home: str) -> tuple[str, str]:
-    """The state and the config directory that `remember` has left word of, each "" if it is not to be followed.
+    """The state and the config directory that `remember` has noted, each "" if the note does not apply.
 
-    A journal or a config in the usual place goes before the word, and so does the loss of what it tells of.
+    It does not if the usual place has a journal or a config, or if what it names is gone.
     """
     state, config = _told(home)
     usual = _usual_state(home)
@@ -177,7 +177,7 @@ def _word(home: str) -> str:
 
 
 def addresses(paths: Paths) -> Iterator[str]:
-    """Where the daemon of this home may listen: in its place, or else where the holder of the lock says."""
+    """Addresses where the daemon of this home may listen: the usual place, then the place in the lock file."""
     yield paths.socket
     told = told_address(paths.lock_file)
     if told not in {"", paths.socket}:
@@ -185,7 +185,7 @@ def addresses(paths: Paths) -> Iterator[str]:
 
 
 def told_address(lock_file: str) -> str:
-    """What the last holder of the lock has written: an address, or "" if it said none."""
+    """The address that the last holder of the lock wrote; "" if it wrote none."""
     try:
         with open(lock_file, "rb") as file:
             told = os.fsdecode(file.read(TOLD_BYTES)).strip()
@@ -196,7 +196,7 @@ def told_address(lock_file: str) -> str:
 
 
 def socket_path(paths: Paths) -> str:
-    """The socket's path as people are told it."""
+    """The socket's path, as shown to people."""
     return next((path for path in addresses(paths) if os.path.lexists(path)), paths.socket)
 
 
@@ -206,7 +206,7 @@ def codex_config_file(environ: Mapping[str, str] | None = None) -> str:
 
 
 def config_files(environ: Mapping[str, str] | None = None) -> list[str]:
-    """Where our own file may be, most important first. $GREENROOM_HOME does not hide what XDG has."""
+    """Paths of our own config file, most important first. $GREENROOM_HOME does not hide the file in XDG's place."""
     environ = os.environ if environ is None else environ
     said = _said(environ, "XDG_CONFIG_HOME") or _usual_config(os.path.realpath(_home(environ)))
     everyday = os.path.join(said, CONFIG_FILE)
@@ -265,12 +265,12 @@ def _make_private(handle: int, path: str, *, made: bool) -> None:
 
 
 def _only_ours(names: list[str]) -> bool:
-    """Whether a directory is to be closed to others: not `/run`, because somebody named `/` as the home."""
+    """Whether the directory is Greenroom's and may be closed to others: not `/run` when `/` was named as home."""
     return not names or bool(OURS.intersection(names))
 
 
 def _refuse_to_be_root_for(path: str) -> None:
-    """`sudo` with the HOME of a person would leave directories there that the person can't enter."""
+    """Raise if root would make a person's directory: after `sudo` with that HOME the person could not enter it."""
     person = os.environ.get("SUDO_UID", "")
     if os.getuid() != 0 or person in {"", "0"}:
         return
@@ -282,7 +282,7 @@ def _refuse_to_be_root_for(path: str) -> None:
 
 
 def _make(path: str) -> bool:
-    """Twenty processes may do this at once: whoever comes second finds the directory and is content."""
+    """Make the directory; false if it exists, as many processes may do this at once."""
     parent = os.path.dirname(path)
     if parent and not os.path.isdir(parent):
         _make(parent)
@@ -295,7 +295,7 @@ def _make(path: str) -> bool:
 
 
 def _said(environ: Mapping[str, str], name: str) -> str:
-    """The XDG specification: a relative path in these variables is invalid and to be ignored."""
+    """The directory that an XDG variable names; "" for a relative path, which the specification says to ignore."""
     value = environ.get(name, "")
     return os.path.join(os.path.realpath(value), "greenroom") if os.path.isabs(value) else ""
 
@@ -304,7 +304,7 @@ def _home(environ: Mapping[str, str]) -> str:
     home = environ.get("HOME", "")
     if os.path.isabs(home):
         return home
-    import pwd  # only here: almost everybody has a HOME
+    import pwd  # only here: nearly every process has a HOME
 
     try:
         return pwd.getpwuid(os.getuid()).pw_dir

@@ -1,6 +1,7 @@
-"""The directions of the house, checked: who may import whom."""
+"""The directions of imports between the packages."""
 
 import ast
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,10 +11,22 @@ ROOT = Path(__file__).resolve().parent.parent
 MAY_IMPORT = {
     "actors": {"actors"},
     "transports": {"actors", "transports"},
-    "supervisor": {"actors", "transports", "supervisor"},
+    "supervisor": {"actors", "transports", "supervisor", "greenroom"},
+    "greenroom": {"actors", "supervisor", "greenroom"},
 }
-KNOWS_PYKKA = {"actors/base.py", "actors/mailbox.py", "actors/clock.py"}
+# Below the command line nobody knows the client, and of what it stands on it knows only how a daemon is found.
+FOR_CLIENTS = {
+    "actors.vocabulary.errors",
+    "supervisor.daemon.dialling",
+    "supervisor.daemon.launch",
+    "supervisor.paths",
+    "supervisor.daemon.umask",
+    "supervisor.version",
+}
+NOT_PACKAGED = {"bench", "tests", "tools"}
+KNOWS_PYKKA = {"actors/runtime/base.py", "actors/runtime/mailbox.py"}
 PURE = ("actors/conversation", "actors/routing")
+SHELLS = {"actors/conversation/session.py", "actors/routing/registry.py"}  # the actors round them
 IMPURE_MODULES = {
     "asyncio",
     "datetime",
@@ -51,9 +64,21 @@ def test_imports_go_one_way(package: str) -> None:
     wrong = {
         f"{path.relative_to(ROOT)} imports {name}"
         for path in modules(package)
-        for name in tops(path) & set(MAY_IMPORT) - MAY_IMPORT[package]
+        for name in tops(path) & (NOT_PACKAGED | set(MAY_IMPORT) - MAY_IMPORT[package])
     }
     assert not wrong
+
+
+def test_the_client_for_programs_stands_between_the_daemon_and_the_command_line() -> None:
+    above = [path for path in modules("supervisor") if "greenroom" in tops(path)]
+    assert [str(path) for path in above if not path.is_relative_to(ROOT / "supervisor" / "cli")] == []
+    below = {name for path in modules("greenroom") for name in imports(path)}
+    assert {name for name in below if name.partition(".")[0] in set(MAY_IMPORT) - {"greenroom"}} <= FOR_CLIENTS
+
+
+def test_the_client_for_programs_needs_the_standard_library_alone() -> None:
+    used = {name for path in modules("greenroom") for name in tops(path)}
+    assert used - sys.stdlib_module_names <= {"greenroom", "actors", "supervisor"}
 
 
 def test_only_the_actor_base_knows_pykka() -> None:
@@ -64,7 +89,8 @@ def test_only_the_actor_base_knows_pykka() -> None:
 
 
 def test_the_functional_cores_touch_neither_clock_nor_disk_nor_chance() -> None:
-    cores = [path for path in modules("actors") if str(path.relative_to(ROOT)).startswith(PURE)]
+    rooms = [path for path in modules("actors") if str(path.relative_to(ROOT)).startswith(PURE)]
+    cores = [path for path in rooms if str(path.relative_to(ROOT)) not in SHELLS]
     wrong = {f"{path.relative_to(ROOT)} imports {name}" for path in cores for name in tops(path) & IMPURE_MODULES}
     assert not wrong
 

@@ -1,6 +1,6 @@
 """One client: the actor that owns its dialect, carries out what the dialect returns, and is the reader of its slices.
 
-Knows no wire format and no bytes' way; the wire is elsewhere, on the loop. Ends when the wire is gone and only then.
+Knows neither the wire format nor how bytes travel. Ends when the wire is gone and only then.
 """
 
 import time
@@ -11,72 +11,84 @@ from typing import assert_never
 
 import structlog
 
-from actors.base import Actor, Failure, Ref, start
-from actors.clock import Clock
-from actors.effects import Deliver, EndSubscription, ReplyTo
-from actors.errors import ActorGone, GreenroomError, MailboxFull, Overloaded
-from actors.ids import ConversationId, SubscriptionId
-from actors.messages import Address, ConnectionClosed, Ready
-from actors.registry_messages import RegistryInput, ToConversation
+from actors.conversation.effects import Deliver, EndSubscription, ReplyTo
+from actors.conversation.messages import Address, ConnectionClosed, Ready, ToConversation
+from actors.routing.messages import RegistryInput
+from actors.runtime.base import Actor, Ref, Start
+from actors.runtime.clock import Clock
+from actors.vocabulary.errors import ActorGone, GreenroomError, MailboxFull, Overloaded
+from actors.vocabulary.ids import Caller, ConversationId, SubscriptionId
 from transports.dialect import Action, Ask, Client, Dialect, Hangup, Introduce, Tell, Wake, Write
-from transports.framing import LINE, Item
+from transports.framing import KEPT, Line
 from transports.messages import (
     Announced,
-    Asked,
     Dismissed,
     HeldTooLong,
     LingeredEnough,
     Posted,
     ReadOn,
-    ReadyUnsaid,
     Reconfigured,
     Reminder,
-    Served,
+    ServiceAnswer,
+    ServiceRequest,
     Streamed,
     Woken,
 )
 from transports.ordering import Ordering, request_of
 from transports.patience import BYTE_S, LARGE, Patience, Stopwatch
+from transports.requests import Request
 from transports.switchboard import Switchboard
 from transports.wire import Arrived, Gone, NoMore, Parcel, Wire
 
 log = structlog.get_logger()
 
 HELD_S = 5.0  # an answer is not kept longer for events that do not come; a session needs milliseconds
-GATHERED = 16  # parcels that go out together while more messages wait
+GATHERED = 16  # parcels that leave together while more messages wait
 SLICE_S = 0.0005  # of lines in a row; then the others are looked at
-RETRY_READY_S = 0.1  # when not even the registry could take it
 
 
-Inbox = Arrived | NoMore | Gone | Posted | Dismissed | Reconfigured | Announced | Served | Woken | ReadOn | Reminder
-Taken = Arrived | NoMore | Posted | Dismissed | Reconfigured | Announced | Served | Woken | ReadOn | Reminder
+ConnectionMessage = (
+    Arrived
+    | NoMore
+    | Posted
+    | Streamed
+    | Dismissed
+    | Reconfigured
+    | Announced
+    | ServiceAnswer
+    | Woken
+    | ReadOn
+    | Reminder
+)
+Inbox = ConnectionMessage | Gone
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbours:
-    """Everybody a connection talks to. One for all connections of a daemon."""
+class ConnectionDeps:
+    """The actors and ports that a connection talks to, shared by all connections of a daemon."""
 
-    registry: Address
-    supervisor: Address  # takes Asked
+    registry: Address[RegistryInput]
+    supervisor: Address[ServiceRequest]
     switchboard: Switchboard
     clock: Clock
-    start: Callable[..., Ref] = start
+    start: Start
 
 
-class Connection(Actor):
+class Connection(Actor[Inbox]):
     fatal = True
     patient = frozenset((Streamed,))
 
-    def __init__(self, client: Client, dialect: Dialect, wire: Wire, around: Neighbours) -> None:
+    def __init__(self, client: Client, dialect: Dialect, wire: Wire, deps: ConnectionDeps) -> None:
+        super().__init__()
         self.name = f"connection-{client.connection[:8]}"
         self._client = client
         self._dialect = dialect
         self._wire = wire
-        self._around = around
+        self._deps = deps
         self._ordering = Ordering()
         self._parcels: list[Parcel] = []  # made while one message is handled, or several in a row
         self._take_more = False
-        self._unread: deque[Item] = deque()  # lines that have arrived
+        self._unread: deque[Line] = deque()  # lines that have arrived
         self._patience = Patience()
         self._stopwatch = Stopwatch()
         self._pause_s = 0.0  # before the next of them
@@ -85,17 +97,17 @@ class Connection(Actor):
         self._leaving = False  # nothing more is done for the client
         self._no_more = False
 
-    def begin(self) -> Ref:
-        """Start it. Whoever calls this hands the wire over, or opens it, afterwards."""
-        return self._around.start(self, connection=self._client.connection)
+    def begin(self) -> Ref[Inbox]:
+        """Start the actor. The caller hands the wire over, or opens it, afterwards."""
+        return self._deps.start(self, connection=self._client.connection)
 
     def on_start(self) -> None:
-        self._around.switchboard.join(self._client, self.address)
+        self._deps.switchboard.join(self._client, self.address)
         log.info("connection.opened", client=self._client.label, version=self._client.version)
         self._do(self._dialect.opened())
         self._send()
 
-    def receive(self, message: Inbox) -> object:
+    def on_receive(self, message: Inbox) -> object:
         if isinstance(message, Gone):
             self._end(message.reason)
         elif not self._leaving:
@@ -110,24 +122,26 @@ class Connection(Actor):
     def _owes(self) -> bool:
         return self._ordering.owes or self._unserved > 0 or bool(self._unread)
 
-    def _take(self, message: Taken) -> None:
+    def _take(self, message: ConnectionMessage) -> None:
         match message:
-            case Arrived(items):
-                self._unread.extend(items)
+            case Arrived(lines):
+                self._unread.extend(lines)
                 self._read()
             case ReadOn():
                 self._read()
-            case Posted(news, sender):
-                self._posted(news, sender)
-            case Served(answer):
+            case Posted(news):
+                self._posted(news)
+            case Streamed(deliver, session):
+                self._stream(deliver, session)
+            case ServiceAnswer(caller, answer):
                 self._unserved -= 1
-                self._weighed(lambda: self._do(self._dialect.served(answer)))
+                self._weighed(lambda: self._do(self._dialect.answered(caller, answer)))
             case Woken(name):
                 self._do(self._dialect.woken(name))
             case NoMore(linger_s):
                 self._no_more = True
                 if linger_s is not None:
-                    self._around.clock.after(linger_s, self.address, LingeredEnough())
+                    self._deps.clock.after(linger_s, self.address, LingeredEnough())
             case Dismissed(reason):
                 self._leave(reason)
             case Reconfigured():
@@ -140,25 +154,25 @@ class Connection(Actor):
     # --- from the client ------------------------------------------------------------------------------------------
 
     def _read(self) -> None:
-        """Some of the lines: a client that sends many at once is not to be the only one that is served."""
+        """Read some of the lines: a client that sends many at once must not keep the others waiting."""
         over, to_come_s = self._stopwatch.begin() + SLICE_S, 0.0
         while self._unread and not self._leaving:
-            item = self._unread.popleft()
-            if isinstance(item, LINE):
-                if len(item) > LARGE:
-                    to_come_s += len(item) * BYTE_S
-                self._do(self._dialect.arrived(item))
+            line = self._unread.popleft()
+            if isinstance(line, KEPT):
+                if len(line) > LARGE:
+                    to_come_s += len(line) * BYTE_S
+                self._do(self._dialect.arrived(line))
             else:
-                self._do(self._dialect.skipped(item.reason))
+                self._do(self._dialect.skipped(line.reason))
             if self._unread and time.perf_counter() > over:
                 break
         self._charge(to_come_s)
         self._read_on()
 
     def _read_on(self) -> None:
-        """What comes next from this client: at once, after the others, or after a pause."""
+        """Go on reading: at once, after the others, or after a pause."""
         if self._pause_s:
-            self._around.clock.after(self._pause_s, self.address, ReadOn())
+            self._deps.clock.after(self._pause_s, self.address, ReadOn())
             self._pause_s = 0.0
         elif self._unread:
             self.address.tell(ReadOn())
@@ -166,7 +180,7 @@ class Connection(Actor):
             self._take_more = True
 
     def _weighed(self, work: Callable[[], object]) -> None:
-        """Work for the client, and the pause that it comes to."""
+        """Do this work for the client, and charge its time."""
         self._stopwatch.begin()
         work()
         self._charge(0.0)
@@ -174,21 +188,22 @@ class Connection(Actor):
     def _charge(self, more_s: float) -> None:
         spent_s = self._stopwatch.heavy_s() + more_s
         if spent_s:
-            self._pause_s = max(self._pause_s, self._patience.pause_after(spent_s, self._around.clock.now()))
+            self._pause_s = max(self._pause_s, self._patience.pause_after(spent_s, self._deps.clock.now()))
 
     # --- from the actors ------------------------------------------------------------------------------------------
 
-    def _posted(self, news: ReplyTo | Deliver | EndSubscription, sender: Address) -> None:
+    def _stream(self, deliver: Deliver, session: Address[Ready]) -> None:
+        ready = self._reader(deliver, session)
+        if not self._do(self._dialect.delivered(deliver), ready):
+            ready()
+        self._hand_on(self._ordering.delivered(deliver))
+
+    def _posted(self, news: ReplyTo | EndSubscription) -> None:
         match news:
             case ReplyTo():
                 self._weighed(lambda: self._hand_on(self._ordering.replied(news)))
                 if self._ordering.holds(news.caller):
-                    self._around.clock.after(HELD_S, self.address, HeldTooLong(news.caller))
-            case Deliver():
-                ready = self._reader(news, sender)
-                if not self._do(self._dialect.delivered(news), ready):
-                    ready()
-                self._hand_on(self._ordering.delivered(news))
+                    self._deps.clock.after(HELD_S, self.address, HeldTooLong(news.caller))
             case EndSubscription():
                 self._do(self._dialect.ended(news))
                 self._hand_on(self._ordering.ended(news.news.subscription))
@@ -206,10 +221,11 @@ class Connection(Actor):
     def _hand_on(self, replies: Iterable[ReplyTo]) -> None:
         self._due.extend(replies)
         while self._due:
-            self._carry_out(self._dialect.replied(self._due.popleft()))
+            reply = self._due.popleft()
+            self._carry_out(self._dialect.answered(reply.caller, reply.answer))
 
     def _carry_out(self, actions: Iterable[Action], ready: Callable[[], None] | None = None) -> bool:
-        """In order, and not before the dialect is done with making them."""
+        """Carry out in order, and not before the dialect has made all of them."""
         promised = False
         for action in tuple(actions):
             if self._leaving:
@@ -222,13 +238,13 @@ class Connection(Actor):
                     promised, ready = True, None
                 case Tell(message):
                     self._tell(message)
-                case Ask(request):
-                    self._ask(request)
+                case Ask(request, caller):
+                    self._ask(request, caller)
                 case Wake(name, delay_s):
-                    self._around.clock.after(delay_s, self.address, Woken(name))
+                    self._deps.clock.after(delay_s, self.address, Woken(name))
                 case Introduce(client):
                     self._client = client
-                    self._around.switchboard.introduce(client)
+                    self._deps.switchboard.introduce(client)
                 case Hangup(reason):
                     self._leave(reason)
                 case _:
@@ -236,10 +252,10 @@ class Connection(Actor):
         return promised
 
     def _tell(self, message: RegistryInput) -> None:
-        """A registry that can't take it is an answer too: the client may try again."""
+        """Tell the registry. If that can't take it, the client gets a refusal and may try again."""
         self._due.extend(self._ordering.told(message))
         try:
-            self._around.registry.tell(message)
+            self._deps.registry.tell(message)
         except (MailboxFull, ActorGone) as error:
             caller = request_of(message)
             log.warning("connection.untold", kind=type(message).__name__, reason=error.code)
@@ -247,16 +263,16 @@ class Connection(Actor):
                 refusal = Overloaded("the daemon has too much to do; try again")
                 self._due.extend(self._ordering.replied(ReplyTo(caller, refusal)))
 
-    def _ask(self, request: object) -> None:
+    def _ask(self, request: Request, caller: Caller | None) -> None:
         try:
-            self._around.supervisor.tell(Asked(request, self._client, self.address))
+            self._deps.supervisor.tell(ServiceRequest(request, caller, self._client, self.address))
         except ActorGone:
             log.warning("connection.unasked", kind=type(request).__name__)  # the daemon is stopping and will hang up
         else:
-            self._unserved += 1
+            self._unserved += caller is not None
 
     def _send(self) -> None:
-        """All that the messages in a row led to leaves in one go."""
+        """Send in one go all that the messages in a row led to."""
         if self._parcels or self._take_more:
             parcels, self._parcels = self._parcels, []
             take_more, self._take_more = self._take_more, False
@@ -264,24 +280,22 @@ class Connection(Actor):
 
     # --- Ready ----------------------------------------------------------------------------------------------------
 
-    def _reader(self, deliver: Deliver, sender: Address) -> Callable[[], None]:
-        """What is called, here or on the loop, when the slice has left. It touches nothing of ours that changes."""
+    def _reader(self, deliver: Deliver, session: Address[Ready]) -> Callable[[], None]:
+        """The function to call when the slice has left. It touches none of this actor's mutable state."""
         conversation, subscription = deliver.slice.conversation, deliver.subscription
 
         def ready() -> None:
             try:
-                sender.tell(Ready(subscription))
+                session.tell(Ready(subscription))
             except ActorGone:
                 self._say_ready(conversation, subscription)
 
         return ready
 
     def _say_ready(self, conversation: ConversationId, subscription: SubscriptionId) -> None:
-        """The session that sent the slice has ended; its successor is found by the registry."""
+        """Say Ready through the registry, which knows the successor of a session that has ended."""
         try:
-            self._around.registry.tell(ToConversation(conversation, Ready(subscription)))
-        except MailboxFull:
-            self._around.clock.after(RETRY_READY_S, self.address, ReadyUnsaid(conversation, subscription))
+            self._deps.registry.tell(ToConversation(conversation, Ready(subscription)))
         except ActorGone:
             log.debug("ready.unsaid", conversation=conversation)  # the daemon is stopping
 
@@ -293,8 +307,6 @@ class Connection(Actor):
                 self._give_up_holding(message)
             case LingeredEnough():
                 self._leave("its input has ended")
-            case ReadyUnsaid(conversation, subscription):
-                self._say_ready(conversation, subscription)
             case _:
                 assert_never(message)
 
@@ -302,7 +314,7 @@ class Connection(Actor):
         if not self._ordering.holds(reminder.caller):
             return
         if self._wire.unsent:  # the client is slow, not the session: the events come when it reads
-            self._around.clock.after(HELD_S, self.address, reminder)
+            self._deps.clock.after(HELD_S, self.address, reminder)
             return
         log.warning("connection.events_missing", request=reminder.caller.request)
         self._hand_on(self._ordering.overdue(reminder.caller))
@@ -319,16 +331,16 @@ class Connection(Actor):
         self.stop()
 
     def _sign_off(self) -> None:
-        """First nobody finds us, then the others forget us: nothing that comes later is left in the mailbox."""
+        """Leave the switchboard first, then tell the others: so nothing arrives afterwards."""
         self._leaving = True
-        self._around.switchboard.leave(self._client.connection)
+        self._deps.switchboard.leave(self._client.connection)
         try:
-            self._around.registry.tell(ConnectionClosed(self._client.connection))
+            self._deps.registry.tell(ConnectionClosed(self._client.connection))
         except GreenroomError as error:
             log.debug("connection.close_untold", reason=error.code)  # the daemon is stopping
 
-    def on_failure(self, failure: Failure) -> None:
-        self._wire.cut(f"a bug in its dialect: {type(failure.error).__name__}")
+    def on_failure(self, exception_type: type[BaseException] | None, *_: object) -> None:
+        self._wire.cut(f"a bug in its dialect: {exception_type.__name__ if exception_type else 'unknown'}")
         self._sign_off()
 
     def statistics(self) -> dict[str, object]:

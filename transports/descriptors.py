@@ -1,13 +1,11 @@
 """A wire over file descriptors: bounded reads, partial writes, half-open and vanished peers.
 
-Reads on the loop thread. Who writes does it there and then, from any thread, as far as the peer takes it: waking
-the loop would cost more than the write. What the peer does not take yet leaves on the loop. Knows bytes and line
-ends, not what lines mean.
+The loop's thread alone. A write leaves at once, as far as the peer takes it; the rest when the peer is ready for
+it. Knows bytes and line ends, not what lines mean.
 """
 
 import asyncio
 import select
-import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from itertools import islice
@@ -15,10 +13,9 @@ from typing import Protocol
 
 import structlog
 
-from actors.errors import GreenroomError
-from actors.messages import Address
-from actors.shared import soon
-from transports.framing import LINE_LIMIT, VALUES_LIMIT, Item, LineSplitter
+from actors.conversation.messages import Address
+from actors.vocabulary.errors import GreenroomError
+from transports.framing import LINE_LIMIT, VALUES_LIMIT, Line, LineSplitter
 from transports.wire import (
     HANGUP_GRACE_S,
     HIGH_WATER,
@@ -27,9 +24,9 @@ from transports.wire import (
     WRITE_LIMIT,
     Arrived,
     Gone,
-    News,
     NoMore,
     Parcel,
+    WireNews,
 )
 
 log = structlog.get_logger()
@@ -69,10 +66,9 @@ class DescriptorWire:
         self._on_closed = on_closed
         self._splitter = LineSplitter(line_limit, values_limit)
         self._write_limit = max(WRITE_LIMIT, 4 * line_limit)
-        self._guard = threading.Lock()  # of what follows; held for moments, for no descriptor here ever waits
-        self._owner: Address | None = None
+        self._owner: Address[WireNews] | None = None
         self._watching = False  # the loop calls _readable
-        self._watchable = True  # a file or /dev/null is always ready and can't be watched
+        self._watchable = True  # a file or /dev/null is always ready, and can't be watched
         self._handed_out = False  # a batch is with the owner
         self._ended = False  # the client writes no more
         self._out: deque[Parcel] = deque()
@@ -83,55 +79,44 @@ class DescriptorWire:
         self._closed = False
         self._timers: list[asyncio.TimerHandle] = []
 
-    # --- from any thread ----------------------------------------------------------------------------------------
+    # --- for its owner ------------------------------------------------------------------------------------------
 
-    def open(self, owner: Address) -> None:
+    def open(self, owner: Address[WireNews]) -> None:
         self._owner = owner
-        self._soon(self._read_on)
+        self._watch()
 
-    def hand_to(self, owner: Address) -> None:
+    def hand_to(self, owner: Address[WireNews]) -> None:
         self._owner = owner
 
     def write(self, parcels: Sequence[Parcel], *, take_more: bool = False) -> None:
-        departed: list[Parcel] = []
-        with self._guard:
-            if self._closed:
-                return
-            self._out.extend(parcels)
-            self._unsent += sum(len(parcel.data) for parcel in parcels)
-            if not self._writing:
-                self._push(departed)
-            if self._unsent > self._write_limit:
-                log.warning("wire.overrun", unsent=self._unsent)
-                self.cut("it does not read what it is sent")
-            if take_more:
-                self._handed_out = False
-                if not self._watching or self._splitter.has_more:
-                    self._soon(self._read_on)
-        _say_left(departed)
+        if self._closed:
+            return
+        self._out.extend(parcels)
+        self._unsent += sum(len(parcel.data) for parcel in parcels)
+        if not self._writing:
+            self._push()
+        if self._unsent > self._write_limit:
+            log.warning("wire.overrun", unsent=self._unsent)
+            self.cut("it does not read what it is sent")
+        if take_more:
+            self._handed_out = False
+            self._watch()
 
     def hang_up(self, reason: str) -> None:
-        self._soon(self._hang_up, reason)
+        self._loop.call_soon(self._hang_up, reason)
 
     def cut(self, reason: str) -> None:
-        self._soon(self._close, reason)
+        self._loop.call_soon(self._close, reason)
 
     @property
     def unsent(self) -> int:
         return self._unsent
 
-    def _soon(self, do: Callable[..., None], *what: object) -> None:
-        soon(self._loop, do, *what)
-
-    # --- reading, on the loop -----------------------------------------------------------------------------------
+    # --- reading ------------------------------------------------------------------------------------------------
 
     @property
     def _may_read(self) -> bool:
         return not (self._handed_out or self._ended or self._closed or self._hanging_up)
-
-    def _read_on(self) -> None:
-        with self._guard:
-            self._watch()
 
     def _watch(self) -> None:
         if not self._may_read or self._unsent > (LOW_WATER if self._writing else HIGH_WATER):
@@ -156,11 +141,10 @@ class DescriptorWire:
         self._watching = False
 
     def _readable(self) -> None:
-        with self._guard:
-            self._watching = self._watching and self._watchable
-            if not self._may_read or self._unsent > HIGH_WATER or self._splitter.has_more:
-                self._stop_reading()  # only now: a client that waits for its answer never gets us here
-                return
+        self._watching = self._watching and self._watchable
+        if not self._may_read or self._unsent > HIGH_WATER or self._splitter.has_more:
+            self._stop_reading()  # only now, since a client that waits for its answers sends no more
+            return
         try:
             chunk = self._end.read(READ_SIZE)
         except (BlockingIOError, InterruptedError):
@@ -175,21 +159,19 @@ class DescriptorWire:
             self._end_of_stream()
 
     def _hand_on(self) -> None:
-        """The next lines of what was read; the others when these are done with."""
+        """Hand on the next lines of what was read; the others follow when these are done with."""
         if self._may_read:
             self._hand_out(self._splitter.take(LINES))
-            self._read_on()
+            self._watch()
 
-    def _hand_out(self, items: list[Item]) -> None:
-        if items:
-            with self._guard:
-                self._handed_out = True
-            self._tell(Arrived(tuple(items)))
+    def _hand_out(self, lines: list[Line]) -> None:
+        if lines:
+            self._handed_out = True
+            self._tell(Arrived(tuple(lines)))
 
     def _end_of_stream(self) -> None:
-        with self._guard:
-            self._ended = True
-            self._stop_reading()
+        self._ended = True
+        self._stop_reading()
         self._hand_out(self._splitter.end())
         if self._vanished():
             self._close("the client is gone")
@@ -204,7 +186,7 @@ class DescriptorWire:
             self._later(STILL_THERE_S, self._look_again)
 
     def _vanished(self) -> bool:
-        """Nobody can read what we write any more."""
+        """Close, because nobody can read what we write any more."""
         if self._closed:
             return False
         poll = select.poll()
@@ -213,8 +195,8 @@ class DescriptorWire:
 
     # --- writing ------------------------------------------------------------------------------------------------
 
-    def _push(self, departed: list[Parcel]) -> None:
-        """As much as the peer takes, in order, under the guard. Whoever calls says afterwards what has left."""
+    def _push(self) -> None:
+        """Write in order, as much as the peer takes."""
         try:
             while self._out:
                 written = self._end.write(self._together())
@@ -222,16 +204,18 @@ class DescriptorWire:
                 self._offset += written
                 while self._out and self._offset >= len(self._out[0].data):
                     self._offset -= len(self._out[0].data)
-                    departed.append(self._out.popleft())
+                    left = self._out.popleft().left
+                    if left is not None:
+                        left()
         except (BlockingIOError, InterruptedError):
             if not self._writing:
                 self._writing = True
-                self._soon(self._wait_to_write)
+                self._loop.add_writer(self._end.writes_to, self._flush)
         except OSError as error:
             self.cut(f"writing failed: {error.strerror}")
 
     def _together(self) -> memoryview:
-        """What is tried in one go: the first parcel, and the small ones behind it, for each try is a system call."""
+        """The bytes for one system call: the first parcel, and the small ones behind it."""
         rest = memoryview(self._out[0].data)[self._offset :]
         pieces, size = [rest], len(rest)
         for parcel in islice(self._out, 1, None):
@@ -241,47 +225,37 @@ class DescriptorWire:
             pieces.append(memoryview(parcel.data))
         return memoryview(b"".join(pieces)) if len(pieces) > 1 else rest
 
-    def _wait_to_write(self) -> None:
-        if not self._closed:
-            self._loop.add_writer(self._end.writes_to, self._flush)
-
     def _flush(self) -> None:
-        departed: list[Parcel] = []
-        with self._guard:
-            self._push(departed)
-            if not self._out:
-                self._writing = False
-                self._loop.remove_writer(self._end.writes_to)
-            self._watch()
-        _say_left(departed)
+        self._push()
+        if not self._out:
+            self._writing = False
+            self._loop.remove_writer(self._end.writes_to)
+        self._watch()
         if self._hanging_up is not None and not self._out:
             self._close(self._hanging_up)
 
-    # --- the end, on the loop -----------------------------------------------------------------------------------
+    # --- the end ------------------------------------------------------------------------------------------------
 
     def _hang_up(self, reason: str) -> None:
         if self._closed or self._hanging_up is not None:
             return
-        with self._guard:
-            self._hanging_up = reason
-            self._stop_reading()
-            unsent = bool(self._out)
-        if unsent:
+        self._hanging_up = reason
+        self._stop_reading()
+        if self._out:
             self._later(HANGUP_GRACE_S, lambda: self._close(reason))
         else:
             self._close(reason)
 
     def _close(self, reason: str) -> None:
-        with self._guard:
-            if self._closed:
-                return
-            self._closed = True
-            self._stop_reading()
-            if self._writing:
-                self._loop.remove_writer(self._end.writes_to)
-            self._out.clear()
-            self._unsent = 0
-            self._end.close()  # under the guard: nobody writes to whoever gets the number next
+        if self._closed:
+            return
+        self._closed = True
+        self._stop_reading()
+        if self._writing:
+            self._loop.remove_writer(self._end.writes_to)
+        self._out.clear()
+        self._unsent = 0
+        self._end.close()
         for timer in self._timers:
             timer.cancel()
         self._timers.clear()
@@ -294,7 +268,7 @@ class DescriptorWire:
         self._timers = [timer for timer in self._timers if not timer.cancelled() and timer.when() > self._loop.time()]
         self._timers.append(self._loop.call_later(delay_s, do))
 
-    def _tell(self, news: News) -> None:
+    def _tell(self, news: WireNews) -> None:
         if self._owner is None:
             return
         try:
@@ -302,9 +276,3 @@ class DescriptorWire:
         except GreenroomError:
             self._owner = None
             self._close("nobody is in charge of it any more")
-
-
-def _say_left(parcels: Sequence[Parcel]) -> None:
-    for parcel in parcels:
-        if parcel.left is not None:
-            parcel.left()

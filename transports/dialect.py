@@ -1,4 +1,4 @@
-"""What a dialect is: the functional core of a connection. Wire lines and actor messages in, actions out.
+"""The protocol of a dialect, the functional core of a connection. Wire lines and actor messages in, actions out.
 
 A dialect translates and remembers what its client has open (request ids, subscriptions, questions asked of it). It
 owns no conversation state, does no I/O and runs inside its connection's actor; the connection carries out what it
@@ -9,14 +9,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from actors.effects import Deliver, EndSubscription, ReplyTo
-from actors.ids import ConnectionId, SubscriptionId
-from actors.registry_messages import RegistryInput
+from actors.conversation.effects import Deliver, EndSubscription
+from actors.routing.messages import RegistryInput
+from actors.vocabulary.answers import Answer
+from actors.vocabulary.errors import GreenroomError
+from actors.vocabulary.ids import Caller, ConnectionId, SubscriptionId
+from transports.requests import Answer as ServedAnswer
+from transports.requests import Request
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """Who is at the other end, as its hello said and as the kernel knows."""
+    """The program at the other end, as its hello said and as the kernel knows."""
 
     connection: ConnectionId
     name: str = ""
@@ -29,7 +33,7 @@ class Client:
 
     @property
     def label(self) -> str:
-        """What `by` says in histories."""
+        """The name for `by` in histories."""
         return f"{self.name or 'client'}[{self.pid}]" if self.pid else self.name or "client"
 
 
@@ -53,9 +57,10 @@ class Tell:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Something only the supervisor can do (status, reload, down, export …). The answer comes back as `served`."""
+    """A request that only the supervisor can carry out (status, reload, down, export …). A caller is answered."""
 
-    request: object
+    request: Request
+    caller: Caller | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +73,7 @@ class Wake:
 
 @dataclass(frozen=True, slots=True)
 class Introduce:
-    """The client has said who it is, which its hello could not know: a bridge speaks for somebody else."""
+    """Note the client's name, which the hello of a bridge could not know: it speaks for another program."""
 
     client: Client
 
@@ -94,7 +99,9 @@ class Dialect(Protocol):
         """A line over a limit was not kept."""
         ...
 
-    def replied(self, reply: ReplyTo) -> Iterable[Action]: ...
+    def answered(self, caller: Caller, answer: Answer | ServedAnswer | GreenroomError) -> Iterable[Action]:
+        """The answer of a conversation, the registry or the supervisor to a Tell or an Ask."""
+        ...
 
     def delivered(self, deliver: Deliver) -> Iterable[Action]:
         """A slice for one of our subscriptions. At most one returned Write carries `ready`.
@@ -105,8 +112,6 @@ class Dialect(Protocol):
 
     def ended(self, end: EndSubscription) -> Iterable[Action]: ...
 
-    def served(self, answer: object) -> Iterable[Action]: ...
-
     def woken(self, name: str) -> Iterable[Action]: ...
 
     def reconfigured(self) -> Iterable[Action]:
@@ -114,5 +119,5 @@ class Dialect(Protocol):
         ...
 
     def announced(self, text: str) -> Iterable[Action]:
-        """The daemon has something to say that concerns everybody."""
+        """A text for every client of the daemon."""
         ...

@@ -7,13 +7,13 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-from actors.errors import ConfigError
+from actors.vocabulary.errors import ConfigError
 from transports.address import reached
 
 
 @dataclass(frozen=True, slots=True)
 class Inode:
-    """Which file it is, whatever it is called."""
+    """The identity of a file, whatever its name."""
 
     device: int
     number: int
@@ -27,7 +27,7 @@ def inode_of(path: Path) -> Inode | None:
 
 
 def prepare(directory: Path) -> None:
-    """Make it, or see that it is ours alone."""
+    """Make the directory, or check that it is ours alone."""
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         found = directory.lstat()
@@ -40,7 +40,7 @@ def prepare(directory: Path) -> None:
 
 
 def clear(path: Path, *, lock_held: bool) -> None:
-    """Remove the socket of a daemon that is gone. Only who holds the daemon's lock can know that it is."""
+    """Remove the socket of a daemon that is gone. Only the holder of the daemon's lock can know that it is."""
     try:
         mode = path.lstat().st_mode
     except FileNotFoundError:
@@ -53,7 +53,7 @@ def clear(path: Path, *, lock_held: bool) -> None:
 
 
 def bind(path: Path) -> tuple[socket.socket, Inode]:
-    """A listening socket that nobody else can open, at no moment. It has its name when it takes clients."""
+    """Bind a listening socket that nobody else can open at any moment. It gets its name when it takes clients."""
     if inode_of(path) is not None:
         raise ConfigError(f"can't listen on {path}: something is there")
     fresh = path.with_suffix(".new")  # no longer than the name itself

@@ -6,14 +6,14 @@ Loop thread. An editor that opens fifty connections has one environment, and so 
 from collections.abc import Mapping
 from weakref import WeakValueDictionary
 
-from actors.errors import GreenroomError, InvalidInput, Overloaded
+from actors.vocabulary.errors import GreenroomError, InvalidInput, Overloaded
 
 EACH = 2 << 20  # what a program can be started with on Linux; a client had no more itself
 TOGETHER = 64 << 20  # thirty of the largest, thousands of ordinary ones
 
 
 class Environment(dict[str, str]):
-    """Never changed. A class of ours, because a plain dict can't be referred to weakly."""
+    """An environment, never changed. A class, because a plain dict can't be referred to weakly."""
 
     __slots__ = ("__weakref__", "size")
     size: int
@@ -30,7 +30,7 @@ class EnvironmentPool:
         self._known: WeakValueDictionary[int, Environment] = WeakValueDictionary()
 
     def take(self, env: Mapping[str, str]) -> Environment | GreenroomError:
-        """The one that is equal to it, if somebody has it already."""
+        """The stored environment that equals this; stores it if there is none."""
         size = size_of(env)
         if size > self._each:
             told = f"the environment has {size} characters, {self._each} are possible"

@@ -1,4 +1,4 @@
-"""Bytes to lines, incrementally. Pure: knows no sockets and no JSON; whoever feeds it owns it.
+"""Bytes to lines, incrementally. Pure: knows no sockets and no JSON; its caller owns it.
 
 At most one unfinished line is kept, and never more of it than the limit. A long one is counted while it comes: how
 many values it has decides how long everybody waits while it is decoded, and that cannot be divided.
@@ -7,7 +7,7 @@ many values it has decides how long everybody waits while it is decoded, and tha
 from dataclasses import dataclass
 from typing import cast
 
-from actors.shortening import end_of_text
+from actors.vocabulary.shortening import end_of_text
 
 LINE_LIMIT = 16 * 1024 * 1024  # bytes of one line without its end
 VALUES_LIMIT = 50_000  # of one line: decoding them takes some 15 ms, in which nobody else is served
@@ -44,12 +44,12 @@ class TooMany:
 
 
 Skipped = TooLong | TooMany
-Item = bytes | Skipped
-LINE = (bytes, bytearray)  # what an item is otherwise: a long one stays what it was put together in
+Line = bytes | Skipped
+KEPT = (bytes, bytearray)  # a line that was not skipped; a long one stays what it was put together in
 
 
 class Values:
-    """Counts the values of one line of JSON, however it is cut. What is no JSON is counted somehow, and soon over."""
+    """Counts the values of one line of JSON, however it is cut. Anything else gets some count that soon exceeds."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -57,7 +57,7 @@ class Values:
         self._escaped = False  # the piece before ended in a backslash
 
     def feed(self, piece: bytes, limit: int) -> bool:
-        """Whether there are more than the limit so far."""
+        """Count a piece; True if there are more than the limit so far."""
         at, end = 0, len(piece)
         if self._escaped and end:
             self._escaped, at = False, 1
@@ -81,7 +81,7 @@ class Values:
 
 
 class LineSplitter:
-    """Lines end with a newline; a CR before it belongs to the line end. Blank lines are dropped.
+    """Splits bytes at newlines; a CR before a newline belongs to the line end. Blank lines are dropped.
 
     `put` is given bytes, `take` gives lines of them. Nothing more is put before all is taken.
     """
@@ -95,17 +95,17 @@ class LineSplitter:
         self._chunk = b""
         self._at = 0  # of the chunk, what was looked at
 
-    def feed(self, chunk: bytes) -> list[Item]:
-        """What this chunk completes, in order."""
+    def feed(self, chunk: bytes) -> list[Line]:
+        """The lines that this chunk completes, in order."""
         self.put(chunk)
         return self.take(len(chunk) + 1)
 
     def put(self, chunk: bytes) -> None:
         self._chunk, self._at = chunk, 0
 
-    def take(self, most: int) -> list[Item]:
-        """What the next lines are, at most so many; blank ones count, too."""
-        items: list[Item] = []
+    def take(self, most: int) -> list[Line]:
+        """The next lines, at most so many; blank ones count, too."""
+        lines: list[Line] = []
         chunk, at = self._chunk, self._at
         for _ in range(most):
             end = chunk.find(b"\n", at)
@@ -113,26 +113,26 @@ class LineSplitter:
                 if at < len(chunk):
                     self._keep(chunk[at:])
                 self._chunk, self._at = b"", 0
-                return items
+                return lines
             if self._rest or self._skipped:
                 self._keep(chunk[at:end])
-                self._finish(items)
+                self._finish(lines)
             else:
-                self._judge(chunk[at:end], items)
+                self._judge(chunk[at:end], lines)
             at = end + 1
         self._at = at
-        return items
+        return lines
 
     @property
     def has_more(self) -> bool:
-        """Something of the chunk was not looked at yet."""
+        """True if something of the chunk was not looked at yet."""
         return self._at < len(self._chunk)
 
-    def end(self) -> list[Item]:
-        """The stream is over: an unfinished line counts as one."""
-        items: list[Item] = []
-        self._finish(items)
-        return items
+    def end(self) -> list[Line]:
+        """Finish at the end of the stream: an unfinished line counts as a line."""
+        lines: list[Line] = []
+        self._finish(lines)
+        return lines
 
     def _keep(self, piece: bytes) -> None:
         if self._skipped:
@@ -154,23 +154,23 @@ class LineSplitter:
             piece = bytes(self._rest)
         return self._values.feed(piece, self._most_values)
 
-    def _finish(self, items: list[Item]) -> None:
+    def _finish(self, lines: list[Line]) -> None:
         values, self._values = self._values, None
         if self._skipped:
             too_many = values is not None and values.count > self._most_values
-            items.append(TooMany(self._skipped, self._most_values) if too_many else TooLong(self._skipped))
+            lines.append(TooMany(self._skipped, self._most_values) if too_many else TooLong(self._skipped))
             self._skipped = 0
         elif self._rest:
             line, self._rest = self._rest, bytearray()
             self._judge(
-                cast("bytes", line) if len(line) > AS_IT_IS else bytes(line), items, counted=values is not None
+                cast("bytes", line) if len(line) > AS_IT_IS else bytes(line), lines, counted=values is not None
             )
 
-    def _judge(self, line: bytes, items: list[Item], *, counted: bool = False) -> None:
+    def _judge(self, line: bytes, lines: list[Line], *, counted: bool = False) -> None:
         content = line.removesuffix(b"\r") if line.endswith(b"\r") else line
         if len(content) > self._limit:
-            items.append(TooLong(len(line)))
+            lines.append(TooLong(len(line)))
         elif len(line) > self._most_values and not counted and Values().feed(line, self._most_values):
-            items.append(TooMany(len(line), self._most_values))
+            lines.append(TooMany(len(line), self._most_values))
         elif content and not content.isspace():
-            items.append(content)
+            lines.append(content)

@@ -1,4 +1,4 @@
-"""A client that has not said its hello yet. Lives on the loop; an actor is started only for who says it in time.
+"""A client that has not said its hello yet. Lives on the loop; an actor is started only after a hello in time.
 
 It owns the wire until then, and hands it over together with the lines that came behind the hello.
 """
@@ -9,15 +9,15 @@ from typing import Protocol
 
 import structlog
 
-from actors.errors import DeadlineExceeded, GreenroomError, Overloaded
-from actors.ids import ConnectionId
+from actors.vocabulary.errors import DeadlineExceeded, GreenroomError, Overloaded
+from actors.vocabulary.ids import ConnectionId
 from transports import hello, jsonrpc
-from transports.connection import Connection, Neighbours
+from transports.connection import Connection, ConnectionDeps
 from transports.dialect import Client
 from transports.environments import EnvironmentPool
-from transports.framing import Item
+from transports.framing import Line
 from transports.peer import Peer
-from transports.wire import Arrived, News, NoMore, Parcel, Wire
+from transports.wire import Arrived, NoMore, Parcel, Wire, WireNews
 
 log = structlog.get_logger()
 
@@ -29,12 +29,12 @@ class Cancellable(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class House:
-    """What a greeting needs to know of the place: who we are, what is spoken here, and what a connection talks to."""
+class GreetingDeps:
+    """The dependencies of a greeting: our identity, the dialects, and those of a connection."""
 
     identity: hello.Identity
     dialects: hello.Dialects
-    around: Neighbours
+    connection: ConnectionDeps
     fresh_id: Callable[[], ConnectionId]
     hello_s: float = HELLO_S
     environments: EnvironmentPool = field(default_factory=EnvironmentPool)
@@ -47,21 +47,21 @@ class Greeting:
         self,
         wire: Wire,
         peer: Peer,
-        house: House,
+        deps: GreetingDeps,
         later: Callable[[float, Callable[[], None]], Cancellable],
         on_over: Callable[["Greeting"], None] | None = None,
     ) -> None:
         self._wire = wire
         self._peer = peer
-        self._house = house
+        self._deps = deps
         self._on_over = on_over
-        self._deadline = later(house.hello_s, self._too_late)
+        self._deadline = later(deps.hello_s, self._too_late)
         self._over = False
         wire.open(self)
 
     def tell(self, message: object) -> None:
         """News of the wire, on its thread."""
-        if self._over or not isinstance(message, News):
+        if self._over or not isinstance(message, WireNews):
             return
         if isinstance(message, Arrived):
             self._listen(message)
@@ -72,8 +72,8 @@ class Greeting:
             self._end()
 
     def _listen(self, arrived: Arrived) -> None:
-        first, rest = arrived.items[0], arrived.items[1:]
-        said = hello.read(first, self._house.dialects)
+        first, rest = arrived.lines[0], arrived.lines[1:]
+        said = hello.read(first, self._deps.dialects)
         if isinstance(said, GreenroomError):
             self._refuse(said)
             return
@@ -91,12 +91,12 @@ class Greeting:
             self._hand_over(connection, rest)
 
     def _introduce(self, said: hello.Hello) -> Connection:
-        house = self._house
-        env = house.environments.take(said.env)
+        deps = self._deps
+        env = deps.environments.take(said.env)
         if isinstance(env, GreenroomError):
             raise env
         client = Client(
-            house.fresh_id(),
+            deps.fresh_id(),
             said.name,
             said.version,
             self._peer.pid,
@@ -105,12 +105,12 @@ class Greeting:
             env=env,
             umask=said.umask,
         )
-        dialect = house.dialects[said.dialect](client, said.options)
-        return Connection(client, dialect, self._wire, house.around)
+        dialect = deps.dialects[said.dialect](client, said.options)
+        return Connection(client, dialect, self._wire, deps.connection)
 
-    def _hand_over(self, connection: Connection, rest: tuple[Item, ...]) -> None:
-        """The welcome is written before the actor lives, so nothing of its own can come before it."""
-        self._wire.write([Parcel(hello.welcome(self._house.identity))])
+    def _hand_over(self, connection: Connection, rest: tuple[Line, ...]) -> None:
+        """Write the welcome, then start the actor, so that none of its lines can come before the welcome."""
+        self._wire.write([Parcel(hello.welcome(self._deps.identity))])
         try:
             ref = connection.begin()
         except GreenroomError as error:
@@ -124,16 +124,16 @@ class Greeting:
             self._wire.write([], take_more=True)
 
     def _too_late(self) -> None:
-        self.turn_away(DeadlineExceeded(f"no hello within {self._house.hello_s:g} s"))
+        self.turn_away(DeadlineExceeded(f"no hello within {self._deps.hello_s:g} s"))
 
     def drop(self, why: GreenroomError) -> None:
-        """Now, whether or not it reads why: its place is needed."""
+        """Cut the client off, whether or not it reads why, because its place is needed."""
         if not self._over:
             self._refuse(why)
             self._wire.cut(why.message)
 
     def turn_away(self, why: GreenroomError) -> None:
-        """Whatever it says now comes too late."""
+        """Refuse the client; anything it still sends comes too late."""
         if not self._over:
             self._refuse(why)
 

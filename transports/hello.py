@@ -5,17 +5,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from actors.errors import GreenroomError, InvalidInput, Refusal
-from transports import jsonrpc
+from actors.vocabulary.errors import GreenroomError, InvalidInput, Refusal
+from transports import PROTOCOL, jsonrpc
 from transports.dialect import Client, Dialect
-from transports.framing import LINE, Item
+from transports.framing import KEPT, Line
 
-PROTOCOL = 1
 LONGEST_NAME = 200  # characters; it stands in every event that the client has a part in
 LONGEST_PATH = 4_096
 
 Options = Mapping[str, Any]
-Dialects = Mapping[str, Callable[[Client, Options], Dialect]]
+MakeDialect = Callable[[Client, Options], Dialect]
+Dialects = Mapping[str, MakeDialect]
 
 
 class UnknownProtocol(Refusal):
@@ -34,7 +34,7 @@ class UnknownDialect(Refusal):
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who answers: the version of the program, and the name of this one life of it."""
+    """The identity of the server: its version, and the name of this run of it."""
 
     version: str
     instance: str
@@ -56,11 +56,11 @@ def welcome(identity: Identity) -> bytes:
     return jsonrpc.line({"greenroom": body})
 
 
-def read(item: Item, dialects: Dialects) -> Hello | GreenroomError:
+def read(line: Line, dialects: Dialects) -> Hello | GreenroomError:
     """The hello, or the refusal to answer with."""
-    if not isinstance(item, LINE):
-        return InvalidInput(f"the first line: {item.reason}")
-    said = _said(item)
+    if not isinstance(line, KEPT):
+        return InvalidInput(f"the first line: {line.reason}")
+    said = _said(line)
     if said is None:
         return InvalidInput(
             'the first line must be a hello: {"greenroom": {"protocol": 1, "dialect": …, "client": {…}}}'

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from actors.errors import GreenroomError
-from actors.ids import RequestId
+from actors.vocabulary.errors import GreenroomError
+from actors.vocabulary.ids import RequestId
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -25,7 +25,8 @@ NO_BATCHES = "a batch is not supported; send each message on a line of its own"
 LONG = 64 * 1024  # bytes of a line: counting its brackets takes longer than following them
 DEPTH_LIMIT = 128  # far below the interpreter's own bound, so that what was read can be walked and written again
 
-Params = dict[str, Any] | list[Any] | None
+JsonObject = dict[str, Any]
+Params = JsonObject | list[Any] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +92,9 @@ def read(line: bytes) -> Message:
 
 
 def _decoded(line: bytes) -> tuple[Any, bool]:
-    """A long line in a tenth of the time, in which nobody else is served. What is wrong with one is said as ever.
+    """Decode a line, a long one with a decoder ten times as fast, as nobody else is served meanwhile.
 
-    And whether it is known that no text has half a surrogate pair.
+    Errors are those of the standard decoder. Also returns whether all texts are known to have no half surrogate pair.
     """
     if len(line) > LONG:
         from pydantic_core import from_json  # clients of the daemon start without it
@@ -137,7 +138,7 @@ def _id_of(value: Any) -> RequestId | None:
     return request if isinstance(request, int | str) and not isinstance(request, bool) else None
 
 
-def _call(value: dict[str, Any], known: RequestId | None) -> Message:
+def _call(value: JsonObject, known: RequestId | None) -> Message:
     method, params = value["method"], value.get("params")
     if not isinstance(method, str):
         return Malformed(INVALID_REQUEST, "method is not a string", known)
@@ -162,7 +163,7 @@ def _error_response(error: Any, known: RequestId | None) -> Message:
 
 
 def _too_deep(value: Any) -> bool:
-    """Level by level: no recursion, and one pass over what there is."""
+    """True if the value is nested too deep. Level by level: no recursion, and one pass."""
     level = [value] if isinstance(value, dict | list) else []
     for _ in range(DEPTH_LIMIT):
         level = [
@@ -177,7 +178,7 @@ def _too_deep(value: Any) -> bool:
 
 
 def _has_half_a_pair(value: Any) -> bool:
-    """JSON can spell what no UTF-8 can hold, and so neither the journal nor the next client."""
+    """True if a text can't be UTF-8, which JSON can spell but neither the journal nor the next client can hold."""
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
@@ -212,27 +213,27 @@ def result(request: RequestId, value: Any) -> bytes:
 
 
 def error(request: RequestId | None, code: int, message: str, data: Any = None) -> bytes:
-    body: dict[str, Any] = {"code": code, "message": message}
+    body: JsonObject = {"code": code, "message": message}
     if data is not None:
         body["data"] = data
     return line({"jsonrpc": "2.0", "id": request, "error": body})
 
 
 def refused(request: RequestId | None, why: GreenroomError) -> bytes:
-    """One of our own errors: its number, and in `data` its stable code and what it has to tell."""
+    """The line of an error of ours: its number, and in `data` its stable code and its details."""
     data = {**why.details, "code": why.code, "retryable": why.retryable}
     return error(request, why.jsonrpc, why.message, data)
 
 
 def request(request_id: RequestId, method: str, params: Params = None) -> bytes:
-    body: dict[str, Any] = {"jsonrpc": "2.0", "id": request_id, "method": method}
+    body: JsonObject = {"jsonrpc": "2.0", "id": request_id, "method": method}
     if params is not None:
         body["params"] = params
     return line(body)
 
 
 def notification(method: str, params: Params = None) -> bytes:
-    body: dict[str, Any] = {"jsonrpc": "2.0", "method": method}
+    body: JsonObject = {"jsonrpc": "2.0", "method": method}
     if params is not None:
         body["params"] = params
     return line(body)

@@ -1,4 +1,4 @@
-"""The unix socket: who may come in, how many, and what happens when descriptors run out. Lives on the loop thread.
+"""The unix socket: which clients are let in, how many, and what happens without descriptors. Loop thread.
 
 Knows nothing of what clients say; a greeting takes over each one that is let in.
 """
@@ -13,11 +13,11 @@ from pathlib import Path
 
 import structlog
 
-from actors.errors import ConfigError, GreenroomError, NotAllowed, Overloaded
+from actors.vocabulary.errors import ConfigError, GreenroomError, NotAllowed, Overloaded
 from transports import directory, jsonrpc
 from transports.descriptors import DescriptorWire
 from transports.framing import LINE_LIMIT, VALUES_LIMIT
-from transports.greeting import Greeting, House
+from transports.greeting import Greeting, GreetingDeps
 from transports.peer import Peer, peer_of
 
 log = structlog.get_logger()
@@ -29,9 +29,9 @@ NO_DESCRIPTOR = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOM
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ListenerLimits:
     clients: int = 512  # an editor has one or two
-    silent: int = 256  # of those, who have not said hello; whoever says it with its first write is never among them
+    silent: int = 256  # of those, before their hello; a client that says it with its first write never counts
     line: int = LINE_LIMIT
     values: int = VALUES_LIMIT
     watch_s: float = 2.0  # how often the socket's path is looked at
@@ -41,12 +41,12 @@ class Listener:
     """Opened and closed on the loop thread."""
 
     def __init__(
-        self, path: Path, house: House, loop: asyncio.AbstractEventLoop, limits: Limits | None = None
+        self, path: Path, deps: GreetingDeps, loop: asyncio.AbstractEventLoop, limits: ListenerLimits | None = None
     ) -> None:
         self.path = path
-        self._house = house
+        self._deps = deps
         self._loop = loop
-        self._limits = limits or Limits()
+        self._limits = limits or ListenerLimits()
         self._uid = os.geteuid()
         self._wires: dict[DescriptorWire, int | None] = {}  # and whose process it is
         self._greetings: dict[Greeting, DescriptorWire] = {}  # of those who have not said hello, oldest first
@@ -60,7 +60,7 @@ class Listener:
 
     @property
     def clients(self) -> int:
-        """Those who have not said hello included."""
+        """The number of clients, including those before their hello."""
         return len(self._wires)
 
     def open(self, *, lock_held: bool) -> None:
@@ -72,7 +72,7 @@ class Listener:
         self._watch = self._loop.call_later(self._limits.watch_s, self._look)
 
     def close(self) -> None:
-        """No more come in, nor do those at the door. Who is in stays until it is hung up on. Unlinks what is ours."""
+        """Let nobody in any more, nor clients before their hello. The others stay. Unlinks our socket."""
         for timer in (self._watch, self._pause):
             if timer is not None:
                 timer.cancel()
@@ -84,11 +84,6 @@ class Listener:
                 self.path.unlink()
         self._inode = None
         self._drop_reserve()
-
-    def hang_up_all(self, reason: str) -> None:
-        """Also on those who never said hello."""
-        for wire in tuple(self._wires):
-            wire.hang_up(reason)
 
     # --- the socket -----------------------------------------------------------------------------------------------
 
@@ -103,7 +98,7 @@ class Listener:
             self._sock = None
 
     def _look(self) -> None:
-        """Somebody may have deleted it: a cleaner, a logout, a hand. A disk that is away must not stop the loop."""
+        """Check that the socket's path is still there: anybody may delete it. No disk error stops the loop."""
         looking = self._loop.run_in_executor(None, directory.inode_of, self.path)
         looking.add_done_callback(self._looked)
 
@@ -170,7 +165,7 @@ class Listener:
         limits = self._limits
         wire = DescriptorWire(SocketEnd(sock), self._loop, self._left, limits.line, limits.values)
         self._wires[wire] = peer.pid
-        self._greetings[Greeting(wire, peer, self._house, self._loop.call_later, self._forget)] = wire
+        self._greetings[Greeting(wire, peer, self._deps, self._loop.call_later, self._forget)] = wire
 
     def _left(self, wire: DescriptorWire) -> None:
         self._wires.pop(wire, None)
@@ -179,7 +174,7 @@ class Listener:
         self._greetings.pop(greeting, None)
 
     def _make_room(self) -> None:
-        """Somebody who says nothing leaves for somebody who may: the one who has been silent for longest."""
+        """Make room by dropping the client that has been silent for longest before its hello."""
         full = len(self._wires) >= self._limits.clients
         if self._greetings and (full or len(self._greetings) >= self._limits.silent):
             why = f"{self._limits.silent} clients have said no hello (greenroom.limits.silent_connections)"
@@ -203,13 +198,13 @@ class Listener:
 
     @property
     def _kept_free(self) -> int:
-        """Places that one process leaves to others."""
+        """The number of places that one process leaves to others."""
         return min(FOR_OTHERS, self._limits.clients // 8)
 
     # --- no descriptors left --------------------------------------------------------------------------------------
 
     def _out_of_descriptors(self) -> None:
-        """The reserve lets one in, so that it can be told. Without it we look away for a while: no spinning.
+        """Let one client in with the reserve, to tell it. Without a reserve, stop accepting for a while: no spinning.
 
         The kernel looks for a descriptor before it looks for a client, so there may be nobody to be told.
         """
@@ -251,7 +246,7 @@ class Listener:
 
 
 class SocketEnd:
-    """A connected socket as the end of a wire. Who has said all it wants is answered however long it takes."""
+    """A connected socket as the end of a wire. After a half-close, answers are delivered without a time limit."""
 
     linger_s: float | None = None
 
@@ -270,7 +265,7 @@ class SocketEnd:
 
 
 def _turn_away(sock: socket.socket, error: GreenroomError) -> None:
-    """One line, if it can be told at once, and good-bye."""
+    """Refuse with one line, if it can be written at once, and close."""
     sock.setblocking(False)
     with contextlib.suppress(OSError):
         sock.send(jsonrpc.refused(None, error))

@@ -1,24 +1,28 @@
-"""What a connection is told by everybody but its wire, and what it asks of the supervisor. A leaf."""
+"""Messages to a connection from everybody but its wire, and its requests to the supervisor. A leaf."""
 
 from dataclasses import dataclass
 
-from actors.effects import Deliver, EndSubscription, ReplyTo
-from actors.ids import Caller, ConversationId, SubscriptionId
-from actors.messages import Address
+from actors.conversation.effects import Deliver, EndSubscription, ReplyTo
+from actors.conversation.messages import Address, Ready
+from actors.vocabulary.errors import GreenroomError
+from actors.vocabulary.ids import Caller
 from transports.dialect import Client
+from transports.requests import Answer, Request
 
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """Something for a connection. `sender` is where a reader's Ready goes."""
+    """An answer for the client, or the end of a subscription."""
 
-    message: ReplyTo | Deliver | EndSubscription
-    sender: Address
+    message: ReplyTo | EndSubscription
 
 
 @dataclass(frozen=True, slots=True)
-class Streamed(Posted):
-    """A slice for a reader: a thousand readers of one conversation have one each, and the answers go before them."""
+class Streamed:
+    """A slice for a reader, and where its Ready goes. Answers go before the slices of a thousand readers."""
+
+    deliver: Deliver
+    session: Address[Ready]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,23 +39,27 @@ class Reconfigured:
 
 @dataclass(frozen=True, slots=True)
 class Announced:
-    """Something that every client is to know."""
+    """A text for every client."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """A dialect wants something of the supervisor, which answers with exactly one Served."""
+class ServiceAnswer:
+    """The supervisor's answer to the request of this caller."""
 
-    request: object
-    client: Client
-    reply_to: Address
+    caller: Caller
+    answer: Answer | GreenroomError
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
-    answer: object
+class ServiceRequest:
+    """A request to the supervisor. With a caller it is answered by exactly one ServiceAnswer."""
+
+    request: Request
+    caller: Caller | None
+    client: Client
+    reply_to: Address[ServiceAnswer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +69,7 @@ class Woken:
 
 @dataclass(frozen=True, slots=True)
 class HeldTooLong:
-    """Look whether this one's answer is still kept for events that do not come."""
+    """Check whether this caller's answer is still kept for events that do not come."""
 
     caller: Caller
 
@@ -73,15 +81,7 @@ class LingeredEnough:
 
 @dataclass(frozen=True, slots=True)
 class ReadOn:
-    """There are lines that were not looked at: somebody else had a turn, or their client was to wait."""
+    """Go on reading lines, after others had a turn or the client's pause is over."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReadyUnsaid:
-    """Not even the registry could take it; say it again."""
-
-    conversation: ConversationId
-    subscription: SubscriptionId
-
-
-Reminder = HeldTooLong | LingeredEnough | ReadyUnsaid
+Reminder = HeldTooLong | LingeredEnough

@@ -1,4 +1,4 @@
-"""Events before results: which answers a connection keeps until its client has seen what they are about. Pure.
+"""Events before results: a connection keeps an answer until its client has seen the events it is about. Pure.
 
 It watches what the dialect tells and what comes back. An answer about the end of a turn waits for every subscription
 of this connection to that conversation; it goes when they have reached the turn's end, or are over.
@@ -7,24 +7,15 @@ of this connection to that conversation; it goes when they have reached the turn
 from collections import deque
 from dataclasses import dataclass, field
 
-from actors.answers import Attached, Interrupted, TurnResult
-from actors.effects import Deliver, ReplyTo
-from actors.errors import GreenroomError
-from actors.ids import Caller, ConversationId, SubscriptionId, TurnId
-from actors.messages import Attach, Detach
-from actors.registry_messages import (
-    Create,
-    ListApprovals,
-    ListConversations,
-    RegistryInput,
-    Remove,
-    Resolve,
-    ToConversation,
-)
-from actors.routing import caller_of
+from actors.conversation.effects import Deliver, ReplyTo
+from actors.conversation.messages import Attach, Detach, ToConversation
+from actors.routing.messages import RegistryInput, ToRegistry, WatchList
+from actors.vocabulary.answers import Attached, Interrupted, TurnResult
+from actors.vocabulary.errors import GreenroomError
+from actors.vocabulary.events import TERMINAL
+from actors.vocabulary.ids import Caller, ConversationId, SubscriptionId, TurnId
 
-TERMINAL = frozenset({"task_complete", "turn_aborted"})
-ENDS_KEPT = 8  # an answer follows the end of its turn at once, so one would nearly do
+ENDS_KEPT = 8  # an answer follows the end of its turn at once, so a single place would nearly do
 
 
 @dataclass(slots=True)
@@ -52,7 +43,7 @@ class Ordering:
 
     @property
     def owes(self) -> bool:
-        """The client waits for an answer that will come."""
+        """True if the client waits for an answer that will come."""
         return bool(self._open or self._held)
 
     @property
@@ -63,7 +54,7 @@ class Ordering:
         return any(held.reply.caller == caller for held in self._held)
 
     def told(self, message: RegistryInput) -> list[ReplyTo]:
-        """The dialect says something to the registry. Returns the answers that need not wait any more."""
+        """Note a message of the dialect to the registry. Returns the answers that need not wait any more."""
         caller = request_of(message)
         conversation = message.conversation if isinstance(message, ToConversation) else None
         if caller is not None:
@@ -79,7 +70,7 @@ class Ordering:
         return []
 
     def replied(self, reply: ReplyTo) -> list[ReplyTo]:
-        """What to hand on: this answer, or nothing yet."""
+        """The answers to hand on: this one, or none yet."""
         conversation = self._open.pop(reply.caller, None)
         if isinstance(reply.answer, Attached):
             self._attached(reply.answer)
@@ -91,7 +82,7 @@ class Ordering:
         return []
 
     def delivered(self, deliver: Deliver) -> list[ReplyTo]:
-        """A slice was handed on; with it come the answers that waited for it."""
+        """Note that a slice was handed on; returns the answers that waited for it."""
         reader, slice_ = self._readers.get(deliver.subscription), deliver.slice
         if reader is None:
             return []
@@ -111,7 +102,7 @@ class Ordering:
         return self._released()
 
     def overdue(self, caller: Caller) -> list[ReplyTo]:
-        """The answer that is held for this caller, whatever was seen."""
+        """Release the answer that is held for this caller, whatever was seen."""
         free = [held for held in self._held if held.reply.caller == caller]
         return self._let_go(free)
 
@@ -158,13 +149,11 @@ def _has_seen(reader: _Reader, reply: ReplyTo) -> bool:
 
 
 def request_of(message: RegistryInput) -> Caller | None:
-    """Who waits for an answer to this."""
+    """The caller that waits for an answer to this message."""
     match message:
-        case ToConversation(command=command):
-            return caller_of(command)
-        case Create(begin=begin):
-            return begin.caller
-        case ListConversations() | ListApprovals() | Remove() | Resolve():
-            return message.caller
+        case ToConversation(caller=caller):
+            return caller
+        case ToRegistry(query, caller) if not isinstance(query, WatchList):  # that may wait for ever
+            return caller
         case _:
             return None

@@ -1,8 +1,8 @@
-"""How long a client that costs everybody much has to wait, by what was spent on it and what is still to come.
+"""Pauses for a client that costs much processor time, by what was spent on it and what is still to come.
 
 A message is handled in one go, and meanwhile nobody else is served. Most take microseconds and are not even counted.
 A client may send a few that take long, as a picture of many megabytes does; if it sends one after the other, it has
-the hundredth part of the time, so that its neighbours hardly ever meet one.
+a hundredth of the time, so that other clients hardly ever notice.
 """
 
 import time
@@ -16,7 +16,7 @@ LONGEST_S = 10.0  # clients give up after 30
 
 
 class Patience:
-    """Pure: it is told what was spent, and when."""
+    """The account of one client. Pure: it is told what was spent, and when."""
 
     def __init__(self) -> None:
         self._left = AT_ONCE_S
@@ -32,9 +32,9 @@ class Patience:
 
 
 class Stopwatch:
-    """What a message took of the processor, as far as it matters: a busy machine is nobody's fault.
+    """The processor time of a message, if it is long. Not wall time: a busy machine is no client's fault.
 
-    The processor's clock takes longer than many a message, so it is asked once in a while, and when one took long.
+    Reading the processor's clock takes longer than many a message, so it is read rarely, and after a long message.
     """
 
     def __init__(self) -> None:
@@ -42,13 +42,13 @@ class Stopwatch:
         self._spent = 0.0
 
     def begin(self) -> float:
-        """The time now."""
+        """Begin a message; returns the time now."""
         began = self._began = time.perf_counter()
         if began - self._asked > HEAVY_S / 2:
             self._asked, self._spent = began, time.thread_time()
         return began
 
     def heavy_s(self) -> float:
-        """0.0 for a message that is light."""
+        """The processor time of the message; 0.0 for a short one."""
         took = time.perf_counter() - self._began
         return min(took, time.thread_time() - self._spent) if took >= HEAVY_S else 0.0

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from actors.visible import escape, misread, visible
+from actors.vocabulary.visible import escape, misread, visible
 
 GOES_ON = "→"  # at the end of a line that is only broken because the window ends
 SAID_LENGTH = 300  # of the agent's own words: a reason, not a speech
@@ -28,17 +28,17 @@ Asked = Mapping[str, Any]  # the event that asks, as JSON has it
 
 
 def command_line(argv: Sequence[str]) -> str:
-    """All of it, on one line."""
+    """The whole command, on one line."""
     return " ".join(_word(word, first=at == 0) for at, word in enumerate(argv))
 
 
 def command_text(argv: Sequence[str]) -> str:
-    """All of it; a line that ends inside of a word ends here, too."""
+    """The whole command; a line that ends inside of a word ends here, too."""
     return " ".join(_word(word, first=at == 0, lines=True) for at, word in enumerate(argv))
 
 
 def typed(argv: Sequence[str]) -> str:
-    """What ran, for a history: a script alone where a well-known shell ran it and all of it can be seen."""
+    """The command for a history: the script alone where a well-known shell ran it and all of it is visible."""
     if len(argv) == 3 and argv[0] in _SHELLS and argv[1] in {"-c", "-lc"} and not misread(argv[2].replace("\n", "")):
         return argv[2]
     return command_text(argv)
@@ -56,7 +56,7 @@ def place(path: str, home: str = "") -> str:
 
 
 def _word(word: str, *, first: bool = False, lines: bool = False) -> str:
-    """Bare, in single or double quotes if that shows everything, else with escapes."""
+    """Quote a word: bare, in single or double quotes if that shows everything, else with escapes."""
     seen = (
         word.replace(" \n", "\0").replace("\n", "") if lines else word
     )  # a blank before a line's end is unseen, too
@@ -86,8 +86,8 @@ def _escaped(word: str, *, lines: bool) -> str:
 # --- questions ------------------------------------------------------------------------------------------------------
 
 
-class Line(NamedTuple):
-    """Begins with a mark of ours, and where it is broken it goes on below its own text."""
+class MarkedLine(NamedTuple):
+    """Text that begins with a mark of ours; where it is broken it goes on below its own text."""
 
     head: str
     text: str
@@ -121,7 +121,7 @@ def is_patch(asked: Asked) -> bool:
 
 
 def outside(asked: Asked) -> bool:
-    """Whether it would leave the sandbox. A command of before this was said always did."""
+    """True if it would leave the sandbox. Commands of versions that did not say so always did."""
     said = asked.get("outside_sandbox")
     return bool(said) if is_patch(asked) else said is not False
 
@@ -134,7 +134,7 @@ def title(asked: Asked) -> str:
 
 
 def summary(asked: Asked, home: str = "") -> str:
-    """On one line, whole: for tables, lists and progress."""
+    """The whole question on one line: for tables, lists and progress."""
     if is_patch(asked):
         return ", ".join(_change(path, change, home) for path, change in sorted(asked["changes"].items()))
     return command_line(asked["command"])
@@ -145,7 +145,7 @@ def where(asked: Asked) -> str:
 
 
 def drawn(asked: Asked, columns: int = LONGEST, *, home: str = "", most: int | None = None, see: str = "") -> Drawn:
-    """What it is about, without the title. Of more than `most` lines the middle is left out, and it is said so."""
+    """The lines of a question without its title. Of more than `most` the middle is left out, and a line says so."""
     subject = [(text, line.style) for line in _subject(asked, home) for text in line.folded(columns)]
     kept, whole = _cut(subject, most, see, columns)
     rest = [(text, line.style) for line in _circumstances(asked, home) for text in line.folded(columns)]
@@ -153,26 +153,26 @@ def drawn(asked: Asked, columns: int = LONGEST, *, home: str = "", most: int | N
 
 
 def said_by_agent(asked: Asked) -> str:
-    """Its reason for a command; every other reason is ours."""
+    """The agent's reason for a command; all other reasons are ours."""
     return "" if is_patch(asked) or asked.get("retry") else _short(asked.get("reason") or "")
 
 
-def _subject(asked: Asked, home: str) -> Iterator[Line]:
+def _subject(asked: Asked, home: str) -> Iterator[MarkedLine]:
     if is_patch(asked):
         for path, change in sorted(asked["changes"].items()):
             yield from changed(path, change, home)
     else:
         first, *more = command_text(asked["command"]).split("\n")
-        yield Line("  $ ", first, "command")
-        yield from (Line("  > ", line, "command") for line in more)
+        yield MarkedLine("  $ ", first, "command")
+        yield from (MarkedLine("  > ", line, "command") for line in more)
 
 
-def changed(path: str, change: Any, home: str = "") -> Iterator[Line]:
+def changed(path: str, change: Any, home: str = "") -> Iterator[MarkedLine]:
     """A file of a patch: what becomes of it, and its lines."""
-    yield Line("  ", _change(path, change, home), "file")
+    yield MarkedLine("  ", _change(path, change, home), "file")
     for line in _lines(change):
         text = visible(line.expandtabs(4))
-        yield Line("    ", text, {"+": "added", "-": "removed", "@": "hunk"}.get(line[:1], ""), below=6)
+        yield MarkedLine("    ", text, {"+": "added", "-": "removed", "@": "hunk"}.get(line[:1], ""), below=6)
 
 
 def _lines(change: Any) -> Iterable[str]:
@@ -184,7 +184,7 @@ def _lines(change: Any) -> Iterable[str]:
 
 
 def _split(text: str) -> list[str]:
-    """At line feeds alone: what else ends a line is shown."""
+    """Split at line feeds alone: other line ends are shown."""
     lines = text.split("\n")
     return lines if lines[-1] else lines[:-1]
 
@@ -196,23 +196,23 @@ def _change(path: str, change: Any, home: str) -> str:
     return f"{_MARKS.get(kind, kind)} {place(path, home)}{goes}"
 
 
-def _circumstances(asked: Asked, home: str) -> Iterator[Line]:
-    """Last, so that they stand next to where it is answered."""
+def _circumstances(asked: Asked, home: str) -> Iterator[MarkedLine]:
+    """The circumstances, last, so that they stand next to where it is answered."""
     if not is_patch(asked):
-        yield Line("  in ", place(str(asked["cwd"]), home), "place")
+        yield MarkedLine("  in ", place(str(asked["cwd"]), home), "place")
     if outside(asked) or not is_patch(asked):
-        yield Line("  ", where(asked), "outside" if outside(asked) else "place")
+        yield MarkedLine("  ", where(asked), "outside" if outside(asked) else "place")
     if asked.get("grant_root"):
-        yield Line("  ", f"from then on it may write below {place(str(asked['grant_root']), home)}", "outside")
+        yield MarkedLine("  ", f"from then on it may write below {place(str(asked['grant_root']), home)}", "outside")
     said = said_by_agent(asked)
     if said:
-        yield Line("  the agent says: ", f'"{said}"', "said")
+        yield MarkedLine("  the agent says: ", f'"{said}"', "said")
     elif asked.get("reason") and not asked.get("retry"):
-        yield Line("  because: ", _short(asked["reason"]), "said")
+        yield MarkedLine("  because: ", _short(asked["reason"]), "said")
 
 
 def _short(text: str) -> str:
-    """One line, in which nothing is hidden, of a length that somebody reads."""
+    """Write as one line of readable length, in which nothing is hidden."""
     line = visible(" ".join(text.split()))
     return (
         line if len(line) <= SAID_LENGTH else f"{line[:SAID_LENGTH]}… ({len(line) - SAID_LENGTH:,} more characters)"
@@ -229,12 +229,12 @@ def _cut(
     hidden = lines[begin : len(lines) - end]
     count = sum(len(text) for text, _ in hidden)
     note = f"{len(hidden):,} lines ({count:,} characters) are not shown here{see and f'; {see}'}"
-    said = [(text, "outside") for text in Line("  … ", note).folded(columns)]
+    said = [(text, "outside") for text in MarkedLine("  … ", note).folded(columns)]
     return [*lines[:begin], *said, *lines[len(lines) - end :]], False
 
 
 def _fitting(text: str, start: int, room: int) -> int:
-    """Where a line ends. What is not ASCII counts as two cells, because terminals don't agree on it."""
+    """The end of a line. Characters beyond ASCII count as two cells, because terminals don't agree on them."""
     used = 0
     for at in range(start, len(text)):
         used += 1 if text[at].isascii() else 2

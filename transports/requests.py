@@ -1,24 +1,22 @@
-"""What a dialect asks of the supervisor: everything that is no conversation's own business. A leaf.
+"""Requests of a dialect to the supervisor: everything that is no conversation's own business. A leaf.
 
-Each carries a token of the dialect's choosing, by which the answer finds its request. Answers are values; a refusal
-is one of actors.errors. Whoever serves them runs elsewhere and may take its time: the connection goes on.
+Answers are values; a refusal is one of actors.vocabulary.errors. Requests are served elsewhere and may take their
+time: the connection goes on.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from actors.errors import GreenroomError
-from actors.ids import ApprovalId, ConnectionId, ConversationId
-from actors.records import Page, Record
-from actors.settings import SandboxPolicy, Settings
-
-Token = object
+from actors.conversation.messages import Query
+from actors.vocabulary.ids import ApprovalId, ConnectionId, ConversationId
+from actors.vocabulary.records import Page, Record
+from actors.vocabulary.settings import SandboxPolicy, Settings
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """What the person behind a client has set for it. The client may say otherwise, up to a ceiling."""
+    """The settings of the person behind a client. The client may choose others, up to a ceiling."""
 
     model: str | None = None
     profile: str | None = None
@@ -28,14 +26,75 @@ class Person:
     config: Mapping[str, Any] = field(default_factory=dict)
 
 
+# --- answers --------------------------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True, slots=True)
-class MakeSettings:
+class SettingsMade:
+    """`notice`: one line for a person, said once per client: which model was chosen, and how to choose another."""
+
+    settings: Settings
+    notice: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryRead:
+    page: Page
+
+
+@dataclass(frozen=True, slots=True)
+class NewsRead:
+    """`cursor` is where to go on. `lagged`: some before the first of these are not here."""
+
+    records: tuple[tuple[ConversationId, Record], ...]
+    cursor: int
+    lagged: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AskedFound:
+    """The places of questions, in their order; None where unknown."""
+
+    places: tuple[tuple[int, float] | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """A piece. `place` is where the next begins; None after the last. `partial`: the last line goes on there."""
+
+    lines: tuple[str, ...]
+    place: tuple[int, int, int] | None = None
+    partial: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """The conversation that a fork or an import has made."""
+
+    conversation: ConversationId
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """An answer that goes to the wire as it is."""
+
+    value: Mapping[str, Any]
+
+
+Answer = SettingsMade | HistoryRead | NewsRead | AskedFound | Exported | Stored | Plain
+
+
+# --- requests -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class MakeSettings(Query[SettingsMade]):
     """Typed arguments over overrides over profile over file over defaults. Relative to the client's directory.
 
     `person`: what stands where the request says nothing, and how far it may go. None: the client is the person.
     """
 
-    token: Token
     model: str | None = None
     model_provider: str | None = None
     profile: str | None = None
@@ -51,84 +110,50 @@ class MakeSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Permit:
-    """Whether a client may have these settings in a conversation that has `current`. Answer: SettingsMade."""
+class Permit(Query[SettingsMade]):
+    """Whether a client may have these settings in a conversation that has `current`."""
 
-    token: Token
     settings: Settings
     current: Settings
     person: Person
 
 
 @dataclass(frozen=True, slots=True)
-class SettingsMade:
-    """`notice`: one line for a person, said once per client: which model was chosen, and how to choose another."""
-
-    settings: Settings
-    notice: str | None = None
-    warnings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class RememberEnvironment:
-    """The conversation's commands run with this client's environment from now on. No answer."""
+    """The conversation's commands run with this client's environment from now on. It has no answer."""
 
-    token: Token
     conversation: ConversationId
 
 
 @dataclass(frozen=True, slots=True)
-class ReadHistory:
-    """Stored events after a cursor. Answer: Page, or a refusal."""
+class ReadHistory(Query[HistoryRead]):
+    """Stored events after a cursor."""
 
-    token: Token
     conversation: ConversationId
     after: int = 0
     limit: int = 256
 
 
 @dataclass(frozen=True, slots=True)
-class HistoryRead:
-    page: Page
+class ReadNews(Query[NewsRead]):
+    """Recently stored events of any conversation, waiting for some if need be."""
 
-
-@dataclass(frozen=True, slots=True)
-class ReadNews:
-    """What was stored lately in any conversation, waiting for it if need be. Answer: NewsRead."""
-
-    token: Token
     after: int | None = None
     limit: int = 256
     wait_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
-class NewsRead:
-    """`cursor` is where to go on. `lagged`: some before the first of these are not here."""
+class FindAsked(Query[AskedFound]):
+    """Find where and when open approvals were asked for."""
 
-    records: tuple[tuple[ConversationId, Record], ...]
-    cursor: int
-    lagged: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class FindAsked:
-    """Where and when open questions were asked. Answer: AskedFound, in the same order; None where not known."""
-
-    token: Token
     questions: tuple[tuple[ConversationId, ApprovalId], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class AskedFound:
-    places: tuple[tuple[int, float] | None, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Fork:
+class Fork(Query[Stored]):
     """A new conversation with the history of another up to a seq, which must not lie inside a turn."""
 
-    token: Token
     conversation: ConversationId
     fork: ConversationId
     at: int | None = None
@@ -136,28 +161,17 @@ class Fork:
 
 
 @dataclass(frozen=True, slots=True)
-class Export:
-    """A piece of the JSON lines; `place` is where the piece before ended. Answer: Exported."""
+class Export(Query[Exported]):
+    """A piece of the JSON lines; `place` is where the piece before ended."""
 
-    token: Token
     conversation: ConversationId
     place: tuple[int, int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
-    """`place` is where the next piece begins; None after the last. `partial`: the last line goes on there."""
+class Import(Query[Stored | Plain]):
+    """Plain {lines} while `more` follow. `partial`: the last line goes on in the next request."""
 
-    lines: tuple[str, ...]
-    place: tuple[int, int, int] | None = None
-    partial: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Import:
-    """Answer: Stored; Plain {lines} while `more` follow. `partial`: the last line goes on in the next request."""
-
-    token: Token
     lines: tuple[str, ...]
     new_id: ConversationId | None = None
     upload: str | None = None
@@ -166,71 +180,55 @@ class Import:
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
-    """Fork and import answer with the conversation they made."""
-
-    conversation: ConversationId
+class AskStatus(Query[Plain]):
+    """The state of the daemon itself."""
 
 
 @dataclass(frozen=True, slots=True)
-class AskStatus:
-    token: Token
+class ListClients(Query[Plain]):
+    """Connected clients."""
 
 
 @dataclass(frozen=True, slots=True)
-class ListClients:
-    token: Token
-
-
-@dataclass(frozen=True, slots=True)
-class KillClient:
-    token: Token
+class KillClient(Query[Plain]):
     connection: ConnectionId
 
 
 @dataclass(frozen=True, slots=True)
-class Reload:
-    """Answer: Plain, with what changed."""
-
-    token: Token
+class Reload(Query[Plain]):
+    """Read the config again; the answer says what changed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Down:
+class Down(Query[Plain]):
     """Stop the daemon: running turns may go on for so long, then they are interrupted."""
 
-    token: Token
     drain_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class ReadConfig:
-    """The configuration in force, without secrets. `key` is dotted. Answer: Plain."""
+class ReadConfig(Query[Plain]):
+    """The configuration in force, without secrets. `key` is dotted."""
 
-    token: Token
     key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class ReadSavedConfig:
-    """What the file says, as it is now and without what it leaves to defaults. Answer: Plain {value, path}."""
-
-    token: Token
+class ReadSavedConfig(Query[Plain]):
+    """The config file as it is now, without what it leaves to defaults: {value, path}."""
 
 
 @dataclass(frozen=True, slots=True)
-class AskKey:
-    """Whether there is a key for the model provider of new conversations. Answer: Plain {key, openai}; no secret."""
+class AskKey(Query[Plain]):
+    """Ask if there is a key for the model provider of new conversations: {key, openai}; no secret."""
 
-    token: Token
     person: Person
 
 
 @dataclass(frozen=True, slots=True)
-class RunOnce:
-    """A command outside of any conversation, under its sandbox. Answer: Plain {exitCode, stdout, stderr}."""
+class RunOnce(Query[Plain]):
+    """A command outside of any conversation, under its sandbox: {exitCode, stdout, stderr}."""
 
-    token: Token
     command: tuple[str, ...]
     timeout_ms: float | None = None
     cwd: str | None = None
@@ -239,39 +237,22 @@ class RunOnce:
 
 
 @dataclass(frozen=True, slots=True)
-class DiffToRemote:
-    """Answer: Plain {sha, diff} against the closest remote ancestor."""
+class DiffToRemote(Query[Plain]):
+    """{sha, diff} against the closest remote ancestor."""
 
-    token: Token
     cwd: str
 
 
 @dataclass(frozen=True, slots=True)
-class FindFiles:
-    """Answer: Plain {files}, the best first. Roots are relative to the client's directory.
+class FindFiles(Query[Plain]):
+    """{files}, the best first. Roots are relative to the client's directory.
 
-    A later search of the same series takes the place of one that has not begun, which finds nothing then.
+    A later search of the same series replaces a search that has not begun, which then finds nothing.
     """
 
-    token: Token
     query: str
     roots: tuple[str, ...]
     series: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Plain:
-    """An answer that goes to the wire as it is."""
-
-    value: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Served:
-    """The answer to the request with this token."""
-
-    token: Token
-    answer: SettingsMade | HistoryRead | NewsRead | AskedFound | Exported | Stored | Plain | GreenroomError
 
 
 Request = (

@@ -43,7 +43,7 @@ class StandardStreams:
     def close(self) -> None:
         try:  # noqa: SIM105  # contextlib costs more than all of this
             sys.stdout.flush()
-        except (OSError, ValueError):  # whoever printed last may have lost standard error
+        except (OSError, ValueError):  # it leads to standard error, which may be closed
             pass
         for private, public in ((self._kept[0], self._stdin), (self._kept[1], self._stdout)):
             os.dup2(private, public)

@@ -1,15 +1,15 @@
-"""The seam between a connection and its client's end: what may be asked of an end, and what its owner is told.
+"""The protocol between a connection and its client's end: the calls to an end, and the news for its owner.
 
-Implemented over descriptors (sockets, standard input and output) and in memory. All methods may be called from any
-thread and none waits.
+Implemented over descriptors: sockets, standard input and output. The owner calls on its own thread, which is the
+loop's, and nothing waits.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from actors.messages import Address
-from transports.framing import Item
+from actors.conversation.messages import Address
+from transports.framing import Line
 
 HIGH_WATER = 256 * 1024  # with more than this to write, nothing is read: a client that takes no answers asks in vain
 LOW_WATER = 64 * 1024
@@ -20,7 +20,7 @@ HANGUP_GRACE_S = 5.0  # what was written before a hang-up may take so long to le
 
 @dataclass(frozen=True, slots=True)
 class Parcel:
-    """Bytes to write. `left` is called when the last one was handed over, by whichever thread; it never waits."""
+    """Bytes to write. `left` is called when the last one was handed over; it never waits."""
 
     data: bytes
     left: Callable[[], None] | None = None
@@ -30,7 +30,7 @@ class Parcel:
 class Arrived:
     """Lines, in order. The next come after `take_more`."""
 
-    items: tuple[Item, ...]
+    lines: tuple[Line, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,25 +42,25 @@ class NoMore:
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """The wire is closed. Told once, whoever closed it, and nothing is told after it."""
+    """The wire is closed. Told once, also if the owner closed it, and nothing is told after it."""
 
     reason: str
 
 
-News = Arrived | NoMore | Gone
+WireNews = Arrived | NoMore | Gone
 
 
 class Wire(Protocol):
-    def open(self, owner: Address) -> None:
-        """Begin to read. The owner gets the news."""
+    def open(self, owner: Address[WireNews]) -> None:
+        """Begin to read, with news to this owner."""
         ...
 
-    def hand_to(self, owner: Address) -> None:
-        """From now on somebody else gets the news. Called by the owner while it handles some."""
+    def hand_to(self, owner: Address[WireNews]) -> None:
+        """Hand the news to a new owner. Called by the old owner while it handles some."""
         ...
 
     def write(self, parcels: Sequence[Parcel], *, take_more: bool = False) -> None:
-        """In order. `take_more`: the last Arrived is done with."""
+        """Write in order. `take_more`: the last Arrived is done with."""
         ...
 
     def hang_up(self, reason: str) -> None:

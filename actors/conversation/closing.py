@@ -2,25 +2,25 @@
 
 from typing import assert_never
 
-from actors import events as ev
-from actors.answers import Answer, Ending, Interrupted, TurnResult
 from actors.conversation.draft import Draft
+from actors.conversation.effects import Settle
 from actors.conversation.facts import OpenItem, TurnFacts
-from actors.conversation.starting import start_next
-from actors.conversation.state import Claim, Stopping
-from actors.conversation.tail import Tail
-from actors.effects import Settle
-from actors.ids import ItemId, TurnId
-from actors.orders import (
+from actors.conversation.orders import (
+    AgentStopped,
     Completed,
     Crashed,
     ModelFailed,
     Outcome,
     PendingInput,
-    Stopped,
     Suspended,
 )
-from actors.settings import AbortReason, BusyPolicy, Decision
+from actors.conversation.starting import start_next
+from actors.conversation.state import Claim, StopDecision
+from actors.conversation.tail import Tail
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Answer, Ending, Interrupted, TurnResult
+from actors.vocabulary.ids import ItemId, TurnId
+from actors.vocabulary.settings import AbortReason, BusyPolicy, Decision
 
 ABORTED_OUTPUT = {
     AbortReason.INTERRUPTED: "aborted by user",
@@ -28,17 +28,17 @@ ABORTED_OUTPUT = {
     AbortReason.FAILED: "aborted: the supervisor failed",
     AbortReason.LOST: "aborted: the supervisor was stopped",
 }
-# Ends that nobody asked for are errors: clients that know only interrupts must not take them for one.
+# Ends that nobody asked for are errors: clients that know only interrupts must not take them for an interrupt.
 NOBODY_ASKED = {
     AbortReason.FAILED: "the turn failed",
     AbortReason.LOST: "the turn was lost with the daemon",
 }
 
 
-def close_turn(draft: Draft, outcome: Outcome, stopping: Stopping | None) -> None:
-    """Balance what is open, say the one terminal event, answer everybody who waited for it, go on."""
+def close_turn(draft: Draft, outcome: Outcome, stopping: StopDecision | None) -> None:
+    """Balance what is open, emit the one terminal event, answer everybody who waited for it, start what follows."""
     turn = draft.facts.turn
-    assert turn is not None, "only an open turn can be closed"  # noqa: S101  # callers have looked
+    assert turn is not None, "only an open turn can be closed"  # noqa: S101  # callers have checked
     draft.state.run = None
     terminal, error = _terminal(outcome, stopping)
     reason = terminal.reason if isinstance(terminal, ev.TurnAborted) else AbortReason.FAILED
@@ -57,7 +57,7 @@ def close_turn(draft: Draft, outcome: Outcome, stopping: Stopping | None) -> Non
     start_next(draft)
 
 
-def _terminal(outcome: Outcome, stopping: Stopping | None) -> tuple[ev.TaskComplete | ev.TurnAborted, str | None]:
+def _terminal(outcome: Outcome, stopping: StopDecision | None) -> tuple[ev.TaskComplete | ev.TurnAborted, str | None]:
     match outcome:
         case Completed(last_message):
             return ev.TaskComplete(last_agent_message=last_message), None
@@ -65,15 +65,15 @@ def _terminal(outcome: Outcome, stopping: Stopping | None) -> tuple[ev.TaskCompl
             return ev.TaskComplete(), message
         case Crashed(message) if stopping is None:
             return ev.TurnAborted(reason=AbortReason.FAILED, message=message), None
-        case Stopped() | Suspended() | ModelFailed() | Crashed():
-            why = stopping or Stopping(AbortReason.FAILED, message="the agent stopped without being asked to")
+        case AgentStopped() | Suspended() | ModelFailed() | Crashed():
+            why = stopping or StopDecision(AbortReason.FAILED, message="the agent stopped without being asked to")
             return ev.TurnAborted(reason=why.reason, message=why.message, by=why.by), None
         case _:
             assert_never(outcome)
 
 
 def _balance(draft: Draft, turn: TurnFacts, reason: AbortReason) -> None:
-    """Every begin gets its end, every call its output, every question its withdrawal, partial text is kept once."""
+    """Give every begin its end, every call its output, every question its withdrawal; keep partial text once."""
     tails = draft.state.tails
     for item, opened in turn.items:
         _end_item(draft, item, opened, tails)
@@ -87,7 +87,7 @@ def _balance(draft: Draft, turn: TurnFacts, reason: AbortReason) -> None:
 
 
 def _aborted_output(turn: TurnFacts, item: ItemId, reason: AbortReason) -> str:
-    """A turn that was lost with its agent tells what the journal knows of the call, and no more."""
+    """The output of an aborted call; for a turn that was lost with its agent, what the journal knows of the call."""
     if reason is not AbortReason.LOST:
         return ABORTED_OUTPUT[reason]
     if any(item == begun for begun, _ in turn.items):
@@ -98,7 +98,7 @@ def _aborted_output(turn: TurnFacts, item: ItemId, reason: AbortReason) -> str:
 
 
 def what_is_known(turn: TurnFacts) -> str:
-    """Of a turn that nobody works on any more: for people, behind the reason."""
+    """Tell people, behind the reason, whether something of a turn that nobody works on any more may have run."""
     if turn.items:
         return "; what had begun may have come to its end or not"
     return "; what was approved has no record of a beginning" if turn.granted else ""
@@ -151,7 +151,7 @@ def _message(terminal: ev.TaskComplete | ev.TurnAborted) -> str | None:
     return terminal.last_agent_message if isinstance(terminal, ev.TaskComplete) else (terminal.message or None)
 
 
-def _settle_the_queue(draft: Draft, stopping: Stopping | None, turn: TurnId, ending: Ending) -> None:
+def _settle_the_queue(draft: Draft, stopping: StopDecision | None, turn: TurnId, ending: Ending) -> None:
     """A turn that did not end well pauses what waits behind it. Calls that steered it in vain are told so."""
     if stopping is not None and not stopping.pause:
         return
@@ -170,24 +170,24 @@ def _settle_the_queue(draft: Draft, stopping: Stopping | None, turn: TurnId, end
 
 
 def _that_stays(draft: Draft) -> tuple[PendingInput, ...]:
-    """Input that waits behind the turn, without what was said after its stop and starts the next one at once."""
+    """The input that stays queued behind the turn; input said after its stop starts the next turn at once."""
     return tuple(one for one in draft.facts.pending if one.policy is not BusyPolicy.INTERRUPT)
 
 
 def settle_claims(draft: Draft, claims: tuple[Claim, ...], answer: Answer) -> None:
-    """Who waited is answered; who was answered when the input was stored is only done with."""
+    """Answer the waiting callers; settle those that were answered when their input was stored."""
     for claim in claims:
         if claim.awaiting:
-            draft.reply(claim.caller, answer)
+            draft.answer_when_stored(claim.caller, answer)
         else:
             draft.when_stored(Settle(claim.caller))
 
 
 def answer_waiters(draft: Draft, turn: TurnFacts, result: TurnResult) -> None:
-    """Everybody whose input the turn took, and everybody who asked it to stop."""
+    """Answer everybody whose input the turn took, and everybody who asked it to stop."""
     settle_claims(draft, tuple(claim for claim in draft.state.claims if claim.input in turn.inputs), result)
     for caller in draft.state.interrupts:
-        draft.reply(caller, Interrupted(turn.id, result.ending, len(_that_stays(draft))))
+        draft.answer_when_stored(caller, Interrupted(turn.id, result.ending, len(_that_stays(draft))))
     claims = tuple(claim for claim in draft.state.claims if claim.input not in turn.inputs)
     draft.state.claims = claims
     draft.state.interrupts = ()

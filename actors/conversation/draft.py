@@ -1,56 +1,28 @@
-"""One step in the making: what was decided so far. Lives inside one call of `step` and never leaves it."""
+"""The decisions of a step so far. Lives inside one call of `step` and never leaves it."""
 
 import json
 
 from pydantic_core import PydanticSerializationError
 
-from actors import events as ev
-from actors.answers import Answer
+from actors.conversation.effects import Effect, ReplyTo
 from actors.conversation.facts import Facts, apply
 from actors.conversation.restore import head_of
 from actors.conversation.state import Held, Limits, Stamp, State, Step
 from actors.conversation.tail import without_item
-from actors.effects import Effect, ReplyTo
-from actors.ids import Caller, TurnId
-from actors.records import Append, Record
-from actors.shortening import shortened
-
-# A power cut must not take these: what somebody said, what somebody decided, how something ended.
-DURABLE = (
-    ev.SessionConfigured,
-    ev.UserMessage,
-    ev.InputQueued,
-    ev.InputWithdrawn,
-    ev.ExecApprovalRequest,
-    ev.ApplyPatchApprovalRequest,
-    ev.ApprovalResolved,
-    ev.TaskComplete,
-    ev.TurnAborted,
-    ev.ConversationFailed,
-    ev.ConversationRestarted,
-    ev.ConversationArchived,
-)
-
-# After these the row that `ls` and a wake-up read is not true any more.
-HEADLINES = (
-    *DURABLE,
-    ev.SettingsChanged,
-    ev.ConversationRenamed,
-    ev.QueuePaused,
-    ev.QueueResumed,
-    ev.TaskStarted,
-)
-
-# What a client said is as long as its message was allowed to be.
-SAID = (ev.UserMessage, ev.InputQueued)
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Answer
+from actors.vocabulary.ids import Caller, TurnId
+from actors.vocabulary.records import Append, Record
+from actors.vocabulary.shortening import shortened
 
 
 class Draft:
     """Collects events and effects, and keeps the facts true to the events at every moment."""
 
-    def __init__(self, state: State, stamp: Stamp) -> None:
+    def __init__(self, state: State, stamp: Stamp, caller: Caller | None = None) -> None:
         self.state = state.copied()  # the one copy; everything below works on it
         self.now = stamp.now
+        self.caller = caller  # of the command that is decided on
         self._nonce = stamp.nonce
         self._names = 0
         self._records: list[Record] = []
@@ -69,7 +41,7 @@ class Draft:
         return self._nonce if self._names == 1 else f"{self._nonce}-{self._names}"
 
     def emit(self, event: ev.DurableEvent, turn: TurnId | None = None) -> None:
-        """Say it happened. It gets the next seq; nobody sees it before it is on disk."""
+        """Record that this happened. The event gets the next seq; nobody sees it before it is on disk."""
         open_turn = self.facts.turn
         turn = turn or (open_turn.id if open_turn else None)
         event, body = _written(event)
@@ -78,8 +50,8 @@ class Draft:
         facts = apply(self.facts, event, self.now, turn)
         record = Record(facts.seq, self.now, turn, event.type, body)
         self._records.append(record)
-        self._durable = self._durable or isinstance(event, DURABLE)
-        self._headline = self._headline or isinstance(event, HEADLINES)
+        self._durable = self._durable or event.synced
+        self._headline = self._headline or event.headline
         self.state.facts = facts
         self.state.window = (*self.state.window, record)
         item = getattr(event, "item_id", None)
@@ -88,31 +60,38 @@ class Draft:
 
     @property
     def is_stored(self) -> bool:
-        """Everything said so far is on disk."""
+        """True if all events so far are on disk."""
         return self.facts.seq <= self.state.committed
 
     def at_once(self, effect: Effect) -> None:
         self._effects.append(effect)
 
-    def after_the_readers(self, effect: Effect) -> None:
-        """An answer comes behind the events that it is about."""
+    def after_events(self, effect: Effect) -> None:
+        """Carry out after the events of this step were sent to the readers."""
         self._last.append(effect)
 
     def when_stored(self, effect: Effect) -> None:
-        """Carried out when everything said so far is on disk; at once if it is."""
+        """Carry out when all events so far are on disk; at once if they are."""
         if self.is_stored:
             self._effects.append(effect)
         else:
             self.state.held = (*self.state.held, Held(self.facts.seq, effect))
 
-    def reply(self, caller: Caller | None, answer: Answer, *, settles: bool = True) -> None:
-        if caller is not None:
-            self.when_stored(ReplyTo(caller, answer, settles))
+    def reply_when_stored(self, answer: Answer, *, settles: bool = True) -> None:
+        """Answer the caller of this command when the events that the answer is about are on disk."""
+        if self.caller is not None:
+            self.answer_when_stored(self.caller, answer, settles=settles)
 
-    def refuse(self, caller: Caller | None, answer: Answer) -> None:
-        """A refusal says nothing about what is stored, so it need not wait."""
-        if caller is not None:
-            self.at_once(ReplyTo(caller, answer))
+    def reply_now(self, answer: Answer) -> None:
+        """Answer the caller of this command; for answers that do not depend on the disk, such as refusals."""
+        if self.caller is not None:
+            self.answer_now(self.caller, answer)
+
+    def answer_when_stored(self, caller: Caller, answer: Answer, *, settles: bool = True) -> None:
+        self.when_stored(ReplyTo(caller, answer, settles))
+
+    def answer_now(self, caller: Caller, answer: Answer) -> None:
+        self.at_once(ReplyTo(caller, answer))
 
     def step(self) -> Step:
         append = None
@@ -124,7 +103,7 @@ class Draft:
 
 
 def _written(event: ev.DurableEvent) -> tuple[ev.DurableEvent, bytes]:
-    """A path of the system's may be any bytes: what is no text in it is told as `?`."""
+    """The event and its JSON. A path may be any bytes: those that are not text are written as `?`."""
     try:
         return event, event.model_dump_json().encode()
     except PydanticSerializationError:
@@ -133,6 +112,6 @@ def _written(event: ev.DurableEvent) -> tuple[ev.DurableEvent, bytes]:
 
 
 def _bounded(event: ev.DurableEvent, body: bytes, limits: Limits) -> tuple[ev.DurableEvent, bytes]:
-    """What is stored can be read again, whatever it is: the texts of an event that is too long lose their middle."""
-    short = shortened(body, limits.said_bytes if isinstance(event, SAID) else limits.event_bytes)
+    """The event, short enough to be read again: the texts of a longer one lose their middle."""
+    short = shortened(body, limits.said_bytes if event.said_by_client else limits.event_bytes)
     return (event, body) if short is body else (ev.durable_adapter.validate_json(short), short)

@@ -1,6 +1,7 @@
-"""What the events say: the durable half of a conversation's state, and the one way it changes.
+"""The facts that follow from the events: the durable half of a conversation's state, and the one way it changes.
 
-`apply` is used on every new event and on every event read back from the journal, so what is restored is what was.
+`apply` is used on every new event and on every event read back from the journal, so a restored
+state equals the one before.
 """
 
 from collections.abc import Mapping
@@ -9,11 +10,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
-from actors import events as ev
-from actors.ids import ApprovalId, CallId, ConversationId, InputId, ItemId, TurnId
-from actors.items import text_of
-from actors.orders import PendingInput
-from actors.settings import BusyPolicy, Decision, ReadOnly, Settings
+from actors.conversation.orders import PendingInput
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import ApprovalId, CallId, ConversationId, InputId, ItemId, TurnId
+from actors.vocabulary.items import text_of
+from actors.vocabulary.settings import BusyPolicy, Decision, ReadOnly, Settings
 
 KEYS_KEPT_S = 24 * 3600.0  # a client may repeat a request for a day
 ANSWERS_KEPT = 64  # enough to name the winner to everyone who was asked
@@ -47,12 +48,12 @@ class TurnFacts:
     inputs: tuple[InputId, ...] = ()
     items: tuple[tuple[ItemId, OpenItem], ...] = ()
     calls: tuple[tuple[CallId, ItemId], ...] = ()
-    approvals: tuple[ev.ApprovalRequest, ...] = ()
+    approvals: tuple[ev.AnyApprovalRequest, ...] = ()
     granted: tuple[ItemId, ...] = ()  # approved, and not begun since
 
     @property
     def only_waits(self) -> bool:
-        """Nothing of it runs: it is a question on paper, and survives the process."""
+        """True if the turn only waits for answers: nothing of it runs, so it survives the process."""
         return bool(self.approvals) and not self.items
 
 
@@ -80,12 +81,12 @@ class Facts:
     turn: TurnFacts | None = None
     pending: tuple[PendingInput, ...] = ()
     paused: bool = False
-    standing: tuple[tuple[tuple[str, ...], str], ...] = ()
+    standing: tuple[ev.Standing, ...] = ()
     answered: tuple[tuple[ApprovalId, Decision, str], ...] = ()
     keys: tuple[Key, ...] = ()
     preview: str = ""
     tokens: int = 0
-    stumbled: bool = False  # the last turn that ended said an error
+    stumbled: bool = False  # the last turn that ended emitted an error
 
     @property
     def steering(self) -> tuple[PendingInput, ...]:
@@ -103,12 +104,12 @@ class Facts:
         return next((request for request in self.asked if request.approval_id == approval), None)
 
     def is_standing(self, request: ev.ApprovalRequest) -> bool:
-        """Approved for the session before: the same argv in the same directory."""
-        return isinstance(request, ev.ExecApprovalRequest) and (request.command, str(request.cwd)) in self.standing
+        """True if an earlier answer approved this for the whole session."""
+        return request.standing in self.standing
 
 
 def unborn(conversation: ConversationId) -> Facts:
-    """Before the first event; its settings are replaced by it."""
+    """The facts before the first event, which replaces these settings."""
     return Facts(conversation, Settings(model="", cwd=Path("/"), sandbox=ReadOnly()))
 
 
@@ -145,7 +146,7 @@ def apply(facts: Facts, event: ev.DurableEvent, ts: float, turn: TurnId | None) 
 
 
 def _summed(tokens: int, more: int) -> int:
-    """What a server says may be anything; the sum stays a number of tokens, and one that every reader can hold."""
+    """Add token counts. A server may report any number; the sum stays within what every reader can hold."""
     return max(0, min(tokens + max(0, more), MOST_TOKENS))
 
 
@@ -185,7 +186,7 @@ def _apply_user_message(facts: Facts, event: ev.UserMessage, ts: float, turn: Tu
 
 def _apply_to_turn(facts: Facts, turn: TurnFacts, event: ev.DurableEvent) -> Facts:
     match event:
-        case ev.ExecApprovalRequest() | ev.ApplyPatchApprovalRequest():
+        case ev.ApprovalRequest():
             turn = replace(turn, approvals=(*turn.approvals, event))
         case ev.ApprovalResolved():
             facts = _remember_answer(facts, event)
@@ -223,14 +224,10 @@ def _remember_answer(facts: Facts, event: ev.ApprovalResolved) -> Facts:
     answered = (*facts.answered, (event.approval_id, event.decision, event.by))[-ANSWERS_KEPT:]
     asked = facts.approval(event.approval_id)
     standing = facts.standing
-    for_session = event.decision is Decision.APPROVED_FOR_SESSION
-    if for_session and isinstance(asked, ev.ExecApprovalRequest) and _length(asked) <= STANDING_LENGTH:
-        standing = (*standing, (asked.command, str(asked.cwd)))[-STANDING_KEPT:]
+    approved = asked.standing if asked and event.decision is Decision.APPROVED_FOR_SESSION else None
+    if approved is not None and sum(map(len, approved[0])) <= STANDING_LENGTH:
+        standing = (*standing, approved)[-STANDING_KEPT:]
     return replace(facts, answered=answered, standing=standing)
-
-
-def _length(asked: ev.ExecApprovalRequest) -> int:
-    return sum(map(len, asked.command))
 
 
 def _remember(facts: Facts, key: str | None, taken: InputId, ts: float, turn: TurnId | None) -> tuple[Key, ...]:
@@ -241,13 +238,13 @@ def _remember(facts: Facts, key: str | None, taken: InputId, ts: float, turn: Tu
 
 
 def _ended(facts: Facts) -> tuple[Key, ...]:
-    """Whoever repeats a key may ask how its turn ended, and history is to be asked at one place only."""
+    """The keys, with the seq at which their turn ended: a repeated request looks the end up in the history there."""
     taken = facts.turn.inputs if facts.turn else ()
     return tuple(replace(known, ended=facts.seq) if known.input in taken else known for known in facts.keys)
 
 
 def _in_line(pending: tuple[PendingInput, ...], waiting: PendingInput) -> tuple[PendingInput, ...]:
-    """Input that interrupts goes before all that waits, behind others of its kind."""
+    """The queue with one more input: one that interrupts goes before the others, behind those of its kind."""
     if waiting.policy is not BusyPolicy.INTERRUPT:
         return (*pending, waiting)
     urgent = sum(1 for other in pending if other.policy is BusyPolicy.INTERRUPT)
@@ -255,7 +252,7 @@ def _in_line(pending: tuple[PendingInput, ...], waiting: PendingInput) -> tuple[
 
 
 def _unhurried(facts: Facts) -> tuple[PendingInput, ...]:
-    """Paused while its turn is still open, what was to replace that turn hurries no more."""
+    """The queue after a pause: input that was to replace the open turn waits like all the others."""
     if facts.turn is None:
         return facts.pending
     return tuple(

@@ -1,56 +1,66 @@
-"""Readers: snapshot, then live, by cursor, with one slice in flight. A slow reader costs nothing but its cursor."""
+"""Readers: snapshot, then live, by cursor, with one slice in flight. A slow reader costs only its cursor."""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import islice
 from operator import attrgetter
 
-from actors.answers import Attached, Done
 from actors.conversation.draft import Draft
+from actors.conversation.effects import Deliver, EndSubscription, FeedOthers, ReadPage, Slice, Unsubscribed
+from actors.conversation.messages import Attach, Detach, PageRead, Ready
 from actors.conversation.state import Limits, State, Subscriber
 from actors.conversation.summary import summary
 from actors.conversation.tail import TailPlace, delta_of
-from actors.effects import Deliver, EndSubscription, FeedOthers, ReadPage, Slice, Unsubscribed
-from actors.errors import InvalidInput, UnknownConversation
-from actors.ids import ConnectionId, SubscriptionId
-from actors.messages import Attach, Detach, PageRead, Ready
-from actors.records import Record
+from actors.vocabulary.answers import Attached, Done
+from actors.vocabulary.errors import InvalidInput, UnknownConversation
+from actors.vocabulary.ids import ConnectionId, SubscriptionId
+from actors.vocabulary.records import Record
 
 AT_ONCE = 8  # readers that are served in one step; a thousand would keep everybody waiting who shares the thread
 
-Place = tuple[int, tuple[tuple[TailPlace, int], ...], bool, bool]  # where a reader stands
+ReaderPlace = tuple[int, tuple[tuple[TailPlace, int], ...], bool, bool]  # a reader's cursors
 
 
 def attach(draft: Draft, command: Attach) -> None:
     state = draft.state
     after = state.committed if command.after is None else command.after
     if state.facts.seq == 0:
-        draft.refuse(command.caller, UnknownConversation(f"no conversation {state.facts.conversation}"))
+        draft.reply_now(UnknownConversation(f"no conversation {state.facts.conversation}"))
         return
     if not 0 <= after <= state.committed:
         refusal = InvalidInput(f"cursor {after} is not in 0..{state.committed}", last_seq=state.committed)
-        draft.refuse(command.caller, refusal)
+        draft.reply_now(refusal)
         return
     reader = Subscriber(command.subscription, command.connection, after, read_only=command.read_only)
     draft.state.subscribers = {**state.subscribers, reader.id: reader}
-    if command.caller is not None:
-        draft.refuse(command.caller, Attached(reader.id, summary(draft.state), state.committed))
+    if draft.caller is not None:
+        draft.reply_now(Attached(reader.id, summary(draft.state), state.committed))
 
 
 def detach(draft: Draft, command: Detach) -> None:
     readers = draft.state.subscribers
     if command.subscription in readers:
         draft.state.subscribers = {key: one for key, one in readers.items() if key != command.subscription}
-        draft.refuse(command.caller, Done())
+        draft.reply_now(Done())
     else:
-        draft.refuse(command.caller, InvalidInput(f"no subscription {command.subscription}"))
+        draft.reply_now(InvalidInput(f"no subscription {command.subscription}"))
 
 
 def drop_connection(draft: Draft, gone: ConnectionId) -> bool:
-    """Whether it read here."""
+    """Forget the readers of a connection; True if there were any."""
     readers = draft.state.subscribers
     draft.state.subscribers = {key: one for key, one in readers.items() if one.connection != gone}
     return len(draft.state.subscribers) < len(readers)
+
+
+def freed(state: State, news: Ready) -> State | None:
+    """The state when all that has happened is that a reader is ready which has everything; None if there is more."""
+    reader = state.subscribers.get(news.subscription)
+    if reader is None or reader.paging or _is_behind(state, reader):
+        return None
+    changed = state.copied()
+    changed.subscribers = {**state.subscribers, reader.id: reader.ready()}
+    return changed
 
 
 def reader_ready(draft: Draft, command: Ready) -> None:
@@ -69,8 +79,10 @@ def take_page(draft: Draft, news: PageRead) -> None:
         end_subscription(draft, reader.id, "its history is gone")
         return
     gap = (reader.seq + 1, page.first_seq - 1) if page.first_seq > reader.seq + 1 else None
-    reached = page.records[-1].seq if page.records else page.first_seq - 1
-    slice_ = Slice(draft.facts.conversation, page.records, lagged=reader.lagging, gap=gap, ts=draft.now)
+    # The journal may be ahead of what this conversation has heard of it, and of what it would say is pending.
+    records = tuple(record for record in page.records if record.seq <= draft.state.committed)
+    reached = records[-1].seq if records else page.first_seq - 1
+    slice_ = Slice(draft.facts.conversation, records, lagged=reader.lagging, gap=gap, ts=draft.now)
     _put(draft, _deliver(draft, reader, slice_, reached, reader.offsets, caught_up=reader.caught_up))
 
 
@@ -81,8 +93,8 @@ def end_subscription(draft: Draft, subscription: SubscriptionId, reason: str) ->
 
 
 def feed_readers(draft: Draft) -> None:
-    """Everybody who is ready gets what is new, some at a time. Those who stand at the same place share one slice."""
-    shared: dict[Place, Slice] = {}
+    """Send each ready reader what is new, some readers at a time. Readers with the same cursor share one slice."""
+    shared: dict[ReaderPlace, Slice] = {}
     readers = draft.state.subscribers
     waiting = (one for one in readers.values() if not one.in_flight and _is_behind(draft.state, one))
     moved = {reader.id: _feed(draft, reader, shared) for reader in islice(waiting, AT_ONCE)}
@@ -91,15 +103,8 @@ def feed_readers(draft: Draft) -> None:
     draft.state.subscribers = {**readers, **moved}
     if len(moved) == AT_ONCE and next(waiting, None) is not None:
         others = {key: one for key, one in readers.items() if key not in moved}
-        draft.state.subscribers = {**others, **moved}  # who waits longest is the next
-        draft.after_the_readers(FeedOthers())
-
-
-def somebody_is_behind(state: State) -> bool:
-    """Has a slice under way, and there is more already."""
-    return any(
-        reader.in_flight and not reader.paging and _is_behind(state, reader) for reader in state.subscribers.values()
-    )
+        draft.state.subscribers = {**others, **moved}  # the reader that has waited longest is the next
+        draft.after_events(FeedOthers())
 
 
 def _is_behind(state: State, reader: Subscriber) -> bool:
@@ -110,8 +115,8 @@ def _is_behind(state: State, reader: Subscriber) -> bool:
     )
 
 
-def _feed(draft: Draft, reader: Subscriber, shared: dict[Place, Slice]) -> Subscriber:
-    """Sends what comes next for it, and says where it stands then."""
+def _feed(draft: Draft, reader: Subscriber, shared: dict[ReaderPlace, Slice]) -> Subscriber:
+    """Send the reader what comes next, and return its new state."""
     state = draft.state
     if reader.seq < min(state.committed, _window_start(state) - 1):
         limit = state.limits.page_records
@@ -169,7 +174,7 @@ def _window_start(state: State) -> int:
 
 
 def trimmed(window: tuple[Record, ...], committed: int, limits: Limits) -> tuple[Record, ...]:
-    """What is kept in memory: all that is not on disk, and a little of what is."""
+    """The records kept in memory: all that are not on disk, and some of the newest that are."""
     sizes = [*map(len, map(_body, window))]
     size, dropped = sum(sizes), 0
     while dropped < len(window) and window[dropped].seq <= committed:

@@ -2,13 +2,13 @@
 
 from pydantic import TypeAdapter
 
+from actors.conversation.effects import ReaderState, ReplyTo, Survivors
 from actors.conversation.facts import Facts, apply, unborn
 from actors.conversation.state import Limits, State, Subscriber
 from actors.conversation.summary import condition
-from actors.effects import ReaderState, ReplyTo, Survivors
-from actors.events import durable_adapter
-from actors.ids import Caller, ConversationId, SubscriptionId
-from actors.records import Head, Record
+from actors.vocabulary.events import durable_adapter
+from actors.vocabulary.ids import Caller, ConversationId, SubscriptionId
+from actors.vocabulary.records import Head, Record
 
 _checkpoint: TypeAdapter[Facts] = TypeAdapter(Facts)
 
@@ -37,7 +37,7 @@ def head_of(state: State) -> Head:
 def restore(
     conversation: ConversationId, head: Head | None, records: tuple[Record, ...], limits: Limits | None = None
 ) -> State:
-    """What the journal says: the checkpoint, and every event after it."""
+    """The state that the journal holds: the checkpoint, and every event after it."""
     facts = _checkpoint.validate_json(head.checkpoint) if head else unborn(conversation)
     for record in records:
         if record.seq > facts.seq:
@@ -46,7 +46,7 @@ def restore(
 
 
 def survivors_of(state: State) -> Survivors:
-    """What a session that failed owes: its readers keep their place, its callers are owed an answer."""
+    """The debts of a failed session: its readers keep their cursors, its callers are owed an answer."""
     held = tuple(one.effect.caller for one in state.held if isinstance(one.effect, ReplyTo))
     waiting = tuple(claim.caller for claim in state.claims if claim.awaiting)
     callers: dict[Caller, None] = dict.fromkeys((*held, *waiting, *state.interrupts))
@@ -59,7 +59,7 @@ def survivors_of(state: State) -> Survivors:
 
 
 def adopted(state: State, survivors: Survivors) -> dict[SubscriptionId, Subscriber]:
-    """The readers of the last life, where they stood. What they saw of an unfinished tail is gone with it."""
+    """The readers of the last life, with their cursors. The unfinished tails that they saw are gone."""
     return {
         one.subscription: Subscriber(
             one.subscription,

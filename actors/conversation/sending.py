@@ -2,31 +2,38 @@
 
 from dataclasses import replace
 
-from actors import events as ev
-from actors.answers import Accepted, Done
 from actors.conversation.closing import settle_claims
 from actors.conversation.draft import Draft
+from actors.conversation.effects import SetTimer
 from actors.conversation.facts import KEYS_KEPT_S, Facts, Key
+from actors.conversation.messages import CancelRequest, ResumeQueue, Send, WithdrawInput
+from actors.conversation.orders import OfferInput, PendingInput
 from actors.conversation.starting import start_next, start_turn
-from actors.conversation.state import Claim, Stopping
+from actors.conversation.state import Claim, StopDecision
 from actors.conversation.turns import stop_turn
-from actors.effects import SetTimer
-from actors.errors import Busy, Cancelled, InvalidInput, Overloaded, QueueFull, UnknownConversation, WrongState
-from actors.ids import ConnectionId, InputId
-from actors.items import says_nothing, size_of
-from actors.messages import CancelRequest, ResumeQueue, Send, WithdrawInput
-from actors.orders import InputWaits, PendingInput
-from actors.settings import AbortReason, BusyPolicy
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Accepted, Done
+from actors.vocabulary.errors import (
+    Busy,
+    Cancelled,
+    InvalidInput,
+    Overloaded,
+    QueueFull,
+    UnknownConversation,
+    WrongState,
+)
+from actors.vocabulary.ids import ConnectionId, InputId
+from actors.vocabulary.items import says_nothing, size_of
+from actors.vocabulary.settings import AbortReason, BusyPolicy
 
 CALLER_GONE = "caller_gone"  # the timer's name
-EARLY_CANCELS = 64  # cancels that overtook their request; more than a client can have in flight
 
 
 def send(draft: Draft, command: Send) -> None:
     known = _known_key(draft.facts, command.key, draft.now)
-    refusal = _cancelled_early(draft, command) or (_refusal(draft, command) if known is None else None)
+    refusal = _refusal(draft, command) if known is None else None
     if refusal is not None:
-        draft.refuse(command.caller, refusal)
+        draft.reply_now(refusal)
         return
     if known is not None:
         _send_again(draft, command, known)
@@ -40,14 +47,6 @@ def send(draft: Draft, command: Send) -> None:
     else:
         _send_to_busy(draft, waiting)
     _accept(draft, command, waiting.id)
-
-
-def _cancelled_early(draft: Draft, command: Send) -> Cancelled | None:
-    early = draft.state.early_cancels
-    if command.caller not in early:
-        return None
-    draft.state.early_cancels = tuple(one for one in early if one != command.caller)
-    return Cancelled("the request was cancelled before it was accepted")
 
 
 def _refusal(
@@ -83,7 +82,7 @@ def _refusal(
 
 
 def _send_to_idle(draft: Draft, waiting: PendingInput) -> None:
-    """Somebody is there again: the queue goes on. What steered in vain before an interrupt comes first."""
+    """Send to an idle conversation; its queue goes on. Input that steered in vain before an interrupt is first."""
     _resume_if_paused(draft)
     facts = draft.facts
     if waiting.policy is BusyPolicy.ENQUEUE and facts.pending:
@@ -104,14 +103,14 @@ def _send_to_busy(draft: Draft, waiting: PendingInput) -> None:
         case BusyPolicy.STEER | BusyPolicy.REJECT:
             _queue(draft, waiting)
             if run is not None:
-                draft.when_stored(InputWaits(run.turn))
+                draft.when_stored(OfferInput(run.turn))
         case BusyPolicy.ENQUEUE:
             _queue(draft, waiting)
         case BusyPolicy.INTERRUPT:
             _queue(draft, waiting)
             if stopping is None:
                 by = (waiting.by,) if waiting.by else ()
-                stop_turn(draft, Stopping(AbortReason.REPLACED, by, pause=False))
+                stop_turn(draft, StopDecision(AbortReason.REPLACED, by, pause=False))
 
 
 def _queue(draft: Draft, waiting: PendingInput) -> None:
@@ -133,8 +132,8 @@ def _resume_if_paused(draft: Draft) -> None:
 
 
 def _claim(draft: Draft, command: Send, taken: InputId) -> None:
-    if command.caller is not None:
-        draft.state.claims = (*draft.state.claims, Claim(command.caller, taken, command.await_end, command.gone_s))
+    if draft.caller is not None:
+        draft.state.claims = (*draft.state.claims, Claim(draft.caller, taken, command.await_end, command.gone_s))
 
 
 def _accept(draft: Draft, command: Send, taken: InputId, *, duplicate: bool = False) -> None:
@@ -143,7 +142,7 @@ def _accept(draft: Draft, command: Send, taken: InputId, *, duplicate: bool = Fa
     facts = draft.facts
     turn = facts.turn.id if facts.turn and taken in facts.turn.inputs else None
     accepted = Accepted(taken, turn, facts.seq, len(facts.pending), duplicate)
-    draft.reply(command.caller, accepted, settles=False)
+    draft.reply_when_stored(accepted, settles=False)
 
 
 def _known_key(facts: Facts, key: str | None, now: float) -> Key | None:
@@ -151,7 +150,7 @@ def _known_key(facts: Facts, key: str | None, now: float) -> Key | None:
 
 
 def _send_again(draft: Draft, command: Send, known: Key) -> None:
-    """The same request once more: it shares the fate of the first."""
+    """Handle a repeated request, which shares the outcome of the first."""
     facts = draft.facts
     open_inputs = {waiting.id for waiting in facts.pending} | set(facts.turn.inputs if facts.turn else ())
     if known.input in open_inputs:
@@ -160,41 +159,40 @@ def _send_again(draft: Draft, command: Send, known: Key) -> None:
     else:
         queued = len(facts.pending)
         accepted = Accepted(known.input, known.turn, facts.seq, queued, duplicate=True, ended=known.ended)
-        draft.reply(command.caller, accepted)
+        draft.reply_when_stored(accepted)
 
 
 # --- taking back -------------------------------------------------------------------------------------
 
 
 def cancel_request(draft: Draft, command: CancelRequest) -> None:
-    """Not taken yet: withdrawn. Taken: the turn is interrupted. Not even here yet: remembered."""
+    """Withdraw input that no turn has taken, interrupt a turn that took it. A settled request stays settled."""
     claim = next((one for one in draft.state.claims if one.caller == command.caller), None)
     turn = draft.facts.turn
     if claim is None:
-        early = (*draft.state.early_cancels, command.caller)[-EARLY_CANCELS:]
-        draft.state.early_cancels = early
-    elif turn is not None and claim.input in turn.inputs:
-        stop_turn(draft, Stopping(AbortReason.INTERRUPTED, (command.by,) if command.by else ()))
+        return
+    if turn is not None and claim.input in turn.inputs:
+        stop_turn(draft, StopDecision(AbortReason.INTERRUPTED, (command.by,) if command.by else ()))
     else:
         _withdraw(draft, claim.input, "cancelled by its sender")
 
 
 def withdraw_input(draft: Draft, command: WithdrawInput) -> None:
     if all(waiting.id != command.input for waiting in draft.facts.pending):
-        draft.refuse(command.caller, InvalidInput(f"no input {command.input} waits"))
+        draft.reply_now(InvalidInput(f"no input {command.input} waits"))
         return
     _withdraw(draft, command.input, command.reason)
-    draft.reply(command.caller, Done())
+    draft.reply_when_stored(Done())
 
 
 def withdraw_all(draft: Draft, reason: str) -> None:
-    """Everything that no turn has taken yet. Its senders are told, if they wait."""
+    """Withdraw all input that no turn has taken yet. Its senders are told, if they wait."""
     for waiting in draft.facts.pending:
         _withdraw(draft, waiting.id, reason)
 
 
 def withdraw_what_is_awaited(draft: Draft, reason: str) -> None:
-    """Nothing will be taken for a long time: who waits for an end is told, what only waits its turn is kept."""
+    """Withdraw the input whose callers wait for an end that will not come for long; keep what nobody waits for."""
     awaited = {claim.input for claim in draft.state.claims if claim.awaiting}
     for waiting in draft.facts.pending:
         if waiting.id in awaited:
@@ -208,32 +206,29 @@ def _withdraw(draft: Draft, taken: InputId, reason: str) -> None:
     draft.state.claims = tuple(claim for claim in draft.state.claims if claim.input != taken)
 
 
-def resume_queue(draft: Draft, command: ResumeQueue) -> None:
+def resume_queue(draft: Draft, _: ResumeQueue) -> None:
     if draft.facts.archived:
-        draft.refuse(
-            command.caller, WrongState("the conversation is archived; `greenroom archive --undo` unarchives it")
-        )
+        draft.reply_now(WrongState("the conversation is archived; `greenroom archive --undo` unarchives it"))
         return
     _resume_if_paused(draft)
     start_next(draft)
-    draft.reply(command.caller, Done())
+    draft.reply_when_stored(Done())
 
 
 def forget_connection(draft: Draft, gone: ConnectionId) -> None:
-    """Nobody is there to be answered; the work goes on, at least for a while."""
+    """Forget the requests of a closed connection; their work goes on, at least for a while."""
     state = draft.state
     for claim in state.claims:
         if claim.caller.connection == gone and claim.gone_s is not None:
             draft.at_once(SetTimer(f"{CALLER_GONE}:{claim.input}", claim.gone_s))
     state.claims = tuple(claim for claim in state.claims if claim.caller.connection != gone)
     state.interrupts = tuple(caller for caller in state.interrupts if caller.connection != gone)
-    state.early_cancels = tuple(caller for caller in state.early_cancels if caller.connection != gone)
 
 
 def stop_for_nobody(draft: Draft, said: InputId) -> None:
-    """The caller of this input did not come back. Who reads along, or waits for the same turn, wants it still.
+    """Stop the turn whose caller did not come back, unless somebody reads along or waits for the same turn.
 
-    A question alone is left on paper: nothing runs, and whoever answers it has looked.
+    A turn that only waits for an answer stays: nothing of it runs.
     """
     turn = draft.facts.turn
     if any(claim.input == said for claim in draft.state.claims):  # the same input was said again, with its key
@@ -244,4 +239,4 @@ def stop_for_nobody(draft: Draft, said: InputId) -> None:
         return
     waits = any(claim.awaiting and claim.input in turn.inputs for claim in draft.state.claims)
     if not (draft.state.subscribers or waits or turn.only_waits):
-        stop_turn(draft, Stopping(AbortReason.INTERRUPTED, message="its caller is gone, and nobody else is here"))
+        stop_turn(draft, StopDecision(AbortReason.INTERRUPTED, message="its caller is gone, and nobody else is here"))

@@ -1,23 +1,23 @@
-"""How a turn begins: with what was said, after what was said is on disk."""
+"""The start of a turn: with the input that was said, after that is on disk."""
 
-from actors import events as ev
 from actors.conversation.draft import Draft
 from actors.conversation.facts import TurnFacts
-from actors.conversation.state import Run, Stage
-from actors.ids import ItemId, TurnId
-from actors.items import words_of
-from actors.orders import (
-    InputWaits,
+from actors.conversation.orders import (
+    OfferInput,
     PendingInput,
     RunAgent,
 )
-from actors.settings import BusyPolicy
+from actors.conversation.state import Run, Stage
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import ItemId, TurnId
+from actors.vocabulary.items import words_of
+from actors.vocabulary.settings import BusyPolicy
 
 BORN = 1  # the seq of a conversation's first event
 
 
 def start_turn(draft: Draft, inputs: tuple[PendingInput, ...]) -> None:
-    """A turn begins with what was said. The agent is told when that is on disk."""
+    """Begin a turn with what was said. The agent is told when that is on disk."""
     named = next((waiting.settings for waiting in inputs if waiting.settings), None)
     own = named and named.keeping(draft.facts.settings)
     turn = TurnId(draft.name())
@@ -30,7 +30,7 @@ def start_turn(draft: Draft, inputs: tuple[PendingInput, ...]) -> None:
 
 
 def resume_turn(draft: Draft, turn: TurnFacts) -> None:
-    """Go on in the middle: everything that is needed is in the journal."""
+    """Go on in the middle of the turn: everything needed is in the journal."""
     facts = draft.facts
     run_agent(draft, RunAgent(facts.conversation, turn.id, turn.settings or facts.settings, facts.seq, resume=True))
 
@@ -39,7 +39,7 @@ def run_agent(draft: Draft, order: RunAgent) -> None:
     draft.state.run = Run(order.turn, Stage.RUNNING if draft.is_stored else Stage.HELD)
     draft.when_stored(order)
     if draft.facts.steering:  # said while it waited for an answer
-        draft.when_stored(InputWaits(order.turn))
+        draft.when_stored(OfferInput(order.turn))
 
 
 def emit_user_message(draft: Draft, waiting: PendingInput) -> None:
@@ -56,7 +56,7 @@ def emit_user_message(draft: Draft, waiting: PendingInput) -> None:
 
 
 def start_next(draft: Draft) -> None:
-    """After a turn: what interrupted it, else what came too late for it, else the queue unless it is paused."""
+    """Start what follows a turn: the input that interrupted it, else what came too late, else an unpaused queue."""
     facts = draft.facts
     if facts.turn is not None or facts.failed is not None or draft.state.quiescing or draft.state.retiring:
         return

@@ -1,22 +1,21 @@
-"""What a live conversation knows beyond its facts: who reads, who waits, what runs, what is not on disk yet."""
+"""The live state of a conversation beyond its facts: who reads, who waits, what runs, what is not on disk yet."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from operator import attrgetter
 
+from actors.conversation.effects import Effect
 from actors.conversation.facts import Facts
 from actors.conversation.tail import Tail, TailPlace
-from actors.effects import Effect
-from actors.ids import ApprovalId, Caller, ConnectionId, InputId, SubscriptionId, TurnId
-from actors.messages import Retire
-from actors.records import Append, Record
-from actors.settings import AbortReason
+from actors.vocabulary.ids import ApprovalId, Caller, ConnectionId, InputId, SubscriptionId, TurnId
+from actors.vocabulary.records import Append, Record
+from actors.vocabulary.settings import AbortReason
 
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What the core may not get by itself: the time, and a name that nobody else has."""
+    """Inputs that a pure core can't make: the time, and a fresh name."""
 
     now: float
     nonce: str
@@ -45,7 +44,7 @@ class Stage(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Stopping:
+class StopDecision:
     """A stop was decided; the turn ends when its processes are gone."""
 
     reason: AbortReason
@@ -60,11 +59,11 @@ class Run:
 
     turn: TurnId
     stage: Stage = Stage.HELD
-    stopping: Stopping | None = None
+    stopping: StopDecision | None = None
     suspending: bool = False
 
     def heard(self, turn: TurnId) -> bool:
-        """Whether news of a turn comes from this run: an agent that was not told yet has nothing to say."""
+        """True if news of a turn comes from this run; an agent that was not started yet has none."""
         return self.turn == turn and self.stage is not Stage.HELD
 
 
@@ -80,7 +79,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Subscriber:
-    """A cursor, not a queue: where one reader stands, and whether it still has a slice in its hands.
+    """The cursor of one reader, and whether it still has a slice in its hands.
 
     `offsets` is how much it has of each unfinished tail, by its key and beginning: the same item may begin again.
     """
@@ -96,7 +95,7 @@ class Subscriber:
     lagging: bool = False
 
     def ready(self) -> "Subscriber":
-        """Its hands are empty. Written out, because it is done for every piece of every stream."""
+        """True if it has no slice. Written out, because it is asked for every piece of every stream."""
         return Subscriber(
             self.id,
             self.connection,
@@ -110,7 +109,7 @@ class Subscriber:
 
 @dataclass(frozen=True, slots=True)
 class Passes:
-    """Which connections have passed a question on, and since when there is nobody attached who could answer it."""
+    """The connections that have passed a question on, and since when nobody is attached who could answer it."""
 
     by: frozenset[ConnectionId] = frozenset()
     alone_since: float | None = None
@@ -125,9 +124,16 @@ class Held:
     effect: Effect
 
 
+@dataclass(frozen=True, slots=True)
+class Retiring:
+    """The conversation is to be deleted as soon as everything is stored; `caller` waits for that."""
+
+    caller: Caller | None
+
+
 @dataclass(slots=True)
 class State:
-    """A value: `step` copies it once and nobody else writes to it. Everything inside is frozen."""
+    """The state of a conversation. `step` copies it once and nobody else writes to it. All inside is frozen."""
 
     facts: Facts
     committed: int = 0
@@ -140,13 +146,12 @@ class State:
     held: tuple[Held, ...] = ()
     claims: tuple[Claim, ...] = ()
     interrupts: tuple[Caller, ...] = ()
-    early_cancels: tuple[Caller, ...] = ()
     subscribers: Mapping[SubscriptionId, Subscriber] = field(default_factory=dict)
     passes: Mapping[ApprovalId, Passes] = field(default_factory=dict)
     storage_error: str | None = None
     idle_timer: bool = False
     quiescing: bool = False
-    retiring: Retire | None = None  # to be deleted as soon as everything is stored
+    retiring: Retiring | None = None
     last_command: float = 0.0
     limits: Limits = Limits()
 
@@ -159,7 +164,7 @@ _everything = attrgetter(*(one.name for one in fields(State)))  # much faster th
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What a decision comes to. The append is to be stored, the effects carried out in order."""
+    """The result of one input: the append to store, the effects to carry out in order."""
 
     state: State
     append: Append | None = None

@@ -1,13 +1,10 @@
-"""The one door: every input comes in here, every decision goes out."""
+"""The entry of the core: one input in, its events and effects out."""
 
-from collections.abc import Sequence
 from typing import assert_never
 
-from actors.conversation import deciding, living, passing, reading, sending, storing, turns
+from actors.conversation import approving, commits, interrupting, lifecycle, reading, sending, turns, unanswerable
 from actors.conversation.draft import Draft
-from actors.conversation.state import Stamp, State, Step
-from actors.conversation.summary import summary
-from actors.messages import (
+from actors.conversation.messages import (
     AnswerApproval,
     AppendRefused,
     Archive,
@@ -15,10 +12,10 @@ from actors.messages import (
     Begin,
     CancelRequest,
     ChangeSettings,
+    Command,
     Committed,
     ConnectionClosed,
     Detach,
-    Input,
     Inspect,
     Interrupt,
     PageRead,
@@ -33,39 +30,42 @@ from actors.messages import (
     Retire,
     Revived,
     Send,
+    SessionInput,
+    SessionNews,
     TimerFired,
+    ToConversation,
     WithdrawInput,
 )
-from actors.orders import AgentOutput, TurnEnded
-from actors.settings import AbortReason
+from actors.conversation.orders import AgentOutput, TurnEnded
+from actors.conversation.state import Stamp, State, Step
+from actors.conversation.summary import summary
+from actors.vocabulary.settings import AbortReason
 
 LOOKS_AT_THE_DISK_AGAIN = (Send, Interrupt, CancelRequest, AnswerApproval, ResumeQueue, Archive, Restart)
-MACHINERY = (Ready, ReadersWait, Committed, PageRead, TimerFired, Park)  # nobody cares for the conversation by these
+MACHINERY = (Ready, ReadersWait, Committed, PageRead, TimerFired, Park)  # no sign of interest by anybody
 
 
-def step(state: State, message: Input, stamp: Stamp, freed: Sequence[Ready] = ()) -> Step:
-    """What the conversation decides on one input. Never waits, never fails but by a bug.
-
-    `freed` came just before it: readers that can have more, in a step of their own only if nothing else happens.
-    """
-    draft = Draft(state, stamp)
-    for ready in freed:
-        reading.reader_ready(draft, ready)
-    if state.storage_error is not None and isinstance(message, LOOKS_AT_THE_DISK_AGAIN):
-        storing.settle_stranded(draft, AbortReason.FAILED, state.storage_error)
-    _decide(draft, message)
-    if not isinstance(message, MACHINERY):
+def step(state: State, message: SessionInput, stamp: Stamp) -> Step:
+    """Decide on one input. Never waits, never fails but by a bug."""
+    if isinstance(message, Ready) and (quiet := reading.freed(state, message)) is not None:
+        return Step(quiet)  # nothing follows from it: half of all inputs while words are streamed
+    command, caller = (message.command, message.caller) if isinstance(message, ToConversation) else (message, None)
+    draft = Draft(state, stamp, caller)
+    if state.storage_error is not None and isinstance(command, LOOKS_AT_THE_DISK_AGAIN):
+        commits.settle_stranded(draft, AbortReason.FAILED, state.storage_error)
+    _decide(draft, command)
+    if not isinstance(command, MACHINERY):
         draft.state.last_command = stamp.now
-    passing.watch_passes(draft)
+    unanswerable.watch_passes(draft)
     if draft.state.quiescing:
-        living.put_on_paper(draft)
+        lifecycle.put_on_paper(draft)
     reading.feed_readers(draft)
-    living.watch_idleness(draft)
-    living.leave_if_retired(draft)
+    lifecycle.watch_idleness(draft)
+    lifecycle.leave_if_retired(draft)
     return draft.step()
 
 
-def _decide(draft: Draft, message: Input) -> None:
+def _decide(draft: Draft, message: Command | CancelRequest | ConnectionClosed | SessionNews) -> None:
     match message:
         case AgentOutput():
             turns.take_output(draft, message)
@@ -74,21 +74,21 @@ def _decide(draft: Draft, message: Input) -> None:
         case Ready():
             reading.reader_ready(draft, message)
         case Committed():
-            storing.take_commit(draft, message)
+            commits.take_commit(draft, message)
         case AppendRefused():
-            storing.take_refusal(draft, message)
+            commits.take_refusal(draft, message)
         case TurnEnded():
             turns.end_turn(draft, message)
         case Send():
             sending.send(draft, message)
         case Interrupt():
-            deciding.interrupt(draft, message)
+            interrupting.interrupt(draft, message)
         case CancelRequest():
             sending.cancel_request(draft, message)
         case AnswerApproval():
-            deciding.answer_approval(draft, message)
+            approving.answer_approval(draft, message)
         case PassOn():
-            passing.pass_on(draft, message)
+            unanswerable.pass_on(draft, message)
         case Attach():
             reading.attach(draft, message)
         case Detach():
@@ -99,32 +99,32 @@ def _decide(draft: Draft, message: Input) -> None:
             read_here = reading.drop_connection(draft, message.connection)
             sending.forget_connection(draft, message.connection)
             if read_here:
-                deciding.left_alone(draft)
+                interrupting.left_alone(draft)
         case Begin():
-            living.begin(draft, message)
+            lifecycle.begin(draft, message)
         case Rename():
-            living.rename(draft, message)
+            lifecycle.rename(draft, message)
         case Archive():
-            living.archive(draft, message)
+            lifecycle.archive(draft, message)
         case ChangeSettings():
-            living.change_settings(draft, message)
+            lifecycle.change_settings(draft, message)
         case ResumeQueue():
             sending.resume_queue(draft, message)
         case WithdrawInput():
             sending.withdraw_input(draft, message)
         case Restart():
-            living.restart(draft, message)
+            lifecycle.restart(draft, message)
         case Retire():
-            living.retire(draft, message)
+            lifecycle.retire(draft, message)
         case Inspect():
-            draft.refuse(message.caller, summary(draft.state))
+            draft.reply_now(summary(draft.state))
         case TimerFired():
-            living.take_timer(draft, message)
+            lifecycle.take_timer(draft, message)
         case Park():
-            living.park(draft, message)
+            lifecycle.park(draft, message)
         case Quiesce():
-            living.quiesce(draft, message)
+            lifecycle.quiesce(draft, message)
         case Revived():
-            living.revive(draft, message)
+            lifecycle.revive(draft, message)
         case _:
             assert_never(message)

@@ -1,17 +1,17 @@
 """A conversation in one word and in one row."""
 
-from actors.answers import Condition, Reader, Summary
 from actors.conversation.facts import Facts
 from actors.conversation.state import Run, Stage, State
+from actors.vocabulary.answers import Condition, Reader, Summary
 
 
 def condition(state: State) -> Condition:
-    """As of everything that was decided."""
+    """The condition after everything that was decided, on disk or not."""
     return _in_one_word(state.facts, state.run)
 
 
 def visible(state: State) -> Condition:
-    """As of what is on disk, like all that is shown: who hears that it waits, and looks, finds the question."""
+    """The condition as of what is on disk: a client that hears that it waits, and looks, finds the question."""
     return _in_one_word(state.durable or state.facts, state.run)
 
 

@@ -1,10 +1,10 @@
-"""The unfinished tail of an item: deltas, coalesced, until its finished event says everything again."""
+"""The unfinished tail of an item: deltas, coalesced, until its finished event repeats them in full."""
 
 from dataclasses import dataclass
 from typing import assert_never
 
-from actors import events as ev
-from actors.ids import ItemId
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import ItemId
 
 PIECES = 64  # joined beyond this, so that adding stays cheap and slicing too
 TAIL_LIMIT = 1 << 20  # characters or bytes kept of one unfinished item; a reader further behind gets what is left
@@ -14,7 +14,7 @@ TailPlace = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """`start` is how much was dropped in front, `end` how much there ever was; offsets count from the beginning.
+    """The kept pieces of one tail, from `start` (all before was dropped) to `end`; offsets count from the beginning.
 
     `sample` is the last delta.
     """
@@ -28,7 +28,7 @@ class Tail:
 
     @property
     def place(self) -> TailPlace:
-        """What a reader remembers it by: the same item may begin again."""
+        """The key that a reader remembers it by: the same item may begin again."""
         return self.key, self.since
 
     @property
@@ -37,7 +37,7 @@ class Tail:
 
     @property
     def is_output(self) -> bool:
-        """A command's, and not the model's own words."""
+        """True for the output of a command, False for the model's own words."""
         return isinstance(self.sample, ev.ExecCommandOutputDelta)
 
     def whole(self) -> str:
@@ -46,7 +46,7 @@ class Tail:
         return kept.decode(errors="replace") if isinstance(kept, bytes) else kept
 
     def beyond(self, offset: int) -> tuple[str | bytes, bool]:
-        """What comes after an offset, and whether something before it was dropped."""
+        """The rest after an offset, and whether some of that was dropped."""
         if offset >= self.end:
             return self.pieces[0][:0], False
         missing, wanted = self.end, []
@@ -59,7 +59,7 @@ class Tail:
 
 
 def key_of(delta: ev.Delta) -> str:
-    """Which tail a delta belongs to."""
+    """The key of the tail that a delta belongs to."""
     match delta:
         case ev.ExecCommandOutputDelta():
             return f"{delta.item_id}/{delta.stream}"
@@ -87,7 +87,7 @@ def without_item(tails: tuple[Tail, ...], item: ItemId) -> tuple[Tail, ...]:
 
 
 def delta_of(tail: Tail, content: str | bytes) -> ev.Delta:
-    """One delta that says what several said. A reader that keeps up gets the last one as it came."""
+    """One delta that stands for several. A reader that keeps up gets the last delta as it came."""
     if content == content_of(tail.sample):
         return tail.sample
     if isinstance(content, bytes):

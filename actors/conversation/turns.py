@@ -2,55 +2,37 @@
 
 from dataclasses import replace
 
-from actors import events as ev
 from actors.conversation.closing import close_turn
 from actors.conversation.draft import Draft
-from actors.conversation.starting import emit_user_message, resume_turn, start_next
-from actors.conversation.state import Stage, Stopping
-from actors.conversation.tail import grown
-from actors.effects import SetTimer
-from actors.ids import TurnId
-from actors.orders import (
+from actors.conversation.effects import SetTimer
+from actors.conversation.orders import (
     AgentNews,
     AgentOutput,
+    AgentStopped,
     AllStored,
     AnswerAgent,
     GiveInput,
     InputWanted,
     RunAgent,
     StopAgent,
-    Stopped,
     StorageAwaited,
     Suspended,
     TakeMore,
     TurnEnded,
 )
-from actors.settings import BusyPolicy, Decision
+from actors.conversation.starting import emit_user_message, resume_turn, start_next
+from actors.conversation.state import Stage, StopDecision
+from actors.conversation.tail import grown
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import TurnId
+from actors.vocabulary.settings import BusyPolicy, Decision
 
 UNSTORED_RECORDS = 512  # events of one conversation under way to the journal
 UNSTORED_BYTES = 1 << 20
 
-AGENT_EVENTS = (
-    ev.UserMessage,
-    ev.ErrorEvent,
-    ev.BackgroundEvent,
-    ev.TokenCount,
-    ev.AgentMessage,
-    ev.AgentReasoning,
-    ev.AgentReasoningSectionBreak,
-    ev.AgentReasoningRawContent,
-    ev.ModelReasoning,
-    ev.ToolCall,
-    ev.ExecCommandBegin,
-    ev.PatchApplyBegin,
-    ev.McpToolCallBegin,
-    ev.TurnDiff,
-    ev.PlanUpdate,
-)
-
 
 def take_output(draft: Draft, output: AgentOutput) -> None:
-    """Late news of another turn, or of one that the disk refused, is dropped."""
+    """Take what the agent says; late news of another turn, or of one that the disk refused, is dropped."""
     run = draft.state.run
     if run is None or not run.heard(output.turn) or draft.facts.turn is None:
         return
@@ -69,7 +51,7 @@ def _hear(draft: Draft, batch: tuple[AgentNews, ...]) -> None:
 
 
 def is_ahead_of_the_disk(draft: Draft) -> bool:
-    """More waits to be stored than may: an agent that is faster than the disk waits for it."""
+    """True if more waits to be stored than may: an agent that is faster than the disk waits for it."""
     state = draft.state
     waiting = state.facts.seq - state.committed
     if waiting == 0:
@@ -79,7 +61,7 @@ def is_ahead_of_the_disk(draft: Draft) -> bool:
 
 def _take(draft: Draft, news: AgentNews) -> None:
     turn = draft.facts.turn
-    assert turn is not None, "news is taken only while its turn is open"  # noqa: S101  # take_output has looked
+    assert turn is not None, "news is taken only while its turn is open"  # noqa: S101  # take_output has checked
     match news:
         case (
             ev.AgentMessageDelta()
@@ -92,7 +74,7 @@ def _take(draft: Draft, news: AgentNews) -> None:
             _give_input(draft, turn.id)
         case StorageAwaited():
             draft.when_stored(AllStored(turn.id))
-        case ev.ExecApprovalRequest() | ev.ApplyPatchApprovalRequest():
+        case ev.ApprovalRequest():
             _ask(draft, turn.id, news)
         case ev.ExecCommandEnd() | ev.PatchApplyEnd() | ev.McpToolCallEnd():
             if any(item == news.item_id for item, _ in turn.items):
@@ -103,14 +85,12 @@ def _take(draft: Draft, news: AgentNews) -> None:
         case ev.StreamError():  # what was unfinished is said anew, as another item
             draft.state.tails = tuple(tail for tail in draft.state.tails if tail.is_output)
             draft.emit(news)
-        case _ if isinstance(news, AGENT_EVENTS):
-            draft.emit(news)
         case _:
-            raise ValueError(f"an agent may not say {news.type}")
+            draft.emit(news)
 
 
 def _give_input(draft: Draft, turn: TurnId) -> None:
-    """Nothing for a turn that is being stopped: who said it would never get an answer."""
+    """Give the agent the waiting input; a turn that is being stopped gets none, as it would never answer it."""
     run = draft.state.run
     inputs = draft.facts.steering if run is not None and run.stopping is None else ()
     for waiting in inputs:
@@ -122,7 +102,7 @@ def _give_input(draft: Draft, turn: TurnId) -> None:
 
 
 def _ask(draft: Draft, turn: TurnId, request: ev.ApprovalRequest) -> None:
-    """A question for people, unless one of them has answered it for the whole session."""
+    """Ask people, unless an earlier answer holds for the whole session."""
     if draft.facts.is_standing(request):
         draft.when_stored(AnswerAgent(turn, request.approval_id, Decision.APPROVED_FOR_SESSION))
         return
@@ -135,16 +115,16 @@ def set_deadline(draft: Draft, request: ev.ApprovalRequest) -> None:
         draft.at_once(SetTimer(f"approval:{request.approval_id}", request.deadline_s))
 
 
-def stop_turn(draft: Draft, stopping: Stopping, *, kill: bool = False) -> None:
+def stop_turn(draft: Draft, stopping: StopDecision, *, kill: bool = False) -> None:
     """Decide that the open turn ends. A second stop kills; the first reason stands."""
     run, turn = draft.state.run, draft.facts.turn
     if turn is None:
         return
     if run is None:
-        close_turn(draft, Stopped(), stopping)
+        close_turn(draft, AgentStopped(), stopping)
     elif run.stage is Stage.HELD:
         forget_held_run(draft)
-        close_turn(draft, Stopped(), stopping)
+        close_turn(draft, AgentStopped(), stopping)
     elif run.stopping is None:
         draft.state.run = replace(run, stage=Stage.STOPPING, stopping=stopping)
         draft.at_once(StopAgent(turn.id, kill))
@@ -158,20 +138,20 @@ def stop_turn(draft: Draft, stopping: Stopping, *, kill: bool = False) -> None:
 
 
 def _hold_the_replacement(draft: Draft) -> None:
-    """A turn that was to be replaced is interrupted before it has ended: the new input waits like all the others."""
+    """Let the replacing input wait like all the others, because the turn was interrupted before it was replaced."""
     if any(waiting.policy is BusyPolicy.INTERRUPT for waiting in draft.facts.pending):
         draft.emit(ev.QueuePaused(queued=len(draft.facts.pending)))
 
 
 def forget_held_run(draft: Draft) -> None:
-    """The agent was never told, so there is nothing to stop."""
+    """Drop a run whose agent was never started, so there is nothing to stop."""
     held = tuple(one for one in draft.state.held if not isinstance(one.effect, RunAgent))
     draft.state.held = held
     draft.state.run = None
 
 
 def end_turn(draft: Draft, news: TurnEnded) -> None:
-    """The agent's last word. What it did decides, unless it was stopped before it was done."""
+    """Close the turn with the agent's outcome, unless it was stopped before it was done."""
     run, turn = draft.state.run, draft.facts.turn
     if run is None or not run.heard(news.turn):
         return

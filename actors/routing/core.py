@@ -1,4 +1,4 @@
-"""What becomes of every message to the registry: forwarded, kept for the next owner, or refused with the reason.
+"""The decision on every message to the registry: forward it, keep it for the next owner, or refuse it.
 
 Pure in that it touches nothing outside: messages in, effects out. It keeps its maps in place, because a copy of ten
 thousand entries for every message would not be simpler, only slower.
@@ -8,23 +8,11 @@ from collections import deque
 from collections.abc import Iterable
 from typing import assert_never
 
-from actors.answers import Done
-from actors.effects import EndSubscription, ReplyTo, Settle, Survivors, Unsubscribed
-from actors.errors import (
-    GreenroomError,
-    NameTaken,
-    Overloaded,
-    TurnFailed,
-    UnknownConversation,
-    WrongState,
-)
-from actors.ids import Caller, ConversationId
-from actors.journal_messages import Erased
-from actors.lanes import COMMANDS
-from actors.messages import (
+from actors.conversation.effects import EndSubscription, ReplyTo, Settle, Survivors, Unsubscribed
+from actors.conversation.messages import (
+    Address,
     CancelRequest,
     ConnectionClosed,
-    Input,
     Park,
     Quiesce,
     Ready,
@@ -32,10 +20,17 @@ from actors.messages import (
     Retire,
     Revived,
     Send,
+    SessionInput,
+    ToConversation,
 )
-from actors.naming import refused_name
-from actors.orders import AbandonAgent, AgentAbandoned
-from actors.registry_messages import (
+from actors.conversation.orders import AbandonAgent, AgentAbandoned
+from actors.journal.messages import Erased
+from actors.routing.entry import ENDED, UNDER_WAY, Entry, EntryStatus, caller_of
+from actors.routing.index import Index
+from actors.routing.messages import (
+    AllAnswered,
+    AllEnded,
+    AwaitAnswers,
     Create,
     EraseRows,
     Forward,
@@ -46,55 +41,80 @@ from actors.registry_messages import (
     ListConversations,
     ParkOffered,
     RegistryInput,
+    RegistryQuery,
     Remove,
     Resolve,
     RoutingEffect,
+    SayAllAnswered,
+    SayAllEnded,
     SessionFailed,
     StartSession,
     Stayed,
-    ToConversation,
+    ToRegistry,
     Trim,
     WatchList,
 )
-from actors.routing.entry import ENDED, Entry, Status, caller_of
-from actors.routing.index import Index
 from actors.routing.room import Room
 from actors.routing.watching import ListWatch
-from actors.settings import AbortReason
+from actors.vocabulary.answers import Done
+from actors.vocabulary.errors import (
+    GreenroomError,
+    NameTaken,
+    Overloaded,
+    TurnFailed,
+    UnknownConversation,
+    WrongState,
+)
+from actors.vocabulary.ids import Caller, ConversationId
+from actors.vocabulary.naming import refused_name
+from actors.vocabulary.settings import AbortReason
 
 FAILURES_ALLOWED = 3  # in a row; a bug that strikes on every message is given up after these
 FAILURE_WINDOW_S = 60.0
 STASH_LIMIT = 256  # messages for one conversation that is between two owners
+
+SAID_TO_IT = (ToConversation, CancelRequest, ConnectionClosed, Ready)  # by clients; news of a life dies with it
+
+
+def _retires(message: SessionInput) -> bool:
+    return isinstance(message, ToConversation) and isinstance(message.command, Retire)
 
 
 class Routing:
     def __init__(self, max_live: int = 1000) -> None:
         self._index = Index()
         self._requests: dict[Caller, ConversationId] = {}
-        self._unsettled: deque[ConversationId] = deque()  # the last daemon's, for which there was no room yet
+        self._unsettled: deque[ConversationId] = deque()  # of the last daemon, for which there was no room yet
         self._watch = ListWatch()
         self._trimming: deque[ConversationId] = deque()  # to be removed one after the other
         self._live = 0
         self._room = Room()
         self._max_live = max_live
         self._quiescing = False
+        self._lost: dict[ConversationId, int] = {}  # with a turn of the last daemon, and the last event of that
+        self._await_ends: list[Address[AllEnded]] = []
+        self._await_answers: list[Address[AllAnswered]] = []
 
     def step(self, message: RegistryInput, now: float) -> list[RoutingEffect]:
+        effects = self._decide(message, now)
+        if self._await_ends and not self._lost:
+            waiting, self._await_ends = self._await_ends, []
+            effects = [*effects, *map(SayAllEnded, waiting)]
+        if self._await_answers and not self._requests:
+            asking, self._await_answers = self._await_answers, []
+            effects = [*effects, *map(SayAllAnswered, asking)]
+        return effects
+
+    def _decide(self, message: RegistryInput, now: float) -> list[RoutingEffect]:
         match message:
             case ToConversation():
                 return self._route(message)
-            case Create():
-                return self._create(message)
+            case ToRegistry(query, caller):
+                return self._answer(query, caller)
             case CancelRequest():
                 return self._cancel(message)
             case ConnectionClosed():
                 return self._close_connection(message)
-            case ListConversations() | ListApprovals() | Resolve():
-                return [self._index.look_up(message)]
-            case WatchList():
-                return [*self._watch.watch(message)]
-            case Remove():
-                return self._remove(message)
             case Trim():
                 return self._trim(message)
             case Erased():
@@ -112,14 +132,34 @@ class Routing:
                 return self._session_failed(message, now)
             case Quiesce():
                 return self._quiesce(message)
+            case AwaitAnswers():
+                self._await_answers.append(message.reply_to)
+                return []
             case AgentAbandoned():
                 return self._recover(message.conversation)
             case _:
                 assert_never(message)
 
+    def _answer(self, query: RegistryQuery, caller: Caller) -> list[RoutingEffect]:
+        match query:
+            case Create():
+                return self._create(query, caller)
+            case ListConversations() | ListApprovals() | Resolve():
+                return [self._index.look_up(query, caller)]
+            case WatchList():
+                return [*self._watch.watch(query, caller)]
+            case Remove():
+                return self._remove(query.conversation, caller)
+            case _:
+                assert_never(query)
+
     def is_live(self, conversation: ConversationId) -> bool:
         entry = self._index.get(conversation)
-        return entry is not None and entry.status not in {Status.PARKED, Status.REMOVING, Status.WAITING}
+        return entry is not None and entry.status not in {
+            EntryStatus.PARKED,
+            EntryStatus.REMOVING,
+            EntryStatus.WAITING,
+        }
 
     def statistics(self) -> dict[str, int]:
         return {
@@ -133,54 +173,53 @@ class Routing:
 
     def _route(self, message: ToConversation) -> list[RoutingEffect]:
         entry = self._index.get(message.conversation)
-        command = message.command
-        caller = caller_of(command)
+        command, caller = message.command, message.caller
         if entry is None or entry.never_was:
             return self._refused(caller, UnknownConversation(f"no conversation {message.conversation}"))
         if isinstance(command, Rename) and (refusal := refused_name(command.name)) is not None:
             return self._refused(caller, refusal)
-        if isinstance(command, Rename) and not self._index.take(command, message.conversation):
+        if isinstance(command, Rename) and not self._index.take(command.name, message.conversation, caller):
             return self._refused(
                 caller, NameTaken(f"another conversation is called {command.name!r}; choose another name")
             )
         if isinstance(command, Send) and caller is not None:
             self._requests[caller] = message.conversation
-        return self._hand_over(message.conversation, entry, command)
+        return self._hand_over(message.conversation, entry, message)
 
     def _settle(self, caller: Caller) -> None:
-        """Its one answer is out."""
+        """Forget the request, because its one answer is out."""
         self._requests.pop(caller, None)
         self._index.settle(caller)
 
-    def _hand_over(self, conversation: ConversationId, entry: Entry, message: Input) -> list[RoutingEffect]:
+    def _hand_over(self, conversation: ConversationId, entry: Entry, message: SessionInput) -> list[RoutingEffect]:
         match entry.status:
-            case Status.LIVE:
+            case EntryStatus.LIVE:
                 self._room.use(conversation)
                 return [Forward(conversation, message)]
-            case Status.PARKED:
+            case EntryStatus.PARKED:
                 return self._wake(conversation, entry, message)
-            case Status.PARKING | Status.RECOVERING | Status.REMOVING | Status.WAITING:
+            case EntryStatus.PARKING | EntryStatus.RECOVERING | EntryStatus.REMOVING | EntryStatus.WAITING:
                 return self._stash(entry, message)
-            case Status.BROKEN:
+            case EntryStatus.BROKEN:
                 why = entry.failed.message if entry.failed else "unknown"
                 text = f"the conversation can't be loaded by this daemon: {why}; restart the daemon"
                 return self._refused(caller_of(message), WrongState(text))
             case _:
                 assert_never(entry.status)
 
-    def _stash(self, entry: Entry, message: Input) -> list[RoutingEffect]:
+    def _stash(self, entry: Entry, message: SessionInput) -> list[RoutingEffect]:
         caller = caller_of(message)
         if len(entry.stash) >= STASH_LIMIT and caller is not None:
             return self._refused(caller, Overloaded("the conversation is being restarted; try again"))
         entry.stash.append(message)
         return []
 
-    def keep(self, conversation: ConversationId, message: Input) -> list[RoutingEffect]:
-        """Told to an owner that has just failed: the next one serves it. News of the old life dies with it."""
+    def keep(self, conversation: ConversationId, message: SessionInput) -> list[RoutingEffect]:
+        """Keep messages to an owner that has just failed for the next one. News of the old life is dropped."""
         entry = self._index.get(conversation)
-        return self._stash(entry, message) if entry and isinstance(message, (*COMMANDS, Ready)) else []
+        return self._stash(entry, message) if entry and isinstance(message, SAID_TO_IT) else []
 
-    def refuse(self, message: Input, reason: str) -> list[RoutingEffect]:
+    def refuse(self, message: SessionInput, reason: str) -> list[RoutingEffect]:
         return self._refused(
             caller_of(message), Overloaded(f"the conversation could not accept it: {reason}; try again")
         )
@@ -191,7 +230,7 @@ class Routing:
         self._settle(caller)
         return [ReplyTo(caller, refusal)]
 
-    def _wake(self, conversation: ConversationId, entry: Entry, message: Input) -> list[RoutingEffect]:
+    def _wake(self, conversation: ConversationId, entry: Entry, message: SessionInput) -> list[RoutingEffect]:
         if self._quiescing:
             return self._refused(caller_of(message), Overloaded("the daemon is stopping; try again in a moment"))
         if self._live < self._max_live:
@@ -202,24 +241,27 @@ class Routing:
     # --- room -----------------------------------------------------------------------------------------------------
 
     def _wait_for_room(self, conversation: ConversationId, entry: Entry) -> list[RoutingEffect]:
-        entry.status = Status.WAITING
+        entry.status = EntryStatus.WAITING
         self._room.waiting.append(conversation)
         return self._make_room()
 
     def _make_room(self) -> list[RoutingEffect]:
-        """One idle conversation at a time is asked to leave, until nobody waits or nobody is left who might."""
+        """Ask one idle conversation at a time to leave, as long as others wait for room and one is left to ask."""
         if not self._room.waiting or self._room.asked is not None:
             return []
         asked = self._room.next_to_ask(self._may_be_idle)
         if asked is None:
             return self._refuse_the_waiting()
-        self._index[asked].status = Status.PARKING
+        self._index[asked].status = EntryStatus.PARKING
         return [Forward(asked, Park())]
 
     def _may_be_idle(self, conversation: ConversationId) -> bool:
         entry = self._index.get(conversation)
         return (
-            entry is not None and entry.status is Status.LIVE and entry.head is not None and entry.head.state in ENDED
+            entry is not None
+            and entry.status is EntryStatus.LIVE
+            and entry.head is not None
+            and entry.head.state in ENDED
         )
 
     def _refuse_the_waiting(self) -> list[RoutingEffect]:
@@ -228,9 +270,9 @@ class Routing:
         while self._room.waiting:
             conversation = self._room.waiting.popleft()
             entry = self._index.get(conversation)
-            if entry is None or entry.status is not Status.WAITING:
+            if entry is None or entry.status is not EntryStatus.WAITING:
                 continue
-            entry.status = Status.PARKED
+            entry.status = EntryStatus.PARKED
             if entry.head is None:
                 self._index.forget(conversation)
             full = Overloaded(f"{most}; try again when a turn has ended")
@@ -239,12 +281,12 @@ class Routing:
         return effects
 
     def _let_in(self) -> list[RoutingEffect]:
-        """Somebody has left: who waits for room comes first, then what the last daemon left."""
+        """Use the room that a conversation left: for those that wait for it, then for those of the last daemon."""
         effects: list[RoutingEffect] = []
         while self._room.waiting and self._live < self._max_live:
             conversation = self._room.waiting.popleft()
             entry = self._index.get(conversation)
-            if entry is not None and entry.status is Status.WAITING:
+            if entry is not None and entry.status is EntryStatus.WAITING:
                 effects.append(self._start(conversation, entry, Revived(), tuple(entry.emptied())))
                 effects += self._ask_again(conversation, entry)
         return [*effects, *self._settle_more(), *self._make_room()]
@@ -255,28 +297,28 @@ class Routing:
         self._room.answered(conversation)
 
     def _start(
-        self, conversation: ConversationId, entry: Entry, revived: Revived, first: tuple[Input, ...]
+        self, conversation: ConversationId, entry: Entry, revived: Revived, first: tuple[SessionInput, ...]
     ) -> StartSession:
-        if entry.status is not Status.RECOVERING:
+        if entry.status is not EntryStatus.RECOVERING:
             self._live += 1
         unborn = entry.head is None and entry.generation == 0
-        entry.status = Status.LIVE
+        entry.status = EntryStatus.LIVE
         self._room.use(conversation)
         entry.generation += 1
         return StartSession(conversation, entry.generation, revived, first, unborn)
 
-    def _create(self, message: Create) -> list[RoutingEffect]:
-        name, caller = message.begin.name, message.begin.caller
-        if message.conversation in self._index:
-            return self._refused(caller, WrongState(f"conversation {message.conversation} exists"))
+    def _create(self, query: Create, caller: Caller) -> list[RoutingEffect]:
+        name = query.begin.name
+        if query.conversation in self._index:
+            return self._refused(caller, WrongState(f"conversation {query.conversation} exists"))
         if (refusal := refused_name(name)) is not None:
             return self._refused(caller, refusal)
         if self._index.is_taken(name):
             return self._refused(caller, NameTaken(f"another conversation is called {name!r}; choose another name"))
         entry = Entry()
         if not self._quiescing:
-            self._index.add(message.conversation, entry, name)
-        return self._wake(message.conversation, entry, message.begin)
+            self._index.add(query.conversation, entry, name)
+        return self._wake(query.conversation, entry, ToConversation(query.conversation, query.begin, caller))
 
     def _cancel(self, message: CancelRequest) -> list[RoutingEffect]:
         conversation = self._requests.get(message.caller)
@@ -292,12 +334,12 @@ class Routing:
         return self._tell_all(message)
 
     def _tell_all(self, message: ConnectionClosed | Quiesce) -> list[RoutingEffect]:
-        """Every live owner, and the next one where it changes."""
+        """Tell every live owner, and the next owner where it changes."""
         effects: list[RoutingEffect] = []
         for conversation, entry in self._index.items():
-            if entry.status is Status.LIVE:
+            if entry.status is EntryStatus.LIVE:
                 effects.append(Forward(conversation, message))
-            elif entry.status in {Status.PARKING, Status.RECOVERING, Status.WAITING}:
+            elif entry.status in {EntryStatus.PARKING, EntryStatus.RECOVERING, EntryStatus.WAITING}:
                 entry.stash.append(message)
         return effects
 
@@ -308,21 +350,24 @@ class Routing:
     # --- the index ------------------------------------------------------------------------------------------------
 
     def _know(self, message: Known) -> list[RoutingEffect]:
-        """At start. What the last daemon left running is settled first, what only waits is loaded to be listed."""
+        """Index heads. Those with a running turn of the last daemon are settled first; those that wait come after."""
         for head in message.heads:
             self._index.add(head.conversation, Entry(head=head, generation=head.generation), head.name)
+        if message.ended is not None:
+            self._await_ends.append(message.ended)
+            self._lost |= {head.conversation: head.last_seq for head in message.heads if head.state in UNDER_WAY}
         unsettled = [head for head in message.heads if head.state not in ENDED]
         unsettled.sort(key=lambda head: head.state == "waiting")
         self._unsettled.extend(head.conversation for head in unsettled)
         return self._settle_more()
 
     def _settle_more(self) -> list[RoutingEffect]:
-        """As many as there is room for; the rest when somebody leaves."""
+        """Load as many as there is room for; the rest when another leaves."""
         effects: list[RoutingEffect] = []
         while self._unsettled and self._live < self._max_live:
             conversation = self._unsettled.popleft()
             entry = self._index.get(conversation)
-            if entry is not None and entry.status is Status.PARKED:
+            if entry is not None and entry.status is EntryStatus.PARKED:
                 effects.append(self._start(conversation, entry, Revived(), ()))
         return effects
 
@@ -331,6 +376,8 @@ class Routing:
         entry = self._index.get(head.conversation)
         if entry is None:
             return []
+        if head.last_seq > self._lost.get(head.conversation, head.last_seq):
+            del self._lost[head.conversation]
         self._index.rename(head, entry.head.name if entry.head else None)
         if entry.head is not None and entry.head.state == "failed" != head.state:
             entry.failures = []  # somebody has restarted it: it may fail anew
@@ -341,44 +388,43 @@ class Routing:
 
     # --- removing -------------------------------------------------------------------------------------------------
 
-    def _remove(self, message: Remove) -> list[RoutingEffect]:
-        conversation, caller = message.conversation, message.caller
+    def _remove(self, conversation: ConversationId, caller: Caller) -> list[RoutingEffect]:
         entry = self._index.get(conversation)
         if entry is None or entry.never_was:
             return self._refused(caller, UnknownConversation(f"no conversation {conversation}"))
         if entry.is_asleep:
             return self._erase(conversation, entry, caller)
         match entry.status:
-            case Status.PARKED if self._live >= self._max_live and not self._quiescing:
+            case EntryStatus.PARKED if self._live >= self._max_live and not self._quiescing:
                 entry.removers.append(caller)
                 return self._wait_for_room(conversation, entry)
-            case Status.PARKED:  # something is open there: its owner knows what
-                effects = self._wake(conversation, entry, Retire(caller))
+            case EntryStatus.PARKED:  # something is open there: its owner knows what
+                effects = self._wake(conversation, entry, ToConversation(conversation, Retire(), caller))
                 self._await_leave(entry, caller)
                 return effects
-            case Status.LIVE:
+            case EntryStatus.LIVE:
                 self._await_leave(entry, caller)
-                return [Forward(conversation, Retire(caller))]
+                return [Forward(conversation, ToConversation(conversation, Retire(), caller))]
             case _:
                 entry.removers.append(caller)
                 return []
 
     def _await_leave(self, entry: Entry, caller: Caller) -> None:
-        if entry.status is Status.LIVE:
-            entry.status, entry.removal = Status.PARKING, caller
+        if entry.status is EntryStatus.LIVE:
+            entry.status, entry.removal = EntryStatus.PARKING, caller
 
     def _erase(self, conversation: ConversationId, entry: Entry, caller: Caller | None) -> list[RoutingEffect]:
-        entry.status, entry.removal = Status.REMOVING, caller
+        entry.status, entry.removal = EntryStatus.REMOVING, caller
         return [EraseRows(conversation)]
 
     def erased(self, message: Erased) -> list[RoutingEffect]:
-        """Only now is it forgotten here: a client or a daemon that dies meanwhile leaves no half of it."""
+        """Forget the conversation, as the disk has: a client or a daemon that dies before leaves no half of it."""
         entry = self._index.get(message.conversation)
-        if entry is None or entry.status is not Status.REMOVING:
+        if entry is None or entry.status is not EntryStatus.REMOVING:
             return []
         if message.error is None:
             return [*self._gone(message.conversation, entry), *self._trim_next()]
-        self._trimming.clear()  # the next one would fare no better
+        self._trimming.clear()  # the next removal would fail, too
         return self._kept(message.conversation, entry, message.error)
 
     def _gone(self, conversation: ConversationId, entry: Entry) -> list[RoutingEffect]:
@@ -390,8 +436,8 @@ class Routing:
         return [*done, *refused, *self._watch.changed()]
 
     def _kept(self, conversation: ConversationId, entry: Entry, error: GreenroomError) -> list[RoutingEffect]:
-        """The disk has it still, and whoever waited for it is served."""
-        entry.status = Status.PARKED
+        """Serve what waited, because the disk could not forget the conversation."""
+        entry.status = EntryStatus.PARKED
         askers = (entry.removal, *entry.removers)
         waiting = tuple(entry.emptied())
         entry.removal, entry.removers = None, []
@@ -399,9 +445,9 @@ class Routing:
         return refused + [effect for one in waiting for effect in self._hand_over(conversation, entry, one)]
 
     def _ask_again(self, conversation: ConversationId, entry: Entry) -> list[RoutingEffect]:
-        """Those who wanted it removed while nobody could say whether it may be."""
+        """Handle the requests to remove it that came while it was between two owners."""
         removers, entry.removers = entry.removers, []
-        return [effect for caller in removers for effect in self._remove(Remove(conversation, caller))]
+        return [effect for caller in removers for effect in self._remove(conversation, caller)]
 
     def _trim(self, message: Trim) -> list[RoutingEffect]:
         under_way = bool(self._trimming)
@@ -409,7 +455,7 @@ class Routing:
         return [] if under_way else self._trim_next()
 
     def _trim_next(self) -> list[RoutingEffect]:
-        """One at a time: the disk is for conversations first. Who has been woken meanwhile is left alone."""
+        """Delete one at a time, as the disk is for conversations first. Those woken meanwhile are left alone."""
         while self._trimming and not self._quiescing:
             conversation = self._trimming.popleft()
             entry = self._index.get(conversation)
@@ -422,23 +468,23 @@ class Routing:
     def _park(self, message: ParkOffered | Left | Stayed) -> list[RoutingEffect]:
         entry = self._index.get(message.conversation)
         if entry is None or entry.generation != message.generation:
-            return []  # said by an owner that is not the owner any more
+            return []  # from a former owner
         match message, entry.status:
-            case ParkOffered(), Status.LIVE:
-                entry.status = Status.PARKING
+            case ParkOffered(), EntryStatus.LIVE:
+                entry.status = EntryStatus.PARKING
                 return [Forward(message.conversation, Park())]
-            case Stayed(), Status.PARKING:
-                entry.status, entry.removal = Status.LIVE, None
+            case Stayed(), EntryStatus.PARKING:
+                entry.status, entry.removal = EntryStatus.LIVE, None
                 waiting = [Forward(message.conversation, one) for one in entry.emptied()]
                 again = self._ask_again(message.conversation, entry)
                 asked = self._room.answered(message.conversation)
                 return [*waiting, *again, *(self._make_room() if asked else ())]
-            case Left(), Status.PARKING if entry.removal is not None:
+            case Left(), EntryStatus.PARKING if entry.removal is not None:
                 self._one_less(message.conversation)
                 return [*self._erase(message.conversation, entry, entry.removal), *self._let_in()]
-            case Left(), Status.PARKING | Status.LIVE:
+            case Left(), EntryStatus.PARKING | EntryStatus.LIVE:
                 self._one_less(message.conversation)
-                entry.status = Status.PARKED
+                entry.status = EntryStatus.PARKED
                 stashed = tuple(entry.emptied())
                 if entry.head is None and not stashed:
                     self._index.forget(message.conversation)
@@ -452,8 +498,8 @@ class Routing:
         if entry is None or entry.generation != message.generation:
             return []
         entry.failures = [*(one for one in entry.failures if one > now - FAILURE_WINDOW_S), now]
-        entry.status = Status.RECOVERING
-        entry.stash[:0] = [one for one in message.leftovers if not isinstance(one, Retire)]
+        entry.status = EntryStatus.RECOVERING
+        entry.stash[:0] = [one for one in message.leftovers if not _retires(one)]
         if entry.removal is not None and entry.removal not in message.survivors.callers:
             entry.removers.insert(0, entry.removal)
         entry.removal = None
@@ -463,9 +509,9 @@ class Routing:
         return [AbandonAgent(message.conversation), *(self._make_room() if asked else ())]
 
     def _recover(self, conversation: ConversationId) -> list[RoutingEffect]:
-        """Its processes are gone: the next owner closes the turn as failed, and serves who was attached."""
+        """Start the next owner, as the processes are gone: it closes the turn as failed, and serves the readers."""
         entry = self._index.get(conversation)
-        if entry is None or entry.status is not Status.RECOVERING or entry.failed is None:
+        if entry is None or entry.status is not EntryStatus.RECOVERING or entry.failed is None:
             return []
         failed, times = entry.failed, len(entry.failures)
         if times > FAILURES_ALLOWED:
@@ -482,35 +528,23 @@ class Routing:
         return [started, *self._ask_again(conversation, entry)]
 
     def _forget_requests(self, conversation: ConversationId, kept: set[Caller | None]) -> None:
-        """What the failed owner had taken ends with it; only what nobody has taken yet can still be taken back."""
+        """Forget the requests that the failed owner had taken; only those in `kept` can still be cancelled."""
         gone = [caller for caller, one in self._requests.items() if one == conversation and caller not in kept]
         for caller in gone:
             del self._requests[caller]
 
     def _break(self, entry: Entry, failed: SessionFailed) -> list[RoutingEffect]:
-        """A disk that could not be read now may be read in a while: then the next message wakes it."""
-        entry.status = Status.BROKEN
+        """Give the conversation up; after a disk that could not be read, the next message wakes it once more."""
+        entry.status = EntryStatus.BROKEN
         if failed.unread:
-            entry.status, entry.failures, entry.failed = Status.PARKED, [], None
+            entry.status, entry.failures, entry.failed = EntryStatus.PARKED, [], None
         error = TurnFailed(f"the conversation can't be loaded: {failed.message}")
         return self._turn_away(failed.survivors, entry.emptied(), error)
 
-    def not_started(self, effect: StartSession) -> list[RoutingEffect]:
-        """There was no room for it: it is parked as before, and whoever waited may try again."""
-        entry = self._index[effect.conversation]
-        self._one_less(effect.conversation)
-        entry.status = Status.PARKED
-        if entry.head is None:
-            self._index.forget(effect.conversation)
-        error = Overloaded("too many conversations are in memory; try again")
-        removers, entry.removal, entry.removers = entry.removers, None, []
-        refused = [one for caller in removers for one in self._refused(caller, error)]
-        return [*self._turn_away(effect.revived.survivors, effect.first, error), *refused, *self._let_in()]
-
     def _turn_away(
-        self, survivors: Survivors | None, waiting: Iterable[Input], error: GreenroomError
+        self, survivors: Survivors | None, waiting: Iterable[SessionInput], error: GreenroomError
     ) -> list[RoutingEffect]:
-        """There will be no next owner for these."""
+        """Refuse these readers and messages, as there will be no next owner."""
         readers, callers = (survivors.readers, survivors.callers) if survivors else ((), ())
         effects: list[RoutingEffect] = []
         for reader in readers:

@@ -13,16 +13,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from actors.events import ApprovalRequest
-from actors.ids import Caller
-from actors.messages import CancelRequest, Input
-from actors.records import Head
-from actors.registry_messages import SessionFailed
+from actors.conversation.messages import SessionInput, ToConversation
+from actors.routing.messages import SessionFailed
+from actors.vocabulary.events import ApprovalRequest
+from actors.vocabulary.ids import Caller
+from actors.vocabulary.records import Head
 
 ENDED = frozenset({"idle", "archived", "failed"})  # states that a restart of the daemon leaves as they are
+UNDER_WAY = frozenset({"starting", "running", "interrupting"})  # and those that seem to run when it was killed
 
 
-class Status(StrEnum):
+class EntryStatus(StrEnum):
     PARKED = "parked"
     LIVE = "live"
     PARKING = "parking"
@@ -34,15 +35,15 @@ class Status(StrEnum):
 
 @dataclass(slots=True)
 class Entry:
-    """A parked one costs its head and nothing else.
+    """One conversation. A parked conversation costs its head and nothing else.
 
-    `removal` is for whom it is being removed, `removers` are those who want that while it is between two owners.
+    `removal` is the caller it is being removed for, `removers` ask for that while it is between two owners.
     """
 
-    status: Status = Status.PARKED
+    status: EntryStatus = EntryStatus.PARKED
     head: Head | None = None
     generation: int = 0
-    stash: list[Input] = field(default_factory=list)
+    stash: list[SessionInput] = field(default_factory=list)
     failures: list[float] = field(default_factory=list)
     failed: SessionFailed | None = None
     pending: tuple[ApprovalRequest, ...] = ()
@@ -51,17 +52,17 @@ class Entry:
 
     @property
     def is_asleep(self) -> bool:
-        """Nobody owns it and nothing of it is open: it may go."""
+        """True if nobody owns it and nothing of it is open, so that it may be deleted."""
         ended = self.head is not None and self.head.state in ENDED
-        return self.status is Status.BROKEN or (self.status is Status.PARKED and ended)
+        return self.status is EntryStatus.BROKEN or (self.status is EntryStatus.PARKED and ended)
 
     @property
     def never_was(self) -> bool:
-        """Nothing of it is on disk, and nobody is about to put it there."""
-        return self.head is None and self.status is Status.PARKED
+        """True if nothing of it is on disk, and nobody is about to put it there."""
+        return self.head is None and self.status is EntryStatus.PARKED
 
-    def emptied(self) -> Iterable[Input]:
-        """What waited for its next owner, which waits no more."""
+    def emptied(self) -> Iterable[SessionInput]:
+        """Empty the stash; returns the messages that waited for the next owner."""
         waiting, self.stash = self.stash, []
         return waiting
 
@@ -69,12 +70,11 @@ class Entry:
         """The row with the state that a reader of lists should see."""
         if self.head is None:
             return None
-        if self.status in {Status.PARKED, Status.WAITING} and self.head.state == "idle":
+        if self.status in {EntryStatus.PARKED, EntryStatus.WAITING} and self.head.state == "idle":
             return replace(self.head, state="parked")
-        return replace(self.head, state="failed") if self.status is Status.BROKEN else self.head
+        return replace(self.head, state="failed") if self.status is EntryStatus.BROKEN else self.head
 
 
 def caller_of(message: object) -> Caller | None:
-    """Who waits for the answer to this. A cancel has none of its own."""
-    caller = getattr(message, "caller", None)
-    return caller if isinstance(caller, Caller) and not isinstance(message, CancelRequest) else None
+    """The caller that waits for the answer to this message. A cancel has none of its own."""
+    return message.caller if isinstance(message, ToConversation) else None

@@ -3,14 +3,13 @@
 from collections.abc import ItemsView, Iterable
 from typing import assert_never
 
-from actors.answers import Listing, PendingApprovals, Resolved
-from actors.effects import ReplyTo
-from actors.errors import AmbiguousConversation, GreenroomError, UnknownConversation
-from actors.ids import Caller, ConversationId
-from actors.messages import Rename
-from actors.records import Head
-from actors.registry_messages import ListApprovals, ListConversations, Resolve, Trim
+from actors.conversation.effects import ReplyTo
 from actors.routing.entry import Entry
+from actors.routing.messages import ListApprovals, ListConversations, Resolve, Trim
+from actors.vocabulary.answers import Listing, PendingApprovals, Resolved
+from actors.vocabulary.errors import AmbiguousConversation, GreenroomError, UnknownConversation
+from actors.vocabulary.ids import Caller, ConversationId
+from actors.vocabulary.records import Head
 
 PREFIX_LENGTH = 2  # the shortest prefix that names a conversation
 
@@ -51,25 +50,24 @@ class Index:
     def is_taken(self, name: str | None) -> bool:
         return bool(name) and name in self._names
 
-    def take(self, command: Rename, conversation: ConversationId) -> bool:
-        """Taken at once, because another may ask for it before this one is on disk."""
-        name = command.name
+    def take(self, name: str | None, conversation: ConversationId, caller: Caller | None) -> bool:
+        """Reserve a name at once, because another conversation may ask for it before the rename is on disk."""
         if not name:
             return True
-        if name not in self._names and command.caller is not None:
+        if name not in self._names and caller is not None:
             self._names[name] = conversation
-            self._renames[command.caller] = name
+            self._renames[caller] = name
         return self._names.get(name, conversation) == conversation
 
     def settle(self, caller: Caller) -> None:
-        """Its one answer is out. A name that it took and did not get is free again."""
+        """Free the name that this request reserved and did not get, because its one answer is out."""
         name = self._renames.pop(caller, None)
         entry = self.get(self._names.get(name)) if name else None
         if name and (entry is None or entry.head is None or entry.head.name != name):
             self._names.pop(name, None)
 
     def rename(self, head: Head, old: str | None) -> None:
-        """It is on disk under another name than before."""
+        """Note that the conversation is on disk under another name than before."""
         if old == head.name:
             return
         if old and self._names.get(old) == head.conversation:
@@ -79,13 +77,13 @@ class Index:
 
     # --- questions ------------------------------------------------------------------------------------------------
 
-    def look_up(self, message: ListConversations | ListApprovals | Resolve) -> ReplyTo:
-        match message:
-            case ListConversations(caller, archived):
+    def look_up(self, query: ListConversations | ListApprovals | Resolve, caller: Caller) -> ReplyTo:
+        match query:
+            case ListConversations(archived):
                 heads = (head for entry in self._entries.values() if (head := entry.shown()))
                 wanted = (head for head in heads if archived or not head.archived)
                 return ReplyTo(caller, Listing(tuple(sorted(wanted, key=lambda head: -head.updated))))
-            case ListApprovals(caller, conversation):
+            case ListApprovals(conversation):
                 requests = (
                     (one, request)
                     for one, entry in self._entries.items()
@@ -93,10 +91,10 @@ class Index:
                     for request in entry.pending
                 )
                 return ReplyTo(caller, PendingApprovals(tuple(requests)))
-            case Resolve(caller, reference):
+            case Resolve(reference):
                 return ReplyTo(caller, self._resolve(reference))
             case _:
-                assert_never(message)
+                assert_never(query)
 
     def _resolve(self, reference: str) -> Resolved | GreenroomError:
         exact = ConversationId(reference)
@@ -116,7 +114,7 @@ class Index:
         return UnknownConversation(f"no conversation {reference!r}")
 
     def surplus(self, wanted: Trim) -> Iterable[ConversationId]:
-        """Those asleep that are too many or too old, longest untouched first."""
+        """The sleeping conversations that are too many or too old, longest untouched first."""
         asleep = [(one, entry.head.updated) for one, entry in self._entries.items() if entry.is_asleep and entry.head]
         asleep.sort(key=lambda one: one[1])
         too_many = 0 if wanted.most is None else max(0, len(self._entries) - wanted.most)

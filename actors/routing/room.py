@@ -1,13 +1,13 @@
-"""Room among the live: who waits for it, and which idle conversations are asked for it. Part of the registry's core.
+"""Places among the live: which conversations wait for a place, and which idle ones are asked to leave. Registry core.
 
 Nobody knows from outside whether a conversation can be parked: it is asked, the longest unused first. Those that stay
-are not asked again on behalf of the same waiting ones.
+are not asked again for the same waiting conversations.
 """
 
 from collections import deque
 from collections.abc import Callable, Iterator
 
-from actors.ids import ConversationId
+from actors.vocabulary.ids import ConversationId
 
 
 class Room:
@@ -18,7 +18,7 @@ class Room:
         self.waiting: deque[ConversationId] = deque()
 
     def use(self, conversation: ConversationId) -> None:
-        """It is live, and somebody wants something of it."""
+        """Note that a live conversation was used."""
         self._used.pop(conversation, None)
         self._used[conversation] = None
 
@@ -26,7 +26,7 @@ class Room:
         self._used.pop(conversation, None)
 
     def next_to_ask(self, may_be_idle: Callable[[ConversationId], bool]) -> ConversationId | None:
-        """None: nobody is left who might leave."""
+        """The next to ask; None if none is left that might leave."""
         if self._candidates is None:
             self._candidates = iter(tuple(self._used))
         for one in self._candidates:
@@ -37,7 +37,7 @@ class Room:
         return None
 
     def answered(self, conversation: ConversationId) -> bool:
-        """Whether it was asked for the sake of others."""
+        """Note its answer; True if it was asked in order to make room."""
         if self.asked != conversation:
             return False
         self.asked = None

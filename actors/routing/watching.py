@@ -1,13 +1,13 @@
-"""Who waits to hear that a conversation has come or gone. Part of the registry's core; pure.
+"""Callers that wait to hear that a conversation has come or gone. Part of the registry's core; pure.
 
-A long poll, so that nothing is pushed at anybody who has not asked: the answer has a number, and who asks again with
-it misses nothing that happened in between.
+A long poll, so that nothing is pushed at anybody who has not asked: the answer has a number, and a caller that asks
+again with it misses nothing that happened in between.
 """
 
-from actors.answers import ListChanged
-from actors.effects import ReplyTo
-from actors.ids import Caller, ConnectionId
-from actors.registry_messages import WatchList
+from actors.conversation.effects import ReplyTo
+from actors.routing.messages import WatchList
+from actors.vocabulary.answers import ListChanged
+from actors.vocabulary.ids import Caller, ConnectionId
 
 
 class ListWatch:
@@ -18,10 +18,10 @@ class ListWatch:
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def watch(self, message: WatchList) -> list[ReplyTo]:
-        if message.seen is not None and message.seen != self._number:
-            return [ReplyTo(message.caller, ListChanged(self._number))]
-        self._waiting.append(message.caller)
+    def watch(self, query: WatchList, caller: Caller) -> list[ReplyTo]:
+        if query.seen is not None and query.seen != self._number:
+            return [ReplyTo(caller, ListChanged(self._number))]
+        self._waiting.append(caller)
         return []
 
     def changed(self) -> list[ReplyTo]:

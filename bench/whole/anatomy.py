@@ -1,6 +1,6 @@
-"""Where the time of a one-word turn goes: an engine in this process, with a clock at each hand-over.
+"""The stages of a one-word turn and their times: an engine in this process, with a clock at each hand-over.
 
-The stages follow each other, so their medians come to about the whole. What a clock costs is in them.
+The stages follow each other, so their medians add up to about the whole. They include the cost of the clocks.
 """
 
 import inspect
@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from actors.answers import TurnResult
-from actors.session import Session
+from actors.conversation.session import Session
+from actors.vocabulary.answers import TurnResult
 from bench.whole import floors
-from bench.whole.rows import Row, p50
+from bench.whole.rows import Figure, p50
 from supervisor.agent.model.client import ModelClient
-from supervisor.agent.model.direct import Connection
+from supervisor.agent.model.direct import HttpConnection
 from supervisor.agent.runner import Runner
 from supervisor.journal.store import SqliteJournal
-from tests.support.house import House, provider
+from tests.support.engine_harness import EngineHarness, provider
 
 TURNS, WARM, IN_A_ROW = 200, 20, 20
 
@@ -30,8 +30,8 @@ CLOCKS: tuple[tuple[type, str], ...] = (
     (SqliteJournal, "commit"),
     (Runner, "_start"),
     (ModelClient, "attempt"),
-    (Connection, "ask"),
-    (Connection, "headed"),
+    (HttpConnection, "ask"),
+    (HttpConnection, "headed"),
 )
 
 STAGES = (
@@ -50,7 +50,7 @@ STAGES = (
 
 
 class Marks:
-    """When each thing began and ended in this turn: every time of it, in order."""
+    """All times of each mark in this turn, in order."""
 
     def __init__(self) -> None:
         self._times: dict[str, list[float]] = defaultdict(list)
@@ -66,28 +66,32 @@ class Marks:
         self._times.clear()
 
 
-def anatomy(base_url: str) -> list[Row]:
+def anatomy(base_url: str) -> list[Figure]:
     marks = Marks()
     spent: dict[int, list[float]] = defaultdict(list)
     whole = []
-    with tempfile.TemporaryDirectory() as home, watched(marks), House(Path(home), provider(base_url)) as house:
+    with (
+        tempfile.TemporaryDirectory() as home,
+        watched(marks),
+        EngineHarness(Path(home), provider(base_url)) as harness,
+    ):
         for number in range(WARM + TURNS):
             if number % IN_A_ROW == 0:  # or the request, which holds the whole history, becomes the measure
-                talk = house.talk()
+                talk = harness.talk()
             marks.clear()
             marks.mark("sent")
-            house.answer(talk.start("say x"), TurnResult)
+            harness.answer(talk.start("say x"), TurnResult)
             marks.mark("answered")
             if number >= WARM:
                 whole.append((marks.at("answered") - marks.at("sent")) * 1e3)
                 for at, (_, start, end) in enumerate(STAGES):
                     spent[at].append((marks.at(end) - marks.at(start)) * 1e3)
     total = p50(whole)
-    rows = [Row(f"{at + 1}. {what}", p50(spent[at]), "ms") for at, (what, _, _) in enumerate(STAGES)]
+    rows = [Figure(f"{at + 1}. {what}", p50(spent[at]), "ms") for at, (what, _, _) in enumerate(STAGES)]
     return [
         *rows,
-        Row("a turn, from the engine's door to its answer", total, "ms"),
-        Row("one hand-over between two bare threads", floors.hand_over_ms(), "ms"),
+        Figure("a turn, from the engine's door to its answer", total, "ms"),
+        Figure("one hand-over between two bare threads", floors.hand_over_ms(), "ms"),
     ]
 
 

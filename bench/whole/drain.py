@@ -1,4 +1,4 @@
-"""A reader in a process of its own, which takes what comes and looks at none of it: no rival for anybody's time here.
+"""A reader in a process of its own that discards what it reads, so that it takes little time from the measurement.
 
 python -m bench.whole.drain SOCKET CONVERSATION…
 """
@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.faults.caller import dial
-from tests.faults.house import ROOT
+from tests.faults.daemon_harness import ROOT
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""The least that things cost on this machine, in this run: what the figures are held against."""
+"""The least that each step costs on this machine, in this run, to compare the figures with."""
 
 import http.client
 import json
@@ -16,7 +16,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from bench.whole.rows import p50
-from tests.faults.house import ROOT
+from tests.faults.daemon_harness import ROOT
 
 ROUNDS = 15
 
@@ -32,7 +32,7 @@ def interpreter_ms(program: str = "pass") -> float:
 
 
 def interpreter_mib() -> float:
-    """What one keeps that waits for a line and does nothing else."""
+    """Memory of an interpreter that only waits for a line."""
     waiting = [sys.executable, "-c", "print(flush=True); input()"]
     with subprocess.Popen(waiting, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as one:
         assert one.stdout is not None
@@ -102,7 +102,7 @@ def http_ms(base_url: str, script: str, rounds: int) -> list[float]:
 
 
 def streams_s(base_url: str, streams: int, script: str) -> tuple[float, float]:
-    """So many answers at once, read by sockets and a loop alone: how long, and how much CPU."""
+    """Many answers at once, read by sockets and a loop alone: seconds, and seconds of CPU."""
     command = [sys.executable, "-m", "bench.whole.bare_streams", base_url, str(streams), script]
     told = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     took, used = told.split()
@@ -111,7 +111,7 @@ def streams_s(base_url: str, streams: int, script: str) -> tuple[float, float]:
 
 @dataclass(frozen=True, slots=True)
 class Bare:
-    """The model and a command, without anybody between them and whoever asks."""
+    """The model and a command, asked directly."""
 
     turn_ms: list[float]
     delta_us: float  # of CPU, in one stream

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 
 from bench.whole import floors
 from bench.whole.drain import drained
-from bench.whole.rows import Row, p50, p99
-from bench.whole.stage import Stage, end_all
+from bench.whole.rows import Figure, p50, p99
+from bench.whole.stage import DaemonAndModel, end_all
 from tests.faults.follower import Follower
 
 ROUNDS, AT_ONCE = 100, 100
@@ -15,7 +15,7 @@ BUSY, BUSY_PER_S = 16, 100  # streams, and deltas a second of each
 COMMAND = 'call shell {"command":["sleep","300"],"timeout":600000}'
 
 
-def running(stage: Stage, count: int) -> list[str]:
+def running(stage: DaemonAndModel, count: int) -> list[str]:
     """Conversations whose command runs."""
     caller = stage.caller
     made = [caller.create() for _ in range(count)]
@@ -28,7 +28,7 @@ def running(stage: Stage, count: int) -> list[str]:
     return made
 
 
-def interrupts_ms(stage: Stage, rounds: int) -> list[float]:
+def interrupts_ms(stage: DaemonAndModel, rounds: int) -> list[float]:
     times = []
     conversation = stage.caller.create()
     follower = Follower(conversation)
@@ -48,30 +48,30 @@ def interrupts_ms(stage: Stage, rounds: int) -> list[float]:
 
 
 @contextmanager
-def busy(stage: Stage) -> Iterator[None]:
+def busy(stage: DaemonAndModel) -> Iterator[None]:
     made = [stage.caller.create() for _ in range(BUSY)]
-    with drained(stage.house.socket, made):
+    with drained(stage.harness.socket, made):
         for one in made:
             stage.caller.send(one, f"slow {1000 // BUSY_PER_S}; stream 20000 word")
         yield
     end_all(stage, made)
 
 
-def latency(stage: Stage) -> list[Row]:
+def latency(stage: DaemonAndModel) -> list[Figure]:
     floor = floors.kill_ms()
     idle = interrupts_ms(stage, ROUNDS)
     with busy(stage):
         loaded = interrupts_ms(stage, ROUNDS)
     name = "TERM to a bare process"
     return [
-        Row("interrupt of a running command, idle, p50", p50(idle), "ms", p50(floor), name, "≤ 2.5"),
-        Row("interrupt of a running command, idle, p99", p99(idle), "ms", p99(floor), name),
-        Row(f"the same with {BUSY} streams at {BUSY_PER_S}/s, p50", p50(loaded), "ms", p50(floor), name, "≤ 2.5"),
-        Row(f"the same with {BUSY} streams at {BUSY_PER_S}/s, p99", p99(loaded), "ms", p99(floor), name, "≤ 8"),
+        Figure("interrupt of a running command, idle, p50", p50(idle), "ms", p50(floor), name, "≤ 2.5"),
+        Figure("interrupt of a running command, idle, p99", p99(idle), "ms", p99(floor), name),
+        Figure(f"the same with {BUSY} streams at {BUSY_PER_S}/s, p50", p50(loaded), "ms", p50(floor), name, "≤ 2.5"),
+        Figure(f"the same with {BUSY} streams at {BUSY_PER_S}/s, p99", p99(loaded), "ms", p99(floor), name, "≤ 8"),
     ]
 
 
-def at_once(stage: Stage) -> list[Row]:
+def at_once(stage: DaemonAndModel) -> list[Figure]:
     made = running(stage, AT_ONCE)
     began = time.perf_counter()
     answers = [stage.caller.start("conversation/interrupt", conversation=one) for one in made]
@@ -81,4 +81,4 @@ def at_once(stage: Stage) -> list[Row]:
     end_all(stage, made)
     floor = floors.kill_all_ms(AT_ONCE)
     what, bare = f"{AT_ONCE} running commands interrupted at once", f"TERM to {AT_ONCE} bare processes"
-    return [Row(what, took, "ms", floor, bare, "≤ 150")]
+    return [Figure(what, took, "ms", floor, bare, "≤ 150")]

@@ -1,27 +1,28 @@
-"""Conversations opened, what they weigh, and how long a start takes when there are many."""
+"""Conversations opened a second, their memory, and the time of a start when there are many."""
 
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-from actors.ids import ConversationId
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.records import Append
 from bench.whole import floors
-from bench.whole.rows import Row, p50
-from bench.whole.stage import Stage, end_all
-from supervisor.branching import forked
+from bench.whole.rows import Figure, p50
+from bench.whole.stage import DaemonAndModel, end_all
 from supervisor.journal import SqliteJournal
-from tests.faults.house import House
+from supervisor.services.branching import forked
+from tests.faults.daemon_harness import DaemonHarness
 
 ROUNDS, OPENED = 5, 50
 WEIGHED, KEPT = 300, 10_000
 
 
-def empty(stage: Stage) -> list[Row]:
+def empty(stage: DaemonAndModel) -> list[Figure]:
     floor = floors.interpreter_mib()
-    return [Row("memory of the empty daemon", stage.house.rss() / 2**20, "MiB", floor, "bare interpreter")]
+    return [Figure("memory of the empty daemon", stage.harness.rss() / 2**20, "MiB", floor, "bare interpreter")]
 
 
-def opening(stage: Stage, directory: Path) -> list[Row]:
+def opening(stage: DaemonAndModel, directory: Path) -> list[Figure]:
     commit_s = floors.commits_per_s(directory)
     caller = stage.caller
 
@@ -33,12 +34,12 @@ def opening(stage: Stage, directory: Path) -> list[Row]:
     bare, spoken = per_second(stage, caller.create), per_second(stage, spoken_to)
     floor = "commits of SQLite alone"
     return [
-        Row("conversations opened, one after another", bare, "/s", commit_s, floor, "≥ 300", more_is_better=True),
-        Row("the same, each with a one-word turn", spoken, "/s", commit_s, floor, "≥ 200", more_is_better=True),
+        Figure("conversations opened, one after another", bare, "/s", commit_s, floor, "≥ 300", more_is_better=True),
+        Figure("the same, each with a one-word turn", spoken, "/s", commit_s, floor, "≥ 200", more_is_better=True),
     ]
 
 
-def per_second(stage: Stage, open_one: Callable[[], str]) -> float:
+def per_second(stage: DaemonAndModel, open_one: Callable[[], str]) -> float:
     """In the median of several rounds: the first one pays for what is loaded when it is needed."""
     rates, made = [], []
     for _ in range(ROUNDS):
@@ -49,41 +50,42 @@ def per_second(stage: Stage, open_one: Callable[[], str]) -> float:
     return p50(rates)
 
 
-def weight(stage: Stage) -> list[Row]:
-    """Live ones; then the same ones parked, by a daemon that has only their rows."""
+def weight(stage: DaemonAndModel) -> list[Figure]:
+    """Memory of live conversations, then of the same parked, in a daemon that has only their rows."""
     caller = stage.caller
     made = [caller.create() for _ in range(WEIGHED)]
-    before = stage.house.rss()
+    before = stage.harness.rss()
     made += [caller.create() for _ in range(WEIGHED)]
-    live = (stage.house.rss() - before) / WEIGHED / 1024
+    live = (stage.harness.rss() - before) / WEIGHED / 1024
     end_all(stage, made)
-    return [Row("memory per live conversation", live, "KiB", target="≤ 60")]
+    return [Figure("memory per live conversation", live, "KiB", target="≤ 60")]
 
 
-def restart(home: Path, config: str) -> list[Row]:
+def restart(home: Path, config: str) -> list[Figure]:
     """A start with many rows next to one with none, and what each parked row weighs."""
-    house = House(home, config)
-    with house:
-        house.caller().create(name="pattern")
-        none, empty_rss = house.ready_s[0], house.rss()
-    fill(Path(house.paths.journal_file), KEPT)
+    harness = DaemonHarness(home, config)
+    with harness:
+        harness.caller().create(name="pattern")
+        none, empty_rss = harness.ready_s[0], harness.rss()
+    fill(Path(harness.paths.journal_file), KEPT)
     times, rss = [], 0
     for _ in range(3):
-        with house:
-            rss = house.rss()
-        times.append(house.ready_s[-1])
+        with harness:
+            rss = harness.rss()
+        times.append(harness.ready_s[-1])
     return [
-        Row(f"start with {KEPT:,} conversations", p50(times) * 1e3, "ms", none * 1e3, "with none", "≤ 1000"),
-        Row("memory per parked conversation", (rss - empty_rss) / KEPT / 1024, "KiB", target="≤ 2"),
+        Figure(f"start with {KEPT:,} conversations", p50(times) * 1e3, "ms", none * 1e3, "with none", "≤ 1000"),
+        Figure("memory per parked conversation", (rss - empty_rss) / KEPT / 1024, "KiB", target="≤ 2"),
     ]
 
 
 def fill(journal_file: Path, count: int) -> None:
-    """Copies of the one that is there, made by the journal itself."""
+    """Copy the one conversation many times, by the journal itself."""
     journal = SqliteJournal(journal_file)
     (pattern,) = journal.heads()
     for start in range(0, count, 500):
         ids = (ConversationId(f"{number:08x}-0000-4000-8000-000000000000") for number in range(start, start + 500))
-        answers = journal.commit([forked(journal, pattern.conversation, one, None, None) for one in ids])
+        forks = [forked(journal, pattern.conversation, one, None, None) for one in ids]
+        answers = journal.commit([Append(fork.head.conversation, fork.records, fork.head) for fork in forks])
         assert answers == [None] * 500, answers
     journal.close()

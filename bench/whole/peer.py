@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from bench.whole import floors
-from bench.whole.rows import Row, p50, p99
+from bench.whole.rows import Figure, p50, p99
 from bench.whole.stage import cpu_s
 from tests.support.command_line import words_of
 
@@ -29,11 +29,11 @@ Message = dict[str, Any]
 
 
 class Unanswered(Exception):
-    """The server said nothing in time, or went."""
+    """The server did not answer in time, or ended."""
 
 
 class McpClient:
-    """One request at a time; what comes meanwhile is looked at by whoever waits."""
+    """A client that sends a request at a time; the waiting call looks at all that comes meanwhile."""
 
     def __init__(self, command: Sequence[str], environ: Mapping[str, str], cwd: Path) -> None:
         self._process = subprocess.Popen(
@@ -137,39 +137,41 @@ class Workload:
             "config": {} if configured else provider(base_url),
         }
 
-    def rows(self, name: str) -> list[Row]:
+    def rows(self, name: str) -> list[Figure]:
         starts = [self._start_ms() for _ in range(5)]
         least = floors.interpreter_ms()
-        rows = [Row(f"{name}: start to the answer of initialize", p50(starts), "ms", least, "bare interpreter")]
+        rows = [Figure(f"{name}: start to the answer of initialize", p50(starts), "ms", least, "bare interpreter")]
         with self._opened() as client:
             return [*rows, *self._turns(name, client), *self._one_stream(name, client), *self._cancels(name, client)]
 
-    def _turns(self, name: str, client: McpClient) -> list[Row]:
+    def _turns(self, name: str, client: McpClient) -> list[Figure]:
         times = [self._turn_ms(client, "say x") for _ in range(TURNS)]
         least = self._bare.turn_ms if self._bare else None
         what, floor = f"{name}: `codex` with a one-word turn", "bare HTTP read"
         return [
-            Row(f"{what}, p50", p50(times), "ms", p50(least) if least else None, floor),
-            Row(f"{what}, p99", p99(times), "ms", p99(least) if least else None, floor),
+            Figure(f"{what}, p50", p50(times), "ms", p50(least) if least else None, floor),
+            Figure(f"{what}, p99", p99(times), "ms", p99(least) if least else None, floor),
         ]
 
-    def _one_stream(self, name: str, client: McpClient) -> list[Row]:
+    def _one_stream(self, name: str, client: McpClient) -> list[Figure]:
         before = client.cpu_s() + self._daemon_cpu_s()
         took = self._turn_ms(client, f"pack 4096; stream {DELTAS} word")
         cost = (client.cpu_s() + self._daemon_cpu_s() - before) / DELTAS * 1e6
         speed, least = (self._bare.deltas_per_s, self._bare.delta_us) if self._bare else (None, None)
         return [
-            Row(f"{name}: deltas in one stream", DELTAS / took * 1e3, "/s", speed, "read bare", more_is_better=True),
-            Row(f"{name}: CPU per delta, all of its processes", cost, "µs", least, "read bare", "≤ 12"),
+            Figure(
+                f"{name}: deltas in one stream", DELTAS / took * 1e3, "/s", speed, "read bare", more_is_better=True
+            ),
+            Figure(f"{name}: CPU per delta, all of its processes", cost, "µs", least, "read bare", "≤ 12"),
         ]
 
-    def _cancels(self, name: str, client: McpClient) -> list[Row]:
+    def _cancels(self, name: str, client: McpClient) -> list[Figure]:
         told, gone = zip(*(self._cancel_ms(client) for _ in range(INTERRUPTS)), strict=True)
         least = p50(self._bare.kill_ms) if self._bare else None
         what, floor = f"{name}: cancelled while a command runs", "TERM to a bare process"
         return [
-            Row(f"{what}: until that is said, p50", p50(told), "ms", least, floor),
-            Row(f"{what}: until its processes are gone, p50", p50(gone), "ms", least, floor),
+            Figure(f"{what}: until that is said, p50", p50(told), "ms", least, floor),
+            Figure(f"{what}: until its processes are gone, p50", p50(gone), "ms", least, floor),
         ]
 
     def _opened(self) -> McpClient:
@@ -233,7 +235,7 @@ def provider(base_url: str) -> dict[str, str]:
 
 
 def processes_with(word: str) -> list[int]:
-    """Those that have it in their command line and are no zombies."""
+    """Processes with this word in their command line, without zombies."""
     found = []
     for place in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):  # it ended while we looked

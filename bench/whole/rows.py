@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Figure:
     """`floor` is the least that the same could cost, taken in the same run; `best` says which way is better."""
 
     what: str
@@ -48,13 +48,13 @@ def shown(value: float) -> str:
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
-def terminal(rows: Iterable[Row]) -> str:
+def terminal(rows: Iterable[Figure]) -> str:
     cells = [TITLES, *(row.cells() for row in rows)]
     widths = [max(len(row[column]) for row in cells) for column in range(len(TITLES))]
     return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in cells)
 
 
-def markdown(rows: Iterable[Row]) -> str:
+def markdown(rows: Iterable[Figure]) -> str:
     lines = [f"| {' | '.join(TITLES)} |", "|---|---:|---:|---:|---:|"]
     return "\n".join([*lines, *(f"| {' | '.join(row.cells())} |" for row in rows)])
 

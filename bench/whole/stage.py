@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.faults.caller import Caller
-from tests.faults.house import ROOT, House, served_by
+from tests.faults.daemon_harness import ROOT, DaemonHarness, served_by
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
-    house: House
+class DaemonAndModel:
+    harness: DaemonHarness
     base_url: str
     model_pid: int
     caller: Caller
@@ -34,9 +34,9 @@ def scripted_model() -> Iterator[tuple[str, int]]:
 
 
 @contextmanager
-def stage(home: Path, more: str = "") -> Iterator[Stage]:
-    with scripted_model() as (base_url, pid), House(home, served_by(base_url, more)) as house:
-        yield Stage(house, base_url, pid, house.caller("bench"))
+def stage(home: Path, more: str = "") -> Iterator[DaemonAndModel]:
+    with scripted_model() as (base_url, pid), DaemonHarness(home, served_by(base_url, more)) as harness:
+        yield DaemonAndModel(harness, base_url, pid, harness.caller("bench"))
 
 
 def cpu_s(pid: int) -> float:
@@ -44,8 +44,8 @@ def cpu_s(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def end_all(stage_: Stage, conversations: list[str]) -> None:
-    """Turns ended, rows gone: what comes next begins on the same ground."""
+def end_all(stage_: DaemonAndModel, conversations: list[str]) -> None:
+    """End all turns and delete all rows, so that the next measurement begins in the same state."""
     interrupts = [stage_.caller.start("conversation/interrupt", conversation=one, kill=True) for one in conversations]
     for interrupt in interrupts:
         interrupt.result(60)

@@ -6,8 +6,8 @@ from concurrent.futures import wait
 
 from bench.whole import floors
 from bench.whole.drain import drained
-from bench.whole.rows import Row
-from bench.whole.stage import Stage, cpu_s, end_all
+from bench.whole.rows import Figure
+from bench.whole.stage import DaemonAndModel, cpu_s, end_all
 from tests.faults.caller import Caller, Message
 
 DELTAS = 30_000
@@ -15,7 +15,7 @@ STREAMS, PER_S, SECONDS = 64, 50, 4
 READERS = (1, 10, 100)
 
 
-class Counting:
+class CountingReader:
     """A reader that only counts: what it does itself is not what is measured."""
 
     def __init__(self, caller: Caller, conversation: str) -> None:
@@ -29,26 +29,26 @@ class Counting:
                 self.done.set()
 
 
-def one_fast(stage: Stage) -> list[Row]:
+def one_fast(stage: DaemonAndModel) -> list[Figure]:
     caller = stage.caller
     conversation = caller.create()
-    reader = Counting(caller, conversation)
+    reader = CountingReader(caller, conversation)
     script = f"pack 4096; stream {DELTAS} word"
     caller.send(conversation, "say x", wait=True)  # connections are open
     reader.done.clear()
-    cpu, began = stage.house.cpu_s(), time.perf_counter()
+    cpu, began = stage.harness.cpu_s(), time.perf_counter()
     caller.send(conversation, script, wait=True)
-    took, used = time.perf_counter() - began, stage.house.cpu_s() - cpu
+    took, used = time.perf_counter() - began, stage.harness.cpu_s() - cpu
     end_all(stage, [conversation])
     bare, bare_cpu = floors.streams_s(stage.base_url, 1, script)
     cost, least = used / DELTAS * 1e6, bare_cpu / DELTAS * 1e6
     return [
-        Row("one fast stream: CPU of the daemon per delta", cost, "µs", least, "read bare", "≤ 12"),
-        Row("one fast stream: deltas", DELTAS / took, "/s", DELTAS / bare, "read bare", more_is_better=True),
+        Figure("one fast stream: CPU of the daemon per delta", cost, "µs", least, "read bare", "≤ 12"),
+        Figure("one fast stream: deltas", DELTAS / took, "/s", DELTAS / bare, "read bare", more_is_better=True),
     ]
 
 
-def sixty_four(stage: Stage) -> list[Row]:
+def sixty_four(stage: DaemonAndModel) -> list[Figure]:
     """As many readers as streams, each stream at the pace of a quick model."""
     caller = stage.caller
     made = [caller.create() for _ in range(STREAMS)]
@@ -57,17 +57,17 @@ def sixty_four(stage: Stage) -> list[Row]:
         caller.send(one, "say x", wait=True)  # connections to the model are open
     script = f"slow {1000 // PER_S}; stream {count} word"
     bare, bare_cpu = floors.streams_s(stage.base_url, STREAMS, script)
-    with drained(stage.house.socket, made):
-        cpu, model, began = stage.house.cpu_s(), cpu_s(stage.model_pid), time.perf_counter()
+    with drained(stage.harness.socket, made):
+        cpu, model, began = stage.harness.cpu_s(), cpu_s(stage.model_pid), time.perf_counter()
         turns = [caller.start("conversation/send", conversation=one, prompt=script, wait=True) for one in made]
         wait(turns, 120)
         took = time.perf_counter() - began
-        used, spoken = stage.house.cpu_s() - cpu, cpu_s(stage.model_pid) - model
+        used, spoken = stage.harness.cpu_s() - cpu, cpu_s(stage.model_pid) - model
     end_all(stage, made)
     return [
-        Row(f"{STREAMS} streams at {PER_S}/s: time", took, "s", float(SECONDS), "ideal", "≤ 1.06 times"),
-        Row(f"{STREAMS} streams at {PER_S}/s: the same, read bare", bare, "s", float(SECONDS), "ideal"),
-        Row(
+        Figure(f"{STREAMS} streams at {PER_S}/s: time", took, "s", float(SECONDS), "ideal", "≤ 1.06 times"),
+        Figure(f"{STREAMS} streams at {PER_S}/s: the same, read bare", bare, "s", float(SECONDS), "ideal"),
+        Figure(
             f"{STREAMS} streams at {PER_S}/s: CPU of the daemon",
             used / took * 100,
             "% of a core",
@@ -75,8 +75,8 @@ def sixty_four(stage: Stage) -> list[Row]:
             "read bare",
             "≤ 60",
         ),
-        Row(f"{STREAMS} streams at {PER_S}/s: CPU of the model server", spoken / took * 100, "% of a core"),
-        Row(
+        Figure(f"{STREAMS} streams at {PER_S}/s: CPU of the model server", spoken / took * 100, "% of a core"),
+        Figure(
             f"{STREAMS} streams: CPU of the daemon per delta",
             used / (STREAMS * count) * 1e6,
             "µs",
@@ -86,27 +86,27 @@ def sixty_four(stage: Stage) -> list[Row]:
     ]
 
 
-def fan_out(stage: Stage) -> list[Row]:
+def fan_out(stage: DaemonAndModel) -> list[Figure]:
     """One stream, many readers, each a connection of its own."""
     rows = []
     first = first_cost = 0.0
     for count in READERS:
-        callers = [stage.house.caller(f"reader-{number}") for number in range(count)]
+        callers = [stage.harness.caller(f"reader-{number}") for number in range(count)]
         conversation = stage.caller.create()
-        readers = [Counting(caller, conversation) for caller in callers]
-        cpu, began = stage.house.cpu_s(), time.perf_counter()
+        readers = [CountingReader(caller, conversation) for caller in callers]
+        cpu, began = stage.harness.cpu_s(), time.perf_counter()
         stage.caller.send(conversation, "slow 2; stream 500 word", wait=True)
         for reader in readers:
             assert reader.done.wait(60), "a reader was left out"
-        took, used = time.perf_counter() - began, stage.house.cpu_s() - cpu
+        took, used = time.perf_counter() - began, stage.harness.cpu_s() - cpu
         cost = used / 500 / count * 1e6
         first, first_cost = first or took, first_cost or cost
         for caller in callers:
             caller.close()
-            stage.house._callers.remove(caller)  # noqa: SLF001  # the house would close it once more
+            stage.harness._callers.remove(caller)  # noqa: SLF001  # else it would be closed twice
         end_all(stage, [conversation])
         rows.append(
-            Row(f"fan-out to {count}: until the last has the end", took * 1e3, "ms", first * 1e3, "one reader")
+            Figure(f"fan-out to {count}: until the last has the end", took * 1e3, "ms", first * 1e3, "one reader")
         )
-        rows.append(Row(f"fan-out to {count}: CPU per delta and reader", cost, "µs", first_cost, "one reader"))
+        rows.append(Figure(f"fan-out to {count}: CPU per delta and reader", cost, "µs", first_cost, "one reader"))
     return rows

@@ -36,7 +36,7 @@ class Bounds:
     patch_event_bytes: int = MIB
 
     def beyond(self, key: str, what: str) -> str:
-        """What is said to a person or a model when a bound is met. `what` says what happened, without a full stop."""
+        """Compose a message for a bound that was met. `what` says what happened, without a full stop."""
         return f"{what}: the bound is {getattr(self, key)} (greenroom.limits.{key} in the configuration)"
 
 
@@ -44,7 +44,7 @@ DEFAULTS = Bounds()
 
 
 def json_size(text: str) -> int:
-    """Bytes of a text as it stands in an event."""
+    """Count the bytes that a text takes in an event's JSON."""
     try:
         return len(to_json(text)) - 2
     except PydanticSerializationError:  # halves of surrogate pairs, as in a file name that isn't UTF-8

@@ -1,4 +1,4 @@
-"""Contexts whose beginning waits for the disk: entered in a worker thread, left on the loop."""
+"""Contexts that wait for the disk when they are entered: entered in a worker thread, left on the loop."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 @asynccontextmanager
 async def in_a_thread(make: Callable[[], AbstractContextManager[T]]) -> AsyncIterator[T]:
-    """`make` is called there too. Cancelled meanwhile, the waiter goes at once; what was entered is left later."""
+    """Call `make` and enter its context in a thread. If cancelled, return at once; what was entered is left later."""
     stack = ExitStack()
     entering = asyncio.ensure_future(asyncio.to_thread(lambda: stack.enter_context(make())))
     try:

@@ -1,7 +1,7 @@
-"""What commands of each conversation start with: its client's environment and umask, in memory. Any thread.
+"""The environment and umask that commands of each conversation start with: its client's, in memory. Any thread.
 
-Nothing here is written to disk: after a restart a conversation has the daemon's own environment, and the usual umask,
-until a client attaches again.
+Nothing here is written to disk: after a restart a conversation has the daemon's own environment and the usual
+umask, until a client attaches again.
 """
 
 import threading
@@ -11,35 +11,35 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from actors.ids import ConversationId
+from actors.vocabulary.ids import ConversationId
 from supervisor.config import Config
 from supervisor.config.complain import HIDDEN
-from supervisor.environment import Keys, command_environment
-from supervisor.umask import USUAL
+from supervisor.daemon.umask import USUAL
+from supervisor.engine.command_environment import Keys, command_environment
 from transports.environments import size_of
 
 log = structlog.get_logger()
 
-KEPT = 4096  # conversations; what is told for ids that never existed leaves again too
-KEPT_BYTES = 64 << 20  # of those that differ: equal ones are one, as the clients' are
+KEPT = 4096  # conversations; entries for ids that never existed are dropped in turn, too
+KEPT_BYTES = 64 << 20  # of environments that differ: those that are the same object count once
 
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """`env` has values that are nobody's business, so it is in no repr."""
+    """An environment and a umask. `env` holds secrets, so no repr shows it."""
 
     env: Mapping[str, str] = field(repr=False)
     umask: int = USUAL
 
     @classmethod
     def of_client(cls, env: Mapping[str, str], umask: int | None) -> "Around":
-        """Older clients don't say their umask. Nobody changes what a client has told, so it is not copied."""
+        """Take a client's values, uncopied: nobody changes the environment. Older clients send no umask."""
         return cls(env, USUAL if umask is None else umask)
 
     def for_commands(self, config: Config, looked_up: Mapping[str, str]) -> "Around":
-        """By the config's policy, and without what it names as keys; `looked_up` is where their values are found."""
+        """Apply the config's policy and drop the keys that it names; `looked_up` is where their values are found."""
         policy = config.shell_environment_policy
-        told = {name: value for name, value in policy.set.items() if value != HIDDEN}  # an override that was stored
+        told = {name: value for name, value in policy.set.items() if value != HIDDEN}  # of a stored override
         env = command_environment(self.env, policy.model_copy(update={"set": told}), Keys.of(config, looked_up))
         return Around(env, self.umask)
 
@@ -50,11 +50,11 @@ class Environments:
         self._kept_bytes = kept_bytes
         self._of: dict[ConversationId, Around] = {}
         self._uses: Counter[int] = Counter()  # conversations by the environment's identity
-        self._size = 0  # of those that differ
+        self._size = 0  # of environments that differ
         self._lock = threading.Lock()
 
     def remember(self, conversation: ConversationId, env: Mapping[str, str], umask: int | None = None) -> None:
-        """The newest client wins, as tmux does it."""
+        """Remember a client's environment. The newest client wins, as in tmux."""
         around = Around.of_client(env, umask)
         with self._lock:
             self._drop(conversation)
@@ -81,15 +81,15 @@ class Environments:
             self._size -= size_of(env)
 
     def of(self, conversation: ConversationId) -> Mapping[str, str]:
-        """Everything the client had. Keys of providers are looked up here, and in our own where it has none."""
+        """Everything the client had, and the daemon's own where it had nothing. Provider keys are looked up here."""
         return {**self._own.env, **self._around(conversation).env}
 
     def for_commands(self, conversation: ConversationId, config: Config) -> Around:
-        """The client's, or ours where it has none."""
+        """Return the client's environment for commands, or the daemon's where there is no client."""
         return self._around(conversation).for_commands(config, self.of(conversation))
 
     def for_notices(self, conversation: ConversationId, config: Config) -> Around:
-        """For the person's own program: all but the keys."""
+        """Return the environment for the person's own program: all but the keys."""
         around, env = self._around(conversation), self.of(conversation)
         return Around(Keys.of(config, env).left_out_of(env), around.umask)
 

@@ -1,6 +1,6 @@
-"""Folders opened component by component, following no link: what is opened is what the path says.
+"""Folders opened component by component without following links: the path that was given is the path that is opened.
 
-Callers hand in resolved paths, so a link met on the way was put there since, and the open fails with OSError.
+Callers pass resolved paths. A link met on the way was put there since, so the open fails with OSError.
 """
 
 import os
@@ -12,7 +12,7 @@ FOLDER = PASS | os.O_DIRECTORY
 
 
 def lies_in(path: Path, folder: Path) -> bool:
-    """Or is it. As `is_relative_to`, which takes apart both each time."""
+    """Tell whether a path is a folder or lies in it. `is_relative_to` is slow: it splits both paths each time."""
     return path == folder or str(path).startswith(f"{folder}/" if folder.parts[1:] else "/")
 
 
@@ -25,12 +25,12 @@ def open_subfolder(parent: int, name: str) -> int:
 
 
 def open_folder(path: Path) -> int:
-    """A descriptor of a resolved folder; the caller closes it."""
+    """Return a descriptor of a resolved folder; the caller closes it."""
     return open_below(open_root(), path.parts[1:])
 
 
 def open_below(folder: int, names: tuple[str, ...], flags: int = FOLDER) -> int:
-    """What lies there; `flags` are for the last name. Takes `folder` over, and closes it."""
+    """Open a path below a folder; `flags` are for the last name. Takes `folder` over, and closes it."""
     for number, name in enumerate(names, 1):
         try:
             below = os.open(name, flags if number == len(names) else FOLDER, dir_fd=folder)
@@ -40,8 +40,17 @@ def open_below(folder: int, names: tuple[str, ...], flags: int = FOLDER) -> int:
     return folder
 
 
+def exists_in(folder: int, name: str) -> bool:
+    """A link counts, wherever it leads."""
+    try:
+        os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True
+
+
 def open_up(parent: int, name: str, mode: int) -> None:
-    """Give a new folder its rights; that its group is passed on, as its parent may want it, is left as it is."""
+    """Give a new folder its rights, and keep its set-group-id bit, which it may have from its parent."""
     descriptor = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
     try:
         os.fchmod(descriptor, os.fstat(descriptor).st_mode & 0o7000 | mode)

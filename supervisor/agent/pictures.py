@@ -1,4 +1,4 @@
-"""Pictures as they were said, made into what a model can be sent: data from files, words where there is no picture.
+"""Pictures in the form that a model can be sent: data in place of files, words in place of unusable pictures.
 
 Blocking, for a worker thread. Nothing here raises: without a picture its conversation goes on.
 """
@@ -7,7 +7,7 @@ import base64
 from pathlib import Path
 
 from supervisor.agent.bounds import DEFAULTS, Bounds
-from supervisor.agent.model.history import Image, LocalImage, Text
+from supervisor.agent.model.request import Image, LocalImage, Text
 from supervisor.agent.reading import NoOrdinaryFile, read_ordinary
 
 SHOWN = 80  # characters of an address in a message
@@ -15,7 +15,7 @@ ADDRESSES = ("https://", "http://", "data:image/")
 
 
 def readable(picture: Image | LocalImage, cwd: Path, bounds: Bounds = DEFAULTS) -> Image | Text:
-    """A picture that a provider takes, or the words that stand in its place. A relative file is below `cwd`."""
+    """Return a picture that a provider takes, or the words that replace it. A relative file is below `cwd`."""
     if isinstance(picture, LocalImage):
         return _from_file(cwd / picture.path, bounds)
     if picture.url.lower().startswith(ADDRESSES):
@@ -40,7 +40,7 @@ def _from_file(path: Path, bounds: Bounds) -> Image | Text:
 
 
 def kind_of(data: bytes) -> str | None:
-    """The media type, by what the file begins with: a provider refuses anything else, with every later request."""
+    """Return the media type by the first bytes. A provider refuses other types, and every later request with them."""
     if data.startswith(b"\x89PNG\r\n\x1a\n"):
         return "image/png"
     if data.startswith(b"\xff\xd8\xff"):

@@ -1,7 +1,7 @@
-"""The directories that a policy opens, as they were when they were first named, and whether they still are.
+"""The directories that a policy opens, as they were when they were first named, and a check that they still are.
 
-A name can be made to mean another directory, by anybody who may write above it; the sandbox and the patches therefore
-open what was found first, or nothing. Blocking: looks at the disk.
+Anybody who may write above a directory can make its name mean another one. The sandbox and the patches therefore
+open the directory that was found first, or nothing. Blocking: looks at the disk.
 """
 
 import functools
@@ -10,8 +10,8 @@ import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from actors.ids import ConversationId
-from actors.settings import Pin, SandboxPolicy, Settings, WorkspaceWrite
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.settings import Pin, SandboxPolicy, Settings, WorkspaceWrite
 from supervisor.agent.folders import open_folder
 from supervisor.agent.workspace import projects, temporary
 
@@ -20,7 +20,7 @@ KEPT = 4096  # conversations whose later names are remembered; as many as have a
 
 
 class Moved(Exception):
-    """The name of a root means something else than it did. The text is for the model and for people."""
+    """A root's name leads to another directory than before. The text is for the model and for people."""
 
 
 def pins_of(policy: SandboxPolicy, cwd: Path, tmpdir: Path | None) -> tuple[Pin, ...]:
@@ -48,7 +48,7 @@ def pinned(name: Path) -> Pin:
 
 
 def missing(pins: Sequence[Pin], policy: SandboxPolicy, cwd: Path) -> Iterator[str]:
-    """For the person who names them. Temporary directories are nobody's choice."""
+    """Name the roots that a person chose and that are not there. Temporary directories are nobody's choice."""
     named = set(projects(policy, cwd)) if isinstance(policy, WorkspaceWrite) else set()
     for pin in pins:
         if pin.path is None and pin.name in named:
@@ -59,7 +59,7 @@ def missing(pins: Sequence[Pin], policy: SandboxPolicy, cwd: Path) -> Iterator[s
 
 
 def open_pinned(path: Path, pin: Pin) -> int:
-    """A descriptor of the directory that was meant, at its path. Raises Moved."""
+    """Return a descriptor of the directory that was meant, opened at its path. Raises Moved."""
     try:
         folder = open_folder(path)
     except OSError as error:
@@ -71,7 +71,7 @@ def open_pinned(path: Path, pin: Pin) -> int:
 
 
 def _is(pin: Pin, found: os.stat_result) -> bool:
-    """Device numbers are given anew at each boot; inode numbers lie on the disk."""
+    """Compare by inode, and within one boot also by device: device numbers are given anew at each boot."""
     return found.st_ino == pin.inode and (found.st_dev == pin.device or pin.boot != this_boot())
 
 
@@ -81,7 +81,7 @@ def _closed(pin: Pin, why: str) -> str:
 
 @functools.cache
 def this_boot() -> str:
-    """Empty where the system has no such name; then devices are always compared."""
+    """Return the boot's id, or an empty text where the system has none; then devices are always compared."""
     try:
         return BOOT_ID.read_text(encoding="ascii").strip()
     except OSError:
@@ -89,7 +89,7 @@ def this_boot() -> str:
 
 
 class Pins:
-    """What conversations named later, or in a life whose journal has no pins. Any thread."""
+    """The pins of directories that were named after a conversation began, or by journals without pins. Any thread."""
 
     def __init__(self) -> None:
         self._of: dict[ConversationId, dict[Path, Pin]] = {}

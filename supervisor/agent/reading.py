@@ -1,4 +1,4 @@
-"""Reads a file that somebody else has named: ordinary ones only, so that nobody waits for a pipe or a terminal."""
+"""Read files that somebody else has named: ordinary files only, because a pipe or a terminal could block for ever."""
 
 import os
 import stat
@@ -6,12 +6,12 @@ from pathlib import Path
 
 
 class NoOrdinaryFile(OSError):
-    """A directory, a pipe, a device, a socket."""
+    """The path is a directory, a pipe, a device or a socket."""
 
 
 def read_ordinary(path: Path, max_bytes: int) -> bytes:
-    """The first `max_bytes` of it. Blocking, for a worker thread; OSError where there is nothing to read."""
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe without a writer would hold the open
+    """Read the first `max_bytes` of a file. Blocking, for a worker thread; OSError where there is nothing to read."""
+    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # opening a pipe without a writer would block
     try:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode):

@@ -1,7 +1,7 @@
-"""What git takes for a repository, and which of its files name programs that git starts later. Looks, starts nothing.
+"""Find what git takes for a repository, and its files that name programs for git to start. Looks, starts nothing.
 
-Git reads configuration from `.git`, from what a `.git` file points to, and from any folder that holds HEAD, objects
-and refs. Configuration names hooks and further files of configuration; those may lie anywhere, also in the open tree.
+Git reads configuration from `.git`, from the target of a `.git` file, and from any folder that holds HEAD, objects
+and refs. Configuration names hooks and further configuration files; those may lie anywhere, also in the open tree.
 """
 
 import functools
@@ -17,17 +17,17 @@ from supervisor.agent.reading import read_ordinary
 
 GIT = ".git"
 HEAD, COMMON, STORES = "HEAD", "commondir", ("objects", "refs")
-# In a folder that is a repository itself: what git reads programs, or where to look for them, from.
+# In a folder that is a repository itself: the names that git reads programs from, or the places of programs.
 OWN = (HEAD, COMMON, *STORES, "config", "config.worktree", "hooks", "info", "packed-refs", "modules", "worktrees")
 SET_ASIDE, GIT_SET_ASIDE = "HEAD.set-aside-by-greenroom", ".git.set-aside-by-greenroom"
 POINTER_BYTES = 8 * 1024  # a path has 4 KiB at most
 CONFIG_BYTES = 256 * 1024
-INCLUDES = 16  # files that one configuration takes in; more are not looked at
+INCLUDES = 16  # files that one configuration includes; further ones are not looked at
 # The search for repositories below a root. The first takes some 20 ms, the next 1 ms.
 DEPTH, FOLDERS, NESTED = 3, 400, 64
-REMEMBERED, LARGEST = 1_000, 4 * NESTED  # roots whose repositories are remembered, and of each so many
-LISTINGS = 20_000  # folders whose lists are kept; some 100 bytes each
-SETTLED_NS = 2_000_000_000  # a list younger than the coarsest clock of a file system may change without showing it
+REMEMBERED, LARGEST = 1_000, 4 * NESTED  # roots whose repositories are remembered, and the most remembered for each
+LISTINGS = 20_000  # folders whose listings are kept; some 100 bytes each
+SETTLED_NS = 2_000_000_000  # a listing younger than a file system's coarsest clock may change without showing it
 
 NAMING = frozenset({("core", "hookspath"), ("include", "path"), ("includeif", "path")})
 HEADER = re.compile(r'\s*\[\s*([\w.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]')
@@ -35,7 +35,7 @@ ENTRY = re.compile(r"\s*([A-Za-z][\w-]*)\s*(?:=(.*))?$", re.DOTALL)
 
 
 def behind(git: Path) -> Iterator[Path]:
-    """`.git`, and where it points to if it is a file: a worktree's own part and the part that all worktrees share."""
+    """Yield `.git`, and the targets of a `.git` file: a worktree's own part and the part that all worktrees share."""
     if not git.exists():
         return
     yield git.resolve()
@@ -46,14 +46,14 @@ def behind(git: Path) -> Iterator[Path]:
 
 
 def is_repository(folder: Path) -> bool:
-    """Whether git may take the folder itself for one, without a `.git` in it. Its stores need not be folders."""
+    """Tell whether git takes the folder itself for a repository, without `.git`. Stores need not be folders."""
     return os.path.lexists(folder / HEAD) and (
         os.path.lexists(folder / COMMON) or all(os.path.lexists(folder / store) for store in STORES)
     )
 
 
 def below(root: Path) -> Iterator[Path]:
-    """What is closed of the repositories below a root; a `.git` there may be anybody's word for where one is."""
+    """Yield the closed parts of all repositories below a root. A `.git` may be a file that names another place."""
     for folder, git in _remembered(root):
         if git is None:
             yield from parts_of(folder)
@@ -69,7 +69,7 @@ def below(root: Path) -> Iterator[Path]:
 
 
 def _remembered(root: Path) -> Iterator[tuple[Path, Path | None]]:
-    """And those that were found before: folders made since must not use the bounds up and hide them."""
+    """Yield the repositories found now, then those found earlier: new folders must not crowd known ones out."""
     found = dict.fromkeys(nested(root))
     known = _known.get(root, {})
     kept = {one: None for one in known if one not in found and os.path.lexists(one[1] or one[0] / HEAD)}
@@ -82,12 +82,12 @@ def _remembered(root: Path) -> Iterator[tuple[Path, Path | None]]:
 
 
 def parts_of(bare: Path) -> Iterator[Path]:
-    """Of a folder that is a repository itself: what git reads programs from, or where to look for them."""
+    """Yield the parts of a bare repository from which git reads programs, or the places of programs."""
     yield from (bare / name for name in OWN if os.path.lexists(bare / name) or name == "hooks")
 
 
 def around(folder: Path) -> tuple[Path, ...]:
-    """The folders above one that is no repository, up to the first that is one and with it."""
+    """Return the folders above a folder that is no repository, up to and with the first that is a repository."""
     found: list[Path] = []
     for above in folder.parents:
         found.append(above)
@@ -97,7 +97,7 @@ def around(folder: Path) -> tuple[Path, ...]:
 
 
 def named_by_config(folder: Path, stores: Iterable[Path]) -> Iterator[Path]:
-    """Folders of hooks and files of configuration that a repository names; they need not exist."""
+    """Yield the folders of hooks and the configuration files that a repository names; they need not exist."""
     files = deque(file for store in stores for file in (store / "config", store / "config.worktree"))
     files.extend(_yours(Path("~").expanduser()))
     seen: set[Path] = set(files)
@@ -106,7 +106,7 @@ def named_by_config(folder: Path, stores: Iterable[Path]) -> Iterator[Path]:
         for section, value in _naming(file):
             if section == "core":
                 hooks = _hooks(folder / _expanded(value))
-                if not folder.is_relative_to(hooks):  # else all of it would be closed
+                if not folder.is_relative_to(hooks):  # otherwise the whole repository would be closed
                     yield hooks
             else:
                 included = file.parent / _expanded(value)
@@ -122,9 +122,9 @@ def _yours(home: Path) -> tuple[Path, ...]:
 
 
 def nested(root: Path) -> Iterator[tuple[Path, Path | None]]:
-    """Each repository below a root's own, as far as the bounds reach, the shallow ones first, and its `.git`.
+    """Yield each repository below a root and its `.git`, the shallow ones first, as far as the bounds reach.
 
-    None: the folder is the repository. Links to folders are not followed.
+    None in place of `.git`: the folder is itself the repository. Links to folders are not followed.
     """
     folders = deque([(str(root), 0)])
     looked = found = 0
@@ -146,7 +146,7 @@ def nested(root: Path) -> Iterator[tuple[Path, Path | None]]:
 
 
 def entries(text: str) -> Iterator[tuple[str, str, str]]:
-    """Section and key in lower case, and the value, as git-config(1) describes the format."""
+    """Yield section and key in lower case, and the value, as git-config(1) describes the format."""
     section = ""
     for line in text.replace("\r\n", "\n").replace("\\\n", "").split("\n"):
         rest = line
@@ -171,7 +171,7 @@ def _value(text: str) -> str:
 
 
 def _hooks(folder: Path) -> Path:
-    """Husky names `.husky/_`, whose programs start those beside it."""
+    """Return the parent of `.husky/_`: the programs in `_` start those beside it."""
     return folder.parent if folder.name == "_" else folder
 
 
@@ -183,7 +183,7 @@ def _expanded(value: str) -> Path:
 
 
 def _inside(folder: str) -> tuple[str, ...]:
-    """Its folders, and its `.git` whatever that is. Read again only when the folder's list has changed."""
+    """List a folder's subfolders, and its `.git` of any kind. Read again only when the folder has changed."""
     try:
         found = os.stat(folder, follow_symlinks=False)  # noqa: PTH116 - four hundred times a command
         place = (found.st_dev, found.st_ino)
@@ -192,7 +192,7 @@ def _inside(folder: str) -> tuple[str, ...]:
             return known[1]
         with os.scandir(folder) as entries_:
             names = tuple(one.name for one in entries_ if _is_git(one) or one.is_dir(follow_symlinks=False))
-    except OSError:  # gone, or not ours to list: then it is not ours to change either
+    except OSError:  # gone, or we may not list it: then we may not change it either
         return ()
     if time.time_ns() - found.st_ctime_ns > SETTLED_NS:
         if len(_listings) >= LISTINGS:
@@ -206,7 +206,7 @@ def _is_git(entry: os.DirEntry[str]) -> bool:
 
 
 def _naming(file: Path) -> tuple[tuple[str, str], ...]:
-    """What names programs or further files in a configuration. Read again only when the file has changed."""
+    """Return the settings that name programs or further files. Read again only when the file has changed."""
     try:
         found = os.stat(file)  # noqa: PTH116 - two for each repository and command
     except (OSError, ValueError):
@@ -223,7 +223,7 @@ def _naming(file: Path) -> tuple[tuple[str, str], ...]:
     return told
 
 
-# Any thread: each step is one of the dict's own.
+# Any thread: each step is a single operation on the dict.
 _known: dict[Path, dict[tuple[Path, Path | None], None]] = {}
 _named: dict[tuple[int, int], tuple[tuple[int, int], tuple[tuple[str, str], ...]]] = {}
 _listings: dict[tuple[int, int], tuple[int, tuple[str, ...]]] = {}
@@ -241,5 +241,5 @@ def _points_to(file: Path, label: str) -> Path | None:
         line = read_ordinary(file, POINTER_BYTES).decode("utf-8").strip()
         target = file.parent / line.removeprefix(label).strip()
         return target.resolve() if line.startswith(label) and target.exists() else None
-    except (OSError, ValueError, RuntimeError):  # no path at all: what isn't text, or has a NUL in it
+    except (OSError, ValueError, RuntimeError):  # not a path: no text, or a NUL in it
         return None

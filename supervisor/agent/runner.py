@@ -1,4 +1,4 @@
-"""Carries out turns on the loop thread: one task a turn, stopped when asked, ended only when its processes are gone.
+"""Turns as tasks on the loop thread: one task a turn, stopped when asked, ended only when its processes are gone.
 
 Implements ports.AgentRunner. Owns which turns run; knows nothing of models, tools or policies.
 """
@@ -9,47 +9,47 @@ from typing import assert_never
 
 import structlog
 
-from actors.errors import ConfigError, GreenroomError
-from actors.ids import ConversationId, TurnId
-from actors.messages import Address
-from actors.orders import (
+from actors.conversation.messages import Address
+from actors.conversation.orders import (
     AbandonAgent,
     AgentAbandoned,
     AgentOrder,
+    AgentOutput,
+    AgentStopped,
     AllStored,
     AnswerAgent,
     Completed,
     Crashed,
     GiveInput,
-    InputWaits,
     ModelFailed,
+    OfferInput,
     Outcome,
     RestAgent,
     RunAgent,
     StopAgent,
-    Stopped,
     SuspendAgent,
     Suspended,
     TakeMore,
+    TurnEnded,
 )
-from actors.shared import soon
+from actors.vocabulary.errors import ConfigError, GreenroomError
+from actors.vocabulary.ids import ConversationId, TurnId
 from supervisor.agent.backends import Backend
 from supervisor.agent.model.errors import ModelError
 from supervisor.agent.processes import Processes
-from supervisor.agent.turn import Turn, Verdict
-from supervisor.journal.crashpoints import CrashPoint, reached
+from supervisor.agent.turn import ApprovalAnswer, Turn
 
 log = structlog.get_logger()
 
-ToRunning = StopAgent | SuspendAgent | InputWaits | GiveInput | AnswerAgent | AllStored
-LoopOrder = RunAgent | AbandonAgent | RestAgent | ToRunning
+ToRunning = StopAgent | SuspendAgent | OfferInput | GiveInput | AnswerAgent | AllStored
+LoopOrder = RunAgent | RestAgent | ToRunning
 
 BackendFor = Callable[[RunAgent], Backend]
 TellCompleted = Callable[[Turn, Completed], None]
 Rest = Callable[[ConversationId], None]
 
 
-class Running:
+class RunningTurn:
     """A turn under way: the backend's task may be cancelled, the keeper that waits for it never is."""
 
     def __init__(self, turn: Turn, backend: Backend) -> None:
@@ -75,64 +75,63 @@ class Runner:
         self._rest = rest
         self._processes = processes
         self._backend_for = backend_for
-        self._running: dict[TurnId, Running] = {}
-        self._chores: set[asyncio.Task[None]] = set()
+        self._running: dict[TurnId, RunningTurn] = {}
+        self._abandoning: set[asyncio.Task[None]] = set()
         self._closed = False
 
-    def order(self, order: AgentOrder, session: Address) -> None:
-        """From any thread. What has collected is handed over here; all else is the loop thread's from here on."""
+    def order(self, order: AgentOrder, session: Address[AgentOutput | TurnEnded]) -> None:
+        """Hand over what has collected; everything else comes after the session's step, and can't fail it."""
         if isinstance(order, TakeMore):
-            running = self._running.get(order.turn)  # one look into a dict needs no lock
+            running = self._running.get(order.turn)
             if running is not None:
-                running.turn.outflow.taken()
+                running.turn.output.taken()
         else:
-            soon(self._loop, self._take, order, session)
+            self._loop.call_soon(self._take, order, session)
 
-    def _take(self, order: LoopOrder, session: Address) -> None:
+    def abandon(self, order: AbandonAgent, registry: Address[AgentAbandoned]) -> None:
+        abandoning = self._loop.create_task(self._abandon(order.conversation, registry))
+        self._abandoning.add(abandoning)  # the loop itself only keeps a weak reference
+        abandoning.add_done_callback(self._abandoning.discard)
+
+    def _take(self, order: LoopOrder, session: Address[AgentOutput | TurnEnded]) -> None:
         match order:
             case RunAgent():
                 self._start(order, session)
-            case AbandonAgent():
-                chore = self._loop.create_task(self._abandon(order.conversation, session))
-                self._chores.add(chore)  # the loop itself only keeps a weak reference
-                chore.add_done_callback(self._chores.discard)
             case RestAgent():
                 self._rest(order.conversation)
-            case StopAgent() | SuspendAgent() | InputWaits() | GiveInput() | AnswerAgent() | AllStored():
+            case StopAgent() | SuspendAgent() | OfferInput() | GiveInput() | AnswerAgent() | AllStored():
                 running = self._running.get(order.turn)
-                if running is not None:  # else it has said its last word, and the session is about to read it
+                if running is not None:  # otherwise it has sent its TurnEnded, which the session is about to read
                     self._tell(running, order)
             case _:
                 assert_never(order)
 
-    def _start(self, order: RunAgent, session: Address) -> None:
+    def _start(self, order: RunAgent, session: Address[AgentOutput | TurnEnded]) -> None:
         turn = Turn(order, session)
         if self._closed:
-            turn.outflow.finish(Stopped())
+            turn.output.finish(AgentStopped())
             return
         try:
             backend = self._backend_for(order)
-        except Exception as error:  # noqa: BLE001  # whatever it is, the session must hear of an end
-            turn.outflow.finish(_failed(order, error))
+        except Exception as error:  # noqa: BLE001  # the session must hear of an end after any error
+            turn.output.finish(_failed(order, error))
             return
-        running = self._running[order.turn] = Running(turn, backend)
+        running = self._running[order.turn] = RunningTurn(turn, backend)
         running.keeper = asyncio.create_task(self._keep_turn(running))
 
-    def _tell(self, running: Running, order: ToRunning) -> None:
+    def _tell(self, running: RunningTurn, order: ToRunning) -> None:
         turn = running.turn
         match order:
-            case InputWaits():
-                turn.input_waits = True
+            case OfferInput():
+                turn.input_offered = True
             case GiveInput():
                 turn.given(order.inputs)
             case AllStored():
                 turn.all_stored()
             case AnswerAgent():
-                reached(CrashPoint.ANSWER_ORDERED)
-                turn.answered(order.approval, Verdict(order.decision, order.reason))
+                turn.answered(order.approval, ApprovalAnswer(order.decision, order.reason))
             case SuspendAgent():
                 if running.backend.resumable and turn.only_waits and not running.stopping:
-                    reached(CrashPoint.SUSPENDING)
                     running.suspending = True
                     running.work.cancel()
             case StopAgent():
@@ -140,22 +139,22 @@ class Runner:
             case _:
                 assert_never(order)
 
-    def _stop(self, running: Running, *, kill: bool) -> None:
+    def _stop(self, running: RunningTurn, *, kill: bool) -> None:
         if kill:
             self._processes.kill_now(running.turn.order.turn)
         if not running.stopping:
             running.stopping = True
-            running.turn.outflow.end_soon()
+            running.turn.output.end_soon()
             running.work.cancel()
 
-    async def _keep_turn(self, running: Running) -> None:
-        """The one place where a turn ends: its work is over, then its processes are gone, then it is said."""
+    async def _keep_turn(self, running: RunningTurn) -> None:
+        """The one place where a turn ends: its work is over, then its processes are gone, then it is told."""
         order = running.turn.order
         await asyncio.wait({running.work})
         outcome = self._outcome(running)
         try:
             survivors = await self._processes.end_turn(order.turn)
-        except Exception as error:  # noqa: BLE001  # a turn without an end would hold its conversation for ever
+        except Exception as error:  # noqa: BLE001  # a turn without an end would block its conversation for ever
             outcome = _failed(order, error)
         else:
             if survivors:
@@ -163,21 +162,19 @@ class Runner:
         if not isinstance(outcome, Completed):
             running.backend.forget(order.conversation)
         del self._running[order.turn]
-        if isinstance(outcome, Suspended):
-            reached(CrashPoint.SUSPENDED)
-        running.turn.outflow.finish(outcome)
+        running.turn.output.finish(outcome)
         if isinstance(outcome, Completed):
             self._completed(running.turn, outcome)
 
-    def _outcome(self, running: Running) -> Outcome:
+    def _outcome(self, running: RunningTurn) -> Outcome:
         work = running.work
         if work.cancelled():
-            return Suspended() if running.suspending and not running.stopping else Stopped()
+            return Suspended() if running.suspending and not running.stopping else AgentStopped()
         error = work.exception()
         return Completed(work.result()) if error is None else _failed(running.turn.order, error)
 
-    async def _abandon(self, conversation: ConversationId, registry: Address) -> None:
-        """Its session is gone: end what it had, and say when nothing of it is left."""
+    async def _abandon(self, conversation: ConversationId, registry: Address[AgentAbandoned]) -> None:
+        """End all turns of a conversation without a session, and tell the registry when nothing of them is left."""
         turns = [one for one in self._running.values() if one.turn.order.conversation == conversation]
         for running in turns:
             self._stop(running, kill=True)
@@ -189,21 +186,24 @@ class Runner:
         except GreenroomError as gone:
             log.debug("agent.nobody_to_tell", conversation=conversation, reason=gone.code)
 
+    async def rest(self) -> None:
+        """Returns when no turn runs."""
+        while keepers := [running.keeper for running in self._running.values() if running.keeper is not None]:
+            await asyncio.wait(keepers)
+
     async def close(self) -> None:
-        """End every turn, hard, and wait for it. Turns that are ordered later end at once."""
+        """Kill every turn, and wait for their ends. Turns that are ordered later end at once."""
         self._closed = True
         for running in list(self._running.values()):
             self._stop(running, kill=True)
-        keepers = [running.keeper for running in self._running.values() if running.keeper is not None]
-        if keepers:
-            await asyncio.wait(keepers)
+        await self.rest()
 
     def statistics(self) -> dict[str, int]:
         return {"turns": len(self._running)}
 
 
 def _failed(order: RunAgent, error: BaseException) -> ModelFailed | Crashed:
-    """A model that gave up, or a provider that can't be had, is no bug of ours; everything else is."""
+    """Tell a model's failure, or a provider that can't be used, from a bug of ours, which is everything else."""
     if isinstance(error, ModelError | ConfigError):
         return ModelFailed(error.message)
     log.error("turn.crashed", conversation=order.conversation, turn=order.turn, exc_info=error)

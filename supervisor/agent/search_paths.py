@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-# A loader and an exec look for code there; an empty or relative entry is the directory that the program starts in.
+# A loader and an exec look for code in these; an empty or relative entry means the program's starting directory.
 LISTS = (
     "PATH",
     "LD_LIBRARY_PATH",
@@ -15,13 +15,13 @@ LISTS = (
     *("PYTHONPATH", "PERL5LIB", "PERLLIB", "RUBYLIB", "GEM_PATH", "NODE_PATH", "CLASSPATH", "LUA_PATH"),
     *("GCONV_PATH", "LOCPATH", "MANPATH", "XDG_DATA_DIRS", "XDG_CONFIG_DIRS"),
 )
-# One file or directory each, that a shell or an interpreter starts with.
+# One file or directory each, with which a shell or an interpreter starts.
 PLACES = ("BASH_ENV", "ENV", "PYTHONHOME", "PYTHONSTARTUP", "GEM_HOME", "GIT_EXEC_PATH", "GIT_TEMPLATE_DIR")
 
 
 def outside(env: Mapping[str, str], writable: Iterable[Path]) -> dict[str, str]:
-    """The same, but for search paths: no program is taken from where commands of the conversation may write."""
-    closed = tuple(folder for folder in writable if folder.parent != folder)  # below `/` lies everything
+    """Drop search path entries that commands of the conversation may write to, so that no program is found there."""
+    closed = tuple(folder for folder in writable if folder.parent != folder)  # everything lies below `/`
     told = dict(env)
     for name in LISTS:
         if name in told:

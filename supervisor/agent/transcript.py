@@ -1,4 +1,4 @@
-"""What the model has read and said so far, as the events tell it. The same projection live and after a restart.
+"""The conversation as a model has read and written it, projected from events; the same live and after a restart.
 
 No I/O: pictures in files are named here and read where the request is built.
 """
@@ -9,20 +9,20 @@ from dataclasses import dataclass, replace
 
 from pydantic_core import from_json, to_json
 
-from actors import events as ev
-from actors.ids import ApprovalId, CallId, ItemId
-from actors.items import ImageItem, LocalImageItem, TextItem
-from actors.settings import Decision
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import ApprovalId, CallId, ItemId
+from actors.vocabulary.items import ImageItem, LocalImageItem, TextItem
+from actors.vocabulary.settings import Decision
 from supervisor.agent.bounds import DEFAULTS
 from supervisor.agent.model.decoding import intricate
-from supervisor.agent.model.history import (
-    Answered,
+from supervisor.agent.model.request import (
     Called,
     HistoryItem,
     Image,
     LocalImage,
     Part,
     Reasoned,
+    Returned,
     Said,
     Text,
     said,
@@ -40,32 +40,26 @@ class OpenCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
-    """A question of this turn that was answered, maybe in an earlier life of the daemon."""
+class PastDecision:
+    """An approval of this turn that was decided, maybe in an earlier life of the daemon."""
 
     request: ev.ApprovalRequest
     decision: Decision
     reason: str
 
 
-READ_BY_MODELS = frozenset(
-    {"user_message", "agent_message", "model_reasoning", "tool_call", "tool_output"}
-    | {"exec_approval_request", "apply_patch_approval_request", "approval_resolved", "exec_command_end"}
-    | {"task_started", "conversation_restarted"}
-)  # events of other types need not even be parsed
-
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 UNNAMED = "unknown"
 
 LEFT_OUT = "[a picture that was left out when the conversation was restarted]"
-EMPTY = "[an empty message]"  # of an older journal: some models refuse a request with a text that is empty
+EMPTY = "[an empty message]"  # from an older journal: some models refuse a request with an empty text
 
 
-Calls = list[Called | Answered]
+Calls = list[Called | Returned]
 
 
-class Transcript:
-    """Calls that follow each other share a list with their outputs, so that an output finds its place at once."""
+class ModelTranscript:
+    """A conversation's items. Adjacent calls and their outputs share a list, so an output finds its place at once."""
 
     def __init__(self) -> None:
         self.size = 0  # of the items, in characters
@@ -74,13 +68,13 @@ class Transcript:
         self._calls_with: dict[CallId, Calls] = {}
         self.last_context: dict[ev.MessageKind, str] = {}
         self.last_said: str | None = None
-        self.heard: list[str] = []  # what the user said in this turn
+        self.heard: list[str] = []  # the user's messages in this turn
         self.has_pictures = False
-        self.left_out: set[str] = set()  # pictures of which a person was told that the model does not get them
-        self._notices_end = 0  # where this turn's notices go
+        self.left_out: set[str] = set()  # words for pictures that the model does not get, of which a person was told
+        self._notices_end = 0  # the place for this turn's next notice
         self._open: dict[ItemId, OpenCall] = {}
         self._asked: dict[ApprovalId, ev.ApprovalRequest] = {}
-        self._decided: dict[ItemId, list[Decided]] = {}
+        self._decided: dict[ItemId, list[PastDecision]] = {}
         self._ended: dict[ItemId, ev.ExecCommandEnd] = {}
 
     def take(self, event: ev.DurableEvent) -> None:
@@ -99,7 +93,7 @@ class Transcript:
                 self._open[event.item_id] = OpenCall(event.call_id, event.item_id, event.name, event.arguments)
             case ev.ToolOutput():
                 self._answer(event)
-            case ev.ExecApprovalRequest() | ev.ApplyPatchApprovalRequest():
+            case ev.ApprovalRequest():
                 self._asked[event.approval_id] = event
             case ev.ApprovalResolved():
                 self._decide(event)
@@ -113,7 +107,7 @@ class Transcript:
 
     @property
     def items(self) -> list[HistoryItem]:
-        """Made anew each time."""
+        """All items in order, in a new list each time."""
         made: list[HistoryItem] = []
         for entry in self._entries:
             if isinstance(entry, list):
@@ -126,19 +120,19 @@ class Transcript:
     def open_calls(self) -> tuple[OpenCall, ...]:
         return tuple(self._open.values())
 
-    def decided(self, item: ItemId, *, retry: bool = False) -> Decided | None:
-        """The answer to the question about an item, if there was one."""
+    def decided(self, item: ItemId, *, retry: bool = False) -> PastDecision | None:
+        """Return the decision about an item, if there was one."""
         for one in self._decided.get(item, ()):
             if getattr(one.request, "retry", False) == retry:
                 return one
         return None
 
     def ended(self, item: ItemId) -> ev.ExecCommandEnd | None:
-        """How the item's command ended, if it ran."""
+        """Return the end of the item's command, if it ran."""
         return self._ended.get(item)
 
     def rest(self) -> None:
-        """Between two turns: what only a running one needs is given back."""
+        """Drop the state that only a running turn needs."""
         self._open.clear()
         self._asked.clear()
         self._decided.clear()
@@ -157,8 +151,7 @@ class Transcript:
             self._add(message)
             self.heard.append(event.message)
             return
-        # What we tell the model about its surroundings goes before what the person has said in this turn, and behind
-        # what we told it earlier.
+        # Context for the model goes before the person's words in this turn, and behind earlier context.
         self._entries.insert(self._notices_end, message)
         self._weigh(message)
         self._notices_end += 1
@@ -186,14 +179,14 @@ class Transcript:
         return last
 
     def _answer(self, event: ev.ToolOutput) -> None:
-        """Behind its call and the calls beside it, whatever the model said between the call and its end.
+        """Place the output behind its call and the adjacent calls, whatever the model said in between.
 
-        How its command ran and what was asked about it is of no more use.
+        The approval and the command's end are of no more use, and are dropped.
         """
         self._open.pop(event.item_id, None)
         self._decided.pop(event.item_id, None)
         self._ended.pop(event.item_id, None)
-        answered = Answered(event.call_id, event.output)
+        answered = Returned(event.call_id, event.output)
         calls = self._calls_with.get(event.call_id)
         (self._last_calls() if calls is None else calls).append(answered)
         self._weigh(answered)
@@ -201,7 +194,7 @@ class Transcript:
     def _decide(self, event: ev.ApprovalResolved) -> None:
         request = self._asked.pop(event.approval_id, None)
         if request is not None:
-            decided = Decided(request, event.decision, event.reason)
+            decided = PastDecision(request, event.decision, event.reason)
             self._decided.setdefault(request.item_id, []).append(decided)
 
 
@@ -218,8 +211,9 @@ def _parts(event: ev.UserMessage) -> Iterator[Part]:
 
 
 def sendable(event: ev.ToolCall) -> Called:
-    """The call as a provider takes it back: what it refuses, it refuses with every later request. So the name could
-    be that of a tool, and the arguments are JSON, whatever the model wrote.
+    """Return the call in a form that every provider accepts: a valid tool name, and arguments that are JSON.
+
+    A provider that refuses a call refuses every later request with it, too.
     """
     name = event.name if NAME.fullmatch(event.name) else UNNAMED
     arguments = event.arguments if _is_object(event.arguments) else to_json({"unreadable": event.arguments}).decode()
@@ -243,13 +237,13 @@ def _in_words(item: HistoryItem) -> HistoryItem:
 
 
 def weight(item: HistoryItem) -> int:
-    """Characters of it that a model is sent."""
+    """Count the characters of an item that a model is sent."""
     match item:
         case Said():
             return sum(map(_length, item.parts))
         case Called():
             return len(item.name) + len(item.arguments)
-        case Answered():
+        case Returned():
             return len(item.output)
         case Reasoned():
             return sum(map(len, item.summary)) + len(item.encrypted_content or "")

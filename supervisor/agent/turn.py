@@ -1,18 +1,26 @@
-"""What a backend may do with the turn it carries out: say, ask, take input. Loop thread."""
+"""The turn as its backend sees it: a way to emit events, ask for approvals and take input. Loop thread."""
 
 import asyncio
 from dataclasses import dataclass
 
-from actors.events import ApprovalRequest
-from actors.ids import ApprovalId, ItemId
-from actors.messages import Address
-from actors.orders import AgentNews, InputWanted, PendingInput, RunAgent, StorageAwaited
-from actors.settings import Decision
-from supervisor.agent.outflow import Outflow
+from actors.conversation.messages import Address
+from actors.conversation.orders import (
+    AgentNews,
+    AgentOutput,
+    InputWanted,
+    PendingInput,
+    RunAgent,
+    StorageAwaited,
+    TurnEnded,
+)
+from actors.vocabulary.events import ApprovalRequest
+from actors.vocabulary.ids import ApprovalId, ItemId
+from actors.vocabulary.settings import Decision
+from supervisor.agent.output_batcher import OutputBatcher
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ApprovalAnswer:
     decision: Decision
     reason: str = ""
 
@@ -22,30 +30,30 @@ class Verdict:
 
 
 class Turn:
-    def __init__(self, order: RunAgent, session: Address) -> None:
+    def __init__(self, order: RunAgent, session: Address[AgentOutput | TurnEnded]) -> None:
         self.order = order
-        self.outflow = Outflow(order.turn, session)
-        self.input_waits = False  # more_input would not come back with empty hands
-        self.heard: tuple[str, ...] = ()  # what the user said in it, for those who are told of its end
-        self._questions: dict[ApprovalId, asyncio.Future[Verdict]] = {}
+        self.output = OutputBatcher(order.turn, session)
+        self.input_offered = False  # more_input would return something
+        self.heard: tuple[str, ...] = ()  # the user's messages in it, for programs that are told of its end
+        self._questions: dict[ApprovalId, asyncio.Future[ApprovalAnswer]] = {}
         self._input: asyncio.Future[tuple[PendingInput, ...]] | None = None
         self._stored: asyncio.Future[None] | None = None
         self._items = 0
 
     def emit(self, *news: AgentNews) -> None:
-        self.outflow.emit(*news)
+        self.output.emit(*news)
 
     async def room(self) -> None:
-        await self.outflow.room()
+        await self.output.room()
 
     def new_item(self) -> ItemId:
-        """Unique in the conversation: the turn's id is. A resumed turn counts on from what it was resumed at."""
+        """Return an id that is unique in the conversation; the `seq` makes it so for a resumed turn."""
         self._items += 1
         return ItemId(f"{self.order.turn}.{self.order.seq}.{self._items}")
 
-    async def ask(self, request: ApprovalRequest) -> Verdict:
-        """Registered before it is asked, so that no answer can be too fast."""
-        answer: asyncio.Future[Verdict] = asyncio.get_running_loop().create_future()
+    async def ask(self, request: ApprovalRequest) -> ApprovalAnswer:
+        """Ask, and return the answer. The future is registered first, so that no answer can be too fast."""
+        answer: asyncio.Future[ApprovalAnswer] = asyncio.get_running_loop().create_future()
         self._questions[request.approval_id] = answer
         try:
             self.emit(request)
@@ -54,14 +62,14 @@ class Turn:
             del self._questions[request.approval_id]
 
     async def more_input(self) -> tuple[PendingInput, ...]:
-        """What was said meanwhile. It is stored as taken when this returns."""
-        self.input_waits = False
+        """Return the input since the last request. When this returns, the session has stored it as taken."""
+        self.input_offered = False
         self._input = asyncio.get_running_loop().create_future()
         self.emit(InputWanted())
         return await self._input
 
     async def stored(self) -> None:
-        """All that was said is on disk when this returns; so no crash takes back what happens next."""
+        """Wait until everything emitted is on disk, so that no crash takes it back after what happens next."""
         self._stored = asyncio.get_running_loop().create_future()
         self.emit(StorageAwaited())
         await self._stored
@@ -72,10 +80,10 @@ class Turn:
     def only_waits(self) -> bool:
         return bool(self._questions)
 
-    def answered(self, approval: ApprovalId, verdict: Verdict) -> None:
-        answer = self._questions.get(approval)
-        if answer is not None and not answer.done():
-            answer.set_result(verdict)
+    def answered(self, approval: ApprovalId, answer: ApprovalAnswer) -> None:
+        question = self._questions.get(approval)
+        if question is not None and not question.done():
+            question.set_result(answer)
 
     def given(self, inputs: tuple[PendingInput, ...]) -> None:
         if self._input is not None and not self._input.done():

@@ -1,4 +1,4 @@
-"""Which directories a workspace-write policy opens, as it names them, and what is said of one that is not there.
+"""The directories that a workspace-write policy opens, as it names them, and the text about a missing one.
 
 Looks at the disk only to follow links; a leaf of the agent.
 """
@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from actors.settings import WorkspaceWrite
+from actors.vocabulary.settings import WorkspaceWrite
 
 
 def projects(policy: WorkspaceWrite, cwd: Path) -> Iterator[Path]:
@@ -16,15 +16,15 @@ def projects(policy: WorkspaceWrite, cwd: Path) -> Iterator[Path]:
 
 
 def temporary(policy: WorkspaceWrite, tmpdir: Path | None) -> Iterator[Path]:
-    """`tmpdir` is the client's TMPDIR, if it has one."""
+    """Yield the temporary directories. `tmpdir` is the client's TMPDIR, if it has one."""
     if not policy.exclude_slash_tmp:
-        yield Path("/tmp")  # noqa: S108  # it is the policy's subject, not a place of ours
+        yield Path("/tmp")  # noqa: S108  # the policy names it, we do not use it
     if tmpdir is not None and not policy.exclude_tmpdir_env_var:
         yield tmpdir
 
 
 def temporary_of(env: Mapping[str, str]) -> Path | None:
-    """The client's TMPDIR. None if the home directory lies in it: `TMPDIR=$UNSET/` opens nothing."""
+    """Return the client's TMPDIR. None if the home directory lies in it: `TMPDIR=$UNSET/` opens nothing."""
     named = env.get("TMPDIR", "")
     if not Path(named).is_absolute() or "\0" in named:
         return None

@@ -1,38 +1,38 @@
-"""`greenroom approvals`, `approve` and `deny`: what turns wait for, and the answers. Fast verbs."""
+"""`greenroom approvals`, `approve` and `deny`: list open approvals and answer them. These verbs must start fast."""
 
 import sys
 from argparse import Namespace
 from collections.abc import Iterable, Iterator
 
-from actors.visible import visible
+from actors.vocabulary.visible import visible
 from supervisor.cli import exits, ids, terminal
+from supervisor.cli.approval_text import IN_A_LIST, block, body, home, row_of
 from supervisor.cli.client import Control, Json
-from supervisor.cli.listing import Listing, present
+from supervisor.cli.listing import ListLayout, present
 from supervisor.cli.pager import paged
 from supervisor.cli.problems import Problem, report
-from supervisor.cli.questions import IN_A_LIST, block, body, home, row_of
 from supervisor.cli.table import Column, Row
 from supervisor.cli.words import age
 from supervisor.cli.written import json_text
 from transports.question import LONGEST, place
 
-LOOK_BACK = 10  # conversations, for an answer that somebody else gave a moment ago
-RECENT = 200  # events of each
-LEAST = 2  # characters of an id
+LOOK_BACK = 10  # conversations to search for an answer that somebody else has just given
+RECENT = 200  # events to look at in each of them
+LEAST = 2  # characters that a prefix of an id must have
 DECISIONS = {"once": "approved", "conversation": "approved_for_session"}
 
-QUESTIONS = Listing(
+OPEN_APPROVALS = ListLayout(
     {
-        "id": "Answer under this id.",
-        "conversation": "Which conversation asks.",
-        "kind": "command or patch.",
-        "what": "What would run, as a shell would need it.",
-        "command": "The words of the command, or null.",
-        "outside": "Whether it would leave the sandbox.",
+        "id": "The approval's id.",
+        "conversation": "The conversation that asks.",
+        "kind": "One of command, patch.",
+        "what": "The command as a shell needs it, or the patch in short.",
+        "command": "The command as a list of words, or null.",
+        "outside": "Whether it would run outside the sandbox.",
         "reason": "The reason that the agent gives, or null.",
-        "cwd": "Where, for a command.",
-        "asked": "Seconds since 1970.",
-        "seq": "The event that asks.",
+        "cwd": "The working directory of the command, or null.",
+        "asked": "When it was asked for, in seconds since 1970.",
+        "seq": "The seq of the event that asks.",
     },
     (
         Column("ID", lambda row: ids.short(row["id"])),
@@ -51,7 +51,7 @@ QUESTIONS = Listing(
 
 def listing(chosen: Namespace) -> int:
     with Control("approvals") as control:
-        meant = chosen.question
+        meant = chosen.approval
         named = meant is not None and bool(_with_id(control, meant))
 
         def fetch() -> list[Row]:
@@ -62,7 +62,7 @@ def listing(chosen: Namespace) -> int:
 
         if named and chosen.json is None and chosen.format is None and not (chosen.quiet or chosen.watch):
             return _whole(fetch())
-        return present(QUESTIONS, fetch, chosen)
+        return present(OPEN_APPROVALS, fetch, chosen)
 
 
 def _with_id(control: Control, reference: str) -> list[Row]:
@@ -113,27 +113,28 @@ def _answer(chosen: Namespace, decision: str, reason: str) -> int:
 
 
 def _bodies(answered: Iterable[Json]) -> Iterator[str]:
-    """What was answered: the person may have read another question than the one that was meant."""
+    """The text of what was answered, because the person may have read another approval than the one they named."""
     columns, paint = terminal.size()[0], terminal.Paint()
     for found in answered:
         yield from body(found, columns, paint, IN_A_LIST)[0]
 
 
 def _write(lines: Iterable[str]) -> None:
-    """In one piece: on the same terminal the conversation that goes on may be watched."""
+    """Write all lines in one piece, because the same terminal may be showing the conversation."""
     sys.stdout.write("".join(f"{line}\n" for line in lines))
 
 
 _WORDS = {
     "approved": "approved",
-    "approved_for_session": "approved, and the same command later in this conversation",
+    "approved_for_session": "approved, also for the same command later in this conversation",
     "denied": "denied",
     "abort": "denied, and the turn ends",
 }
+_PAST = {"approved_for_session": "approved", "abort": "denied"}
 
 
 def _meant(control: Control, reference: str, open_: list[Json]) -> str:
-    """A whole id goes to the daemon as it is: it knows who has answered already."""
+    """The id that a reference means. A whole id is not looked up: the daemon knows who has answered it already."""
     if "@" in reference[1:]:
         return reference
     found = [one for one in open_ if one["approval_id"].startswith(reference)]
@@ -148,21 +149,24 @@ def _meant(control: Control, reference: str, open_: list[Json]) -> str:
 
 
 def _of_conversation(control: Control, reference: str) -> list[Json]:
-    """Asked of itself: the list of all may be a moment behind it."""
+    """The open approvals of a conversation, asked of itself, because the list of all may lag behind."""
     try:
         found: list[Json] = control.call("conversation/get", conversation=ids.meant(control, reference))["pending"]
     except Problem:
-        return []  # then it was meant as a question's id
+        return []  # not a conversation, so it was meant as an approval's id
     return found
 
 
 def _not_open(control: Control, reference: str) -> Problem:
-    """Either it never was, or somebody was quicker."""
+    """The problem with an approval that is not open: somebody else was quicker, or it never existed."""
     for row in control.call("conversation/list", limit=LOOK_BACK)["conversations"] if len(reference) > 1 else ():
         after = max(0, row["seq"] - RECENT)
         page = control.call("conversation/history", conversation=row["conversation"], after=after, limit=2 * RECENT)
         for event in (envelope["event"] for envelope in page["events"]):
             if event["type"] == "approval_resolved" and event["approval_id"].startswith(reference):
                 by = f" by {visible(event['by'])}" if event["by"] else ""
-                return Problem(f"{reference} is {event['decision']} already{by}", code="already_answered")
-    return Problem(f"no open question {reference!r}", "`greenroom approvals` lists them", "unknown_approval")
+                return Problem(
+                    f"{reference} was already {_PAST.get(event['decision'], event['decision'])}{by}",
+                    code="already_answered",
+                )
+    return Problem(f"no open approval {reference!r}", "`greenroom approvals` lists them", "unknown_approval")

@@ -1,4 +1,4 @@
-"""From a verb's description to its parser, and from words to what they mean. One verb at a time, for speed."""
+"""The parser of one verb, built from its description, and readers of durations, numbers and `KEY=VALUE` words."""
 
 import argparse
 import re
@@ -11,11 +11,11 @@ from supervisor.cli.shapes import Arg, Opt, Verb
 
 _DURATION = re.compile(r"^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$")
 _UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-LONGEST_S = 10 * 365 * 86400.0  # a turn may wait for a person; the kernel takes no longer times than centuries
+LONGEST_S = 10 * 365 * 86400.0  # a turn may wait for a person; the kernel refuses times of centuries
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
-    """The same on every terminal, so that what man pages and the reference say is what help says."""
+    """Help in the same width on every terminal, so that the reference says the same."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=26, width=80)
@@ -54,13 +54,13 @@ def describe(verb: Verb) -> str:
 
 
 def parse(verb: Verb, words: Sequence[str]) -> argparse.Namespace:
-    if verb.name == "__complete":  # its words are somebody else's options
+    if verb.name == "__complete":  # its words may be options of another verb
         return argparse.Namespace(words=list(words))
     return parser(verb).parse_args(_joined(verb, words))
 
 
 def _joined(verb: Verb, words: Sequence[str]) -> list[str]:
-    """`--sort -updated` means `--sort=-updated`: argparse would take the second for an option of its own."""
+    """Join `--sort -updated` to `--sort=-updated`; argparse would take the second word for an option."""
     signed = {flag for opt in verb.opts if opt.signed for flag in opt.flags}
     made: list[str] = []
     for word in words:
@@ -101,7 +101,7 @@ def _add_option(made: Parser, opt: Opt) -> None:
 
 
 def seconds(text: str) -> float:
-    """`30s`, `5m`, `500ms`; a bare number is seconds."""
+    """Read a duration such as `30s`, `5m` or `500ms`; a bare number is seconds."""
     found = _DURATION.match(text)
     if found is None:
         raise Problem(f"{text!r} is not a duration", "write it like 500ms, 30s, 5m or 2h", "usage")
@@ -118,7 +118,7 @@ def number(text: str, what: str) -> int:
 
 
 def pairs(words: Sequence[str]) -> dict[str, object]:
-    """`key=value` words. A value is TOML; what isn't, is a string whose quotes were left out."""
+    """Read `key=value` words. A value is TOML; anything else is a string without its quotes."""
     import tomllib
 
     found: dict[str, object] = {}

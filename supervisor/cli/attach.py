@@ -1,17 +1,18 @@
-"""`greenroom attach`: one conversation, live."""
+"""`greenroom attach`: watch one conversation live."""
 
 import sys
 from argparse import Namespace
 
-from actors.visible import visible
+from actors.vocabulary.visible import visible
 from supervisor.cli import ids
 from supervisor.cli.arguments import number
 from supervisor.cli.client import Control, Json
 from supervisor.cli.show.keys import there_are
-from supervisor.cli.show.watch import Manner, Watch, coming_back
+from supervisor.cli.show.watch import Watch, WatchOptions, coming_back
 from supervisor.cli.terminal import Paint
+from supervisor.cli.words import many
 
-LOOK_BACK = 200  # events, for the beginning of the last turn
+LOOK_BACK = 200  # events in which to look for the beginning of the last turn
 
 
 def run(chosen: Namespace) -> int:
@@ -20,8 +21,8 @@ def run(chosen: Namespace) -> int:
 
 
 def attached(control: Control, conversation: str, chosen: Namespace) -> int:
-    """Until the person leaves."""
-    watch = Watch(control, conversation, Manner(as_json=chosen.json, read_only=chosen.ro))
+    """Show the conversation until the person leaves."""
+    watch = Watch(control, conversation, WatchOptions(as_json=chosen.json, read_only=chosen.ro))
 
     def work() -> int:
         answer = watch.attach(_cursor(control, conversation, chosen.since))
@@ -33,14 +34,13 @@ def attached(control: Control, conversation: str, chosen: Namespace) -> int:
 
 
 def _first_line(summary: Json, mine: str, *, read_only: bool) -> str:
-    """Never silence: what it does, how far it is, who else is here, and how to leave."""
+    """The first line on the screen: the conversation's state and last seq, the number of watchers, how to leave."""
     others = sum(1 for one in summary["readers"] if one["subscription"] != mine)
-    who = {0: "nobody else", 1: "1 other"}.get(others, f"{others} others")
+    who = many(others, "other client") if others else "no other client"
     name = f" ({visible(summary['name'])})" if summary["name"] else ""
     leave = ("Ctrl-D leaves" if there_are() else "Ctrl-C leaves") + (", watching only" if read_only else "")
-    text = (
-        f"{ids.short(summary['conversation'])}{name}: {summary['state']}, seq {summary['seq']}, {who} here; {leave}"
-    )
+    state = f"{summary['state']}, seq {summary['seq']}"
+    text = f"{ids.short(summary['conversation'])}{name}: {state}, {who} watching; {leave}"
     return Paint(sys.stdout)(text, "bold")
 
 
@@ -55,7 +55,7 @@ def _cursor(control: Control, conversation: str, since: str | None) -> int | Non
 
 
 def _last_turn(control: Control, conversation: str) -> int:
-    """Where the last turn began: what a person coming back wants to see."""
+    """The seq before the last turn: a person who comes back wants to see that turn."""
     summary = control.call("conversation/get", conversation=conversation)
     after: int = max(0, summary["seq"] - LOOK_BACK)
     page = control.call("conversation/history", conversation=conversation, after=after, limit=LOOK_BACK)

@@ -1,19 +1,19 @@
-"""`greenroom clients`: who is connected, to what, and how far behind."""
+"""`greenroom clients`: list the connected clients, what each reads, and how far behind it is."""
 
 from argparse import Namespace
 
-from actors.visible import visible
+from actors.vocabulary.visible import visible
 from supervisor.cli import ids
 from supervisor.cli.client import Control, Json
-from supervisor.cli.listing import Listing, present
+from supervisor.cli.listing import ListLayout, present
 from supervisor.cli.problems import Problem
 from supervisor.cli.rows import home
 from supervisor.cli.table import Column, Row
 
-CLIENTS = Listing(
+CLIENTS = ListLayout(
     {
-        "id": "The connection.",
-        "name": "Its name, as it says.",
+        "id": "The connection's id.",
+        "name": "The name that the client gives itself.",
         "version": "Its version.",
         "pid": "Its process id, from the kernel.",
         "cwd": "Its working directory.",
@@ -38,7 +38,7 @@ def run(chosen: Namespace) -> int:
 
 
 def _rows(control: Control) -> list[Row]:
-    """In an order of ours, so that nobody changes places while one looks."""
+    """The clients in a fixed order, so that rows keep their places while a person watches."""
     rows = [{**one, "id": one["connection"]} for one in control.call("clients/list")["clients"]]
     return sorted(rows, key=lambda row: (row["name"], row["pid"] or 0, row["id"]))
 
@@ -52,7 +52,7 @@ def _reads(one: Json) -> str:
 def _kill(control: Control, reference: str) -> int:
     found = [row["id"] for row in _rows(control) if row["id"].startswith(reference)]
     if len(found) != 1:
-        what = "no client" if not found else "several clients"
+        what = "several clients have an id that begins with" if found else "no client has the id"
         raise Problem(f"{what} {reference!r}", "`greenroom clients` lists them", "unknown_conversation")
     control.call("clients/kill", connection=found[0])
     print(f"{ids.short(found[0])}: disconnected; its turns continue")

@@ -1,6 +1,6 @@
-"""`greenroom completion`: a small script for each shell, which asks us what may come next.
+"""`greenroom completion`: a small script for each shell, which asks this program for the next word.
 
-So it is never older than the program. Ids and names come from the daemon if it answers at once; else there are none.
+So the script never lags behind the program. Ids and names come from the daemon, if it answers at once.
 """
 
 from argparse import Namespace
@@ -12,11 +12,11 @@ from supervisor.cli.shapes import Arg, Opt, Verb
 from supervisor.cli.verbs import VERBS, find, shown
 from supervisor.cli.words import cut, one_line
 
-WITHIN_S = 0.15  # the person is typing; with our own start it stays below 200 ms
+WITHIN_S = 0.15  # the person is typing; with the start of this program it stays below 200 ms
 ROWS = 200
 
-# bash cuts words at a colon, and writes what we offer behind the last one. Nothing of what we say may be expanded
-# (`compgen -W` would): a name may come from elsewhere, and hold a `$(…)`.
+# bash splits words at colons and inserts a candidate after the last colon. Candidates must not be expanded, as
+# `compgen -W` would do: a name may come from somebody else and contain `$(…)`.
 BASH = """_greenroom() {
     local IFS=$'\\n' said=() end=-1 glue= word words
     for word in "${COMP_WORDS[@]:1:COMP_CWORD}"; do
@@ -61,7 +61,7 @@ end
 complete -c greenroom -f -a '(__greenroom_complete)'
 """
 SCRIPTS = {"bash": BASH, "zsh": ZSH, "fish": FISH}
-FILES = ":files"  # the shell knows those better
+FILES = ":files"  # tells the script that the shell is to complete file names
 
 Candidate = tuple[str, str]
 
@@ -72,7 +72,7 @@ def run(chosen: Namespace) -> int:
 
 
 def answer(chosen: Namespace) -> int:
-    """A candidate a line, its meaning after a tab."""
+    """Print one candidate per line, with its meaning after a tab."""
     words = chosen.words or [""]
     for word, meaning in _candidates(words[:-1], words[-1]):
         if word == FILES:
@@ -108,7 +108,7 @@ def _option(verb: Verb, word: str) -> Opt | None:
 
 
 def _argument(verb: Verb, given: list[str]) -> Arg | None:
-    """The one that comes next, when options and their values are left out."""
+    """The argument that comes next, not counting options and their values."""
     place, skip = 0, False
     for word in given:
         option = _option(verb, word)
@@ -156,7 +156,7 @@ def _conversations() -> Iterator[Candidate]:
 
 
 def _approvals() -> Iterator[Candidate]:
-    from supervisor.cli.questions import row_of
+    from supervisor.cli.approval_text import row_of
 
     try:
         with Control("complete", timeout_s=WITHIN_S) as control:
@@ -168,12 +168,12 @@ def _approvals() -> Iterator[Candidate]:
 
 
 def _fields(verb: str, last: str) -> Iterator[Candidate]:
-    """Of a list with commas, the part after the last one."""
-    from supervisor.cli.approvals import QUESTIONS
+    """Complete the last part of a list with commas."""
+    from supervisor.cli.approvals import OPEN_APPROVALS
     from supervisor.cli.clients import CLIENTS
     from supervisor.cli.facts import FILES as SIZES
     from supervisor.cli.rows import LISTING
 
-    fields = {"approvals": QUESTIONS, "clients": CLIENTS, "df": SIZES}.get(verb, LISTING).fields
+    fields = {"approvals": OPEN_APPROVALS, "clients": CLIENTS, "df": SIZES}.get(verb, LISTING).fields
     head = last[: last.rfind(",") + 1]
     yield from ((f"{head}{name}", meaning) for name, meaning in fields.items())

@@ -1,4 +1,4 @@
-"""`greenroom config` and `reload`: what is configured, where, and whether it makes sense."""
+"""`greenroom config` and `reload`: show the configuration, find its file, check it, have it read again."""
 
 import os
 import sys
@@ -11,7 +11,7 @@ from supervisor.cli.written import json_text, written
 
 def run(chosen: Namespace) -> int:
     if chosen.key is not None and chosen.what != "get":
-        raise Problem(f"config {chosen.what} takes no key", "`greenroom config get KEY`", "usage")
+        raise Problem(f"`config {chosen.what}` takes no key", "`greenroom config get KEY` prints one", "usage")
     return {"get": _get, "path": _path, "check": _check}[chosen.what](chosen)
 
 
@@ -24,7 +24,7 @@ def reload(chosen: Namespace) -> int:
     for warning in answer["warnings"]:
         print(f"greenroom: {warning}", file=sys.stderr)
     for change in answer["changes"]:
-        later = "" if change["live"] else " (from the next start of the daemon on)"
+        later = "" if change["live"] else " (takes effect at the next start of the daemon)"
         print(f"{change['key']}: {change['old']} → {change['new']}{later}")
     if not answer["changes"]:
         print("nothing changed")
@@ -46,7 +46,7 @@ def _get(chosen: Namespace) -> int:
 
 
 def _flat(tree: dict[str, object], above: str = "") -> list[tuple[str, object]]:
-    """In the spelling that -c takes."""
+    """Keys and values, in the spelling that -c takes."""
     rows: list[tuple[str, object]] = []
     for key, value in tree.items():
         path = f"{above}.{key}" if above else key
@@ -73,7 +73,7 @@ def _path(chosen: Namespace) -> int:
 
 
 def _check(chosen: Namespace) -> int:
-    from actors.errors import ConfigError
+    from actors.vocabulary.errors import ConfigError
     from supervisor.config import load
 
     try:

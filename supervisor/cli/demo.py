@@ -1,6 +1,6 @@
-"""`greenroom demo`: the product doing its job, on a daemon and a home of its own that are gone afterwards.
+"""`greenroom demo`: a tour with a daemon and a home of its own, which are removed afterwards.
 
-Every step is a command that anybody could type, run as one; what a second terminal does is a second process.
+Every step runs a command that a person could type; the second terminal is a second process.
 """
 
 import contextlib
@@ -18,15 +18,15 @@ from pathlib import Path
 
 from supervisor.cli import terminal
 from supervisor.cli.problems import Problem
-from supervisor.single import lives
+from supervisor.daemon.single import lives
 
-PATIENCE_S = 30.0  # for anything in the tour; it takes seconds in all
+PATIENCE_S = 30.0  # for any step; the whole tour takes seconds
 POLL_S = 0.05
 WORK = "plan write, read; then write note.txt: buy milk"
 CONFINED = ("--sandbox", "workspace-write")
 UNCONFINED = ("--sandbox", "danger-full-access")
-QUESTION = "ask date > /dev/null && echo done"
-PROGRAM = (sys.executable, "-m", "supervisor.cli.main")
+NEEDS_APPROVAL = "ask date > /dev/null && echo done"
+PROGRAM = (sys.executable, "-m", "supervisor.cli.app")
 KEPT_ENVIRONMENT = ("PATH", "LANG", "LC_ALL", "TERM", "COLUMNS", "NO_COLOR", "PYTHONPATH", "VIRTUAL_ENV", "TZ")
 
 
@@ -51,7 +51,7 @@ class Tour:
         (base / "home").mkdir(mode=0o700)
         (base / "home" / "config.toml").write_text('model_provider = "demo"\n', encoding="utf-8")
         environ = {name: os.environ[name] for name in KEPT_ENVIRONMENT if name in os.environ}
-        # Its own HOME too: a login shell that greets people would greet them in the middle of the tour.
+        # A HOME of its own, too: a login shell that prints a greeting would print it in the middle of the tour.
         self._environ = {**environ, "GREENROOM_HOME": str(base / "home"), "HOME": str(base)}
         self._daemons: set[int] = set()
 
@@ -61,14 +61,14 @@ class Tour:
         self._note_the_daemon()
         self._title("A new conversation: a plan, a patch, then a command.")
         confined = self._can_confine()
-        # Without a sandbox every step would be a question; the tour's directory is its own in any case.
+        # Without a sandbox every step would need an approval; the tour has its own directory in any case.
         self._do("run", "--name", "tour", *(CONFINED if confined else UNCONFINED), WORK)
         self._do("send", "tour", "--wait", "run cat note.txt")
         self._title("A turn asks for an approval. A second terminal gives it.")
         if confined:
-            self._question()
+            self._approval()
         else:
-            self._question_apart()
+            self._approval_unconfined()
         self._title("A second terminal interrupts. The conversation stays.")
         counting = self._begin("send", "tour", "--wait", "count 500")
         time.sleep(1.0)  # for the person to see it count
@@ -77,7 +77,7 @@ class Tour:
         self._do("interrupt", "tour", second=True)
         self._end(counting)
         self._do("ls")
-        self._title("The daemon is killed. All that was finished is kept.")
+        self._title("The daemon is killed. What was finished is kept.")
         self._do("send", "tour", "count 500")
         self._kill()
         self._do("ls")
@@ -88,16 +88,16 @@ class Tour:
         self._do("send", "tour", "--wait", "say Here we are again.")
         self._do("down")
 
-    def _question(self) -> None:
-        asking = self._begin("send", "tour", "--wait", QUESTION)
+    def _approval(self) -> None:
+        asking = self._begin("send", "tour", "--wait", NEEDS_APPROVAL)
         while asking.poll() is None and not json.loads(self._asked("approvals", "tour", "--json") or "[]"):
-            time.sleep(POLL_S)  # it has yet to begin, somewhere else
+            time.sleep(POLL_S)  # the turn begins in another process
         self._do("approve", "tour", second=True)
         self._end(asking)
 
-    def _question_apart(self) -> None:
-        """What runs unconfined anyway has nothing to ask, unless the policy trusts nothing."""
-        self._do("run", "--name", "careful", "--approval", "untrusted", *UNCONFINED, "-d", QUESTION)
+    def _approval_unconfined(self) -> None:
+        """Show an approval without a sandbox, where only the policy that trusts nothing asks."""
+        self._do("run", "--name", "careful", "--approval", "untrusted", *UNCONFINED, "-d", NEEDS_APPROVAL)
         self._do("wait", "careful", "--for", "approval")
         self._do("approvals")
         self._do("approve", "careful", second=True)
@@ -113,7 +113,7 @@ class Tour:
         print(self._paint(" \\\n".join(lines), "cyan", "bold"), flush=True)
 
     def _do(self, *words: str, second: bool = False) -> None:
-        """A command to its end, whatever its exit code: some steps are about those."""
+        """Run a command to its end. Any exit code will do: some steps show failures."""
         self._show(words, second=second)
         self._end(self._process(words))
 
@@ -125,7 +125,7 @@ class Tour:
         return subprocess.Popen(  # noqa: S603  # our own program
             [*PROGRAM, *words],
             stdin=subprocess.DEVNULL,
-            stderr=None if sys.stdout.isatty() else subprocess.STDOUT,  # in a pipe, too, in its place
+            stderr=None if sys.stdout.isatty() else subprocess.STDOUT,  # errors keep their place in a pipe
             env=self._environ,
             cwd=self._workspace,
         )
@@ -136,7 +136,7 @@ class Tour:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-            raise Problem("a step of the tour did not end", "`greenroom doctor` finds out why", "timed_out") from None
+            raise Problem("a step of the tour did not end", "`greenroom doctor` may show why", "timed_out") from None
 
     def _can_confine(self) -> bool:
         findings = json.loads(self._asked("doctor", "--json"))
@@ -164,7 +164,7 @@ class Tour:
         self._daemons.clear()
 
     def clean_up(self) -> None:
-        """No process and no file of the tour is left, however it ended."""
+        """Remove every process and file of the tour, however it ended."""
         if (self._base / "home").exists():
             subprocess.run(  # noqa: S603  # our own program
                 [*PROGRAM, "down", "--now"], env=self._environ, capture_output=True, timeout=PATIENCE_S, check=False
@@ -177,7 +177,7 @@ class Tour:
 
 
 def _lines(line: str, words: tuple[str, ...], columns: int) -> list[str]:
-    """A command as it may be typed, in lines that fit: broken between its words, never inside a quoted one."""
+    """A command as a person would type it, in lines that fit: broken between words, never inside a quoted word."""
     lines = []
     for word in words:
         shown = word if word.isascii() and " " not in word else f"'{word}'"
@@ -191,7 +191,7 @@ def _lines(line: str, words: tuple[str, ...], columns: int) -> list[str]:
 
 @contextlib.contextmanager
 def _ending_well() -> Iterator[None]:
-    """TERM ends the tour like Ctrl-C: what it made is taken away."""
+    """Let TERM end the tour as Ctrl-C does, with everything removed."""
 
     def terminated(*_: object) -> None:
         raise SystemExit(143)

@@ -1,15 +1,15 @@
-"""`greenroom doctor`: what people trip over, looked at one by one; each is ok, or says what to do.
+"""`greenroom doctor`: check the installation; each check passes or says what to do.
 
-Works without a daemon, which is when it is needed most. Reads, and changes nothing.
+Works without a daemon, which is when it is needed most. Changes nothing.
 """
 
 import os
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from supervisor.cli import examination, exits
+from supervisor.cli import checks, exits
 from supervisor.cli.client import Control
 from supervisor.cli.problems import Problem
 from supervisor.cli.terminal import Paint
@@ -17,7 +17,7 @@ from supervisor.cli.written import json_text
 
 
 class Finding(NamedTuple):
-    """`advice` is empty where all is well; `broken` tells a fault from a hint."""
+    """The result of a check. `advice` is empty if all is well; `broken` tells a fault from a hint."""
 
     what: str
     told: str
@@ -25,19 +25,16 @@ class Finding(NamedTuple):
     broken: bool = False
 
 
-class Patient(NamedTuple):
-    """What there is to examine. `control` is None where no daemon answers; `silence` says why.
+class Installation(NamedTuple):
+    """The installation to check. `control` is None if no daemon answers, and `silence` says why.
 
-    `barred`: nobody was asked, because the way to the socket is not to be trusted.
+    `barred`: the daemon was not asked, because the path to its socket can't be trusted.
     """
 
     environ: dict[str, str]
     control: Control | None
     silence: str
     barred: bool = False
-
-
-Check = Callable[[Patient], Iterator[tuple[str, str, bool] | str]]
 
 
 def run(chosen: Namespace) -> int:
@@ -50,25 +47,25 @@ def run(chosen: Namespace) -> int:
 
 
 def _findings() -> Iterator[Finding]:
-    patient = _reach()
-    for what, check in examination.CHECKS.items():
+    installation = _reach()
+    for what, check in checks.CHECKS.items():
         try:
-            for found in check(patient):
+            for found in check(installation):
                 yield Finding(what, found) if isinstance(found, str) else Finding(what, *found)
         except Problem as problem:
             yield Finding(what, problem.message, problem.advice or "see the daemon's log", broken=True)
-        except Exception as error:  # noqa: BLE001  # a doctor that dies of a finding helps nobody
+        except Exception as error:  # noqa: BLE001  # a check that fails must not end the others
             yield Finding(what, f"the check failed: {error}", "please report this as a bug", broken=True)
-    if patient.control is not None:
-        patient.control.close()
+    if installation.control is not None:
+        installation.control.close()
 
 
-def _reach() -> Patient:
+def _reach() -> Installation:
     environ = dict(os.environ)
     try:
-        return Patient(environ, Control("doctor", timeout_s=3.0), "")
+        return Installation(environ, Control("doctor", timeout_s=3.0), "")
     except Problem as problem:
-        return Patient(environ, None, problem.message, problem.code == "not_allowed")
+        return Installation(environ, None, problem.message, problem.code == "not_allowed")
 
 
 def _print(findings: list[Finding]) -> None:

@@ -1,11 +1,15 @@
-"""How a turn ended, from its events; the exit code follows from it. Pure."""
+"""The outcome of a turn, read from its events; the exit code follows from it. Pure."""
 
 from supervisor.cli import exits
 from supervisor.cli.client import Json
 
+TERMINAL = frozenset(
+    {"task_complete", "turn_aborted"}
+)  # as `actors.vocabulary.events` has it, which takes too long to import
 
-class Ending:
-    """`how` is in the words of the API; None while the turn runs, or where none has been seen."""
+
+class TurnOutcome:
+    """The outcome so far. `how` is a word of the API; None while the turn runs, or if no turn was seen."""
 
     def __init__(self) -> None:
         self.how: str | None = None
@@ -21,7 +25,7 @@ class Ending:
             self._error = True
         elif kind == "approval_resolved" and body["decision"] in {"denied", "abort"}:
             self.denied = True
-        elif kind in {"task_complete", "turn_aborted"}:
+        elif kind in TERMINAL:
             self.open = False
             self.how = body.get("reason", "error" if self._error else "completed")
         elif kind == "conversation_failed":

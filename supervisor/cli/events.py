@@ -1,6 +1,6 @@
-"""`greenroom events`: what is stored in any conversation, as it is stored. Asks, waits for the answer, asks again.
+"""`greenroom events`: print the events of all conversations as they are stored, by long polling.
 
-Every event has a dense seq in its conversation, so a gap shows by itself and is filled from history.
+The events of a conversation are numbered without gaps, so a missing event is noticed and read from history.
 """
 
 import time
@@ -15,7 +15,7 @@ from supervisor.cli.show.lines import write
 from supervisor.cli.words import when
 
 AT_REST = ("idle", "parked", "archived", "failed")
-WAIT_S = 20.0  # for one answer; then it is asked again
+WAIT_S = 20.0  # for one answer; then the request is repeated
 
 
 def run(chosen: Namespace) -> int:
@@ -46,9 +46,9 @@ def _types(words: list[str]) -> set[str]:
 
 
 def _all(control: Control, since: float | None, only: set[str], limit_s: float | None) -> Iterator[Json]:
-    """History from a time on, then live; each event once and, within its conversation, in order."""
+    """Events from a time on, then live: each once and, within its conversation, in order."""
     deadline = None if limit_s is None else time.monotonic() + limit_s
-    cursor = control.call("events/read")["cursor"]  # first, so that nothing falls between history and present
+    cursor = control.call("events/read")["cursor"]  # first, so that no event is lost between history and present
     seen = _Seen(control, only)
     if since is not None:
         yield from sorted(seen.history(since), key=lambda envelope: envelope["ts"])
@@ -65,7 +65,7 @@ def _all(control: Control, since: float | None, only: set[str], limit_s: float |
 
 
 class _Seen:
-    """How far we are in each conversation. The list may be a moment behind one with a turn; its history isn't."""
+    """The last seq seen of each conversation. While a turn runs it is read from history: the list may lag behind."""
 
     def __init__(self, control: Control, only: set[str]) -> None:
         self._control = control

@@ -1,4 +1,4 @@
-"""Exit codes are API: what each means, and which error or which end of a turn leads to which. No logic."""
+"""Exit codes, which are API: what each means, and which errors and turn endings lead to it."""
 
 OK = 0
 FAILED = 1
@@ -23,7 +23,7 @@ MEANINGS = {
     USAGE: "wrong usage",
     NOT_WELL: "`status --check`: a conversation has failed",
     NOT_ALLOWED: "not allowed",
-    NO_SUCH: "no such conversation or approval, or ambiguous",
+    NO_SUCH: "no such conversation or approval, or more than one matches",
     REFUSED: "refused because busy, in the wrong state, or already answered",
     DOWN: "the daemon is not running",
     OVERLOADED: "overloaded; try again later",
@@ -72,6 +72,6 @@ OF_ENDING = {
 
 
 def of_turn(ending: str, *, denied: bool) -> int:
-    """A question that was denied explains an interrupted turn better than the interrupt does."""
+    """The exit code of an ending. A denied approval explains an interrupted turn better than the interrupt does."""
     code = OF_ENDING.get(ending, FAILED)
     return DENIED if denied and code != TURN_ERROR else code

@@ -1,10 +1,10 @@
-"""`greenroom pid`, `socket`, `version` and `df`: single facts, fit for scripts."""
+"""`greenroom pid`, `socket`, `version` and `df`: print single facts, fit for scripts."""
 
 import os
 from argparse import Namespace
 
-from supervisor.cli.client import Control, Down
-from supervisor.cli.listing import Listing, present
+from supervisor.cli.client import Control, DaemonDown
+from supervisor.cli.listing import ListLayout, present
 from supervisor.cli.problems import Problem
 from supervisor.cli.table import Column, Row
 from supervisor.cli.words import size
@@ -12,8 +12,8 @@ from supervisor.cli.written import json_text
 from supervisor.paths import locate, socket_path
 from supervisor.version import VERSION
 
-FILES = Listing(
-    {"what": "Which file.", "bytes": "Its size.", "path": "Its path."},
+FILES = ListLayout(
+    {"what": "One of journal, log, other, free.", "bytes": "Size in bytes.", "path": "File or directory."},
     (
         Column("WHAT", lambda row: row["what"]),
         Column("SIZE", lambda row: size(row["bytes"]), right=True),
@@ -31,19 +31,19 @@ def pid(_: Namespace) -> int:
 
 
 def socket(_: Namespace) -> int:
-    """Also when nobody listens there."""
+    """Print the path, also if no daemon listens there."""
     print(socket_path(locate()))
     return 0
 
 
 def version(chosen: Namespace) -> int:
-    """Of a daemon that is down there is none, which is no error."""
+    """Print both versions. A daemon that is down has none, which is not an error."""
     try:
         with Control("version", timeout_s=1.0) as control:
             theirs = control.welcome["version"]
     except Problem as problem:
         theirs = None
-        silent = not isinstance(problem, Down)
+        silent = not isinstance(problem, DaemonDown)
     else:
         silent = False
     if chosen.json:
@@ -58,7 +58,7 @@ def version(chosen: Namespace) -> int:
 
 
 def df(chosen: Namespace) -> int:
-    """Files can be measured without a daemon."""
+    """Print the sizes of the files, which needs no daemon."""
     return present(FILES, _files, chosen)
 
 
@@ -83,12 +83,12 @@ def _together(files: list[str]) -> int:
         try:
             total += os.lstat(file).st_size
         except OSError:
-            continue  # it went away meanwhile
+            continue  # it was removed meanwhile
     return total
 
 
 def _free(directory: str) -> int:
-    """On the disk of the first directory above that exists."""
+    """Free bytes on the disk of the directory, or of the nearest directory above it that exists."""
     while not os.path.isdir(directory) and directory != "/":  # noqa: PTH112  # as above
         directory = os.path.dirname(directory)  # noqa: PTH120  # as above
     found = os.statvfs(directory)

@@ -1,6 +1,6 @@
-"""The end of a daemon that is there and does not answer: waited for, made sure of, said, and then carried out.
+"""Ending a daemon that does not answer: wait, make sure which process it is, say so, kill it.
 
-Only what holds the lock of this home is ever ended, and only if the system itself says that it is that very process.
+Only the process that holds the lock of this home is ever ended, and only if the system itself confirms that it does.
 """
 
 import os
@@ -12,23 +12,23 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from supervisor.cli.client import Control, Down
+from supervisor.cli.client import Control, DaemonDown
 from supervisor.cli.problems import Problem
+from supervisor.daemon.single import AlreadyRunning, held, life_of, lives, state_of
 from supervisor.paths import Paths, locate
-from supervisor.single import AlreadyRunning, held, life_of, lives, state_of
 
-PATIENCE_S = 10.0  # a daemon that is merely busy answers in this time: nothing of its own takes a second
-COMING_UP_S = 20.0  # one that has no socket yet, or none any more: the repair of a journal is the longest
-SOON_S = 1.0  # then we say what we wait for
-STACKS_S = 0.5  # to write down what its threads do, where they still can
+PATIENCE_S = 10.0  # a daemon that is merely busy answers in this time: nothing that it does takes a second
+COMING_UP_S = 20.0  # for a daemon that is starting or stopping, without a socket; repairing a journal takes longest
+SOON_S = 1.0  # before a line says what is waited for
+STACKS_S = 0.5  # for the daemon to write down the stacks of its threads, if it still can
 GONE_S = 10.0  # for a killed process to be gone
 POLL_S = 0.05
-DOING = {"T": "it is stopped, by a signal or a debugger", "D": "it waits for a disk", "R": "it is busy"}
+DOING = {"T": "it is stopped, by a signal or a debugger", "D": "it is waiting for a disk", "R": "it is busy"}
 
 
 class Hung(NamedTuple):
     pid: int
-    handle: int | None  # of the process itself, where the system has such handles
+    handle: int | None  # a pidfd, where the system has them
 
     def send(self, number: signal.Signals) -> None:
         with suppress(ProcessLookupError):
@@ -43,10 +43,10 @@ class Hung(NamedTuple):
 
 
 def clear_the_way() -> bool:
-    """End the daemon of this home if it does not answer. False if there is none, or one that is well."""
+    """End the daemon of this home if it does not answer. False if none runs, or it is well."""
     paths = locate()
     holder, before = held(paths.lock_file), None
-    while holder is not None and (holder.pid, holder.life) != before:  # it may be replaced by somebody else meanwhile
+    while holder is not None and (holder.pid, holder.life) != before:  # another program may replace it meanwhile
         if _answers(paths, holder):
             return False
         before = (holder.pid, holder.life)
@@ -61,15 +61,15 @@ def clear_the_way() -> bool:
 
 
 def _answers(paths: Paths, holder: AlreadyRunning) -> bool:
-    """Waits, and says so. Also true of one that goes by itself meanwhile."""
+    """Wait for an answer, and say so. True also if the daemon ends by itself meanwhile."""
     limit_s = PATIENCE_S if holder.socket else COMING_UP_S
     began, told = time.monotonic(), False
     while held(paths.lock_file) is not None:
         left = began + limit_s - time.monotonic()
         try:
             Control("up", timeout_s=max(POLL_S, left if told else SOON_S)).close()
-        except Down:
-            time.sleep(POLL_S)  # it has no socket: it comes up, or goes
+        except DaemonDown:
+            time.sleep(POLL_S)  # it has no socket: it is starting or stopping
         except Problem as problem:
             if problem.code not in {"timed_out", "failed"}:
                 raise
@@ -84,15 +84,15 @@ def _answers(paths: Paths, holder: AlreadyRunning) -> bool:
 
 
 def _certain(paths: Paths, holder: AlreadyRunning) -> Hung:
-    """The process that holds the lock, by what it wrote of itself or by what the kernel says; or a Problem."""
+    """The process that holds the lock, proved by what it wrote there or by the kernel; otherwise a Problem."""
     pid = holder.pid
     if pid is None or not lives(pid):
         raise Problem(
-            f"{paths.lock_file} is held by a process that is not of this machine, or of another container",
+            f"{paths.lock_file} is held by a process on another machine or in another container",
             "end it there",
             "not_allowed",
         )
-    # First: what is asked next is about this process then, whoever has the pid later.
+    # First the handle: what follows is about this process, even if its pid is used again later.
     handle = os.pidfd_open(pid) if hasattr(os, "pidfd_open") else None
     hung = Hung(pid, handle)
     its_own_word = bool(holder.life) and holder.life == life_of(pid)
@@ -101,13 +101,13 @@ def _certain(paths: Paths, holder: AlreadyRunning) -> Hung:
     hung.close()
     raise Problem(
         f"it can't be shown that pid {pid} is the daemon, so it is left alone",
-        f"look with `ps -p {pid}`, and end it yourself if it is",
+        f"check with `ps -p {pid}`, and end it yourself if it is",
         "not_allowed",
     )
 
 
 def _kernel_says(paths: Paths, pid: int) -> bool:
-    """Whether this process holds the lock. For daemons of a version that wrote only its pid there."""
+    """Whether this process holds the lock, for daemons of older versions, which wrote only their pid."""
     inode = str(Path(paths.lock_file).stat().st_ino)
     with suppress(OSError):
         for line in Path("/proc/locks").read_text(encoding="ascii").splitlines():
@@ -118,7 +118,7 @@ def _kernel_says(paths: Paths, pid: int) -> bool:
 
 
 def _listens(address: str, pid: int) -> bool:
-    """Whether this process listens there: the kernel knows, also of one that is stopped."""
+    """Whether this process listens there. The kernel knows, even if the process is stopped."""
     import socket
 
     from transports.address import reached
@@ -132,18 +132,18 @@ def _listens(address: str, pid: int) -> bool:
 
 
 def _end(paths: Paths, hung: Hung) -> None:
-    doing = DOING.get(state_of(hung.pid), "why is not known")
+    doing = DOING.get(state_of(hung.pid), "the reason is unknown")
     _say(f"the daemon (pid {hung.pid}{_since(hung.pid)}) does not answer: {doing}")
-    _say("ending it now; turns that run are lost, everything that was stored is kept")
+    _say("ending it now; running turns are lost, everything that was stored is kept")
     if state_of(hung.pid) != "T":
         hung.send(signal.SIGUSR1)
         time.sleep(STACKS_S)
-        _say(f"what its threads did is in {paths.stacks_file}")
+        _say(f"the stacks of its threads are in {paths.stacks_file}")
     hung.send(signal.SIGKILL)
     deadline = time.monotonic() + GONE_S
     while not _gone(hung):
         if time.monotonic() > deadline:
-            raise Problem(f"pid {hung.pid} can't be ended: {doing}", "see to its disk, or start the machine anew")
+            raise Problem(f"pid {hung.pid} can't be ended: {doing}", "check its disk, or restart the machine")
         time.sleep(POLL_S)
 
 

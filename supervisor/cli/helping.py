@@ -1,4 +1,4 @@
-"""`greenroom help`: all verbs in a screenful, one verb, or a topic."""
+"""`greenroom help`: list all verbs in a screenful, or explain a verb or a topic."""
 
 import difflib
 from argparse import Namespace

@@ -1,4 +1,4 @@
-"""Stored events, page by page, and where in them a time lies."""
+"""Stored events, read page by page, and the search for a time among them."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ PAGE = 256
 
 
 def events(control: Control, conversation: str, after: int, until: int | None = None) -> Iterator[Json]:
-    """What comes after a seq, up to another or to the end as it is when we get there."""
+    """The events after a seq, up to another seq, or to the end as it is by then."""
     while until is None or after < until:
         limit = PAGE if until is None else min(PAGE, until - after)
         page = control.call("conversation/history", conversation=conversation, after=after, limit=limit)
@@ -24,7 +24,7 @@ def last_seq(control: Control, conversation: str) -> int:
 
 
 def seq_before(control: Control, conversation: str, moment: float) -> int:
-    """The last event before a time: found by halving, because times only grow."""
+    """The seq of the last event before a time, found by bisection, because times only grow."""
     page = control.call("conversation/history", conversation=conversation, after=0, limit=1)
     low, high = int(page["first_seq"]) - 1, int(page["last_seq"])
     while low < high:

@@ -1,9 +1,10 @@
-"""Which conversation is meant: an id, a unique prefix, a name, @last, @here; and what to say when none is."""
+"""References to conversations: id, unique prefix, name, @last, @here; and what to say if nothing matches."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from supervisor.cli.client import ANSWER_S, Control, Json, Refused, working_directory
+from greenroom.connection import working_directory
+from supervisor.cli.client import ANSWER_S, Control, Json, Refused
 from supervisor.cli.problems import Problem
 
 SHORT = 8  # characters of an id in tables
@@ -15,7 +16,7 @@ def short(conversation: str) -> str:
 
 
 def proper(name: str) -> str:
-    """A name that can be seen, and typed again to mean the same."""
+    """Return the name if a person can see it and type it again; otherwise raise a Problem."""
     if not name or not name.isprintable() or name != name.strip() or name.startswith(("@", "-")):
         advice = "leave out control characters, blanks at either end, and @ or - at the beginning"
         raise Problem(f"{name!r} is not a valid name", advice, "usage")
@@ -23,7 +24,7 @@ def proper(name: str) -> str:
 
 
 def meant(control: Control, reference: str) -> str:
-    """What the daemon can look up; the names with an @ are ours."""
+    """The reference as the daemon can look it up; the names with an @ are known only here."""
     if not reference:
         raise Problem("no conversation is named", "write an id, a name, @last or @here", "usage")
     if not reference.isascii() and reference != reference.encode(errors="replace").decode():
@@ -41,7 +42,7 @@ def meant(control: Control, reference: str) -> str:
 
 
 def call(control: Control, method: str, reference: str, timeout_s: float = ANSWER_S, **params: Any) -> Json:
-    """A method that is about one conversation, with a better answer where there is none of that name."""
+    """Call a method about one conversation; if there is no such conversation, suggest others."""
     try:
         return control.call(method, timeout_s, conversation=meant(control, reference), **params)
     except Refused as refusal:
@@ -71,7 +72,7 @@ def explained(control: Control, reference: str, problem: Problem) -> Problem:
 
 
 def _listed(control: Control, candidates: Sequence[str]) -> str:
-    """Long enough to be told apart, with their names."""
+    """The candidates' ids, long enough to tell them apart, with their names."""
     rows = {row["conversation"]: row for row in everything(control)}
     length = next(
         (some for some in range(SHORT, 37) if len({one[:some] for one in candidates}) == len(candidates)), 36
@@ -95,7 +96,7 @@ def _near(control: Control, reference: str) -> list[str]:
 
 
 def everything(control: Control, **filters: object) -> list[Json]:
-    """All pages of the list, archived ones too unless the filters say otherwise."""
+    """All conversations, page by page; archived conversations too, unless the filters say otherwise."""
     rows: list[Json] = []
     cursor: str | None = None
     while True:

@@ -1,8 +1,8 @@
-"""`greenroom interrupt`: stop turns, keep conversations. One of the fast verbs."""
+"""`greenroom interrupt`: stop turns, keep conversations. This verb must start fast."""
 
 from argparse import Namespace
 
-from actors.visible import visible
+from actors.vocabulary.visible import visible
 from supervisor.cli import exits, ids
 from supervisor.cli.arguments import seconds
 from supervisor.cli.client import Control, Json
@@ -32,7 +32,7 @@ def run(chosen: Namespace) -> int:
 
 
 def _explained(control: Control, name: str, one: str, result: Json | Problem, *, as_json: bool) -> Json | Problem:
-    """A program is told the whole id, whatever was typed."""
+    """The result with the whole id for a program, or the problem with suggestions."""
     if isinstance(result, Problem):
         return ids.explained(control, name, result)
     return {"conversation": ids.resolved(control, one), **result} if as_json else result
@@ -68,7 +68,7 @@ def _words(result: Json) -> str:
 
 
 def _left(name: str, result: Json) -> str:
-    """A person who stops a conversation wants to know what is going to run in it all the same, and when."""
+    """The words on queued messages: the person wants to know what will still run, and when."""
     if not result["queued"]:
         return ""
     waits = many(result["queued"], "queued message waits", "queued messages wait")
@@ -84,6 +84,6 @@ def _it(count: int) -> str:
 def _late(name: str, wait_s: float) -> Problem:
     return Problem(
         f"{name}: the turn did not end within {wait_s:g} s",
-        "it still ends; run the same again to kill its commands at once",
+        "it will still end; run the same command again to kill its commands at once",
         "timed_out",
     )

@@ -1,4 +1,4 @@
-"""`greenroom inspect, restart, rename, fork, archive, rm, export, import`: a conversation as a thing that is kept."""
+"""`greenroom inspect, restart, rename, fork, archive, rm, export, import`: look after stored conversations."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from itertools import chain
 from pathlib import Path
 
-from actors.visible import visible
+from actors.vocabulary.visible import visible
 from supervisor.cli import exits, ids
 from supervisor.cli.arguments import number
 from supervisor.cli.client import Control, Json
@@ -20,8 +20,8 @@ from supervisor.cli.words import cut, many, one_line
 from supervisor.cli.written import json_text, seen
 
 LONG_S = 120.0  # for a history of a hundred thousand events
-ABOUT = 60  # cells, of what a conversation is about
-PIECE_CHARACTERS = 1 << 16  # twelve bytes each at the worst; small, so that others are served in between
+ABOUT = 60  # cells for what a conversation is about
+PIECE_CHARACTERS = 1 << 16  # of up to twelve bytes; small, so that other clients are served in between
 
 
 def inspect(chosen: Namespace) -> int:
@@ -93,12 +93,12 @@ def export(chosen: Namespace) -> int:
                 sys.stdout.write(seen(text))
             return 0
         count = _put(chosen.file, _text_of(control, chosen.conversation))
-    print(f"{many(count, 'line')} in {chosen.file}", file=sys.stderr)
+    print(f"wrote {many(count, 'line')} to {chosen.file}", file=sys.stderr)
     return 0
 
 
 def _text_of(control: Control, reference: str) -> Iterator[str]:
-    """In pieces: a whole history may be larger than a message may be, and so may be one line of it."""
+    """The export in pieces, because a history, or even a line of it, may be too large for one message."""
     conversation, cursor = ids.resolved(control, reference), None
     while True:
         piece = control.call("conversation/export", LONG_S, conversation=conversation, cursor=cursor)
@@ -110,7 +110,7 @@ def _text_of(control: Control, reference: str) -> Iterator[str]:
 
 def import_(chosen: Namespace) -> int:
     pieces = _pieces(_read(chosen.file))
-    first = next(pieces)  # a file that can't be read is told before anything else
+    first = next(pieces)  # a file that can't be read is reported before anything else
     with Control("import") as control:
         for piece, partial in chain([first], pieces):
             _upload(control, lines=piece, upload="1", more=True, partial=partial)
@@ -124,7 +124,7 @@ def _upload(control: Control, **params: object) -> Json:
 
 
 def _pieces(lines: Iterable[str]) -> Iterator[tuple[list[str], bool]]:
-    """Small enough for a message each, and whether the last line of it goes on in the next."""
+    """Pieces that each fit into a message, and whether the last line continues in the next piece."""
     piece: list[str] = []
     size = 0
     for line in lines:
@@ -141,7 +141,7 @@ def _pieces(lines: Iterable[str]) -> Iterator[tuple[list[str], bool]]:
 
 
 def _settled(control: Control, references: list[str]) -> dict[str, str]:
-    """What is meant, by what it is called here. Before anything is done: @last is another one afterwards."""
+    """The ids, each with the name to print. Looked up before anything is done, because @last changes with that."""
     found = {}
     for reference in references:
         whole = ids.meant(control, reference)
@@ -165,7 +165,7 @@ def _each(targets: dict[str, str], act: Callable[[str], str]) -> int:
 
 
 def _confirmed(control: Control, targets: dict[str, str]) -> dict[str, str]:
-    """Shown with what they are about, and the very same are deleted afterwards, whatever is called so by then."""
+    """Show the conversations and ask. Whole ids are returned, so that exactly those are deleted that were shown."""
     found = {}
     for reference, called in targets.items():
         one = ids.call(control, "conversation/get", reference)
@@ -186,7 +186,7 @@ def _confirmed(control: Control, targets: dict[str, str]) -> dict[str, str]:
 
 
 def _put(path: str, texts: Iterable[str]) -> int:
-    """How many lines. Whole or not at all, and for our eyes only: a history may quote anything."""
+    """Write the file, whole or not at all, and readable by its owner only; return the number of lines."""
     count = 0
     try:
         handle, draft = tempfile.mkstemp(dir=Path(path).parent, prefix=".greenroom-")
@@ -205,7 +205,7 @@ def _put(path: str, texts: Iterable[str]) -> int:
 
 
 def _read(path: str) -> Iterator[str]:
-    """Its lines, without the blank ones. U+2028 may stand in the middle of one."""
+    """The lines of the file that are not blank. U+2028 does not end a line."""
     try:
         with nullcontext(sys.stdin) if path == "-" else Path(path).open(encoding="utf-8", newline="\n") as file:
             for line in file:

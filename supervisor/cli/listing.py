@@ -1,4 +1,4 @@
-"""What every listing verb does alike: a table, `--json FIELDS`, `--format`, `-q` and `--watch`."""
+"""Options that all listing verbs share: a table, `--json FIELDS`, `--format`, `-q` and `--watch`."""
 
 import re
 import sys
@@ -18,10 +18,10 @@ _FIELD = re.compile(r"\{([a-z_][a-z0-9_.]*)\}")
 _ESCAPES = {"\\t": "\t", "\\n": "\n"}
 
 
-class Listing(NamedTuple):
-    """`fields` are API: name and meaning. `empty` is said, to people only, when there is nothing.
+class ListLayout(NamedTuple):
+    """The layout of a list. `fields` are API: name and meaning. `empty` is printed for people if there are no rows.
 
-    `block` draws a row on a terminal where a table would have to leave some of it out.
+    `block` draws a row on a terminal, if a table would have to leave some of it out.
     """
 
     fields: Mapping[str, str]
@@ -31,8 +31,8 @@ class Listing(NamedTuple):
     block: Callable[[Row, int, terminal.Paint], list[str]] | None = None
 
 
-def text(listing: Listing, rows: Sequence[Row], chosen: Namespace) -> list[str]:
-    """Lines for standard output."""
+def text(listing: ListLayout, rows: Sequence[Row], chosen: Namespace) -> list[str]:
+    """The lines for standard output."""
     if chosen.json is not None:
         return [_json(listing, rows, chosen.json)]
     if chosen.format is not None:
@@ -47,8 +47,8 @@ def text(listing: Listing, rows: Sequence[Row], chosen: Namespace) -> list[str]:
     return drawn(listing.columns, rows, columns, paint) if rows else []
 
 
-def present(listing: Listing, fetch: Callable[[], Sequence[Row]], chosen: Namespace) -> int:
-    """Once, or with --watch whenever it has changed."""
+def present(listing: ListLayout, fetch: Callable[[], Sequence[Row]], chosen: Namespace) -> int:
+    """Print the list once, or with --watch whenever it has changed."""
     check(listing, chosen)
     if chosen.watch:
         _watched(listing, fetch, chosen)
@@ -59,8 +59,8 @@ def present(listing: Listing, fetch: Callable[[], Sequence[Row]], chosen: Namesp
     return 0
 
 
-def _watched(listing: Listing, fetch: Callable[[], Sequence[Row]], chosen: Namespace) -> NoReturn:
-    """An empty screen would look like one that has not been drawn yet."""
+def _watched(listing: ListLayout, fetch: Callable[[], Sequence[Row]], chosen: Namespace) -> NoReturn:
+    """Print the list whenever it has changed; `empty` too, because an empty screen looks unfinished."""
     before: list[str] | None = None
     while True:
         lines = text(listing, fetch(), chosen)
@@ -77,8 +77,8 @@ def _for_people(chosen: Namespace) -> bool:
     return terminal.is_terminal() and chosen.json is None and chosen.format is None and not chosen.quiet
 
 
-def check(listing: Listing, chosen: Namespace) -> None:
-    """Before anything is asked for: a field that there is not."""
+def check(listing: ListLayout, chosen: Namespace) -> None:
+    """Refuse unknown fields, before the daemon is asked."""
     named = list(_names(chosen.json)) if chosen.json else []
     named += [one.partition(".")[0] for one in _FIELD.findall(chosen.format or "")]
     for name in named:
@@ -98,7 +98,7 @@ def filled(fields: Mapping[str, str], row: Row, template: str) -> str:
                 raise Problem(f"unknown field {found[1]!r}", f"write one of {known}", "usage")
             here = here[part]
         if isinstance(here, str):
-            return clean(here) if sys.stdout.isatty() else here  # also where TERM says that it is a dumb one
+            return clean(here) if sys.stdout.isatty() else here  # on a dumb terminal, too
         return "" if here is None else json_text(here)
 
     return _FIELD.sub(value, template)
@@ -113,6 +113,6 @@ def _names(asked: str) -> list[str]:
     return [name.strip() for name in asked.split(",") if name.strip()]
 
 
-def _json(listing: Listing, rows: Sequence[Row], asked: str) -> str:
+def _json(listing: ListLayout, rows: Sequence[Row], asked: str) -> str:
     names = _names(asked) or list(listing.fields)
     return written([{name: row[name] for name in names} for row in rows])

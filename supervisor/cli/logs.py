@@ -1,4 +1,4 @@
-"""`greenroom logs`: what happened in a conversation, and with -f what happens."""
+"""`greenroom logs`: show the history of a conversation, and with -f go on with new events."""
 
 import sys
 from argparse import Namespace
@@ -10,12 +10,12 @@ from supervisor.cli.arguments import number
 from supervisor.cli.client import Control, Json
 from supervisor.cli.pager import paged
 from supervisor.cli.show import lines
+from supervisor.cli.show.printer import EventPrinter
 from supervisor.cli.show.screen import Screen
-from supervisor.cli.show.transcript import Transcript
-from supervisor.cli.show.watch import Manner, Watch, coming_back
+from supervisor.cli.show.watch import Watch, WatchOptions, coming_back
 from supervisor.cli.words import when
 
-LINES = 100  # events, where nobody says how many or since when
+LINES = 100  # events, unless a number or a time is given
 
 
 def run(chosen: Namespace) -> int:
@@ -45,16 +45,16 @@ def _after(control: Control, conversation: str, since: str | None, last: int, co
 
 def _written(found: Iterable[Json], stream: TextIO, *, raw: bool) -> None:
     screen = Screen(stream, live=terminal.is_terminal())
-    transcript = Transcript(screen, screen, terminal.Paint(), raw=raw, markdown=terminal.is_terminal() and not raw)
+    printer = EventPrinter(screen, screen, terminal.Paint(), raw=raw, markdown=terminal.is_terminal() and not raw)
     for envelope in found:
-        transcript.take(envelope)
+        printer.take(envelope)
     screen.close()
 
 
 def _followed(control: Control, conversation: str, after: int, chosen: Namespace) -> int:
-    """Ctrl-C is how one leaves here, and the way back is known."""
-    manner = Manner(as_json=chosen.json, read_only=True, raw=chosen.raw, keys=False, one_stream=True)
-    watch = Watch(control, conversation, manner)
+    """Print new events until Ctrl-C, which leaves without a hint on how to come back."""
+    options = WatchOptions(as_json=chosen.json, read_only=True, raw=chosen.raw, keys=False, one_stream=True)
+    watch = Watch(control, conversation, options)
 
     def work() -> int:
         watch.attach(after)

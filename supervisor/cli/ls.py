@@ -1,4 +1,4 @@
-"""`greenroom ls`: the conversations. One of the fast verbs."""
+"""`greenroom ls`: list the conversations. This verb must start fast."""
 
 from argparse import Namespace
 
@@ -50,7 +50,7 @@ def _sorting(word: str) -> tuple["_Key", bool]:
 
 
 class _Key:
-    """Nothing comes before something."""
+    """A sort key that puts missing values first."""
 
     def __init__(self, name: str) -> None:
         self._name = name

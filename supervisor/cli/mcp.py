@@ -1,4 +1,4 @@
-"""`greenroom mcp`: MCP over stdio, for editors. Standard library only: it starts once per editor and per window."""
+"""`greenroom mcp`: MCP over stdio, for editors. Standard library only: every window of an editor starts it."""
 
 # ruff: noqa: PTH105, PTH109, PTH110, PTH118, PTH123, PTH202 # pathlib alone takes a third of the time that this may
 
@@ -8,28 +8,30 @@ import os
 import sys
 import time
 
-from supervisor.dialling import dial
+from supervisor.daemon.dialling import dial
+from supervisor.daemon.umask import own_umask
 from supervisor.paths import UnsafePath, locate, private_directory
-from supervisor.umask import own_umask
 from supervisor.version import VERSION
-from transports.bridge import Bridge
-from transports.lean import AF_UNIX, SIGHUP, SIGINT, SIGTERM, SOCK_STREAM, quoted, set_wakeup_fd, signal, socket
+from transports import PROTOCOL
+from transports.bridge import lean
+from transports.bridge.bridge import Bridge
+from transports.bridge.daemon_link import DaemonLink
+from transports.dialects.mcp.replay import McpReplay
 from transports.stdio import StandardStreams
 
-TYPE_CHECKING = False  # loading typing and argparse costs more than all of this
+TYPE_CHECKING = False  # loading typing and argparse costs more than everything else here
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
     from types import FrameType
     from typing import NoReturn
 
-    from supervisor.launch import Launch
+    from supervisor.daemon.launch import Launch
     from supervisor.paths import Paths
 
 DIALECT = "mcp"
-PROTOCOL = 1  # of the hello; transports.hello is too expensive to import here
-ENDS = {SIGTERM: "SIGTERM", SIGINT: "SIGINT", SIGHUP: "SIGHUP"}
-LOG_BYTES = 1 << 20  # then it begins anew, and the one before is kept: it says a line per connection
+ENDS = {lean.SIGTERM: "SIGTERM", lean.SIGINT: "SIGINT", lean.SIGHUP: "SIGHUP"}
+LOG_BYTES = 1 << 20  # then a new log begins, and the last one is kept; a connection logs one line
 APPROVAL = ("untrusted", "on-failure", "on-request", "never")
 SANDBOX = ("read-only", "workspace-write", "danger-full-access")
 
@@ -50,22 +52,22 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-class Unsaid:
-    """What `greenroom mcp` alone chooses, as most editors start it: argparse takes as long to load as all of this."""
+class NoOptions:
+    """The options of a bare `greenroom mcp`, as most editors start it; loading argparse would double the time."""
 
     embedded = False
     cwd = model = profile = sandbox = approval = config = None
 
 
 def main(arguments: Sequence[str]) -> int:
-    return run(parsed(arguments) if arguments else Unsaid)
+    return run(parsed(arguments) if arguments else NoOptions)
 
 
 def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     import argparse
 
     class OneLine(argparse.ArgumentParser):
-        """Wrong words are answered like those of other verbs."""
+        """A parser that answers wrong words in one line, as other verbs do."""
 
         def error(self, message: str) -> NoReturn:
             self.exit(2, f"greenroom: {message}; `{self.prog} --help` lists its arguments\n")
@@ -78,7 +80,7 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     return chosen
 
 
-def run(chosen: argparse.Namespace | type[Unsaid]) -> int:
+def run(chosen: argparse.Namespace | type[NoOptions]) -> int:
     try:
         said = spoken(chosen)
         paths = locate()
@@ -87,7 +89,7 @@ def run(chosen: argparse.Namespace | type[Unsaid]) -> int:
         sys.stderr.write(f"greenroom mcp: {error}\n")
         return 2
     if chosen.embedded:
-        from supervisor.embedded import serve
+        from supervisor.daemon.embedded import serve
 
         return serve(said)
     return _bridge(paths, said)
@@ -100,8 +102,9 @@ def _bridge(paths: Paths, said: dict[str, object]) -> int:
         return 1
     client = StandardStreams()
     try:
-        return _run_to_the_end(client, Door(paths), hello(said), log)
-    except Exception:  # noqa: BLE001  # whatever it is: nothing of it may be lost, or get into the wire
+        link = DaemonLink(DaemonAddress(paths), hello(said), McpReplay(), log.note)
+        return _run_to_the_end(client, link, log)
+    except Exception:  # noqa: BLE001  # every error belongs in the log, none on the wire
         import traceback
 
         log.note(f"failed\n{traceback.format_exc()}")
@@ -110,11 +113,11 @@ def _bridge(paths: Paths, said: dict[str, object]) -> int:
         client.close()
 
 
-def _run_to_the_end(client: StandardStreams, door: Door, first: bytes, log: Log) -> int:
+def _run_to_the_end(client: StandardStreams, link: DaemonLink, log: Log) -> int:
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
-    set_wakeup_fd(writer, warn_on_full_buffer=False)
-    bridge = Bridge(client, door, first, log.note, reader)
+    lean.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    bridge = Bridge(client, link, log.note, reader)
     caught = [0]
 
     def stop(signum: int, _: FrameType | None) -> None:
@@ -122,40 +125,40 @@ def _run_to_the_end(client: StandardStreams, door: Door, first: bytes, log: Log)
         bridge.stop(ENDS[signum])
 
     for wanted in ENDS:
-        signal(wanted, stop)
+        lean.signal(wanted, stop)
     bridge.begin()
-    import json  # noqa: F401  # it takes as long to load as all of this, and now the daemon reads our hello
+    import json  # noqa: F401  # it takes as long to load as everything before, and meanwhile the daemon reads the hello
 
     bridge.run()
     return caught[0]
 
 
-class Door:
-    """The way to the daemon of this home."""
+class DaemonAddress:
+    """The daemon of this home: how to reach it, and how to start it."""
 
     def __init__(self, paths: Paths) -> None:
         self._paths = paths
 
-    def dial(self) -> socket | None:
+    def dial(self) -> lean.socket | None:
         try:
             return dial(self._paths, _never_waiting)
         except UnsafePath:
-            return None  # a start says what is wrong with it
+            return None  # starting the daemon says what is wrong with the path
 
     def start(self) -> Launch:
-        from supervisor.launch import Launch
+        from supervisor.daemon.launch import Launch
 
         return Launch()
 
 
-def _never_waiting() -> socket:
-    fresh = socket(AF_UNIX, SOCK_STREAM)
+def _never_waiting() -> lean.socket:
+    fresh = lean.socket(lean.AF_UNIX, lean.SOCK_STREAM)
     fresh.setblocking(False)
     return fresh
 
 
 class Log:
-    """In the state directory, bounded; what can't be written there goes to standard error."""
+    """The log in the state directory, bounded; what can't be written there goes to standard error."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -168,9 +171,9 @@ class Log:
             with open(self._path, "a", encoding="utf-8", errors="replace") as log:
                 log.write(line)
         except OSError:
-            try:  # noqa: SIM105  # contextlib costs more than all of this
+            try:  # noqa: SIM105  # contextlib costs more than everything else here
                 sys.stderr.write(f"greenroom mcp: {text}\n")
-            except (OSError, ValueError):  # nor does anybody read that: what it does goes on unsaid
+            except (OSError, ValueError):  # standard error can't be written either
                 pass
 
 
@@ -178,7 +181,7 @@ class Log:
 
 
 def hello(said: dict[str, object]) -> bytes:
-    """Who we are, and the environment that commands of new conversations run in; the daemon keeps it in memory."""
+    """The first line: this client, and the environment for commands of new conversations, kept only in memory."""
     client = {"name": "mcp", "version": VERSION, "pid": os.getpid(), "cwd": _here(), "env": dict(os.environ)}
     client["umask"] = own_umask()
     body = {"protocol": PROTOCOL, "dialect": DIALECT, "client": client, **said}
@@ -186,11 +189,11 @@ def hello(said: dict[str, object]) -> bytes:
 
 
 def written(value: object) -> str:
-    """JSON without the module, which is there only when -c or the like had to be read."""
+    """JSON text, made without the json module unless a value needs it."""
     if isinstance(value, str):
-        return quoted(value)
+        return lean.quoted(value)
     if isinstance(value, dict):
-        return "{" + ",".join(f"{quoted(key)}:{written(held)}" for key, held in value.items()) + "}"
+        return "{" + ",".join(f"{lean.quoted(key)}:{written(held)}" for key, held in value.items()) + "}"
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     import json
@@ -198,16 +201,16 @@ def written(value: object) -> str:
     return json.dumps(value)
 
 
-def spoken(chosen: argparse.Namespace | type[Unsaid]) -> dict[str, object]:
-    """What the command line says, for the dialect: of new conversations, and of this connection."""
+def spoken(chosen: argparse.Namespace | type[NoOptions]) -> dict[str, object]:
+    """The choices of the command line, for the dialect: for new conversations, and for this connection."""
     return {"defaults": defaults(chosen), "settings": _settings(chosen.config or ())}
 
 
 def _settings(overrides: Sequence[str]) -> dict[str, object]:
-    """What is ours alone and nothing of a conversation. Judged here, where somebody reads what is wrong with it."""
+    """The settings of this connection, from `-c greenroom…`. Checked here, where a person reads the error."""
     if not any(_is_ours(one) for one in overrides):
         return {}
-    from actors.errors import ConfigError
+    from actors.vocabulary.errors import ConfigError
     from supervisor.config.connection import connection_settings
     from supervisor.config.overrides import parse_overrides
 
@@ -221,8 +224,8 @@ def _is_ours(override: str) -> bool:
     return override.partition("=")[0].partition(".")[0].strip() == "greenroom"
 
 
-def defaults(chosen: argparse.Namespace | type[Unsaid]) -> dict[str, object]:
-    """What new conversations get where a call says nothing."""
+def defaults(chosen: argparse.Namespace | type[NoOptions]) -> dict[str, object]:
+    """The values for new conversations where a call gives none."""
     said = {
         "model": chosen.model,
         "profile": chosen.profile,
@@ -235,7 +238,7 @@ def defaults(chosen: argparse.Namespace | type[Unsaid]) -> dict[str, object]:
 
 
 def _setting(text: str) -> tuple[str, object]:
-    """A value of TOML, or else the words themselves."""
+    """The key and its value; a value that is not TOML is a string."""
     import json
     import tomllib
 
@@ -254,11 +257,11 @@ def _here() -> str:
     try:
         return os.getcwd()
     except FileNotFoundError:
-        return "/"  # it was deleted under us
+        return "/"  # the directory was deleted
 
 
 def _have_standard_streams() -> bool:
-    """A closed input has ended, a closed error is silent; but descriptors 0 to 2 must not become something else."""
+    """Whether standard output is open. Closed standard streams are opened as /dev/null, to keep their numbers."""
     missing = [fd for fd in (0, 1, 2) if not _is_open(fd)]
     for fd in missing:
         os.dup2(os.open(os.devnull, os.O_RDWR), fd)

@@ -1,4 +1,4 @@
-"""How much memory processes take: the daemon's, and those of conversations. Linux; elsewhere nothing is told."""
+"""Memory used by the daemon and by the processes of conversations. Linux only; elsewhere it is unknown."""
 
 import os
 from contextlib import suppress
@@ -10,14 +10,14 @@ MARKS = (b"GREENROOM_INSTANCE=", b"GREENROOM_CONVERSATION=")
 
 
 def of_process(pid: int) -> int:
-    """Resident bytes; 0 where that is not told."""
+    """Resident bytes; 0 if the system does not tell."""
     with suppress(OSError, ValueError, IndexError):
         return int(Path(f"/proc/{pid}/statm").read_bytes().split()[1]) * os.sysconf("SC_PAGE_SIZE")
     return 0
 
 
 def of_conversations() -> dict[str, int]:
-    """Every process of ours carries its conversation's id in the environment it was started with."""
+    """Resident bytes by conversation; its processes carry its id in the environment they were started with."""
     home = os.fsencode(locate().state)
     found: dict[str, int] = {}
     for pid in _pids():

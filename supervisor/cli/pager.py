@@ -1,4 +1,4 @@
-"""Text that may be longer than the screen: through the person's pager, on a terminal."""
+"""The person's pager, for text that may be longer than the screen."""
 
 import contextlib
 import os
@@ -11,9 +11,9 @@ from supervisor.cli.terminal import is_terminal, size
 
 
 @contextlib.contextmanager
-def paged(*, wanted: bool = True) -> Iterator[StringIO | None]:
-    """Yields what to write to, or None where text goes straight out."""
-    if not (wanted and is_terminal()):
+def paged() -> Iterator[StringIO | None]:
+    """Yield a buffer for the text, or None if text goes straight to standard output."""
+    if not is_terminal():
         yield None
         return
     text = StringIO()

@@ -1,4 +1,4 @@
-"""What a verb could not do: one line that says what is wrong, and one half-line that says what to do next."""
+"""The failure of a verb in one line: what is wrong, and what to do next."""
 
 import sys
 
@@ -6,7 +6,7 @@ from supervisor.cli import exits
 
 
 class Problem(Exception):
-    """Ends the verb. `code` is stable; the exit code follows from it."""
+    """An error that ends the verb. `code` is stable; the exit code follows from it."""
 
     def __init__(self, message: str, advice: str = "", code: str = "failed") -> None:
         super().__init__(message)
@@ -23,12 +23,12 @@ class Problem(Exception):
 
 
 def report(problem: Problem, *, as_json: bool) -> None:
-    """To stderr, for a person or for a program."""
+    """Print the problem to standard error, for a person or for a program."""
     if as_json:
         from supervisor.cli.written import json_text
 
         print(json_text({"error": {"code": problem.code, "message": str(problem)}}), file=sys.stderr)
     else:
-        from supervisor.cli.words import clean  # which knows us
+        from supervisor.cli.words import clean  # inline, because it imports this module
 
         print(f"greenroom: {clean(str(problem))}", file=sys.stderr)

@@ -2,10 +2,10 @@
 
 import os
 
-from actors.visible import visible
+from actors.vocabulary.visible import visible
 from supervisor.cli.client import Json
 from supervisor.cli.ids import short
-from supervisor.cli.listing import Listing
+from supervisor.cli.listing import ListLayout
 from supervisor.cli.table import Column, Row
 from supervisor.cli.words import age, one_line
 
@@ -13,12 +13,12 @@ FIELDS = {
     "id": "The conversation's id.",
     "name": "Its name, or null.",
     "state": "One of starting, idle, running, waiting, interrupting, parked, failed, archived.",
-    "cwd": "Working directory.",
+    "cwd": "The working directory.",
     "model": "The model.",
     "preview": "The beginning of the first message.",
-    "created": "Seconds since 1970.",
-    "updated": "Seconds since 1970.",
-    "seq": "Number of its last event.",
+    "created": "When it was created, in seconds since 1970.",
+    "updated": "When it was last used, in seconds since 1970.",
+    "seq": "The seq of its last event.",
     "tokens": "Tokens used so far.",
     "archived": "Whether it is archived.",
 }
@@ -35,7 +35,7 @@ COLOURS = {
 
 
 def row_of(found: Json) -> Row:
-    """`id` is what people call it; the wire says `conversation`."""
+    """The row of a conversation. Its `id` is called `conversation` on the wire."""
     row = {name: found.get(name) for name in FIELDS}
     return {**row, "id": found["conversation"], "archived": bool(found.get("archived"))}
 
@@ -45,7 +45,7 @@ def colour(row: Row) -> tuple[str, ...]:
 
 
 def home(path: str) -> str:
-    """With ~ for the home directory; as it may be shown."""
+    """The path as people read it: with ~ for the home directory, and nothing hidden in it."""
     own = os.environ.get("HOME", "").rstrip("/")
     short = f"~{path[len(own) :]}" if own and (path == own or path.startswith(f"{own}/")) else path
     return visible(short)
@@ -61,4 +61,4 @@ COLUMNS = (
     Column("DIRECTORY", lambda row: home(row["cwd"] or ""), gives=True),
     Column("ABOUT", lambda row: one_line(row["preview"] or ""), gives=True),
 )
-LISTING = Listing(FIELDS, COLUMNS, "no conversations; `greenroom run PROMPT` starts one")
+LISTING = ListLayout(FIELDS, COLUMNS, "no conversations; `greenroom run PROMPT` starts one")

@@ -1,4 +1,4 @@
-"""`greenroom run` and `send`: say something, and watch what becomes of it."""
+"""`greenroom run` and `send`: send a message, and watch its turn."""
 
 import os
 import sys
@@ -8,7 +8,7 @@ from supervisor.cli import exits, ids
 from supervisor.cli.arguments import pairs, seconds
 from supervisor.cli.client import Control, Json, Refused
 from supervisor.cli.problems import Problem
-from supervisor.cli.show.watch import Manner, Watch, coming_back
+from supervisor.cli.show.watch import Watch, WatchOptions, coming_back
 from supervisor.cli.starting import ensure
 from supervisor.cli.words import many
 from supervisor.cli.written import json_text
@@ -19,7 +19,7 @@ def run(chosen: Namespace) -> int:
     with ensure("run", environment=True) as control:
         made = control.call("conversation/create", **creation(chosen))
         conversation = made["conversation"]
-        notice = made["notice"] if chosen.detach else None  # whoever watches sees it in the turn
+        notice = made["notice"] if chosen.detach else None  # a watched turn shows the notice
         for line in (notice, *made["warnings"]):
             if line:
                 print(f"greenroom: {line}", file=sys.stderr)
@@ -35,7 +35,7 @@ def run(chosen: Namespace) -> int:
 
 
 def _without_an_empty_one(control: Control, conversation: str) -> None:
-    """What was to be said in it was refused. If nothing else was, nobody would know what it is for."""
+    """Delete a conversation that is empty, as its first message was refused: nobody would know what it is for."""
     found = control.call("conversation/get", conversation=conversation)
     if found["turn"] is None and not (found["preview"] or found["queued"]):
         control.call("conversation/delete", conversation=conversation)
@@ -68,14 +68,14 @@ def prompt_of(word: str) -> str:
     try:
         word.encode()
     except UnicodeEncodeError as error:
-        raise Problem("the prompt is not UTF-8", "write text in UTF-8", "usage") from error
+        raise Problem("the prompt is not UTF-8", "write it in UTF-8", "usage") from error
     return word
 
 
 def creation(chosen: Namespace) -> Json:
-    """A directory that a person names and that is not there is a slip of the finger; other clients mean it."""
+    """The settings of a new conversation. A missing directory is refused, as a slip; other clients may mean it."""
     if chosen.cwd is not None and not os.path.isdir(chosen.cwd):  # noqa: PTH112  # pathlib is slow to import
-        raise Problem(f"no directory {chosen.cwd!r}", "-C takes one that exists", "usage")
+        raise Problem(f"there is no directory {chosen.cwd!r}", "-C takes a directory that exists", "usage")
     return {
         "name": None if chosen.name is None else ids.proper(chosen.name),
         "cwd": chosen.cwd,
@@ -88,7 +88,7 @@ def creation(chosen: Namespace) -> Json:
 
 
 def _accepted(control: Control, conversation: str, accepted: Json, if_busy: str) -> str:
-    """What becomes of it. A turn that is being stopped reads nothing any more: what was to join it comes after it."""
+    """A sentence on what becomes of the message. While a turn is being stopped, it waits for the end of that turn."""
     if accepted["duplicate"]:
         return "already sent with this key"
     if accepted["turn"]:
@@ -105,7 +105,7 @@ def _accepted(control: Control, conversation: str, accepted: Json, if_busy: str)
 def _watched(
     control: Control, conversation: str, after: int | None, said: Json, *, as_json: bool, limit_s: float | None = None
 ) -> int:
-    watch = Watch(control, conversation, Manner(as_json=as_json))
+    watch = Watch(control, conversation, WatchOptions(as_json=as_json))
 
     def work() -> int:
         watch.attach(after)

@@ -14,9 +14,9 @@ from supervisor.paths import locate
 
 UNIT = "greenroom.service"
 LABEL = "dev.greenroom.daemon"
-WATCHDOG_S = 30  # the daemon says three times in it that it is well
-STOP_S = 60  # the default drain time, twice
-CARRIED = ("GREENROOM_HOME", "CODEX_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")  # so that both mean the same files
+WATCHDOG_S = 30  # in this time the daemon reports three times that it is well
+STOP_S = 60  # twice the default drain time
+CARRIED = ("GREENROOM_HOME", "CODEX_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")  # for the same files as in the shell
 
 
 def run(chosen: Namespace) -> int:
@@ -24,7 +24,7 @@ def run(chosen: Namespace) -> int:
 
 
 def unit() -> str:
-    """mixed: TERM to the daemon alone, which ends its commands in order; KILL to whatever is left."""
+    """The systemd unit. KillMode=mixed: TERM to the daemon alone, which ends its commands; KILL to what is left."""
     environment = "".join(f"Environment={_assigned(f'{name}={value}')}\n" for name, value in _carried().items())
     return f"""[Unit]
 Description=Greenroom, a supervisor for coding-agent conversations
@@ -47,7 +47,7 @@ WantedBy=default.target
 
 
 def agent() -> str:
-    """Launchd ends the whole process group by itself; the daemon gets its time first."""
+    """The launchd agent. Launchd kills the whole process group, after the daemon has had its time."""
     wanted = {
         "Label": LABEL,
         "ProgramArguments": [sys.executable, "-m", "supervisor"],
@@ -82,7 +82,7 @@ def _runs() -> str:
     user = os.environ.get("USER", "$USER")
     return (
         "the service runs, and starts when you log in; "
-        f"run `loginctl enable-linger {user}` to start it with the machine"
+        f"run `loginctl enable-linger {user}` to start it when the machine starts"
     )
 
 
@@ -107,10 +107,10 @@ def _status(_: Namespace) -> int:
     print(f"installed: {file}")
     expected = agent() if _mac() else unit()
     if file.read_text(encoding="utf-8", errors="surrogateescape") != expected:
-        print("the file differs from what `greenroom service install` would write now; --print shows that")
+        print("the file differs from what `greenroom service install` would write now; --print shows that file")
     command = ["launchctl", "list", LABEL] if _mac() else ["systemctl", "--user", "is-active", UNIT]
     if shutil.which(command[0]) is None:
-        print(f"{command[0]} was not found, so its state is unknown")
+        print(f"{command[0]} was not found, so the state of the service is unknown")
         return exits.NOT_WELL
     found = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  # our own words
     print("active" if found.returncode == 0 else (found.stdout.strip() or found.stderr.strip() or "not active"))
@@ -145,18 +145,18 @@ def _file() -> Path:
 
 
 def _carried() -> dict[str, str]:
-    locate()  # what it refuses, the daemon would refuse too
+    locate()  # refuses what the daemon would refuse too
     return {name: os.environ[name] for name in CARRIED if os.environ.get(name)}
 
 
 def _quoted(path: str) -> str:
-    """Systemd takes % and blanks for its own."""
+    """Quote a path for systemd, to which % and blanks have a meaning."""
     escaped = path.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("$", "$$")
     return f'"{escaped}"' if any(one.isspace() or one == '"' for one in path) else escaped
 
 
 def _assigned(text: str) -> str:
-    """Systemd reads escapes and its own % here, and a $ is a $."""
+    """Quote an assignment for systemd, to which escapes and % have a meaning here, but $ has none."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("\n", "\\n")
     return f'"{escaped}"'
 

@@ -1,10 +1,13 @@
-"""What a verb looks like from outside, as data: parser, help, man pages, completion and reference read it."""
+"""The description of a verb as data, for parser, help, completion and reference."""
 
 from typing import NamedTuple
 
 
 class Arg(NamedTuple):
-    """`many`: "" for one, "?" for at most one, "*" for any number, "+" for at least one. `kind` is for completion."""
+    """A positional argument. `kind` is for completion.
+
+    `many`: "" for one value, "?" for at most one, "*" for any number, "+" for at least one.
+    """
 
     name: str
     help: str
@@ -14,9 +17,9 @@ class Arg(NamedTuple):
 
 
 class Opt(NamedTuple):
-    """Without `metavar` it is a flag; with `bare` the value may be left out. `kind` is for completion.
+    """An option. Without `metavar` it is a flag; with `bare` its value may be left out. `kind` is for completion.
 
-    A `signed` one takes a value that begins with a dash.
+    The value of a `signed` option may begin with a dash.
     """
 
     flags: tuple[str, ...]
@@ -36,7 +39,7 @@ class Opt(NamedTuple):
 
 
 class Verb(NamedTuple):
-    """`run` is `module:function` below supervisor.cli. `about` says what the one-line summary can't."""
+    """A verb. `run` is `module:function` below supervisor.cli. `about` says what the one-line summary can't."""
 
     name: str
     run: str

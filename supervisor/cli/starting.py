@@ -4,19 +4,18 @@ import os
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import NoReturn
 
-from actors.visible import visible
+from actors.vocabulary.visible import visible
+from greenroom.daemon import ANSWERS_S, daemon_answers, start_daemon
 from supervisor.cli.arguments import seconds
-from supervisor.cli.client import HUNG, Control, Down, Lost
+from supervisor.cli.client import HUNG, Control, DaemonDown, Lost, as_problems
 from supervisor.cli.problems import Problem
 from supervisor.cli.words import many
 from supervisor.cli.written import json_text
-from supervisor.paths import UnsafePath, locate, private_directory, socket_path
+from supervisor.paths import locate, socket_path
 
-ANSWERS_S = 20.0  # from a start to an answer: a repair of the journal is the longest
 GONE_S = 20.0  # beyond the drain time: grace for commands, the last words
 PATIENCE_S = 10.0  # for an answer of a daemon that is well, however busy
 POLL_S = 0.02
@@ -29,8 +28,9 @@ def up(chosen: Namespace) -> int:
         from supervisor.cli.forcing import clear_the_way
 
         clear_the_way()
-    running = _greeted()
-    if running is None:
+    with as_problems():
+        running = daemon_answers()
+    if not running:
         start(_arguments(chosen))
     elif _arguments(chosen):
         print(
@@ -39,38 +39,27 @@ def up(chosen: Namespace) -> int:
         )
     with Control("up") as control:
         daemon = control.call("daemon/status")
-    for warning in daemon["warnings"] if running is None else ():
+    for warning in daemon["warnings"] if not running else ():
         print(f"greenroom: {visible(warning)}", file=sys.stderr)
     if chosen.json:
-        print(json_text({"pid": daemon["pid"], "socket": socket_path(locate()), "started": running is None}))
+        print(json_text({"pid": daemon["pid"], "socket": socket_path(locate()), "started": not running}))
         return 0
     known = daemon["registry"]["conversations"]
-    print(f"{'up' if running is None else 'already up'}: pid {daemon['pid']}, {many(known, 'conversation')}")
+    print(f"{'already up' if running else 'up'}: pid {daemon['pid']}, {many(known, 'conversation')}")
     return 0
 
 
 def start(arguments: tuple[str, ...] = ()) -> None:
     """Returns when a daemon answers, whoever of those who tried at once has started it."""
-    from supervisor.launch import StartFailed, launch
-
-    try:
-        paths = locate()
-        private_directory(paths.state)
-        private_directory(paths.run)
-        with _turn_to_start(f"{paths.state}/starting.lock"):
-            if _greeted() is None:
-                launch(arguments)
-                _wait_for_an_answer()
-    except (StartFailed, UnsafePath) as error:
-        text = str(error).removeprefix("greenroom: the daemon could not start: ")
-        raise Problem(f"the daemon could not start: {text}", "`greenroom doctor` finds out more") from error
+    with as_problems():
+        start_daemon(arguments)
 
 
 def ensure(verb: str, *, environment: bool = False) -> Control:
     """A connection, after a start if need be. Only for verbs that may start a daemon."""
     try:
         return Control(verb, environment=environment)
-    except Down:
+    except DaemonDown:
         start()
         print("greenroom: the daemon was not running; it was started", file=sys.stderr)
         return Control(verb, environment=environment)
@@ -108,8 +97,8 @@ def _whoever_runs() -> Control | None:
     while True:
         try:
             return Control("down")
-        except Down:
-            from supervisor.single import held, lives
+        except DaemonDown:
+            from supervisor.daemon.single import held, lives
 
             holder = held(locate().lock_file)
             if holder is None or holder.embedded or not lives(holder.pid):
@@ -135,44 +124,6 @@ def _arguments(chosen: Namespace) -> tuple[str, ...]:
     return (*found, *(word for override in chosen.overrides for word in ("-c", override)))
 
 
-def _greeted() -> str | None:
-    try:
-        with Control("up") as control:
-            return str(control.welcome["version"])
-    except Down:
-        return None
-
-
-@contextmanager
-def _turn_to_start(path: str) -> Iterator[None]:
-    """One after the other, so that twenty who want a daemon make one process and not twenty. Only a courtesy: who
-    has waited long enough goes ahead, and the daemon's own lock decides.
-    """
-    import fcntl
-
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    deadline = time.monotonic() + ANSWERS_S
-    try:
-        while time.monotonic() < deadline:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                time.sleep(POLL_S)
-        yield
-    finally:
-        os.close(handle)
-
-
-def _wait_for_an_answer() -> None:
-    """Another one may hold the lock already and not listen yet."""
-    deadline = time.monotonic() + ANSWERS_S
-    while _greeted() is None:
-        if time.monotonic() > deadline:
-            raise Problem("the daemon does not answer", HUNG, "timed_out")
-        time.sleep(POLL_S)
-
-
 def _wait_for_the_end(control: Control, pid: int, drain_s: float) -> None:
     deadline = time.monotonic() + drain_s + GONE_S
     hint = time.monotonic() + 1.0
@@ -185,7 +136,7 @@ def _wait_for_the_end(control: Control, pid: int, drain_s: float) -> None:
                     f"waiting up to {drain_s:g} s for running turns; `greenroom down --now` interrupts them",
                     file=sys.stderr,
                 )
-    from supervisor.single import lives
+    from supervisor.daemon.single import lives
 
     path = socket_path(locate())
     while os.path.exists(path) or lives(pid):  # noqa: PTH110  # as above

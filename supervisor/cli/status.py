@@ -1,10 +1,10 @@
-"""`greenroom status`: the daemon in a line, the conversations in a table; or one in detail. A fast verb."""
+"""`greenroom status`: show the daemon and its conversations, or one in detail. This verb must start fast."""
 
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Sequence
 
-from actors.visible import visible
+from actors.vocabulary.visible import visible
 from supervisor.cli import exits, ids, terminal
 from supervisor.cli.client import Control, Json
 from supervisor.cli.listing import check, filled, present
@@ -14,7 +14,7 @@ from supervisor.cli.words import age, many, moment, one_line, size, span
 from supervisor.cli.written import written
 from supervisor.paths import locate, socket_path
 
-EVENTS = 10  # of one conversation
+EVENTS = 10  # to show of one conversation
 
 
 def run(chosen: Namespace) -> int:
@@ -58,7 +58,7 @@ def _overview(control: Control, rows: list[Row], chosen: Namespace) -> None:
     told = ", ".join(f"{counts[state]} {state}" for state in STATES if counts[state]) or "no conversations"
     up = f"{paint('up', 'green')} {span(daemon['uptime_s'])}"
     print(f"greenroom {daemon['version']}: {up}, pid {daemon['pid']}, {told}")
-    clients = daemon["clients"] - 1  # not ourselves
+    clients = daemon["clients"] - 1  # without this command
     print(f"socket {daemon['socket']}")
     print(f"journal {size(daemon['journal_bytes'])}, {many(clients, 'other client')}")
     for warning in daemon["warnings"]:

@@ -1,4 +1,4 @@
-"""Standard input, output and error as a shell may hand them over: closed, full, or lacking letters."""
+"""Standard input, output and error, any of which may be closed, full, or unable to show some letters."""
 
 import errno
 import os
@@ -11,14 +11,14 @@ OF_THE_OUTPUT = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF
 
 
 def prepare() -> None:
-    """Each descriptor below 3 is open afterwards, so that no socket of ours is taken for one of them."""
+    """Open every descriptor below 3 that is closed, so that no socket gets its number."""
     while True:
         free = os.open(os.devnull, os.O_RDONLY)  # what is written to a closed output fails, as it should
-        if free > 2:  # of the standard ones none was closed, or none is any more
+        if free > 2:  # no standard descriptor is closed any more
             os.close(free)
             break
     if sys.stdin is None:
-        sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115  # for as long as we live
+        sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115  # open until the process ends
     if sys.stdout is None:
         sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
     if sys.stderr is None:
@@ -30,13 +30,13 @@ def prepare() -> None:
 
 
 def problem(error: OSError) -> Problem:
-    """What the system refused, and where."""
+    """The problem for an error of the system, and the file or stream it concerns."""
     why = error.strerror or str(error)
-    if error.filename is None and error.errno in OF_THE_OUTPUT:  # files of ours have a name
+    if error.filename is None and error.errno in OF_THE_OUTPUT:  # an error about a file names the file
         let_go(sys.stdout)
-        return Problem(f"the output can't be written: {why}", "look at where it goes")
+        return Problem(f"the output can't be written: {why}", "check where it goes")
     where = f"{os.fsdecode(error.filename)}: " if error.filename is not None else ""
-    return Problem(f"{where}{why}", "`greenroom doctor` looks at disk and directories")
+    return Problem(f"{where}{why}", "`greenroom doctor` checks disk and directories")
 
 
 def let_go_if_broken() -> None:
@@ -45,11 +45,11 @@ def let_go_if_broken() -> None:
 
 
 def let_go(stream: TextIO) -> None:
-    """What is still in its buffer goes nowhere: the interpreter would try again at its end, and complain."""
+    """Drop what is still in the buffer: the interpreter would try to write it at its end, and complain."""
     try:
         descriptor = stream.fileno()
     except (OSError, ValueError):
-        return  # not one of the system's
+        return  # not a stream of the system
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, descriptor)
     os.close(nowhere)

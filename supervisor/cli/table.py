@@ -1,4 +1,4 @@
-"""Rows to lines: as a table that fits the terminal, or plain with tabs where it goes into a pipe. Pure."""
+"""Rows as lines: a table that fits the terminal, or fields with tabs in a pipe. Pure."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -7,14 +7,14 @@ from supervisor.cli.terminal import Paint
 from supervisor.cli.words import cut, width
 
 GAP = "  "
-NARROWEST = 8  # what is left of a column that gives way
-LEAST = 4  # of the last one, where the terminal ends
+NARROWEST = 8  # cells that are left of a column that shrinks
+LEAST = 4  # cells for which the last column is still shown
 
 Row = dict[str, Any]
 
 
 class Column(NamedTuple):
-    """`gives`: the first to become narrower. `style` colours by the row."""
+    """A column. `gives`: it shrinks if the table is too wide. `style` colours a cell by its row."""
 
     title: str
     cell: Callable[[Row], str]
@@ -48,7 +48,7 @@ def drawn(columns: Sequence[Column], rows: Sequence[Row], room: int, paint: Pain
 
 
 def _shrink(columns: Sequence[Column], widths: list[int], room: int) -> None:
-    """The columns that give way do, the widest first, to their narrowest. Then the last are left out."""
+    """Shrink the columns that may shrink, the widest first; then leave out columns from the end."""
     ways = [place for place, column in enumerate(columns) if column.gives]
     while ways and _total(widths) > room:
         widest = max(ways, key=lambda place: widths[place])

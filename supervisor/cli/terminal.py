@@ -1,15 +1,16 @@
-"""What we write to: whether it is a terminal, how wide it is, and whether it takes colour."""
+"""The terminal that is written to, if it is one: its size, and whether it takes colour."""
 
 import os
 import sys
 from typing import TextIO
 
-COLUMNS = 80  # where nobody knows
+COLUMNS = 80  # if the system does not tell
 ROWS = 24
 
 _CODES = {
     "bold": "1",
     "dim": "2",
+    "italic": "3",
     "red": "31",
     "green": "32",
     "yellow": "33",
@@ -40,7 +41,7 @@ def size() -> tuple[int, int]:
 
 
 class Paint:
-    """Colours where they are wanted, and nothing where not."""
+    """Colours for text, or no change at all where colours are not wanted."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self.on = is_terminal(stream) and not os.environ.get("NO_COLOR")

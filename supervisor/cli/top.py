@@ -7,12 +7,12 @@ from argparse import Namespace
 from io import StringIO
 from typing import NamedTuple
 
-from actors.visible import visible
+from actors.vocabulary.visible import visible
 from supervisor.cli import ids, terminal
+from supervisor.cli.approval_text import body, title
 from supervisor.cli.attach import attached
 from supervisor.cli.client import Control, Json, Refused
 from supervisor.cli.memory import of_conversations, of_process
-from supervisor.cli.questions import body, title
 from supervisor.cli.rows import COLUMNS, row_of
 from supervisor.cli.show import keys
 from supervisor.cli.table import Column, Row, drawn, plain
@@ -26,7 +26,7 @@ ORDER = ("waiting", "interrupting", "running", "starting", "failed", "idle", "pa
 
 
 def _short(client: str) -> str:
-    """Of our own verbs the verb is enough, and all that a narrow table has room for."""
+    """The name of a client, without `greenroom`: a narrow table has room for the verb only."""
     return client.removeprefix("greenroom ")
 
 
@@ -42,7 +42,7 @@ TABLE = (
 
 
 class Sample:
-    """What the daemon says now, beside what it said before."""
+    """The state of the daemon, and the rates since the last look."""
 
     def __init__(self, control: Control) -> None:
         self._control = control
@@ -50,14 +50,14 @@ class Sample:
         self._then = time.monotonic()
         self.daemon: Json = {}
         self.rows: list[Row] = []
-        self.questions: list[Json] = []
+        self.approvals: list[Json] = []
 
     def take(self) -> None:
         control, now = self._control, time.monotonic()
         self.daemon = control.call("daemon/status")
         rows = [row_of(one) for one in ids.everything(control, archived=False)]
         clients = control.call("clients/list")["clients"]
-        self.questions = control.call("approvals/list")["approvals"]
+        self.approvals = control.call("approvals/list")["approvals"]
         memory, passed_s = of_conversations(), max(0.001, now - self._then)
         for row in rows:
             row["rate"] = max(0, row["seq"] - self._before.get(row["id"], row["seq"])) / passed_s
@@ -76,7 +76,7 @@ class Sample:
             f"greenroom {daemon['version']} up {span(daemon['uptime_s'])}",
             many(len(self.rows), "conversation"),
             many(daemon["agents"]["turns"], "turn"),
-            many(len(self.questions), "question"),
+            many(len(self.approvals), "approval"),
             many(daemon["clients"], "client"),
             *([size(memory)] if memory else []),
         ]
@@ -144,13 +144,13 @@ class Top:
         sys.stdout.flush()
 
     def _feet(self, columns: int, rows: int) -> list[str]:
-        """The lines at the bottom. What is asked is shown whole or is not answered here."""
+        """The lines at the bottom. An approval that does not fit can't be answered here."""
         if self._asking is None:
             return [cut(self._note or HELP, columns)]
         lines = self._asking.lines(columns)
         if len(lines) < rows:
             return [*lines, cut(f"yes or no + Enter: {self._typed}_", columns)]
-        self._asking, self._note = None, "the question is too long for this window; enter shows it"
+        self._asking, self._note = None, "the approval is too long for this window; press enter to attach and read it"
         return self._feet(columns, rows)
 
     def _place(self) -> int:
@@ -164,9 +164,9 @@ class Top:
     # --- keys -----------------------------------------------------------------------------------------------------
 
     def _press(self, key: str, keyboard: keys.Keyboard, *, more: bool) -> None:
-        """Nothing that is pasted means anything here, and no single key does what can't be undone."""
+        """Act on a key. A paste is ignored, and no single key does what can't be undone."""
         if isinstance(key, keys.Pasted):
-            self._asking, self._note = None, "what is pasted means nothing here"
+            self._asking, self._note = None, "a paste does nothing here"
             return
         if self._asking is not None:
             self._type(key, self._asking, more=more)
@@ -194,11 +194,11 @@ class Top:
             self._attach(row, keyboard)
 
     def _ask_about(self, row: Row) -> None:
-        mine = [one for one in self._sample.questions if one["conversation"] == row["id"]]
+        mine = [one for one in self._sample.approvals if one["conversation"] == row["id"]]
         if mine:
             self._ask(Asking(mine[0]["approval_id"], "answer", title(mine[0]), mine[0]))
         else:
-            self._note = f"{ids.short(row['id'])} waits for no answer"
+            self._note = f"{ids.short(row['id'])} has no open approval"
 
     def _ask(self, asking: "Asking") -> None:
         self._asking, self._typed = asking, ""
@@ -221,12 +221,12 @@ class Top:
             self._note = self._answered(asking.id, decision)
         elif decision == "approved":
             self._control.send("conversation/interrupt", conversation=asking.id)
-            self._note = f"{ids.short(asking.id)}: asked to stop"
+            self._note = f"{ids.short(asking.id)}: interrupt sent"
         else:
-            self._note = "it goes on"
+            self._note = "the turn goes on"
 
     def _answered(self, approval: str, decision: str) -> str:
-        """Somebody else may have been quicker."""
+        """Answer the approval, and say if somebody else was quicker."""
         try:
             self._control.call("approvals/answer", approval=approval, decision=decision)
         except Refused as refusal:
@@ -234,7 +234,7 @@ class Top:
         return f"answered: {decision}"
 
     def _attach(self, row: Row, keyboard: keys.Keyboard) -> None:
-        """On the ordinary screen, with a connection of its own; afterwards we are back here."""
+        """Watch the conversation on the ordinary screen, over a connection of its own; then come back."""
         sys.stdout.write(SCREEN_OFF)
         sys.stdout.flush()
         keyboard.give_back()
@@ -249,7 +249,7 @@ class Top:
 
 
 class Asking(NamedTuple):
-    """What the person is asked below the table, until a word and Enter."""
+    """The prompt below the table, until the person types a word and Enter."""
 
     id: str
     what: str
@@ -257,6 +257,6 @@ class Asking(NamedTuple):
     found: Json | None = None
 
     def lines(self, columns: int) -> list[str]:
-        """All of it, without colours: they are counted and cut as text."""
+        """All its lines, without colours, because they are counted and cut as text."""
         below = body(self.found, columns, terminal.Paint(StringIO()))[0] if self.found is not None else []
         return [*hung(f"? {self.title}", columns), *below]

@@ -1,4 +1,4 @@
-"""What `greenroom help TOPIC` explains beyond the verbs. Text only; man pages and the reference show it too."""
+"""The topics that `greenroom help TOPIC` explains. Text only; the reference shows it too."""
 
 from supervisor.cli import exits
 
@@ -8,7 +8,7 @@ TOPICS = {
     "exit-codes": (
         "what each exit code means",
         f"""The exit code says whether the command itself succeeded. `status --check` says
-whether conversations are well.
+whether a conversation has failed.
 
 {_CODES}
 
@@ -34,18 +34,19 @@ unique prefix of those, or a conversation that has exactly one open approval."""
         "what happens while a conversation is watched",
         """`run`, `send --wait` and `attach` show a turn live.
 
-  Ctrl-C             asks, then interrupts the turn; once more kills its
-                     commands. Where nothing runs, it leaves
+  Ctrl-C             asks whether to interrupt the turn; the second one does,
+                     the third one kills its commands. If no turn runs, it
+                     leaves
   Ctrl-D or Ctrl-\\   leaves; the conversation goes on
   a word and Enter   answers an open approval: yes, no, always (the same
                      command later in this conversation), abort (no, and the
-                     turn ends). show prints all of a long one
-  anything else      is a message; Enter sends it. While a turn runs it joins
-                     it
+                     turn ends); show prints a long approval in full
+  anything else      is a message, which Enter sends; it joins a running turn
 
-Neither a paste nor a word that was begun before the question came answers it.
+A paste answers no approval, and neither does a word that you began to type
+before the approval appeared.
 
-Leaving never ends a turn, and neither does a terminal that goes away. `attach`
+Leaving never ends a turn, and neither does closing the terminal. `attach`
 begins with the last turn; --from takes a seq, `all` or `now`. In a pipe the
 model's words go to standard output and everything else to standard error;
 Ctrl-C leaves.""",
@@ -53,8 +54,8 @@ Ctrl-C leaves.""",
     "approvals": (
         "what turns ask for, and how to answer",
         """A turn asks for an approval before it does what its policy does not allow. It
-waits as long as it takes, also while the daemon restarts. Any terminal may
-answer:
+waits until somebody answers, even if the daemon restarts meanwhile. You can
+answer in any terminal:
 
   greenroom approvals                    list open approvals, oldest first
   greenroom approve 3f2a                 yes, this time
@@ -72,7 +73,7 @@ The first answer wins; a later one ends with exit code 6 and names the winner.
         """Greenroom reads one file, the first of these that exists: the one given with
 `up --config`, $GREENROOM_HOME/config.toml,
 $XDG_CONFIG_HOME/greenroom/config.toml, and Codex's $CODEX_HOME/config.toml, of
-which it reads the keys that both know.
+which it reads the keys that both programs know.
 
   The first that has a value wins:
   option > -c KEY=VALUE > profile > file > default
@@ -86,8 +87,8 @@ which it reads the keys that both know.
         "environment variables, and the environment of commands",
         """  GREENROOM_HOME     absolute path; all files of Greenroom go below it
   XDG_CONFIG_HOME, XDG_STATE_HOME
-                     where configuration, journal and socket are without it;
-                     programs that are started without them find it all the same
+                     where configuration, journal and socket are otherwise;
+                     programs started without these variables find them, too
   CODEX_HOME         where Codex's configuration is
   OPENAI_API_KEY, OPENAI_BASE_URL
                      key and address of the built-in provider `openai`
@@ -95,6 +96,7 @@ which it reads the keys that both know.
   PAGER              for `logs` and `inspect`; less if it is not set
 
 A conversation's commands run with the environment of the client that created
-it, refreshed at `attach`; never with that of the daemon's start.""",
+it, refreshed at `attach`. After a restart of the daemon they run with that of
+the daemon, until a client attaches.""",
     ),
 }

@@ -7,20 +7,25 @@ CONVERSATIONS = Arg("conversation", "Ids, unique prefixes, names, @last or @here
 ANY = Arg(
     "conversation", "Ids, unique prefixes, names, @last or @here. Default: all conversations.", "*", "conversation"
 )
-MAYBE = Arg(
-    "conversation", "Id, unique prefix, name, @last or @here. Default: all conversations.", "?", "conversation"
+
+APPROVAL = Arg(
+    "approval", "An approval's id or unique prefix, or a conversation with one open approval.", "+", "approval"
 )
 
 JSON = Opt(("--json",), "Print one JSON object.")
 STREAM = Opt(("--json",), "Print JSON lines; each has seq, ts, conversation and type.")
 LISTING = (
     Opt(("--json",), "Print a JSON array with these fields, or with all fields.", "FIELDS", bare="", kind="fields"),
-    Opt(("--format",), "Print a line for each, with {field} filled in; \\t and \\n work.", "TEMPLATE"),
+    Opt(
+        ("--format",),
+        "Print a line for each row, with {field} filled in; write \\t for a tab, \\n for a new line.",
+        "TEMPLATE",
+    ),
     Opt(("-q", "--quiet"), "Print ids only, one per line."),
     Opt(("-w", "--watch"), "Print again on every change, until Ctrl-C."),
 )
 TIMEOUT = Opt(("-t", "--timeout"), "Give up after this time (30s, 5m), with exit code 124.", "TIME")
-REASON = Opt(("--reason",), "Why; kept in the history.", "TEXT")
+REASON = Opt(("--reason",), "The reason, kept in the history.", "TEXT")
 APPROVALS = ("untrusted", "on-failure", "on-request", "never")
 SANDBOXES = ("read-only", "workspace-write", "danger-full-access")
 SETTINGS = (
@@ -47,8 +52,8 @@ VERBS: tuple[Verb, ...] = (
             Opt(("--force",), "If the running daemon does not answer, end it and start another."),
             JSON,
         ),
-        about="Succeeds if the daemon already runs. --force waits first, says what it will end and what that\n"
-        "costs, ends nothing but the process that holds this home, and leaves a daemon alone that answers.",
+        about="Succeeds if the daemon already runs. --force waits first, and says which process it will\n"
+        "end and what is lost. It ends only the daemon of this home, and only if that does not answer.",
         group="daemon",
     ),
     Verb(
@@ -70,7 +75,7 @@ VERBS: tuple[Verb, ...] = (
         "show the daemon and its conversations, or one in detail",
         "greenroom status --check",
         args=(ANY,),
-        opts=(Opt(("--check",), "Exit with 3 if a conversation that is named, or any, has failed."), *LISTING),
+        opts=(Opt(("--check",), "Exit with 3 if one of these conversations has failed."), *LISTING),
         group="daemon",
     ),
     Verb(
@@ -161,7 +166,9 @@ VERBS: tuple[Verb, ...] = (
                 default="steer",
             ),
             Opt(("--wait",), "Watch the turn; the exit code says how it ended."),
-            Opt(("--key",), "Idempotency key, kept for a day: the same key is sent only once.", "KEY"),
+            Opt(
+                ("--key",), "Idempotency key, kept for a day: a second message with the same key is not sent.", "KEY"
+            ),
             TIMEOUT,
             STREAM,
         ),
@@ -184,7 +191,7 @@ VERBS: tuple[Verb, ...] = (
             STREAM,
         ),
         aliases=("fg",),
-        about="Ctrl-C interrupts the turn, after a question. Ctrl-D or Ctrl-\\ leaves; the conversation continues.",
+        about="Ctrl-C interrupts the turn, after asking you. Ctrl-D or Ctrl-\\ leaves; the conversation continues.",
         group="conversations",
     ),
     Verb(
@@ -240,7 +247,9 @@ VERBS: tuple[Verb, ...] = (
         "greenroom inspect @last --format '{state} {tokens}'",
         args=(CONVERSATION,),
         opts=(
-            Opt(("--format",), "Print a line with {field} filled in, or a nested one: {settings.model}.", "TEMPLATE"),
+            Opt(
+                ("--format",), "Print a line with fields filled in, such as {state} or {settings.model}.", "TEMPLATE"
+            ),
         ),
         group="conversations",
     ),
@@ -301,7 +310,7 @@ VERBS: tuple[Verb, ...] = (
         "greenroom approvals --watch",
         args=(
             Arg(
-                "question",
+                "approval",
                 "An approval's id or unique prefix, to see all of it; or a conversation. Default: all.",
                 "?",
                 "approval",
@@ -315,14 +324,7 @@ VERBS: tuple[Verb, ...] = (
         "approvals:approve",
         "answer an approval with yes",
         "greenroom approve 3f2a --for conversation",
-        args=(
-            Arg(
-                "approval",
-                "An approval's id or unique prefix, or a conversation with one open approval.",
-                "+",
-                "approval",
-            ),
-        ),
+        args=(APPROVAL,),
         opts=(
             Opt(
                 ("--for",),
@@ -341,16 +343,9 @@ VERBS: tuple[Verb, ...] = (
         "approvals:deny",
         "answer an approval with no",
         "greenroom deny 3f2a --reason 'not on main'",
-        args=(
-            Arg(
-                "approval",
-                "An approval's id or unique prefix, or a conversation with one open approval.",
-                "+",
-                "approval",
-            ),
-        ),
+        args=(APPROVAL,),
         opts=(
-            Opt(("--reason",), "Why; the model reads it.", "TEXT"),
+            Opt(("--reason",), "The reason; the model reads it.", "TEXT"),
             Opt(("--abort",), "End the turn as well."),
             JSON,
         ),
@@ -362,7 +357,7 @@ VERBS: tuple[Verb, ...] = (
         "go on with a conversation that has failed",
         "greenroom restart @last",
         args=(CONVERSATION,),
-        about="After a turn that ended in an error the model is not sent the pictures of before any more.",
+        about="After a turn that ended in an error, earlier pictures are no longer sent to the model.",
         group="turns",
     ),
     # --- keeping
@@ -448,7 +443,7 @@ VERBS: tuple[Verb, ...] = (
         "completion:run",
         "print a completion script for your shell",
         'eval "$(greenroom completion bash)"',
-        args=(Arg("shell", "Which shell.", choices=("bash", "zsh", "fish")),),
+        args=(Arg("shell", "The shell.", choices=("bash", "zsh", "fish")),),
         group="around",
     ),
     Verb(

@@ -1,17 +1,17 @@
-"""`greenroom wait`: until the turns of conversations have ended, or ask for an approval."""
+"""`greenroom wait`: wait until turns have ended, or ask for an approval."""
 
 import time
 from argparse import Namespace
 
-from actors.visible import visible
-from supervisor.cli import exits, histories, ids
+from actors.vocabulary.visible import visible
+from supervisor.cli import approval_text, exits, histories, ids
 from supervisor.cli.arguments import seconds
 from supervisor.cli.client import Control, Json
-from supervisor.cli.ending import Ending
+from supervisor.cli.ending import TurnOutcome
 from supervisor.cli.problems import Problem
 from supervisor.cli.written import json_text
 
-LOOK_BACK = 200  # events, for how the last turn ended
+LOOK_BACK = 200  # events in which to look for the end of the last turn
 WAITED = {"idle": "the turn to end", "done": "the turn to end", "approval": "an approval"}
 
 
@@ -32,14 +32,16 @@ def run(chosen: Namespace) -> int:
 
 
 def _code(codes: list[int]) -> int:
-    """They agree, or some failed."""
+    """The exit code that all targets share, or the code for some that failed."""
     return codes[0] if len(set(codes)) == 1 else exits.SOME_FAILED
 
 
 def _late(targets: list["_Target"], chosen: Namespace) -> Problem:
-    names = ", ".join(target.name for target in targets)
+    names = [target.name for target in targets]
     return Problem(
-        f"timed out waiting for {WAITED[chosen.until]}: {names}", f"`greenroom status {names}` shows why", "timed_out"
+        f"timed out waiting for {WAITED[chosen.until]}: {', '.join(names)}",
+        f"`greenroom status {' '.join(names)}` shows why",
+        "timed_out",
     )
 
 
@@ -51,12 +53,12 @@ class _Target:
         answer = control.call("conversation/attach", conversation=self.conversation, after=None, read_only=True)
         self._subscription, summary = answer["subscription"], answer["summary"]
         self._asks = bool(summary["pending"])
-        self.ending = Ending()
+        self.ending = TurnOutcome()
         self._ended = False
         self._learn(control, summary)
 
     def _learn(self, control: Control, summary: Json) -> None:
-        """What the turn has been through so far, or how the last one ended."""
+        """Learn what happened in the turn so far, or how the last turn ended."""
         after = max(0, summary["seq"] - LOOK_BACK)
         for envelope in histories.events(control, self.conversation, after, summary["seq"]):
             self.ending.take(envelope["event"])
@@ -68,13 +70,13 @@ class _Target:
         if params.get("subscription") != self._subscription:
             return
         if message.get("method") == "ended":
-            raise Problem(f"{self.name}: {params.get('reason')}", "run the same again", "actor_gone")
+            raise Problem(f"{self.name}: {params.get('reason')}", "run the same command again", "actor_gone")
         for envelope in params.get("events", ()):
             body = envelope["event"]
             if self.reached and self._until != "idle":
-                return  # how this one ended, or that it asks, is the answer, whatever comes next
+                return  # the answer is known: that this turn has ended, or asks
             self.ending.take(body)
-            self._asks = self._asks or body["type"].endswith("_approval_request")
+            self._asks = self._asks or approval_text.asks(body)
             self._ended = self._ended or (self._until != "idle" and self.ending.how is not None)
         self._ended = self._ended or (self._until == "idle" and not self.ending.open)
 

@@ -4,14 +4,14 @@ import time
 import unicodedata
 from datetime import datetime
 
-from actors.visible import escape, unseen
+from actors.vocabulary.visible import escape, unseen
 from supervisor.cli.problems import Problem
 
 # In prose these have a use: they join letters, choose the look of a sign, or keep two words on one line.
 _JOINERS = frozenset("\u200c\u200d\ufe0e\ufe0f")
 _ENDS_OF_LINES = str.maketrans({"\r": "\n", "\u2028": "\n", "\u2029": "\n"})
-_NO_CELL = {"Mn", "Me", "Cf"}  # marks above and below, and what only joins
-_WIDENS = "\ufe0f"  # the sign before it may become as wide as a picture
+_NO_CELL = {"Mn", "Me", "Cf"}  # marks and joiners
+_WIDENS = "\ufe0f"  # may make the sign before it as wide as a picture
 _UNITS = (("d", 86400), ("h", 3600), ("m", 60), ("s", 1))
 
 
@@ -20,7 +20,7 @@ def age(then: float, now: float | None = None) -> str:
 
 
 def span(length_s: float) -> str:
-    """One unit is enough to tell a minute from a day."""
+    """A duration in its largest unit."""
     for unit, size in _UNITS:
         if length_s >= size:
             return f"{int(length_s // size)}{unit}"
@@ -48,7 +48,7 @@ def moment(then: float) -> str:
 
 
 def when(text: str, now: float | None = None) -> float:
-    """`10m` ago, or a date and time."""
+    """Read a time: `10m` ago, or a date and time."""
     from supervisor.cli.arguments import seconds
 
     if text[:1].isdigit() and text[-1:] in "smhd":
@@ -60,7 +60,7 @@ def when(text: str, now: float | None = None) -> float:
 
 
 def clean(text: str) -> str:
-    """Prose of others: what a terminal would obey, or nobody would see, is written by its number."""
+    """Make prose safe: a character that a terminal obeys or nobody sees is written by its number."""
     text = text.replace("\r\n", "\n").translate(_ENDS_OF_LINES).expandtabs(4)
     return text if text.isprintable() else "".join(map(_cleaned, text))
 
@@ -76,7 +76,7 @@ def one_line(text: str) -> str:
 
 
 def width(text: str) -> int:
-    """In cells of a terminal."""
+    """The width in cells of a terminal."""
     if text.isascii():
         return len(text)
     return sum(
@@ -90,7 +90,7 @@ def width(text: str) -> int:
 
 
 def cut(text: str, cells: int) -> str:
-    """At most so wide; what is missing is shown by a dot."""
+    """Cut the text to this width; `…` stands for what is missing."""
     if width(text) <= cells:
         return text
     used = 0
@@ -102,7 +102,7 @@ def cut(text: str, cells: int) -> str:
 
 
 def hung(text: str, cells: int | None, below: str = "  ") -> list[str]:
-    """Lines of at most so many cells; all but the first begin with `below`, wherever they come from."""
+    """Break the text into lines of this width; all but the first begin with `below`."""
     lines: list[str] = []
     for line in text.split("\n"):
         at = 0
@@ -117,7 +117,7 @@ def hung(text: str, cells: int | None, below: str = "  ") -> list[str]:
 
 
 def _end(text: str, start: int, cells: int) -> int:
-    """Where a line is broken: behind a blank in its second half, or where it is full."""
+    """The place to break a line: after a blank in its second half, or where it is full."""
     end, used = start, 0
     while end < len(text) and used + width(text[end]) <= cells:
         used += width(text[end])

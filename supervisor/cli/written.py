@@ -1,16 +1,16 @@
-"""JSON for whoever reads it: the same value for programs, and nothing in it that a terminal obeys or hides."""
+"""JSON output: the same value for programs, without characters that a terminal obeys or hides."""
 
 import json
 import re
 
-from actors.visible import unseen
+from actors.vocabulary.visible import unseen
 from supervisor.cli import terminal
 
 _NOT_ASCII = re.compile(r"[^\x20-\x7e\n]")
 
 
 def written(value: object) -> str:
-    """Indented for eyes, on one line for programs."""
+    """JSON, indented on a terminal, on one line elsewhere."""
     return json_text(value, 2 if terminal.is_terminal() else None)
 
 
@@ -19,10 +19,10 @@ def json_text(value: object, indent: int | None = None) -> str:
 
 
 def seen(text: str) -> str:
-    """A JSON text in which characters that nobody sees are written by their numbers, also in a pipe."""
+    """The JSON text with invisible characters written by their numbers, also in a pipe."""
     return _NOT_ASCII.sub(lambda found: _numbered(found[0]) if unseen(found[0]) else found[0], text)
 
 
 def _numbered(character: str) -> str:
-    """Two numbers beyond the first 65,536 characters: JSON counts in halves of a pair."""
+    """The escape of a character; JSON needs two numbers beyond the first 65,536 characters."""
     return json.dumps(character)[1:-1] if character != "\x7f" else r"\u007f"

@@ -1,23 +1,23 @@
-"""How far a client may go, and the model behind it that writes its calls. The person's own settings have no ceiling.
+"""The most that a client, and the model behind it, may ask for. The person's own settings have no ceiling.
 
-What goes too far is refused by name, with what would allow it; nothing is made less in silence. Looks at the file
-system only to follow links.
+What goes too far is refused by name, with what would allow it; nothing is silently reduced. Uses the file system only
+to follow links.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from actors.errors import NotAllowed
-from actors.settings import ApprovalPolicy, SandboxMode, Settings, WorkspaceWrite
+from actors.vocabulary.errors import NotAllowed
+from actors.vocabulary.settings import ApprovalPolicy, SandboxMode, Settings, WorkspaceWrite
 from supervisor.config.overrides import Tree
 from supervisor.config.own import Mcp
 
 WIDTH = {SandboxMode.READ_ONLY: 0, SandboxMode.WORKSPACE_WRITE: 1, SandboxMode.DANGER_FULL_ACCESS: 2}
 RAISED = "raise it with greenroom.mcp.max_sandbox in the config file"
-# Overrides that are a person's alone, and why.
+# Overrides that only a person may set, and why.
 PERSONAL = {
-    "experimental_instructions_file": "it names a file to read; say what it says in base-instructions",
+    "experimental_instructions_file": "it names a file to read; write its text into base-instructions",
     "greenroom": "it is the daemon's own",
     "notify": "it is a program that runs outside of every sandbox",
     "profiles": "a profile is what a person has written",
@@ -27,9 +27,9 @@ PERSONAL = {
 
 @dataclass(frozen=True, slots=True)
 class Ceiling:
-    """`own` is what a conversation would get if the client asked for nothing, `opened` its workspace-write.
+    """The ceiling of a client. `own`: the settings if it asked for nothing; `opened`: the config's workspace-write.
 
-    `chosen`: a person has named the directory in `own`; otherwise it is where the client happened to be started.
+    `chosen`: a person has named the directory in `own`; otherwise the client just happened to be started there.
     """
 
     mcp: Mcp
@@ -39,7 +39,7 @@ class Ceiling:
     chosen: bool = False
 
     def check(self, asked: Settings) -> None:
-        """Raises NotAllowed for the first thing that goes too far."""
+        """Raise NotAllowed for the first thing that goes too far."""
         for problem in self._problems(asked):
             raise NotAllowed(problem)
 
@@ -58,7 +58,7 @@ class Ceiling:
             yield from self._openings(asked.sandbox, asked.cwd)
 
     def _asks_less(self, policy: ApprovalPolicy) -> bool:
-        """Without a sandbox the other policies let everything run that the model does not ask about itself."""
+        """Whether the policy asks less than the config. Without a sandbox, only `untrusted` asks by itself."""
         return self.own.approval_policy is ApprovalPolicy.UNTRUSTED is not policy
 
     def _openings(self, asked: WorkspaceWrite, cwd: Path) -> Iterator[str]:
@@ -67,7 +67,7 @@ class Ceiling:
             yield _opens("network_access")
         if not set(asked.unix_sockets).issubset(opened.unix_sockets):
             yield (
-                "unix_sockets opens more than the config does, and a socket does what it is told: "
+                "unix_sockets opens more than the config does, and the program behind a socket is not confined: "
                 f"set greenroom.sandbox.unix_sockets in the config file, or {RAISED}"
             )
         if opened.exclude_slash_tmp and not asked.exclude_slash_tmp:
@@ -87,18 +87,18 @@ class Ceiling:
 
 
 def check_overrides(overrides: Tree, mcp: Mcp) -> None:
-    """Of the client alone, not those that the person gave to the bridge."""
+    """Check the client's own overrides, without those that the person gave to the bridge."""
     for key in overrides:
         if key in PERSONAL:
             raise NotAllowed(
-                f"override `{key}` is not for clients to set, as {PERSONAL[key]}; "
-                "a person can, in the config file or with `greenroom mcp -c`"
+                f"override `{key}` can't be set by clients, because {PERSONAL[key]}; "
+                "a person can set it in the config file or with `greenroom mcp -c`"
             )
     providers = overrides.get("model_providers")
     if isinstance(providers, Mapping) and providers and not mcp.allow_provider_overrides:
         name = next(iter(providers))
         raise NotAllowed(
-            f"override `model_providers.{name}` is not for clients to set, as a provider says where keys are sent: "
+            f"override `model_providers.{name}` can't be set by clients, because it says where keys are sent: "
             "write it into the config file, or set greenroom.mcp.allow_provider_overrides there"
         )
 

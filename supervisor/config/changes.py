@@ -1,4 +1,4 @@
-"""What a reload changes, key by key. Pure."""
+"""The changes that a reload brings, key by key. Pure."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from supervisor.config.complain import dotted, shown
 from supervisor.config.models import Config
 from supervisor.config.shape import KeyPath
 
-# What a running daemon does not take up; all other keys count from the next conversation, turn or request on.
+# Keys that count from the next start of the daemon; all others from the next conversation, turn or request.
 LIMITS_AT_THE_NEXT_START = (
     *("frame_bytes", "message_values", "connections", "silent_connections", "live_sessions"),
     *("queue_length", "queue_bytes", "event_bytes", "import_bytes", "environment_bytes", "environments_bytes"),
@@ -29,7 +29,7 @@ AT_THE_NEXT_START: tuple[KeyPath, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """For a person: secrets are masked, what isn't there is `unset`. `live`: `new` counts already."""
+    """A changed key, for a person: secrets are masked, a missing value is `unset`. `live`: `new` counts already."""
 
     key: str
     old: str
@@ -52,7 +52,7 @@ def is_live(path: KeyPath) -> bool:
 
 
 def _leaves(tree: Mapping[str, object], above: KeyPath = ()) -> Iterator[tuple[KeyPath, object]]:
-    """An empty table has no leaves: that it is there changes nothing."""
+    """All values with their paths. An empty table has none, because it changes nothing."""
     for key, value in tree.items():
         if isinstance(value, Mapping):
             yield from _leaves(value, (*above, key))

@@ -1,4 +1,4 @@
-"""What is wrong with a tree of configuration, in words: where it stands, what was found, what was expected.
+"""Errors in a configuration, in words: which key, what was found, what was expected.
 
 Secrets are never quoted. Pure; safe from any thread.
 """
@@ -11,32 +11,32 @@ from dataclasses import dataclass
 from pydantic import ValidationError
 
 from supervisor.config.models import Config
-from supervisor.config.shape import KeyPath, Place, place_at, unknown_keys
+from supervisor.config.shape import KeyPath, KeyType, key_type_at, unknown_keys
 from supervisor.config.shared import WITHOUT_EFFECT
-from supervisor.redaction import names_a_secret, scrub
+from supervisor.logs.redaction import names_a_secret, scrub
 
 BUILT_IN_PROVIDERS = ("openai", "oss", "demo")
-# Tables of free names, whose values are for somebody else's eyes.
+# Tables of free names, whose values may be secrets.
 _VALUES_HIDDEN = frozenset({"http_headers", "query_params", "set", "env"})
 HIDDEN = "[…]"  # in place of a secret, where settings are stored
 _SHOWN_CHARACTERS = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
-    """`text` follows on the name of the key."""
+class ConfigProblem:
+    """A problem with a key. `text` follows the name of the key."""
 
     path: KeyPath
     text: str
 
 
-def problems(tree: Mapping[str, object]) -> list[Problem]:
-    """Why the tree is not a configuration; empty when it is one."""
+def problems(tree: Mapping[str, object]) -> list[ConfigProblem]:
+    """The problems of a tree that is not a configuration; none if it is one."""
     found = [
-        Problem(
+        ConfigProblem(
             ("model_providers", name),
             "the built-in provider can't be redefined; expected a name other than "
-            f"{', '.join(BUILT_IN_PROVIDERS)} (OPENAI_BASE_URL, CODEX_OSS_BASE_URL say where the built-in ones are)",
+            f"{', '.join(BUILT_IN_PROVIDERS)} (OPENAI_BASE_URL and CODEX_OSS_BASE_URL set the built-in addresses)",
         )
         for name in BUILT_IN_PROVIDERS
         if name in _table(tree.get("model_providers"))
@@ -49,22 +49,22 @@ def problems(tree: Mapping[str, object]) -> list[Problem]:
     return found
 
 
-def strangers(tree: Mapping[str, object]) -> list[Problem]:
-    """Keys that nobody reads, with the one that was probably meant."""
+def ignored_keys(tree: Mapping[str, object]) -> list[ConfigProblem]:
+    """Keys without effect, and unknown keys with the name that was probably meant."""
     found = []
-    for path, known in unknown_keys(Place.of(Config), tree):
+    for path, known in unknown_keys(KeyType.of(Config), tree):
         name = str(path[-1])
         reason = WITHOUT_EFFECT.get(name if path[0] == "profiles" else ".".join(map(str, path)))
         if reason is not None:
-            found.append(Problem(path, f"has no effect here: {reason}"))
+            found.append(ConfigProblem(path, f"has no effect here: {reason}"))
             continue
         near = difflib.get_close_matches(name, known, n=1)
-        found.append(Problem(path, f"unknown key, ignored{f'; did you mean `{near[0]}`?' if near else ''}"))
+        found.append(ConfigProblem(path, f"unknown key, ignored{f'; did you mean `{near[0]}`?' if near else ''}"))
     return found
 
 
 def dotted(path: KeyPath) -> str:
-    """As TOML writes it, list elements in brackets."""
+    """The path as TOML writes it, with list elements in brackets."""
     text = ""
     for key in path:
         if isinstance(key, int):
@@ -76,12 +76,12 @@ def dotted(path: KeyPath) -> str:
 
 
 def printable(name: str) -> str:
-    """The name in one line: a client may send half a surrogate pair, a line break or what a terminal obeys."""
+    """The name in one line: a client may send half a surrogate pair, a line break or a control character."""
     return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in name)
 
 
 def shown(path: KeyPath, value: object) -> str:
-    """The value for a person, shortened; not a secret."""
+    """The value for a person, shortened; a secret is not shown."""
     if is_secret(path) and value is not None:
         return "(not shown)"
     if isinstance(value, float) and value.is_integer():
@@ -94,14 +94,14 @@ def shown(path: KeyPath, value: object) -> str:
 def is_secret(path: KeyPath) -> bool:
     *above, last = path
     if above and above[-1] == "env_http_headers":
-        return False  # a header like Authorization, and the name of the variable that has it
+        return False  # its values are names of variables, not secrets
     return names_a_secret(str(last)) or (bool(above) and above[-1] in _VALUES_HIDDEN)
 
 
-def _mismatch(tree: Mapping[str, object], path: KeyPath) -> Problem:
-    place = place_at(Config, path)
-    expected = place.expected if place is not None else "a name"
-    return Problem(path, f"expected {expected}, found {_found(path, _value_at(tree, path))}")
+def _mismatch(tree: Mapping[str, object], path: KeyPath) -> ConfigProblem:
+    key_type = key_type_at(Config, path)
+    expected = key_type.expected if key_type is not None else "a name"
+    return ConfigProblem(path, f"expected {expected}, found {_found(path, _value_at(tree, path))}")
 
 
 def _found(path: KeyPath, value: object) -> str:

@@ -1,9 +1,9 @@
-"""What `greenroom mcp -c greenroom.mcp.KEY=…` sets for one connection; the rest is the daemon's. Pure."""
+"""Settings of one connection, from `greenroom mcp -c greenroom.mcp.KEY=…`; all others are the daemon's. Pure."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from actors.errors import ConfigError
+from actors.vocabulary.errors import ConfigError
 from supervisor.config.complain import problems
 from supervisor.config.overrides import Tree
 from supervisor.config.own import Mcp
@@ -15,7 +15,7 @@ OF_A_CONNECTION = (
 
 
 def connection_settings(overrides: Tree) -> Mapping[str, Any]:
-    """The part of these overrides that is one connection's. Refuses a key that would be without effect."""
+    """The settings of one connection in these overrides. A key that would have no effect is refused."""
     ours = overrides.get("greenroom")
     if ours is None:
         return {}
@@ -27,14 +27,14 @@ def connection_settings(overrides: Tree) -> Mapping[str, Any]:
     others += [f"greenroom.mcp.{name}" for name in found if name not in OF_A_CONNECTION]
     if others:
         raise ConfigError(
-            f"{others[0]} is the daemon's, not one connection's: write it into the config file, or give it to "
+            f"{others[0]} belongs to the daemon, not to one connection: write it into the config file, or give it to "
             f"`greenroom up -c`; a connection can set {', '.join(OF_A_CONNECTION)} of greenroom.mcp"
         )
     return dict(found)
 
 
 def with_connection(mcp: Mcp, said: object) -> Mcp:
-    """As the config says, and over it what was said for this connection."""
+    """The settings of the config, with those of this connection over them."""
     if not isinstance(said, Mapping) or not said:
         return mcp
     settings = connection_settings({"greenroom": {"mcp": said}})

@@ -1,7 +1,6 @@
-"""From the configuration and what one request asked for to the settings of a conversation.
+"""The settings of a conversation, from the configuration and one request.
 
-Looks at the file system: what is named as the working directory must be none other, and an instructions file is read.
-Blocks for that long.
+Uses the file system, and blocks meanwhile: the working directory is checked, and an instructions file is read.
 """
 
 import stat
@@ -11,8 +10,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TypeVar
 
-from actors.errors import ConfigError
-from actors.settings import (
+from actors.vocabulary.errors import ConfigError
+from actors.vocabulary.settings import (
     ApprovalPolicy,
     DangerFullAccess,
     ReadOnly,
@@ -24,14 +23,14 @@ from actors.settings import (
 from supervisor.config.models import Config
 from supervisor.config.providers import choose_provider, default_model, provider_named
 
-INSTRUCTIONS_BYTES = 1 << 20  # longer ones would leave no room in any model's context
+INSTRUCTIONS_BYTES = 1 << 20  # a longer file would leave no room in any model's context
 
 Choice = TypeVar("Choice", bound=StrEnum)
 
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """What a request or a command line says by name. It goes before everything else; None says nothing."""
+    """The typed arguments of a request or a command line. They go before everything else; None: not given."""
 
     model: str | None = None
     model_provider: str | None = None
@@ -45,7 +44,7 @@ class Arguments:
 
 
 def settings_for(config: Config, arguments: Arguments, base: Path, environ: Mapping[str, str]) -> Settings:
-    """`base` is the client's directory, `environ` its environment: a relative path and a key mean the client's."""
+    """The settings. Relative paths and keys are the client's: `base` is its directory, `environ` its environment."""
     cwd = working_directory(arguments.cwd, base)
     if arguments.model_provider is not None:
         provider = provider_named(arguments.model_provider, config, environ).id
@@ -69,7 +68,7 @@ def settings_for(config: Config, arguments: Arguments, base: Path, environ: Mapp
     )
 
 
-def _said(argument: bool | None, configured: bool) -> bool:  # two flags are all it is about
+def _said(argument: bool | None, configured: bool) -> bool:
     return configured if argument is None else argument
 
 
@@ -91,9 +90,9 @@ def sandbox_policy(mode: SandboxMode, config: Config) -> SandboxPolicy:
 
 
 def working_directory(cwd: str | None, base: Path) -> Path:
-    """Absolute; a symbolic link stays the name it was given, unless `..` has to be followed through it.
+    """The absolute path. A symbolic link keeps its name, unless `..` has to be followed through it.
 
-    One that does not exist is accepted: a conversation needs it when a command is to run there, and not before.
+    A directory that does not exist is accepted: a conversation needs it only when a command is to run there.
     """
     path = base / (cwd or "")
     if not path.is_absolute():

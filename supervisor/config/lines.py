@@ -1,6 +1,6 @@
-"""Finds the line on which a TOML file says a key, for complaints: tomllib keeps no positions.
+"""The line of each key in a TOML file, for error messages: tomllib keeps no positions.
 
-Expects text that tomllib has accepted. Prefers no answer to a wrong one. Pure; safe from any thread.
+Expects text that tomllib has accepted. Gives no answer rather than a wrong answer. Pure; safe from any thread.
 """
 
 import tomllib
@@ -14,7 +14,7 @@ _BLANK = " \t"
 _BARE_END = ",]}#\n"
 
 
-@lru_cache(maxsize=1)  # a bad file is asked about once for each complaint
+@lru_cache(maxsize=1)  # called once for each problem of a file
 def key_lines(text: str) -> Mapping[KeyPath, int]:
     """The line of every key, table and array element. A table's own header wins over a key that implies the table."""
     scan = _Scan(text.replace("\r\n", "\n"))
@@ -61,7 +61,7 @@ class _Scan:
         return table
 
     def newest(self, table: KeyPath) -> KeyPath:
-        """Below an array of tables, a header means the last element so far."""
+        """The path that a header means: below an array of tables, its last element so far."""
         length = self.array_lengths.get(table)
         return table if length is None else (*table, length - 1)
 
@@ -75,7 +75,7 @@ class _Scan:
         self.value((*table, *key))
 
     def key(self) -> list[str]:
-        """A dotted key; ends on the sign after it."""
+        """Read a dotted key, up to the character after it."""
         parts = []
         while True:
             start = self.skip(_BLANK)
@@ -138,7 +138,7 @@ class _Scan:
         self.at += len(end)
 
     def skip(self, signs: str) -> int:
-        """Past these signs, and past comments where a line may end."""
+        """Skip these characters, and comments if a line may end here."""
         while self.at < len(self.text):
             if self.text[self.at] == "#" and "\n" in signs:
                 self.at = self.text.find("\n", self.at)

@@ -1,7 +1,7 @@
-"""Finds the file, reads it, and lays the layers over each other: overrides > profile > file > default.
+"""Loading: find the file, read it, and merge the layers: overrides > profile > file > default.
 
-Typed arguments come on top, in `derive`. Nothing but ConfigError is raised. Reads one file at start and reload,
-on whatever thread asks; layering alone does no I/O.
+Typed arguments come on top, in `derive`. Nothing but ConfigError is raised. Reads one file at start and reload, on
+any thread; layering alone does no I/O.
 """
 
 import os
@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from actors.errors import ConfigError
-from supervisor.config.complain import BUILT_IN_PROVIDERS, Problem, dotted, printable, problems, strangers
+from actors.vocabulary.errors import ConfigError
+from supervisor.config.complain import BUILT_IN_PROVIDERS, ConfigProblem, dotted, ignored_keys, printable, problems
 from supervisor.config.lines import key_lines
 from supervisor.config.models import Config
 from supervisor.config.overrides import Tree, merge
@@ -22,15 +22,15 @@ from supervisor.paths import UnsafePath, codex_config_file, config_files
 # A thousand times what anybody writes by hand; guards against `--config /dev/zero`.
 FILE_BYTES = 4 << 20
 _POSITION = re.compile(r"^(.*) \(at (?:line (\d+), column \d+|end of document)\)$", re.DOTALL)
-# A policy on secrets that we can't read must not turn into one that lets all pass.
+# An invalid policy on secrets must not become one that lets all of them pass.
 _INSTEAD: Mapping[str, object] = {"shell_environment_policy": {"inherit": "core"}}
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigFile:
-    """A file that was read and makes sense. `shared` means it is Codex's, and Codex is the one who judges it.
+    """A file that was read and is valid. `shared`: it is Codex's, and only Codex can say what is valid in it.
 
-    `tree` is what is left of it after what makes no sense was dropped, which happens to shared files only.
+    `tree` has the content of the file; of a shared file, without what is invalid here.
     """
 
     path: str | None = None
@@ -45,7 +45,7 @@ class ConfigFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadedConfig:
     """The configuration in force, and where it came from. `warnings` are lines for a person."""
 
     config: Config
@@ -55,11 +55,11 @@ class Loaded:
     warnings: tuple[str, ...] = ()
 
     def editable(self, environ: Mapping[str, str]) -> str:
-        """The file in which a line would change something."""
+        """The file to edit in order to change a setting."""
         return self.file.path or config_files(environ)[0]
 
-    def relayered(self, overrides: Mapping[str, object], profile: str | None = None) -> "Loaded":
-        """For one conversation: its own overrides over those that the program was started with."""
+    def relayered(self, overrides: Mapping[str, object], profile: str | None = None) -> "LoadedConfig":
+        """The configuration of one conversation: its own overrides over those of the program's start."""
         if not overrides and profile is None:
             return self
         return layer(self.file, merge(self.overrides, overrides), profile or self.profile)
@@ -70,7 +70,7 @@ def load(
     overrides: Mapping[str, object] | None = None,
     profile: str | None = None,
     environ: Mapping[str, str] | None = None,
-) -> Loaded:
+) -> LoadedConfig:
     environ = os.environ if environ is None else environ
     return layer(read_file(*find_file(explicit, environ)), overrides or {}, profile)
 
@@ -101,15 +101,15 @@ def read_file(path: str | None, shared: bool = False) -> ConfigFile:
     wrong = problems(tree)
     if wrong:
         raise _error(wrong, file)
-    return ConfigFile(path, text, tree, shared, tuple(_line(file, problem) for problem in strangers(tree)))
+    return ConfigFile(path, text, tree, shared, tuple(_line(file, problem) for problem in ignored_keys(tree)))
 
 
-def layer(file: ConfigFile, overrides: Mapping[str, object], profile: str | None = None) -> Loaded:
+def layer(file: ConfigFile, overrides: Mapping[str, object], profile: str | None = None) -> LoadedConfig:
     overridden = merge(file.tree, overrides)
-    wrong = problems(overridden)  # the file alone is sound, so it is an override that is not
+    wrong = problems(overridden)  # the file alone is valid, so an override is not
     if wrong:
         raise _error(wrong, file, in_overrides=True)
-    warnings = [*file.warnings, *(f"override: {_text_of(each)}" for each in strangers(overrides))]
+    warnings = [*file.warnings, *(f"override: {_text_of(each)}" for each in ignored_keys(overrides))]
     base = Config.model_validate(overridden)
     name = profile or base.profile
     if name is not None and name not in base.profiles:
@@ -122,7 +122,7 @@ def layer(file: ConfigFile, overrides: Mapping[str, object], profile: str | None
     final = merge(merge(merge(overridden, chosen), overrides), {"profile": name or ""})
     config = Config.model_validate(final)
     warnings += _provider_warnings(file, overrides, config, chosen)
-    return Loaded(config, file, dict(overrides), profile, tuple(warnings))
+    return LoadedConfig(config, file, dict(overrides), profile, tuple(warnings))
 
 
 def _provider_warnings(file: ConfigFile, overrides: Mapping[str, object], config: Config, chosen: Tree) -> list[str]:
@@ -133,28 +133,30 @@ def _provider_warnings(file: ConfigFile, overrides: Mapping[str, object], config
     asked = "model_provider" in overrides
     in_profile = "model_provider" in chosen and config.profile is not None
     path: KeyPath = ("profiles", str(config.profile), "model_provider") if in_profile else ("model_provider",)
-    # In a shared file this waits until the provider is needed: no other one may get the prompts instead.
+    # In a shared file it becomes an error once the provider is needed: no other provider may get the prompts.
     return _missing(file, asked, path, f"Model provider `{printable(name)}` not found", known)
 
 
 def _missing(file: ConfigFile, asked: bool, path: KeyPath, text: str, known: list[str]) -> list[str]:
-    """Asked for by name: the sentence that Codex's clients know. Said by our file: an error that points there."""
+    """Report an unknown name: in the words that Codex's clients know, or, if a file has it, with file and line."""
     if asked or file.path is None:
         raise ConfigError(text, key=dotted(path), known=known)
     there = f"expected one of {', '.join(known)}" if known else "none is defined"
-    problem = Problem(path, f"{text}; {there}")
+    problem = ConfigProblem(path, f"{text}; {there}")
     if file.shared:
         return [_line(file, problem)]
     raise _error([problem], file)
 
 
 def _tolerated(file: ConfigFile) -> ConfigFile:
-    """Without what makes no sense to us. A Codex user is never locked out by what Codex may well understand."""
+    """The file, without what is invalid here. A Codex user is never locked out by what Codex may understand."""
     tree, dropped = merge(file.tree, {}), []
     if tree.pop("greenroom", None) is not None:
-        dropped.append(Problem(("greenroom",), "ignored, because it is only read from a config file of Greenroom"))
+        dropped.append(
+            ConfigProblem(("greenroom",), "ignored, because it is only read from a config file of Greenroom")
+        )
     while wrong := problems(tree):
-        dropped += [Problem(_drop(tree, each.path), f"{each.text}; ignored") for each in wrong]
+        dropped += [ConfigProblem(_drop(tree, each.path), f"{each.text}; ignored") for each in wrong]
     lines = key_lines(file.text)
     dropped.sort(key=lambda problem: lines.get(problem.path, 0))
     warnings = dict.fromkeys(_line(file, problem) for problem in dropped)
@@ -162,7 +164,7 @@ def _tolerated(file: ConfigFile) -> ConfigFile:
 
 
 def _drop(tree: Tree, path: KeyPath) -> KeyPath:
-    """Take out the smallest thing with a name that contains the path, and tell which it was."""
+    """Remove the smallest named part that contains the path, and return its own path."""
     top = str(path[0])
     if top in _INSTEAD:
         tree[top] = _INSTEAD[top]
@@ -177,7 +179,7 @@ def _drop(tree: Tree, path: KeyPath) -> KeyPath:
             del table[name]
             return tuple(names[: at + 1])
         table = below
-    tree.pop(top, None)  # never without effect, or the caller would ask for ever
+    tree.pop(top, None)  # something is always removed, or the caller would never end
     return (top,)
 
 
@@ -216,20 +218,20 @@ def _exists(path: str) -> bool:
     except (FileNotFoundError, NotADirectoryError, ValueError):
         return False
     except OSError:
-        return True  # there is something, and reading it will say what is wrong with it
+        return True  # it exists, and reading it will say what is wrong with it
     return True
 
 
-def _text_of(problem: Problem) -> str:
+def _text_of(problem: ConfigProblem) -> str:
     return f"`{dotted(problem.path)}`: {problem.text}"
 
 
-def _line(file: ConfigFile, problem: Problem) -> str:
+def _line(file: ConfigFile, problem: ConfigProblem) -> str:
     return f"{file.where(problem.path)}: {_text_of(problem)}"
 
 
-def _error(problems: list[Problem], file: ConfigFile, *, in_overrides: bool = False) -> ConfigError:
-    """All of them, in the order of the file; the details are those of the first."""
+def _error(problems: list[ConfigProblem], file: ConfigFile, *, in_overrides: bool = False) -> ConfigError:
+    """One error for all problems, in the order of the file; its details are those of the first."""
     lines = {} if in_overrides else key_lines(file.text)
     placed = sorted(problems, key=lambda problem: lines.get(problem.path, 0))
     texts = [f"{'override' if in_overrides else file.where(each.path)}: {_text_of(each)}" for each in placed]

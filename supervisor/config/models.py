@@ -1,4 +1,4 @@
-"""The whole configuration, as one frozen value: what the file may say, and what holds in the end."""
+"""The whole configuration as one frozen value: the shape of the file, and of the result."""
 
 from pydantic import Field
 
@@ -7,6 +7,6 @@ from supervisor.config.shared import SharedKeys
 
 
 class Config(SharedKeys):
-    """`profile` and the overrides are already worked in; `profiles` is kept for those who show it."""
+    """The configuration. In the result, profile and overrides are merged in; `profiles` is kept to be shown."""
 
     greenroom: Greenroom = Field(Greenroom(), description="Keys of Greenroom alone.")

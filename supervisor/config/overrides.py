@@ -1,6 +1,6 @@
 """Overrides: `a.b.c=value` from a command line, and the `config` map of a client. Both become a tree like the file's.
 
-Pure. Doesn't know any key; whether the tree makes sense is said when it is laid over the file.
+Pure. Knows no key; the tree is checked when it is merged with the file.
 """
 
 import re
@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from datetime import date, time
 
-from actors.errors import ConfigError
+from actors.vocabulary.errors import ConfigError
 
 Tree = dict[str, object]
 
@@ -19,7 +19,7 @@ _INTEGERS = range(-(2**63), 2**63)
 
 
 def parse_overrides(words: Iterable[str]) -> Tree:
-    """Of `key=value` words, later ones winning. A value that is not TOML is a string whose quotes were left out."""
+    """The tree of `key=value` words; later words win. A value that is not TOML is a string without its quotes."""
     tree: Tree = {}
     for word in words:
         key, equals, raw = word.partition("=")
@@ -30,7 +30,7 @@ def parse_overrides(words: Iterable[str]) -> Tree:
 
 
 def overrides_from_json(members: Mapping[str, object]) -> Tree:
-    """Of a JSON object whose keys are dotted paths."""
+    """The tree of a JSON object whose keys are dotted paths."""
     tree: Tree = {}
     for key, value in members.items():
         try:
@@ -43,7 +43,7 @@ def overrides_from_json(members: Mapping[str, object]) -> Tree:
 
 
 def merge(below: Mapping[str, object], above: Mapping[str, object]) -> Tree:
-    """Tables are joined, anything else is replaced. The arguments stay as they are, the result's tables are new."""
+    """Merge two trees: tables are joined, other values replaced. The result shares no table with the arguments."""
     merged: Tree = {key: merge(value, {}) if isinstance(value, Mapping) else value for key, value in below.items()}
     for key, value in above.items():
         before = merged.get(key)
@@ -55,9 +55,9 @@ def merge(below: Mapping[str, object], above: Mapping[str, object]) -> Tree:
 
 
 def split_key(key: str) -> list[str]:
-    """`a."b.c".d` → a, b.c, d."""
+    """Split a dotted key: `a."b.c".d` → a, b.c, d."""
     if len(key) > LONGEST_KEY:
-        raise ConfigError(f"override key {key[:60]!a}… is longer than {LONGEST_KEY} characters, which none is")
+        raise ConfigError(f"override key {key[:60]!a}… is too long: more than {LONGEST_KEY} characters")
     parts: list[str] = []
     at, more = 0, True
     while more:
@@ -67,7 +67,7 @@ def split_key(key: str) -> list[str]:
         parts.append(next(part for part in found.groups() if part is not None))
         at, more = found.end(), found[4] == "."
         if len(parts) > DEEPEST:
-            raise ConfigError(f"override key {key[:60]!a}… has more than {DEEPEST} parts, which none has")
+            raise ConfigError(f"override key {key[:60]!a}… has too many parts: more than {DEEPEST}")
     return parts
 
 
@@ -89,7 +89,7 @@ def _toml_value(raw: str) -> object:
     value = parsed.pop("value")
     if _deeper(value, DEEPEST):
         return raw.strip("\"'")
-    # More than one key: the text went on after a line break. A date: no key is one, but a name may look like one.
+    # More than one key: the text had a second line. A date: no key takes a date, but a name may look like a date.
     return raw.strip("\"'") if parsed or isinstance(value, (date, time)) else value
 
 

@@ -1,13 +1,14 @@
-"""The table `[greenroom]`: what is ours alone. Units are in the names, each default has its reason beside it."""
+"""The table `[greenroom]`: keys that only Greenroom has. Units are in the names; each default has its reason."""
 
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from actors.settings import SandboxMode
+from actors.vocabulary.settings import SandboxMode
 from supervisor.config.shape import Expect
 from supervisor.config.table import (
     AbsolutePath,
+    ConfigTable,
     Flag,
     Integer,
     Milliseconds,
@@ -15,7 +16,6 @@ from supervisor.config.table import (
     Positive,
     PositiveSeconds,
     Seconds,
-    Table,
     Whole,
 )
 
@@ -38,37 +38,40 @@ McpTool = Literal[
 Twins = Annotated[Literal["auto", True, False], Expect('true, false or "auto"')]
 
 
-class Limits(Table):
-    """Bounds, so that no client and no command can take the daemon down."""
+class LimitsTable(ConfigTable):
+    """Limits that keep a client, a model or a command from taking the daemon down."""
 
     frame_bytes: Integer = Field(
-        16 * MIB, ge=65_536, le=256 * MIB, description="Longest message of a client in bytes: room for a few images."
+        16 * MIB,
+        ge=65_536,
+        le=256 * MIB,
+        description="The longest message of a client, in bytes. Room for a few images.",
     )
     message_values: Integer = Field(
         50_000,
         ge=1_000,
         le=10_000_000,
-        description="Values in one message: numbers, texts, lists. Decoding so many takes 10 ms, in which no other "
-        "client is served.",
+        description="Values in one message: numbers, strings, lists. Decoding this many takes 10 ms, in which no "
+        "other client is served.",
     )
     event_bytes: Integer = Field(
         8 * MIB,
         ge=65_536,
         le=256 * MIB,
-        description="The longest event that is stored, but for what a client said. The texts of a longer one lose "
-        "their middle, and say so. A quarter of what a client may leave unread.",
+        description="The longest event that is stored, except for messages of clients. In a longer event the texts "
+        "lose their middle, and a note says so. A quarter of what a client may leave unread.",
     )
     import_bytes: Integer = Field(
         1024 * MIB,
         ge=MIB,
         le=1 << 40,
-        description="Characters of all imports that are under way, together. They wait on disk.",
+        description="Characters of all running imports together. They wait on disk.",
     )
     settings_bytes: Integer = Field(
         MIB,
         ge=4_096,
         le=16 * MIB,
-        description="How a conversation is run, instructions and overrides included: it is stored with every turn.",
+        description="Settings of a conversation, with instructions and overrides. They are stored with every turn.",
     )
     requests_in_flight: Positive = Field(
         64,
@@ -90,12 +93,11 @@ class Limits(Table):
         64 * MIB,
         ge=MIB,
         le=1 << 40,
-        description="The same of all clients and conversations together; equal ones are kept, and count, once.",
+        description="The same for all clients and conversations together; equal environments count once.",
     )
     silent_connections: Positive = Field(
         256,
-        description="Connections that have not said hello. For one more, the one that has been silent for longest is "
-        "closed.",
+        description="Connections that have not sent their hello. When there are more, the oldest of them is closed.",
     )
     live_sessions: Positive = Field(
         2_000,
@@ -108,7 +110,7 @@ class Limits(Table):
         16 * MIB,
         ge=65_536,
         le=256 * MIB,
-        description="The same in bytes, behind the first: all that waits is written with each step of a turn.",
+        description="The same in bytes, without the first message: all of them are written with each step of a turn.",
     )
     command_timeout_ms: Milliseconds = Field(
         10_000, description="Time limit of a command for which the model gives none. The same as Codex's."
@@ -129,18 +131,19 @@ class Limits(Table):
     )
     answer_bytes: Positive = Field(
         8 * MIB,
-        description="All that a model says in one answer, words, reasoning and tool arguments together, as JSON. The "
-        "longest answers of today's models are a tenth of it.",
+        description="One answer of a model as JSON: words, reasoning and tool arguments together. The longest "
+        "answers of today's models are a tenth of this.",
     )
     answer_tool_calls: Positive = Field(
-        128, description="Tool calls in one answer. Models make a handful; a thousand are a model that runs wild."
+        128,
+        description="Tool calls in one answer. Models make a handful; with a thousand, a model is out of control.",
     )
     answer_items: Positive = Field(
         1_024,
         description="Messages, calls, reasoning items and parts of their summaries in one answer: each is an event.",
     )
     answer_event_bytes: Positive = Field(
-        16 * MIB, description="One event of an answer's stream. The last of a response says all of it once more."
+        16 * MIB, description="One event of an answer's stream. The last event of a response repeats all of it."
     )
     answer_event_values: Positive = Field(
         50_000,
@@ -149,7 +152,7 @@ class Limits(Table):
     )
     answer_silent_bytes: Positive = Field(
         4 * MIB,
-        description="Bytes of a stream in which the model says nothing: comments, blank lines, events of no use. "
+        description="Bytes of a stream in which the model says nothing: comments, blank lines, unused events. "
         "Comments that only keep a connection alive are a kilobyte a minute.",
     )
     answer_head_bytes: Positive = Field(
@@ -159,23 +162,23 @@ class Limits(Table):
     )
     answer_headers: Positive = Field(500, description="Headers of one answer. Ordinary ones have 30.")
     refusal_bytes: Positive = Field(
-        64 * KIB, description="What is read of the body when a model server refuses: enough for its reason."
+        64 * KIB, description="Bytes to read of the body when a model server refuses: enough for its reason."
     )
-    refusal_seconds: PositiveSeconds = Field(10, description="How long that body is waited for.")
+    refusal_seconds: PositiveSeconds = Field(10, description="How long to wait for that body.")
     request_bytes: Positive = Field(
         32 * MIB,
-        description="What a model is sent in one request: the conversation so far, with its pictures. More than any "
-        "provider takes.",
+        description="One request to a model: the conversation so far, with its pictures. More than any provider "
+        "accepts.",
     )
-    picture_bytes: Positive = Field(20 * MIB, description="A picture in a file. What the large providers take.")
+    picture_bytes: Positive = Field(20 * MIB, description="A picture in a file. The large providers accept as much.")
     transcripts: Positive = Field(
         64, description="Conversations whose history is kept in memory between two turns; others read the journal."
     )
-    transcripts_bytes: Positive = Field(4 * MIB, description="The same in bytes, together.")
+    transcripts_bytes: Positive = Field(4 * MIB, description="The same in bytes, for all of them together.")
     patch_bytes: Positive = Field(
         32 * MIB,
-        description="What one patch reads and writes, all its files together, by their size. A plan holds them in "
-        "memory, several times over.",
+        description="Bytes that one patch reads and writes, in all its files together. They are held in memory, "
+        "several times over.",
     )
     patch_files: Positive = Field(
         500,
@@ -191,12 +194,12 @@ class Limits(Table):
     )
     patch_event_bytes: Positive = Field(
         MIB,
-        description="What an event shows of a patch; what is longer is named, and said not to be shown. Nobody reads "
-        "twenty thousand lines of changes.",
+        description="Bytes of a patch that an event shows; of changes that are longer only the file is named. Nobody "
+        "reads twenty thousand lines of changes.",
     )
 
 
-class Retention(Table):
+class RetentionTable(ConfigTable):
     """Limits to what the journal keeps. By default it keeps everything."""
 
     max_age_days: Whole = Field(
@@ -206,12 +209,12 @@ class Retention(Table):
     max_events: Whole = Field(0, description="Number of newest events kept of each conversation. 0: all.")
     max_conversations: Whole = Field(
         0,
-        description="Number of conversations kept, the most recently used. One that is open somewhere or has "
-        "an open turn is never deleted. 0: all.",
+        description="Number of conversations kept, the most recently used. A conversation that is open somewhere "
+        "or has an open turn is never deleted. 0: all.",
     )
 
 
-class Mcp(Table):
+class Mcp(ConfigTable):
     """The MCP server: its tools, notifications and waits."""
 
     tools: tuple[McpTool, ...] = Field(
@@ -235,7 +238,7 @@ class Mcp(Table):
         SandboxMode.WORKSPACE_WRITE,
         description="The widest sandbox that a client, or the model behind it, may ask for, with any approval "
         "policy. What the config or the command line of `greenroom mcp` sets itself is allowed where it is wider. "
-        "workspace-write, because that is what clients need in order to work, and its harm ends at the directory.",
+        "The default is what clients need in order to work, and keeps harm within the directory.",
     )
     allow_provider_overrides: Flag = Field(
         False,
@@ -244,12 +247,12 @@ class Mcp(Table):
     )
     on_caller_gone: Literal["interrupt", "continue"] = Field(
         "interrupt",
-        description="What becomes of a turn whose `codex` or `codex-reply` call lost its client, when nobody else "
-        "waits for it or reads along. interrupt, because clients that are stopped often just die, and nobody would "
-        "know of what runs on; Codex's server ended with its client, too.",
+        description="What to do with a turn whose `codex` or `codex-reply` call lost its client, if nobody else "
+        "waits for it or watches it. The default is interrupt, because a client that is stopped often just dies, and "
+        "nobody would know of the turn; Codex's server ended with its client, too.",
     )
     caller_gone_seconds: Seconds = Field(
-        5, description="How long after that: time for somebody to attach, or for a client that starts anew."
+        5, description="How long after that. Time for somebody to attach, or for the client to start again."
     )
     answer_cancelled: Flag = Field(
         True,
@@ -258,8 +261,8 @@ class Mcp(Table):
     )
     stream_meta: Flag = Field(
         False,
-        description="Add `_meta` to the live notifications of `conversationStream`. Off, because clients of that "
-        "time match the parameters exactly.",
+        description="Add `_meta` to the live notifications of `conversationStream`. Off, because clients that know "
+        "this tool match the parameters exactly.",
     )
     unanswerable_seconds: Seconds = Field(
         300,
@@ -274,23 +277,23 @@ class Mcp(Table):
     )
 
 
-class SandboxTable(Table):
-    """What is ours alone of the sandbox. The rest is in `sandbox_mode` and `[sandbox_workspace_write]`."""
+class SandboxTable(ConfigTable):
+    """Keys of the sandbox that only Greenroom has. The others are `sandbox_mode` and `[sandbox_workspace_write]`."""
 
     unix_sockets: tuple[AbsolutePath, ...] = Field(
         (),
-        description="Unix sockets that commands may connect to under `workspace-write`, by their real paths. None, "
-        "because whoever is reached by one runs outside: a session bus, Docker or tmux does what it is told there. "
-        "With the network on, abstract sockets can be reached too as soon as one is named here.",
+        description="Unix sockets that commands may connect to under `workspace-write`, by their real paths. Empty, "
+        "because the program behind a socket runs outside the sandbox: a session bus, Docker or tmux would carry out "
+        "orders there. With the network on, abstract sockets can be reached as well once a socket is named here.",
     )
 
 
-class Greenroom(Table):
+class Greenroom(ConfigTable):
     """The daemon's own behaviour."""
 
     idle_park_seconds: Seconds = Field(
         600,
-        description="Park a conversation without a turn and a reader after this time, to free its memory. Waking it "
+        description="Park a conversation that has neither turn nor reader after this time, to free memory. Waking it "
         "takes milliseconds.",
     )
     interrupt_grace_ms: Integer = Field(
@@ -309,7 +312,7 @@ class Greenroom(Table):
     )
     approval_deadline_seconds: PositiveSeconds | None = Field(
         None,
-        description="Answer an approval by default after this time. Unset: never.",
+        description="Give an approval the default answer after this time. Unset: never.",
     )
     approval_default: Literal["denied", "abort"] = Field(
         "denied", description="The default answer. `denied` lets the model try something else, `abort` ends the turn."
@@ -325,7 +328,9 @@ class Greenroom(Table):
         description="Size at which a new log is begun. The default lasts for weeks of ordinary use.",
     )
     log_backups: Integer = Field(3, ge=0, le=100, description="Number of old logs to keep.")
-    limits: Limits = Field(Limits(), description="Limits on models, clients, conversations, commands and patches.")
+    limits: LimitsTable = Field(
+        LimitsTable(), description="Limits on models, clients, conversations, commands and patches."
+    )
     sandbox: SandboxTable = Field(SandboxTable(), description="What commands may reach.")
-    retention: Retention = Field(Retention(), description="Limits to what the journal keeps.")
+    retention: RetentionTable = Field(RetentionTable(), description="Limits to what the journal keeps.")
     mcp: Mcp = Field(Mcp(), description="The MCP server.")

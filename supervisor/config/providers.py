@@ -1,4 +1,4 @@
-"""Which model provider a conversation uses, and what its requests need: address, key, headers.
+"""The model provider that a conversation uses, and what its requests need: address, key, headers.
 
 Reads the environment it is given, never the process's own. Pure; safe from any thread.
 """
@@ -6,7 +6,7 @@ Reads the environment it is given, never the process's own. Pure; safe from any 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from actors.errors import ConfigError
+from actors.vocabulary.errors import ConfigError
 from supervisor.config.complain import printable
 from supervisor.config.models import Config
 from supervisor.config.shared import ModelProvider, WireApi
@@ -27,7 +27,7 @@ class Provider:
     base_url: str
 
     def api_key(self, environ: Mapping[str, str]) -> str | None:
-        """The key, or None where none is needed. A missing one is an error that says how to get it."""
+        """The key, or None if none is needed. A missing key is an error that says how to get one."""
         variable = self.definition.env_key
         if variable is None and self.definition.requires_openai_auth:
             variable = "OPENAI_API_KEY"
@@ -41,7 +41,7 @@ class Provider:
         return key
 
     def headers(self, environ: Mapping[str, str]) -> dict[str, str]:
-        """Those the config asks for; authorization is the caller's."""
+        """The headers that the config asks for; the caller adds authorization."""
         found = dict(self.definition.http_headers)
         for header, variable in self.definition.env_http_headers.items():
             if value := environ.get(variable, "").strip():
@@ -54,14 +54,14 @@ class Provider:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """`notice` is one line for a person, when nobody named the provider."""
+    """The provider that was chosen. `notice` is a line for a person, if nobody named the provider."""
 
     provider: Provider
     notice: str | None = None
 
 
 def choose_provider(config: Config, environ: Mapping[str, str], file: str | None = None) -> Choice:
-    """The one the config names; else openai if there is a key for it; else demo. `file` is where a line can go."""
+    """The provider that the config names; else openai if it has a key; else demo. `file` is the file to edit."""
     if config.model_provider is not None:
         return Choice(provider_named(config.model_provider, config, environ))
     where = file or "config.toml"
@@ -83,7 +83,7 @@ HOW_TO_SET = (
 
 
 def insist_on_a_model(config: Config, environ: Mapping[str, str], file: str) -> None:
-    """For clients whose person sees no notice: an answer of the demo model must not pass for work that was done."""
+    """Refuse a missing key or an unnamed demo model: without a notice, its answers would pass for work."""
     try:
         provider = choose_provider(config, environ, file).provider
         provider.api_key(environ)
@@ -93,7 +93,7 @@ def insist_on_a_model(config: Config, environ: Mapping[str, str], file: str) -> 
         raise ConfigError(
             "there is no model: no provider is named and OPENAI_API_KEY is not set. To use OpenAI, set the variable: "
             f"{HOW_TO_SET}. To use another, write model_provider into {file}. "
-            'For the built-in demo model say model_provider = "demo"',
+            'For the built-in demo model write model_provider = "demo"',
             key="model_provider",
         )
 

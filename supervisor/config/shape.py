@@ -1,6 +1,6 @@
-"""Reads the config models' annotations: which keys there are, and in words what each expects.
+"""The keys of the config models, read from their annotations, and in words what each expects.
 
-Knows pydantic's fields and nothing about any one key. Pure; safe from any thread.
+Knows the fields of pydantic, but no particular key. Pure; safe from any thread.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,20 +21,20 @@ KeyPath = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Expect:
-    """Put into an annotation: what a value must be, where the type alone doesn't say it."""
+    """The expected value in words, put into an annotation if the type alone does not say it."""
 
     words: str
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """One key, or one element: its bare type and what narrows it."""
+class KeyType:
+    """The type of a key or an element, without its annotations, and its limits."""
 
     bare: Any
     limits: tuple[object, ...] = ()
 
     @staticmethod
-    def of(annotation: Any, limits: Sequence[object] = ()) -> "Place":
+    def of(annotation: Any, limits: Sequence[object] = ()) -> "KeyType":
         bare, found = annotation, list(limits)
         while True:
             if get_origin(bare) is Annotated:
@@ -44,17 +44,17 @@ class Place:
             elif get_origin(bare) in (Union, UnionType):
                 (bare,) = (each for each in get_args(bare) if each is not NoneType)
             else:
-                return Place(bare, tuple(found))
+                return KeyType(bare, tuple(found))
 
-    def __getitem__(self, key: str | int) -> "Place | None":
-        """What is expected below this key; None when there is no such key."""
+    def __getitem__(self, key: str | int) -> "KeyType | None":
+        """The type of a key or an element below this; None if there is none."""
         if (table := self.table) is not None:
             field = table.model_fields.get(str(key))
-            return Place.of(field.annotation, field.metadata) if field else None
+            return KeyType.of(field.annotation, field.metadata) if field else None
         inner = get_args(self.bare)
         if get_origin(self.bare) is tuple:
-            return Place.of(inner[0])
-        return Place.of(inner[1]) if self.is_free else None
+            return KeyType.of(inner[0])
+        return KeyType.of(inner[1]) if self.is_free else None
 
     @property
     def table(self) -> type[BaseModel] | None:
@@ -62,7 +62,7 @@ class Place:
 
     @property
     def is_free(self) -> bool:
-        """A table whose keys are the user's own."""
+        """Whether it is a table whose keys the user chooses."""
         origin: object = get_origin(self.bare)
         return origin is Mapping
 
@@ -76,7 +76,7 @@ class Place:
 
     @property
     def expected(self) -> str:
-        """For a sentence that goes `expected …`."""
+        """The expected value, in words that can follow `expected`."""
         for limit in self.limits:
             if isinstance(limit, Expect):
                 return limit.words
@@ -99,19 +99,21 @@ class Place:
         return f", {' and '.join(words)}" if words else ""
 
 
-def place_at(model: type[BaseModel], path: KeyPath) -> Place | None:
-    place: Place | None = Place.of(model)
+def key_type_at(model: type[BaseModel], path: KeyPath) -> KeyType | None:
+    key_type: KeyType | None = KeyType.of(model)
     for key in path:
-        place = place[key] if place is not None else None
-    return place
+        key_type = key_type[key] if key_type is not None else None
+    return key_type
 
 
-def unknown_keys(place: Place, tree: Mapping[str, object], path: KeyPath = ()) -> Iterator[tuple[KeyPath, list[str]]]:
-    """Each key that no model knows, with the keys that are known beside it."""
+def unknown_keys(
+    key_type: KeyType, tree: Mapping[str, object], path: KeyPath = ()
+) -> Iterator[tuple[KeyPath, list[str]]]:
+    """The keys that no model knows, each with the known keys of its table."""
     for key, value in tree.items():
-        below = place[key]
+        below = key_type[key]
         if below is None:
-            table = place.table
+            table = key_type.table
             yield (*path, key), list(table.model_fields) if table else []
         elif isinstance(value, Mapping) and (below.table is not None or below.is_free):
             yield from unknown_keys(below, value, (*path, key))

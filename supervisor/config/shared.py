@@ -8,10 +8,10 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from actors.settings import ApprovalPolicy, ReasoningEffort, ReasoningSummary, SandboxMode
-from supervisor.config.table import AbsolutePath, Flag, HttpUrl, Integer, Milliseconds, Table, VariableName
+from actors.vocabulary.settings import ApprovalPolicy, ReasoningEffort, ReasoningSummary, SandboxMode
+from supervisor.config.table import AbsolutePath, ConfigTable, Flag, HttpUrl, Integer, Milliseconds, VariableName
 
-# Codex's own affairs. Accepted, so that one file can serve both programs.
+# Keys that matter to Codex only. They are accepted, so that one file can serve both programs.
 WITHOUT_EFFECT = {
     "chatgpt_base_url": "Greenroom does not log in to ChatGPT",
     "experimental_resume": "every conversation can be resumed",
@@ -41,8 +41,8 @@ class Inherit(StrEnum):
     NONE = "none"
 
 
-class ModelProvider(Table):
-    """A place where models are served."""
+class ModelProvider(ConfigTable):
+    """A server of models."""
 
     name: str = Field("", description="Name for people. Empty: its key.")
     base_url: HttpUrl | None = Field(
@@ -54,7 +54,7 @@ class ModelProvider(Table):
     env_key_instructions: str | None = Field(
         None, description="How to get a key; shown when that variable is missing."
     )
-    wire_api: WireApi = Field(WireApi.CHAT, description="The API it speaks, of OpenAI's two.")
+    wire_api: WireApi = Field(WireApi.CHAT, description="The one of OpenAI's two APIs that it speaks.")
     query_params: Mapping[str, str] = Field(
         {}, repr=False, description="Parameters to add to the URL of every request."
     )
@@ -81,8 +81,8 @@ class ModelProvider(Table):
     )
 
 
-class Profile(Table):
-    """Values that go before the top level's while the profile is selected. Unset ones don't."""
+class Profile(ConfigTable):
+    """Values that win over those of the top level while the profile is selected. Unset values don't."""
 
     model: str | None = Field(None, description="As at the top level.")
     model_provider: str | None = Field(None, description="As at the top level.")
@@ -94,8 +94,8 @@ class Profile(Table):
     experimental_instructions_file: str | None = Field(None, description="As at the top level.")
 
 
-class SandboxWorkspaceWrite(Table):
-    """What `sandbox_mode = "workspace-write"` allows besides the working directory."""
+class SandboxWorkspaceWrite(ConfigTable):
+    """Permissions that `sandbox_mode = "workspace-write"` gives besides writing to the working directory."""
 
     writable_roots: tuple[AbsolutePath, ...] = Field(
         (), description="Further directories that commands may write to."
@@ -105,10 +105,10 @@ class SandboxWorkspaceWrite(Table):
     exclude_slash_tmp: Flag = Field(False, description="Keep `/tmp` read-only.")
 
 
-class ShellEnvironmentPolicy(Table):
-    """Which environment a conversation's commands get, in this order: inherit, exclude, set, include_only.
+class ShellEnvironmentPolicy(ConfigTable):
+    """The environment of a conversation's commands, made in this order: inherit, exclude, set, include_only.
 
-    Patterns know `*` and `?`, and upper and lower case are the same to them.
+    Patterns may contain `*` and `?`; upper and lower case make no difference.
     """
 
     inherit: Inherit = Field(
@@ -118,17 +118,17 @@ class ShellEnvironmentPolicy(Table):
     )
     ignore_default_excludes: Flag = Field(
         False,
-        description="Keep names by which secrets are called, which are dropped otherwise: with KEY, SECRET, TOKEN, "
-        "PASSWORD, PASSWD, PASSPHRASE or CREDENTIAL in them, or with one of the words PASS, PWD, PAT, AUTH, CREDS, "
+        description="Keep variables whose names suggest a secret. By default names are dropped that contain KEY, "
+        "SECRET, TOKEN, PASSWORD, PASSWD, PASSPHRASE or CREDENTIAL, or one of the words PASS, PWD, PAT, AUTH, CREDS, "
         "PRIVATE, COOKIE, JWT, BEARER, AUTHORIZATION between underscores (PWD, OLDPWD and SSH_AUTH_SOCK are kept). "
-        "What the providers' env_key and env_http_headers name is dropped in any case.",
+        "Variables that the providers' env_key and env_http_headers name are dropped in any case.",
     )
     exclude: tuple[str, ...] = Field((), description="Names to drop.")
     set: Mapping[str, str] = Field({}, repr=False, description="Variables to set, whatever was inherited.")
-    include_only: tuple[str, ...] = Field((), description="If not empty: the only names that are kept.")
+    include_only: tuple[str, ...] = Field((), description="Names to keep, if not empty; all others are dropped.")
 
 
-class SharedKeys(Table):
+class SharedKeys(ConfigTable):
     """The top level of the file, as far as Codex knows it."""
 
     model: str | None = Field(

@@ -1,6 +1,6 @@
-"""What every table of the configuration has in common, and the types its keys are written in.
+"""The base of all tables of the configuration, and the types of their keys.
 
-No key lives here. Values must have TOML's own type: "4" is not 4, and 1 is not true.
+It has no keys itself. Values must have TOML's own type: "4" is not 4, and 1 is not true.
 """
 
 import re
@@ -17,7 +17,7 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 DECADE_SECONDS = 10 * 365 * 24 * 3600  # beyond any use, and still within what timers accept
 
 
-class Table(BaseModel):
+class ConfigTable(BaseModel):
     """Unknown keys are left out here and warned about by `shape.unknown_keys`."""
 
     model_config = ConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
@@ -58,7 +58,7 @@ def _url(text: str) -> str:
     return text
 
 
-# Bounds are either here or in the field, never in both: of two, pydantic takes the wider one without a word.
+# Bounds are either here or in the field, never in both: of two, pydantic silently takes the wider.
 Flag = Annotated[bool, Strict()]
 Integer = Annotated[int, Strict()]
 Number = Annotated[float, Strict()]

@@ -1,6 +1,7 @@
 """The durable log of all conversations: one SQLite file, written by one thread of one process.
 
-Implements actors.ports.Journal and keeps event bodies as bytes; what they mean it does not know. See docs/journal.md.
+Implements actors.vocabulary.ports.Journal and keeps event bodies as bytes, without knowing what they mean.
+See docs/journal.md.
 """
 
 from supervisor.journal.retention import Retention

@@ -1,4 +1,4 @@
-"""One conversation as JSON lines, out in pieces and in. Out of any journal; on the way in, lines are strangers."""
+"""One conversation as JSON lines: exported from any journal, in pieces, and imported. Imports are not trusted."""
 
 import base64
 import json
@@ -9,29 +9,29 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
-from actors.errors import InvalidInput, UnknownConversation
-from actors.ids import ConversationId, TurnId
-from actors.ports import Journal
-from actors.records import Head, Record
+from actors.vocabulary.errors import InvalidInput, UnknownConversation
+from actors.vocabulary.ids import ConversationId, TurnId
+from actors.vocabulary.ports import Journal
+from actors.vocabulary.records import Head, Record
 from supervisor.journal.store import SqliteJournal
 
 FORMAT = 1
-PAGE = 500  # events of one piece; the journal ends it earlier where they are large
+PAGE = 500  # events of one piece; fewer if they are large
 PAGE_BYTES = 1 << 18  # the same in bytes: encoding more would keep others waiting
-LARGE = 4 << 20  # bytes; an event that is longer is given in several pieces
-PART = 1 << 18  # bytes of it in each of them
+LARGE = 4 << 20  # bytes; a longer event is split over several pieces
+PART = 1 << 18  # bytes of such an event in each piece
 Model = TypeVar("Model", bound=BaseModel)
 Seq = Annotated[int, Field(ge=1, lt=1 << 62)]
 Count = Annotated[int, Field(ge=0, lt=1 << 62)]
-Moment = Annotated[FiniteFloat, Field(ge=0, lt=253_402_300_800)]  # until the year 9999: no calendar goes further
+Moment = Annotated[FiniteFloat, Field(ge=0, lt=253_402_300_800)]  # until the year 9999, where calendars end
 
 
-class Line(BaseModel):
+class ExportLine(BaseModel):
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
 
-class ExportedHead(Line):
-    """Head as it stands in a file: settings and checkpoint are bytes, so base64."""
+class ExportedHead(ExportLine):
+    """A head as a file has it: settings and checkpoint are bytes, so they are in base64."""
 
     conversation: str = Field(min_length=1)
     name: str | None
@@ -50,13 +50,13 @@ class ExportedHead(Line):
     tokens: Count
 
 
-class Header(Line):
+class Header(ExportLine):
     greenroom_export: Literal[1]
     first_seq: Seq
     head: ExportedHead
 
 
-class ExportedEvent(Line):
+class ExportedEvent(ExportLine):
     seq: Seq
     ts: Moment
     turn: str | None
@@ -64,8 +64,8 @@ class ExportedEvent(Line):
     body: dict[str, Any]
 
 
-class Place(NamedTuple):
-    """Between two pieces: what comes next, and where the last one ends. `offset`: so much of its body was given."""
+class ExportPosition(NamedTuple):
+    """The place between two pieces, and the last event of all. `offset`: bytes already given of the next event."""
 
     after: int
     last: int
@@ -73,64 +73,64 @@ class Place(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """`partial`: the last line goes on in the next piece. `place`: where that begins; None after the last."""
+    """A piece of an export. `partial`: its last line goes on in the next. `position`: where that begins, or None."""
 
     lines: list[str]
-    place: Place | None
+    position: ExportPosition | None
     partial: bool = False
 
 
 def export(journal: Journal, conversation: ConversationId) -> Iterator[str]:
-    """All of it, line by line."""
-    place, begun = None, ""
+    """The whole conversation, line by line."""
+    position, begun = None, ""
     while True:
-        lines, place, partial = piece(journal, conversation, place)
+        lines, position, partial = piece(journal, conversation, position)
         lines[0] = begun + lines[0]
         begun = lines.pop() if partial else ""
         yield from lines
-        if place is None:
+        if position is None:
             return
 
 
-def piece(journal: Journal, conversation: ConversationId, place: Place | None) -> Piece:
-    """Up to the last event at the moment of the first piece; what is appended meanwhile is not in it."""
+def piece(journal: Journal, conversation: ConversationId, position: ExportPosition | None) -> Piece:
+    """The next piece. An export ends with the event that was last when it began; later events are not in it."""
     lines = []
-    if place is None:
-        place, header = _beginning(journal, conversation)
+    if position is None:
+        position, header = _beginning(journal, conversation)
         lines.append(header)
-    if place.offset:
-        return _part(journal, conversation, place)
-    if place.after < place.last:
-        wanted = _wanted(journal, conversation, place)
+    if position.offset:
+        return _part(journal, conversation, position)
+    if position.after < position.last:
+        wanted = _wanted(journal, conversation, position)
         small = list(takewhile(lambda record: not record.stored_bytes, wanted))
         lines += [_line(_exported(record)) for record in small]
         if small:
-            place = place._replace(after=small[-1].seq)
+            position = position._replace(after=small[-1].seq)
         elif not lines:
-            return _part(journal, conversation, place, _line(_exported(wanted[0])).removesuffix("null}"))
-    return Piece(lines, place if place.after < place.last else None)
+            return _part(journal, conversation, position, _line(_exported(wanted[0])).removesuffix("null}"))
+    return Piece(lines, position if position.after < position.last else None)
 
 
-def _wanted(journal: Journal, conversation: ConversationId, place: Place) -> list[Record]:
-    page = journal.read(conversation, place.after, PAGE, PAGE_BYTES, LARGE)
-    if page is None or page.first_seq > place.after + 1:
+def _wanted(journal: Journal, conversation: ConversationId, position: ExportPosition) -> list[Record]:
+    page = journal.read(conversation, position.after, PAGE, PAGE_BYTES, LARGE)
+    if page is None or page.first_seq > position.after + 1:
         raise UnknownConversation(f"{conversation} was removed or pruned while it was exported")
-    return [record for record in page.records if record.seq <= place.last]
+    return [record for record in page.records if record.seq <= position.last]
 
 
-def _part(journal: Journal, conversation: ConversationId, place: Place, before: str = "") -> Piece:
-    """Some of a long event, byte by byte as it is stored: nobody holds the whole of it."""
-    seq = place.after + 1
-    stored = journal.part(conversation, seq, place.offset, PART)
+def _part(journal: Journal, conversation: ConversationId, position: ExportPosition, before: str = "") -> Piece:
+    """A part of a long event, in its stored bytes. The whole event is never in memory."""
+    seq = position.after + 1
+    stored = journal.part(conversation, seq, position.offset, PART)
     chunk = _characters(stored)
     text = before + chunk.decode()
     if len(stored) == PART:
-        return Piece([text], place._replace(offset=place.offset + len(chunk)), partial=True)
-    return Piece([text + "}"], Place(seq, place.last) if seq < place.last else None)
+        return Piece([text], position._replace(offset=position.offset + len(chunk)), partial=True)
+    return Piece([text + "}"], ExportPosition(seq, position.last) if seq < position.last else None)
 
 
 def _characters(chunk: bytes) -> bytes:
-    """Without the beginning of a character at its end."""
+    """The chunk, without an incomplete character at its end."""
     return chunk.decode(errors="ignore").encode() if len(chunk) == PART else chunk
 
 
@@ -140,7 +140,7 @@ def _exported(record: Record) -> dict[str, Any]:
     return {**fields, "body": None if record.stored_bytes else json.loads(record.body)}
 
 
-def _beginning(journal: Journal, conversation: ConversationId) -> tuple[Place, str]:
+def _beginning(journal: Journal, conversation: ConversationId) -> tuple[ExportPosition, str]:
     head, page = journal.head(conversation), journal.read(conversation, 0, 1)
     if head is None or page is None:
         raise UnknownConversation(f"no conversation {conversation}")
@@ -148,7 +148,7 @@ def _beginning(journal: Journal, conversation: ConversationId) -> tuple[Place, s
     for name in ("settings", "checkpoint"):
         fields[name] = base64.b64encode(fields[name]).decode()
     header = _line({"greenroom_export": FORMAT, "first_seq": page.first_seq, "head": fields})
-    return Place(page.first_seq - 1, head.last_seq), header
+    return ExportPosition(page.first_seq - 1, head.last_seq), header
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,9 +164,9 @@ Keep = Callable[[Iterable[Record]], Iterable[Record]]
 
 
 def arriving(lines: Iterable[str | bytes], new_id: ConversationId | None = None, keep: Keep = tuple) -> Arriving:
-    """The slow half of an import, which needs no journal. `new_id` gives the conversation another id.
+    """Read an import: the slow half, which needs no journal. `new_id` gives the conversation another id.
 
-    `keep` is where the records wait for the journal: in memory, or on a disk if they are many.
+    `keep` holds the records until they are stored: in memory, or on disk if they are many.
     """
     numbered = enumerate(lines, 1)
     header = _parsed(Header, *next(numbered, (1, "")))
@@ -177,10 +177,10 @@ def arriving(lines: Iterable[str | bytes], new_id: ConversationId | None = None,
 
 
 def import_(journal: SqliteJournal, one: Arriving) -> ConversationId:
-    """All of it or nothing. An id that is here already is refused."""
+    """Store the conversation, all of it or nothing. An id that exists already is refused."""
     conversation = one.head.conversation
     if journal.head(conversation) is not None:
-        raise InvalidInput(f"conversation {conversation} is here already; import it under a new id")
+        raise InvalidInput(f"conversation {conversation} exists already; import it under a new id")
     journal.adopt(one.head, one.first_seq, one.records)
     return conversation
 
@@ -194,7 +194,7 @@ def _parsed(model: type[Model], number: int, line: str | bytes) -> Model:
         return model.model_validate_json(line)
     except ValidationError as error:
         first = error.errors()[0]
-        member = ".".join(str(part) for part in first["loc"])  # none where the line isn't even JSON
+        member = ".".join(str(part) for part in first["loc"])  # empty if the line is not JSON
         words = f"{member}: {first['msg']}" if member else first["msg"]
         raise InvalidInput(f"line {number}: {words}", line=number) from None
 
@@ -207,7 +207,7 @@ def _record(number: int, line: str | bytes) -> Record:
         )
     try:
         body = _line(event.body).encode()
-    except ValueError as error:  # NaN and its like: Python reads them, JSON doesn't have them
+    except ValueError as error:  # NaN and the like, which Python reads and JSON does not have
         raise InvalidInput(f"line {number}: body: {error}", line=number) from None
     return Record(event.seq, event.ts, None if event.turn is None else TurnId(event.turn), event.type, body)
 
@@ -217,6 +217,6 @@ def head_of(exported: ExportedHead) -> Head:
     for name in ("settings", "checkpoint"):
         try:
             fields[name] = base64.b64decode(fields[name], validate=True)
-        except ValueError as error:  # binascii's error is one too
+        except ValueError as error:  # binascii.Error is a ValueError
             raise InvalidInput(f"line 1: head.{name}: {error}", line=1) from None
     return Head(**fields)

@@ -1,4 +1,4 @@
-"""What SQLite and the system call their errors, told as ours. The only place that knows their numbers."""
+"""Errors of SQLite and the system, mapped to those of the journal. Only this module knows their numbers."""
 
 import errno
 import os
@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from actors.errors import JournalError, StorageFailed, StorageFull, StorageReadOnly
+from actors.vocabulary.errors import JournalError, StorageFailed, StorageFull, StorageReadOnly
 
 FULL = {errno.ENOSPC, errno.EDQUOT}
 READ_ONLY = {errno.EROFS, errno.EACCES, errno.EPERM}
 DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
-# The shared memory beside the WAL only ever fails to grow for want of space.
+# The shared memory beside the WAL fails to grow only if the disk is full.
 FULL_CODES = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE}
 PRIMARY = 0xFF  # the low byte of an extended result code
 
@@ -27,7 +27,7 @@ def typed(error: sqlite3.Error | OSError, path: Path) -> JournalError:
     code = getattr(error, "sqlite_errorcode", 0)
     full = code in FULL_CODES
     read_only = code & PRIMARY == sqlite3.SQLITE_READONLY or (
-        # A file system that was remounted read-only under us shows as a plain write error.
+        # On a file system that was remounted read-only, a write fails with a plain I/O error.
         code & PRIMARY in {sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN} and _mounted_read_only(path)
     )
     return _kind(full, read_only)(f"{path}: {error}")

@@ -1,13 +1,13 @@
-"""The lock file beside the journal: who owns it, and whether the last owner left it in order.
+"""The lock file beside the journal. It also tells whether the last owner closed the journal in order.
 
-It holds one word: CLOSED, SUSPECT, or the boot id of a life that is open or ended without closing.
+It holds one word: CLOSED, SUSPECT, or the boot id of an owner that is running or ended without closing.
 """
 
 import fcntl
 import os
 from pathlib import Path
 
-from actors.errors import JournalLocked
+from actors.vocabulary.errors import JournalLocked
 from supervisor.journal.failures import mapped
 
 CLOSED = b"closed"
@@ -18,7 +18,7 @@ BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
 def this_boot() -> bytes:
-    """Tells a power cut from the end of a process; where the system has no such id, the two look alike."""
+    """The id of this boot, which tells a power cut from the end of a process. Without an id the two look alike."""
     try:
         return BOOT_ID.read_bytes().strip()
     except OSError:
@@ -26,7 +26,7 @@ def this_boot() -> bytes:
 
 
 class Lock:
-    """Taken at creation. A lock of the kernel, so it goes with the process however that ends."""
+    """A lock of the kernel, taken at creation. It ends with the process, however that ends."""
 
     def __init__(self, path: Path) -> None:
         with mapped(path):
@@ -40,7 +40,7 @@ class Lock:
             raise
 
     def suspect_damage(self) -> None:
-        """The next opening shall look at everything. From any thread."""
+        """Let the next opening check everything. From any thread."""
         self.suspect = True
         self._write(SUSPECT)
 

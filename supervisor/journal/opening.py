@@ -1,4 +1,4 @@
-"""Opening the file: is it whole, can we read it, is it up to date. On the committing thread, under the lock."""
+"""Opening the file: check it, repair it, bring its schema up to date. On the committing thread, under the lock."""
 
 import os
 import sqlite3
@@ -7,14 +7,14 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from actors.ids import ConversationId
+from actors.vocabulary.ids import ConversationId
 from supervisor.journal import repair
 from supervisor.journal.failures import is_damage
-from supervisor.journal.plan import Tail
+from supervisor.journal.plan import LogPosition
 from supervisor.journal.rows import GET_TAILS
 from supervisor.journal.schema import Migration, connect, migrate, prepare_writer, refuse_newer, version
 
-HEADER = 100  # bytes; the file format's own figures: magic, page size, page count, user version
+HEADER = 100  # bytes of the file format: magic, page size, page count, user version
 MAGIC = b"SQLite format 3\x00"
 FIND_HOLE = """
     SELECT 1 FROM tails t LEFT JOIN (
@@ -26,7 +26,7 @@ FIND_HOLE = """
 @dataclass(frozen=True, slots=True)
 class Opened:
     db: sqlite3.Connection
-    known: dict[ConversationId, Tail]
+    known: dict[ConversationId, LogPosition]
     next_key: int
     repaired: str | None
 
@@ -52,7 +52,7 @@ def _prepared(path: Path, steps: Sequence[Migration]) -> Opened:
     try:
         prepare_writer(db)
         migrate(db, steps)
-        known = {id_: Tail(key, last) for id_, key, last in db.execute(GET_TAILS)}
+        known = {id_: LogPosition(key, last) for id_, key, last in db.execute(GET_TAILS)}
         used = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'conversations'").fetchone()
         return Opened(db, known, used[0] + 1 if used else 1, repair.told(db))
     except BaseException:
@@ -61,7 +61,7 @@ def _prepared(path: Path, steps: Sequence[Migration]) -> Opened:
 
 
 def _create(path: Path) -> None:
-    """SQLite would make it readable to all; its companions take over the mode of the file itself."""
+    """Create the file for its owner only; SQLite would let all read it. Its companions get the same mode."""
     if not path.exists():
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
         repair.sync(path.parent)
@@ -77,7 +77,7 @@ def _header(path: Path) -> bytes:
 
 
 def size_on_disk(path: Path) -> int:
-    """With what was committed and not yet moved into the file."""
+    """Bytes of the file and of its WAL."""
     return _size(path) + _wal_size(path)
 
 
@@ -86,7 +86,7 @@ def _wal_size(path: Path) -> int:
 
 
 def _version_unopened(path: Path) -> int:
-    """The schema's version without changing a byte; 0 if it cannot be told. Pages in the WAL count as well."""
+    """The schema's version, read without changing a byte; 0 if it is unknown. Pages in the WAL count as well."""
     header = _header(path)
     if not header.startswith(MAGIC):
         return 0
@@ -102,7 +102,7 @@ def _version_unopened(path: Path) -> int:
 
 
 def _torn(path: Path) -> bool:
-    """Evidence, not proof: a checkpoint that was cut off leaves the same picture beside an intact WAL."""
+    """Whether the file seems cut short. No proof: an interrupted checkpoint beside an intact WAL looks the same."""
     header = _header(path)
     if not header:
         return _wal_size(path) > 0
@@ -113,7 +113,7 @@ def _torn(path: Path) -> bool:
 def _sound(path: Path, *, thorough: bool) -> bool:
     if _wal_size(path) == 0:
         page = _page_size(_header(path))
-        if page == 0 or _part_of_a_page(path, page):  # SQLite would read on and take what is missing for zeros
+        if page == 0 or _part_of_a_page(path, page):  # SQLite would read the missing bytes as zeros
             return False
     elif _size(path) < HEADER:
         return False  # SQLite would take it for a new file and throw the WAL away
@@ -129,7 +129,7 @@ def _sound(path: Path, *, thorough: bool) -> bool:
 
 
 def _page_size(header: bytes) -> int:
-    """0: this is no database."""
+    """The size of a page; 0 if this is not a database."""
     if len(header) < HEADER or not header.startswith(MAGIC):
         return 0
     size = int.from_bytes(header[16:18], "big")

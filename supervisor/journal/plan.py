@@ -1,29 +1,29 @@
-"""What a group of appends becomes in rows, and which of them don't fit what is there. Pure: no database, no clock."""
+"""The rows of a group of appends, and the appends that don't fit what is stored. Pure: no database, no clock."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from actors.errors import SequenceConflict
-from actors.ids import ConversationId
-from actors.records import Append, Record
+from actors.vocabulary.errors import SequenceConflict
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.records import Append, Record
 from supervisor.journal.rows import Row, event_row, head_row
 
 
 @dataclass(frozen=True, slots=True)
-class Tail:
-    """Where a conversation stands: its key in the tables, and its last event."""
+class LogPosition:
+    """The key of a conversation in the tables, and its last event."""
 
     key: int
     last_seq: int
 
 
 class Plan:
-    """One transaction in the making. `tails` is how things stand once it is committed, for those it touches."""
+    """One transaction in preparation. `tails`: the positions of its conversations once it is committed."""
 
-    def __init__(self, known: Mapping[ConversationId, Tail], next_key: int) -> None:
+    def __init__(self, known: Mapping[ConversationId, LogPosition], next_key: int) -> None:
         self._known = known
         self.next_key = next_key
-        self.tails: dict[ConversationId, Tail] = {}
+        self.tails: dict[ConversationId, LogPosition] = {}
         self.heads: list[Row] = []
         self.snapshots: list[Row] = []
         self.events: list[Row] = []
@@ -31,54 +31,54 @@ class Plan:
         self.durable = False
 
     def add(self, append: Append) -> SequenceConflict | None:
-        tail = self.tails.get(append.conversation) or self._known.get(append.conversation)
-        conflict = misfit(append, tail.last_seq if tail else None)
+        position = self.tails.get(append.conversation) or self._known.get(append.conversation)
+        conflict = misfit(append, position.last_seq if position else None)
         if conflict is not None:
             return SequenceConflict(f"{append.conversation}: {conflict}")
-        if tail is None:
-            tail = Tail(self.next_key, 0)
+        if position is None:
+            position = LogPosition(self.next_key, 0)
             self.next_key += 1
-        self._write(append, tail)
+        self._write(append, position)
         return None
 
-    def _write(self, append: Append, tail: Tail) -> None:
-        key, head, records = tail.key, append.head, append.records
+    def _write(self, append: Append, position: LogPosition) -> None:
+        key, head, records = position.key, append.head, append.records
         self.durable = self.durable or append.durable
         self.events += [event_row(key, record) for record in records]
-        last = tail.last_seq + len(records)
+        last = position.last_seq + len(records)
         if head is not None:
             self.heads.append(head_row(key, head))
             self.snapshots.append((key, head.settings, head.checkpoint))
             self.ends.append((key, last, head.updated))
         elif records:
             self.ends.append((key, last, records[-1].ts))
-        self.tails[append.conversation] = Tail(key, last)
+        self.tails[append.conversation] = LogPosition(key, last)
 
 
 def misfit(append: Append, last_seq: int | None) -> str | None:
-    """Why the append cannot follow what is there; None if it can. `last_seq` None: nothing is there."""
+    """The reason why the append can't follow what is stored, or None. `last_seq` is None if nothing is stored."""
     head = append.head
     if last_seq is None and head is None:
-        return "is not known, and its first append brings no head"
+        return "unknown, and its first append has no head"
     due = (last_seq or 0) + 1
     for record in append.records:
         if record.seq != due:
-            return f"{due} is next, not {record.seq}"
+            return f"expected seq {due}, found {record.seq}"
         due += 1
     if head is not None and head.conversation != append.conversation:
-        return f"comes with the head of {head.conversation}"
+        return f"has the head of {head.conversation}"
     if head is not None and head.last_seq != due - 1:
-        return f"its head says {head.last_seq}, its last event is {due - 1}"
+        return f"its head ends at seq {head.last_seq}, its last event is {due - 1}"
     return None
 
 
 def dense(records: Iterable[Record], first_seq: int, last_seq: int) -> Iterator[Record]:
-    """The records as they come, provided they are exactly first_seq..last_seq."""
+    """The records as they come; an error if they are not exactly first_seq..last_seq."""
     due = first_seq
     for record in records:
         if record.seq != due:
-            raise SequenceConflict(f"{due} is next, not {record.seq}")
+            raise SequenceConflict(f"expected seq {due}, found {record.seq}")
         yield record
         due += 1
     if due != last_seq + 1:
-        raise SequenceConflict(f"the head says {last_seq}, the last event is {due - 1}")
+        raise SequenceConflict(f"the head ends at seq {last_seq}, the last event is {due - 1}")

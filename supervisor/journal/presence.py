@@ -1,7 +1,7 @@
-"""Whether the journal's files are still where they were opened: what is written into a deleted file is kept nowhere.
+"""A check that the journal's files are still in place, because whatever is written into a deleted file is lost.
 
-On the committing thread, before each commit and every few seconds; a look costs two calls of the system, and two more
-after the commit. SQLite itself goes on writing into files that have lost their name or were cut, and says nothing.
+Runs on the committing thread, before each commit and every few seconds, at the cost of two system calls, and two more
+after the commit. SQLite itself writes to deleted and shortened files without any error.
 """
 
 import contextlib
@@ -9,11 +9,11 @@ import os
 from pathlib import Path
 from typing import NoReturn
 
-from actors.errors import JournalError, StorageLost
+from actors.vocabulary.errors import JournalError, StorageLost
 from supervisor.journal.failures import typed
 
 Identity = tuple[int, int]  # device and inode
-O_PATH = getattr(os, "O_PATH", None)  # Linux: to close any other descriptor of the file would drop SQLite's locks
+O_PATH = getattr(os, "O_PATH", None)  # Linux only; closing any other descriptor of the file would drop SQLite's locks
 
 
 class Presence:
@@ -32,12 +32,12 @@ class Presence:
             os.close(self._handles.popitem()[1])
 
     def insist(self) -> None:
-        """Raises StorageLost. A file that comes back is there again. Any thread."""
+        """Raise StorageLost if a file is not in place. A file that was put back is accepted. Any thread."""
         for path in (self._file, self._log):
             self._found(path)
 
     def insist_whole(self) -> None:
-        """Nor has anybody cut them. A file that was cut stays lost, as whatever is written behind a hole is."""
+        """Raise StorageLost also if a file was cut short. It stays lost, as would anything written after the hole."""
         if self.cut is None and len(self._ids) == len(self._names) and self._as_they_were():
             return
         for path in (self._file, self._log):
@@ -48,7 +48,7 @@ class Presence:
             self._lost(self.cut, "was cut short")
 
     def measure(self) -> None:
-        """After each write of our own: until the next one, nothing makes the files shorter but somebody else."""
+        """Note the sizes after each commit. Until the next, only another program can make the files shorter."""
         for path in self._ids:
             handle = self._handles.get(path)
             found = _look(path) if handle is None else os.fstat(handle)
@@ -56,10 +56,10 @@ class Presence:
                 self._sizes[path] = found.st_size
 
     def _as_they_were(self) -> bool:
-        """The short way to the usual answer. False: look closer."""
+        """Whether nothing has changed, by the fastest check. False: look closer."""
         with contextlib.suppress(OSError):
             for path, name in self._names.items():
-                found = os.stat(name)  # noqa: PTH116  # at every commit, and a Path takes as long as the look
+                found = os.stat(name)  # noqa: PTH116  # runs at every commit, and a Path takes as long as the call
                 if (found.st_dev, found.st_ino) != self._ids[path] or found.st_size < self._sizes.get(path, 0):
                     return False
             return True
@@ -67,7 +67,7 @@ class Presence:
 
     def _found(self, path: Path) -> os.stat_result | None:
         if path not in self._ids:
-            self._note(path)  # the log is made by the first write, and stays as long as we do
+            self._note(path)  # the first write creates the log, which stays until the journal is closed
             return None
         found = _look(path)
         if _identity(found) != self._ids[path]:
@@ -81,7 +81,7 @@ class Presence:
         return _identity(_look(self._file)) == self._ids[self._file]
 
     def deleted(self) -> bool:
-        """Whether the file itself has no name left, and goes with us."""
+        """Whether the file has no name left, and so ends with this process."""
         handle = self._handles.get(self._file)
         return handle is None or os.fstat(handle).st_nlink == 0
 
@@ -99,7 +99,7 @@ class Presence:
         if O_PATH is not None:
             handle = os.open(path, O_PATH | os.O_CLOEXEC)
             right = _identity(os.fstat(handle)) == found
-            if not right or self._handles.setdefault(path, handle) != handle:  # another thread was as quick
+            if not right or self._handles.setdefault(path, handle) != handle:  # another thread was quicker
                 os.close(handle)
 
 
@@ -112,7 +112,7 @@ def problem(presence: Presence) -> JournalError | None:
 
 
 def _look(path: Path) -> os.stat_result | None:
-    """None only if it is known that there is no such file; a disk that can't be asked raises what it says."""
+    """The file's status; None only if there is certainly no such file. Errors of the disk are raised."""
     try:
         return path.stat()
     except (FileNotFoundError, NotADirectoryError):

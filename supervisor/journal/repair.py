@@ -1,6 +1,6 @@
-"""A damaged file: what can be read goes into a new one, the damaged one is set aside as it is.
+"""Repair of a damaged file: what can be read goes into a new file, and the damaged file is set aside unchanged.
 
-Every step that changes what an opening would find is one rename, so a repair can be cut off anywhere.
+Every step that an opening would notice is one rename, so a repair may be interrupted anywhere.
 """
 
 import os
@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 
-from supervisor.journal.crashpoints import CrashPoint, reached
 from supervisor.journal.salvage import salvage
 from supervisor.journal.schema import Migration
 
@@ -19,7 +18,7 @@ NOTE = "repaired"
 
 def repair(path: Path, steps: Sequence[Migration]) -> None:
     work = path.with_name(path.name + ".repairing")
-    _remove(work)  # of a repair that was cut off
+    _remove(work)  # left by a repair that was interrupted
     number = _unused_number(path)
     try:
         found = salvage(path, work, steps)
@@ -32,25 +31,23 @@ def repair(path: Path, steps: Sequence[Migration]) -> None:
     sync(work)
     work.rename(_done(path, number))
     sync(path.parent)
-    reached(CrashPoint.REPAIR_COPIED)
     finish(path)
 
 
 def finish(path: Path) -> None:
-    """Swap a finished salvage in, also one that an earlier opening left in the middle of this."""
+    """Put a finished salvage in place, also if an earlier opening was interrupted while it did so."""
     for done in path.parent.glob(path.name + ".repaired-*"):
         number = int(done.name.rpartition("-")[2])
         for companion in COMPANIONS:
             with suppress(FileNotFoundError):
                 path.with_name(path.name + companion).rename(f"{_aside(path, number)}{companion}")
         sync(path.parent)
-        reached(CrashPoint.REPAIR_MOVED)
         done.rename(path)
         sync(path.parent)
 
 
 def told(db: sqlite3.Connection) -> str | None:
-    """What the repair had to say; asked once."""
+    """The report of a repair, given only once."""
     row = db.execute("SELECT text FROM notes WHERE name = ?", (NOTE,)).fetchone()
     if row is None:
         return None

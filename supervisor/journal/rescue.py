@@ -1,6 +1,6 @@
-"""What can still be done for a journal whose files were taken away: it lives on in open descriptors, until we end.
+"""Rescue of a journal whose files were taken away: open descriptors keep it until this process ends.
 
-On the committing thread, with its connection.
+Runs on the committing thread, with its connection.
 """
 
 import os
@@ -16,10 +16,10 @@ RESTART = "`greenroom down && greenroom up`"
 
 
 def rescue(db: sqlite3.Connection, path: Path, presence: Presence) -> str:
-    """All of it into one file: the one that still has a name, or a copy beside. What to do now, for a person."""
+    """Put everything into one file: the journal if it still has a name, or a copy. Return what a person has to do."""
     try:
         if presence.cut is not None:
-            return _kept(_copied(db, path), path)  # a checkpoint would tear what is still whole
+            return _kept(_copied(db, path), path)  # a checkpoint would damage what is still whole
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         presence.measure()
         if presence.file_is_here():
@@ -34,7 +34,7 @@ def rescue(db: sqlite3.Connection, path: Path, presence: Presence) -> str:
 
 
 def _kept(copy: Path, path: Path) -> str:
-    """With the way back, for a shell and to the letter."""
+    """The place of the copy, and the exact shell command that puts it back."""
     here, there = quote(str(path)), quote(str(copy))
     aside = f"mv {here} {quote(f'{path}.aside')} && " if path.is_dir() else ""
     again = f"greenroom down && {aside}mv {there} {here} && greenroom up"
@@ -47,7 +47,7 @@ def _insist_that_it_is_sound(copy: sqlite3.Connection) -> None:
 
 
 def _copied(db: sqlite3.Connection, path: Path) -> Path:
-    """It has its name only when it is whole."""
+    """Copy the journal. The copy gets its name when it is complete."""
     part = path.with_name("journal.rescued.part")
     part.unlink(missing_ok=True)
     os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))

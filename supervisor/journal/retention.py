@@ -1,18 +1,16 @@
-"""What conversations may lose, in steps that are short enough to come between two commits.
+"""Deletion of old events, in steps short enough to run between two commits.
 
-Works inside a transaction of the committing thread. Never takes a head, nor an event that is still to be replayed:
-whole conversations are the registry's to delete, who knows whether anybody has them open.
+Runs inside a transaction of the committing thread. Never deletes a head, nor an event that is still to be replayed:
+the registry deletes whole conversations, because it knows which of them are open.
 """
 
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from supervisor.journal.crashpoints import CrashPoint, reached
-
 STEP_EVENTS = 500  # deleted in one step: a few milliseconds
 STEP_CONVERSATIONS = 200  # looked at in one step
-STEP_PAGES = 64  # given back in one step; each is moved, so each is a write
+STEP_PAGES = 64  # pages given back in one step; each is moved, so each is a write
 SLACK_PAGES = 256  # free pages that may stay: the next events fill them
 
 NEXT = """
@@ -25,7 +23,7 @@ ERASE = """
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """None keeps for ever. `max_events` is per conversation."""
+    """The limits of what is kept. None: no limit. `max_events` is per conversation."""
 
     max_age_s: float | None = None
     max_events: int | None = None
@@ -36,8 +34,8 @@ class Retention:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """`after` is the key from which the next step goes on."""
+class PruneStep:
+    """The result of a step. The next step goes on after the key `after`."""
 
     after: int
     more: bool
@@ -51,27 +49,27 @@ class Candidate:
     last_seq: int
 
 
-def step(db: sqlite3.Connection, after: int, now: float, policy: Retention) -> Step:
+def step(db: sqlite3.Connection, after: int, now: float, policy: Retention) -> PruneStep:
     doomed = db.execute("SELECT key FROM doomed LIMIT 1").fetchone()
     if doomed is not None:
         erase(db, doomed[0])
-        return Step(after, more=True)
+        return PruneStep(after, more=True)
     rows = () if policy.keeps_all else db.execute(NEXT, (after, STEP_CONVERSATIONS))
     candidates = [Candidate(*row) for row in rows]
     if candidates:
         return _thin_out(db, after, candidates, now, policy)
-    return Step(after, more=True) if _give_back(db) else Step(0, more=False)
+    return PruneStep(after, more=True) if _give_back(db) else PruneStep(0, more=False)
 
 
 def doom(db: sqlite3.Connection, key: int) -> None:
-    """The conversation is gone for every reader; its events wait for `erase`."""
+    """Remove the conversation for all readers; its events wait for `erase`."""
     for table in ("conversations", "tails", "snapshots"):
         db.execute(f"DELETE FROM {table} WHERE key = ?", (key,))  # noqa: S608 - names from the line above
     db.execute("INSERT INTO doomed (key) VALUES (?)", (key,))
 
 
 def erase(db: sqlite3.Connection, key: int) -> bool:
-    """One step of what `doom` left. True if there is more."""
+    """Delete some of the events that `doom` left. True if there are more."""
     if db.execute(ERASE, (key, STEP_EVENTS)).rowcount == STEP_EVENTS:
         return True
     db.execute("DELETE FROM doomed WHERE key = ?", (key,))
@@ -80,21 +78,21 @@ def erase(db: sqlite3.Connection, key: int) -> bool:
 
 def _thin_out(
     db: sqlite3.Connection, after: int, candidates: Iterable[Candidate], now: float, policy: Retention
-) -> Step:
+) -> PruneStep:
     cutoff = None if policy.max_age_s is None else now - policy.max_age_s
     budget = STEP_EVENTS
     for one in candidates:
         count = min(_surplus(db, one, cutoff, policy.max_events), budget)
         _forget(db, one, count)
         budget -= count
-        if budget == 0:  # this one may have more: the next step begins with it
+        if budget == 0:  # this conversation may have more: the next step begins with it
             break
         after = one.key
-    return Step(after, more=True)
+    return PruneStep(after, more=True)
 
 
 def _surplus(db: sqlite3.Connection, one: Candidate, cutoff: float | None, max_events: int | None) -> int:
-    """How many of the oldest events may go."""
+    """The number of the oldest events that may be deleted."""
     by_count = 0 if max_events is None else one.last_seq - max_events - one.first_seq + 1
     by_age = 0 if cutoff is None else _older(db, one.key, cutoff)
     replayed_from = one.checkpoint_seq + 1
@@ -115,7 +113,6 @@ def _forget(db: sqlite3.Connection, one: Candidate, count: int) -> None:
         return
     first = one.first_seq + count
     db.execute("DELETE FROM events WHERE conversation = ? AND seq < ?", (one.key, first))
-    reached(CrashPoint.IN_RETENTION)
     db.execute("UPDATE tails SET first_seq = ? WHERE key = ?", (first, one.key))
 
 
@@ -123,5 +120,5 @@ def _give_back(db: sqlite3.Connection) -> bool:
     free = int(db.execute("PRAGMA freelist_count").fetchone()[0])
     if free <= SLACK_PAGES:
         return False
-    db.execute(f"PRAGMA incremental_vacuum({STEP_PAGES})").fetchall()  # a page for each row that is fetched
+    db.execute(f"PRAGMA incremental_vacuum({STEP_PAGES})").fetchall()  # each row that is fetched gives back a page
     return True

@@ -2,8 +2,8 @@
 
 import sqlite3
 
-from actors.ids import ConversationId
-from actors.records import Head, Record
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.records import Head, Record
 
 Row = tuple[str | int | float | bytes | None, ...]
 
@@ -72,4 +72,4 @@ def get_heads(db: sqlite3.Connection) -> list[Head]:
 
 
 def _head(row: tuple[object, ...]) -> Head:
-    return Head(*row[:13], bool(row[13]), row[14])  # type: ignore[arg-type,call-arg] # STRICT tables answer for them
+    return Head(*row[:13], bool(row[13]), row[14])  # type: ignore[arg-type,call-arg] # STRICT tables guarantee the types

@@ -1,6 +1,6 @@
-"""Copies what can be read of a damaged file into a new one, row by row, and keeps each conversation dense.
+"""Salvage of a damaged file: copy the rows that can be read into a new file, and keep conversations without gaps.
 
-The damaged file is opened read-only and stays as it is. Knows tables and columns only from the schema's own steps.
+The damaged file is opened read-only and stays as it is. Tables and columns are known only from the schema's steps.
 """
 
 import json
@@ -15,10 +15,10 @@ from supervisor.journal.failures import is_damage
 from supervisor.journal.schema import Migration, connect, migrate, version
 
 TABLES = ("conversations", "tails", "snapshots", "events", "doomed")
-CAREFUL = 256  # rows stepped over one at a time where nothing can be read: a page holds fewer
-STRIDE = 64  # after that the hole is a whole subtree
-PATIENCE = 4_096  # steps; after that nothing more is expected, and each step is twice the one before
-LARGEST = 1 << 62  # no row of ours has such a number
+CAREFUL = 256  # rows to skip one at a time where nothing can be read: a page holds fewer
+STRIDE = 64  # rows to skip at a time after that, when a whole subtree is unreadable
+PATIENCE = 4_096  # skips; after that nothing more is expected, and each skip is twice the last
+LARGEST = 1 << 62  # no row has such a number
 
 WITHOUT_TAIL = """
     INSERT INTO tails SELECT c.key, min(e.seq), max(e.seq), c.created
@@ -59,7 +59,7 @@ class Salvage:
     def report(self) -> str:
         return (
             f"journal repaired: kept {self.events} events of {self.conversations} conversations, "
-            f"lost {self.lost_events} events and {self.lost_conversations} conversations that can be told"
+            f"lost {self.lost_events} events and {self.lost_conversations} conversations, as far as is known"
         )
 
 
@@ -79,7 +79,7 @@ def _source(damaged: Path) -> sqlite3.Connection:
     if not damaged.exists() or damaged.stat().st_size == 0:
         return sqlite3.connect(":memory:")  # SQLite would throw away the WAL beside an empty file
     source = connect(damaged, read_only=True)
-    # Lets SQLite read on in a file that is shorter than it says, and with a schema it finds odd.
+    # Lets SQLite read a file that is shorter than its header says, or that has an odd schema.
     source.execute("PRAGMA writable_schema=ON")
     source.text_factory = lambda raw: raw.decode("utf-8", "replace")
     return source
@@ -104,17 +104,17 @@ def _copy(source: sqlite3.Connection, target: sqlite3.Connection, table: str) ->
                 json.loads(row[columns.index("body")])
             target.execute(put, row)
         except (sqlite3.IntegrityError, TypeError, ValueError, OverflowError):
-            continue  # not as we wrote it: a type, a key, a body that is not JSON. What it leaves is a hole
+            continue  # a wrong type or key, or a body that is not JSON: the row is left out
 
 
 def _readable(source: sqlite3.Connection, table: str, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-    """The table in the order of its rows, stepping over what cannot be read. No index: it may be damaged too."""
+    """The rows of the table that can be read, in order. Indexes are not used: they may be damaged too."""
     get = f"SELECT rowid, {', '.join(columns)} FROM {table} NOT INDEXED WHERE rowid > ? ORDER BY rowid"  # noqa: S608 - our names
     at, tries = 0, 0
     while at < LARGEST:
         try:
             for place, *row in source.execute(get, (at,)):
-                if place > at:  # in a ruined page rows may come in any order
+                if place > at:  # in a damaged page rows may come in any order
                     at, tries = place, 0
                 yield tuple(row)
         except sqlite3.Error as error:
@@ -129,12 +129,12 @@ def _readable(source: sqlite3.Connection, table: str, columns: Sequence[str]) ->
 
 
 def _unreadable_table(error: sqlite3.Error) -> bool:
-    """The schema that was read doesn't have it (a plain SQL error), or there is no schema to be read."""
+    """Whether the whole table is lost: the schema does not have it (a plain SQL error), or can't be read."""
     return getattr(error, "sqlite_errorcode", 0) in {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_NOTADB}
 
 
 def _settle(db: sqlite3.Connection) -> Salvage:
-    """Make what was copied a journal again: every conversation has its rows, and is dense."""
+    """Make the copy a journal again, in which every conversation has its rows, without gaps."""
 
     def count(what: str) -> int:
         return int(db.execute(f"SELECT {what}").fetchone()[0] or 0)
@@ -163,6 +163,6 @@ def _settle(db: sqlite3.Connection) -> Salvage:
 
 
 def _drop_checkpoints(db: sqlite3.Connection) -> None:
-    """A checkpoint ahead of the events that remain, or one that is lost, is none: all is replayed."""
+    """Drop checkpoints that are lost or ahead of the remaining events, so that all events are replayed."""
     db.execute(AHEAD)
     db.execute(FORGOTTEN)

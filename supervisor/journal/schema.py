@@ -4,8 +4,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from actors.errors import JournalTooNew
-from supervisor.journal.crashpoints import CrashPoint, reached
+from actors.vocabulary.errors import JournalTooNew
 
 Migration = Callable[[sqlite3.Connection], None]
 
@@ -26,9 +25,9 @@ FIRST = (
     "CREATE TABLE doomed (key INTEGER PRIMARY KEY) STRICT",
     "CREATE TABLE notes (name TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT",
 )
-BUSY_TIMEOUT_S = 1.0  # nobody else writes; this is for a stranger who looks in with the sqlite3 tool
+BUSY_TIMEOUT_S = 1.0  # nobody else writes; this is for a person who uses the sqlite3 tool
 WRITER_CACHE_KIB = 8_192  # the index pages of the conversations that are busy
-READER_CACHE_KIB = 1_024  # a reader passes through once
+READER_CACHE_KIB = 1_024  # a reader needs a page only once
 WAL_LIMIT = 16 << 20  # bytes of WAL file kept for reuse after a checkpoint
 
 
@@ -41,7 +40,7 @@ MIGRATIONS: tuple[Migration, ...] = (first,)
 
 
 def connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
-    """In autocommit mode: every transaction of ours says so. May be closed on another thread than it served."""
+    """Connect in autocommit mode, so every transaction is explicit. Any thread may close the connection."""
     address = f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}"
     return sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False, timeout=BUSY_TIMEOUT_S)
 
@@ -54,7 +53,7 @@ def reader(path: Path) -> sqlite3.Connection:
 
 def prepare_writer(db: sqlite3.Connection) -> None:
     if db.execute("PRAGMA page_count").fetchone()[0] == 0:
-        db.execute("PRAGMA auto_vacuum=INCREMENTAL")  # later it would only cost a write at each opening
+        db.execute("PRAGMA auto_vacuum=INCREMENTAL")  # set later, it would only cost a write at each opening
     db.execute("PRAGMA journal_mode=WAL").fetchall()
     db.execute("PRAGMA synchronous=FULL")
     db.execute("PRAGMA fullfsync=ON")  # macOS: fsync alone does not reach the platter there
@@ -70,7 +69,7 @@ def version(db: sqlite3.Connection) -> int:
 def refuse_newer(found: int, steps: Sequence[Migration], path: Path) -> None:
     if found > len(steps):
         raise JournalTooNew(
-            f"{path} has schema {found}; this Greenroom knows {len(steps)}. A newer one wrote it.",
+            f"{path} has schema {found}; this Greenroom knows only {len(steps)}. A newer version wrote it.",
             found=found,
             known=len(steps),
         )
@@ -83,7 +82,6 @@ def migrate(db: sqlite3.Connection, steps: Sequence[Migration]) -> None:
         try:
             steps[done](db)
             db.execute(f"PRAGMA user_version={done + 1}")
-            reached(CrashPoint.IN_MIGRATION)
             db.execute("COMMIT")
         except BaseException:
             if db.in_transaction:

@@ -1,20 +1,21 @@
-"""The journal itself: commits of the one writing thread, reads of any. Events are bytes to it."""
+"""The journal: commits on the one writing thread, reads on any. Events are bytes to it."""
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from actors.errors import JournalError, SequenceConflict, StorageFailed, StorageLost
-from actors.ids import ConversationId
-from actors.records import Append, Head, Page, Record
+from actors.vocabulary.errors import JournalError, SequenceConflict, StorageFailed, StorageLost
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.records import Append, Head, Page, Record
 from supervisor.journal import retention
+from supervisor.journal.connections import Connections, Hole, read_page, read_part
 from supervisor.journal.failures import is_damage, mapped, typed
 from supervisor.journal.lock import Lock
 from supervisor.journal.opening import open_file
-from supervisor.journal.plan import Plan, Tail, dense
+from supervisor.journal.plan import LogPosition, Plan, dense
 from supervisor.journal.presence import Presence, problem
-from supervisor.journal.readers import Hole, Readers, read_page, read_part
 from supervisor.journal.rows import (
     PUT_END,
     PUT_EVENT,
@@ -29,27 +30,44 @@ from supervisor.journal.rows import (
 from supervisor.journal.schema import MIGRATIONS, Migration, reader
 from supervisor.journal.transaction import Writer
 
-# What a value that cannot be stored at all raises: a broken constraint, a lone surrogate, a number too large.
-UNFIT = (sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.DataError, ValueError, TypeError, OverflowError)
+# Errors for values that can't be stored at all: a broken constraint, a lone surrogate, a number too large.
+UNSTORABLE = (
+    sqlite3.IntegrityError,
+    sqlite3.ProgrammingError,
+    sqlite3.DataError,
+    ValueError,
+    TypeError,
+    OverflowError,
+)
 
 
-WHOLE_BYTES = 18 << 20  # the longest message that a client may send, and what stands around it
+WHOLE_BYTES = 18 << 20  # the longest message that a client may send, and its envelope
+TOLD_EVENTS = 64  # of a history that comes whole: its end, so that it does not push out what others have just said
+TOLD_BYTES = 512 << 10
 
 
-class Unfit(JournalError):
-    """The values themselves cannot be stored. A bug of the caller: trying again does not help."""
+class UnstorableValue(JournalError):
+    """The values can't be stored. This is a bug of the caller: trying again does not help."""
 
 
 class SqliteJournal:
-    """Implements ports.Journal. `repaired` is what a repair at opening had to say, once; None if there was none.
+    """The implementation of ports.Journal. `repaired` is the report of a repair at opening, or None.
 
-    `whole_bytes`: a longer event is shortened where it is read; as long as it is, it would be in nobody's memory.
+    `whole_bytes`: a longer event is shortened when it is read, so that it never fills the memory. `stored` is told
+    of all that was kept, whoever brought it, and `forgotten` of what was deleted; both on the writing thread.
     """
 
     def __init__(
-        self, path: Path, migrations: Sequence[Migration] = MIGRATIONS, whole_bytes: int = WHOLE_BYTES
+        self,
+        path: Path,
+        migrations: Sequence[Migration] = MIGRATIONS,
+        whole_bytes: int = WHOLE_BYTES,
+        stored: Callable[[Sequence[Append]], None] = lambda _: None,
+        forgotten: Callable[[ConversationId], None] = lambda _: None,
     ) -> None:
         self._path = path
+        self._stored = stored
+        self._forgotten = forgotten
         self._whole_bytes = whole_bytes
         self._lock = Lock(path.with_name(path.name + ".lock"))
         try:
@@ -64,8 +82,8 @@ class SqliteJournal:
         self._known = opened.known
         self._next_key = opened.next_key
         self._presence = Presence(path)
-        self._rescued: str | None = None  # what was done about the loss that there is now
-        self._readers = Readers(path, self._reader)
+        self._rescued: str | None = None  # what was done about the present loss
+        self._connections = Connections(path, self._reader)
         self._pruned = 0  # the key that the current pass of `prune` has come to
         self._closed = False
 
@@ -81,16 +99,17 @@ class SqliteJournal:
             return answers
         try:
             self._store(plan)
-        except Unfit as unfit:
+        except UnstorableValue as unstorable:
             if len(appends) == 1:
-                return [unfit]
+                return [unstorable]
             return [self.commit([append])[0] for append in appends]
         except JournalError as error:
             return [answer or error for answer in answers]
+        self._stored([append for append, refused in zip(appends, answers, strict=True) if refused is None])
         return answers
 
     def delete(self, conversation: ConversationId) -> None:
-        """The row goes at once, the events behind it in steps; if that is cut off, `prune` goes on with it."""
+        """Delete the row at once and the events in steps; if that is interrupted, `prune` goes on with it."""
         tail = self._known.get(conversation)
         if tail is None:
             return
@@ -101,42 +120,48 @@ class SqliteJournal:
         while more:
             with self._writing(durable=False) as db:
                 more = retention.erase(db, tail.key)
+        self._forgotten(conversation)
 
     def prune(self, now: float, policy: retention.Retention) -> bool:
-        """One bounded step. True if there is more to do."""
+        """Carry out one bounded step. True if there is more to do."""
         with self._writing(durable=False) as db:
             step = retention.step(db, self._pruned, now, policy)
         self._pruned = step.after
         return step.more
 
     def adopt(self, head: Head, first_seq: int, records: Iterable[Record]) -> None:
-        """Take in a conversation from elsewhere, whole or not at all. What `records` raises undoes it and goes on."""
+        """Store a conversation with its history, whole or not at all. An error of `records` undoes it and is raised.
+
+        Of a long history only the end is told.
+        """
         if head.conversation in self._known:
-            raise SequenceConflict(f"{head.conversation}: is here already")
-        key = self._next_key
+            raise SequenceConflict(f"{head.conversation}: exists already")
+        key, end = self._next_key, deque[Record]()
         with self._writing(durable=True) as db:
             db.execute(PUT_HEAD, head_row(key, head))
             db.execute(PUT_SNAPSHOT, (key, head.settings, head.checkpoint))
             db.execute(PUT_TAIL, (key, first_seq, head.last_seq, head.updated))
-            db.executemany(PUT_EVENT, (event_row(key, record) for record in dense(records, first_seq, head.last_seq)))
+            arriving = _remembered(dense(records, first_seq, head.last_seq), end)
+            db.executemany(PUT_EVENT, (event_row(key, record) for record in arriving))
         self._next_key += 1
-        self._known[head.conversation] = Tail(key, head.last_seq)
+        self._known[head.conversation] = LogPosition(key, head.last_seq)
+        self._stored([Append(head.conversation, tuple(end), head, durable=True)])
 
     def close(self) -> None:
         if self._closed:
             return
         self._closed = True
         lost = problem(self._presence)
-        self._readers.close()
+        self._connections.close()
         if lost is None:
             self._writer.close()  # the last connection: SQLite moves the WAL into the file and removes it
             self._lock.release_in_order()
-        else:  # it would remove what has the WAL's name now; the end of the process closes it
+        else:  # closing would remove the file that has the WAL's name now; the end of the process closes it
             self._lock.release()
         self._presence.close()
 
     def look(self) -> str | None:
-        """What keeps us from storing anything, and what to do about it; None while all is well."""
+        """The reason why nothing can be stored, and what to do about it; None if all is well."""
         lost = None if self._closed else problem(self._presence)
         if not isinstance(lost, StorageLost):
             self._rescued = None
@@ -146,7 +171,7 @@ class SqliteJournal:
         return f"{lost.message}; {self._rescued}"
 
     def _reader(self, path: Path) -> sqlite3.Connection:
-        """What lies there now may be somebody else's."""
+        """Open a reading connection, and check that the file is still the journal's own."""
         db = reader(path)
         try:
             self._presence.insist()
@@ -163,7 +188,7 @@ class SqliteJournal:
                 (PUT_EVENT, plan.events),
                 (PUT_END, plan.ends),
             ):
-                if rows:  # an empty one would cost its preparation all the same
+                if rows:  # without rows it would cost its preparation all the same
                     db.executemany(statement, rows)
         self._known.update(plan.tails)
         self._next_key = plan.next_key
@@ -188,28 +213,28 @@ class SqliteJournal:
         whole_bytes: int | None = None,
     ) -> Page | None:
         whole = self._whole_bytes if whole_bytes is None else whole_bytes
-        with self._watched(), self._readers.snapshot() as db:
+        with self._watched(), self._connections.snapshot() as db:
             return read_page(db, conversation, after, limit, max_bytes, whole)
 
     def part(self, conversation: ConversationId, seq: int, offset: int, count: int) -> bytes:
-        with self._watched(), self._readers.snapshot() as db:
+        with self._watched(), self._connections.snapshot() as db:
             return read_part(db, conversation, seq, offset, count)
 
     def head(self, conversation: ConversationId) -> Head | None:
-        with self._watched(), self._readers.snapshot() as db:
+        with self._watched(), self._connections.snapshot() as db:
             return get_head(db, conversation)
 
     def heads(self) -> list[Head]:
-        with self._watched(), self._readers.snapshot() as db:
+        with self._watched(), self._connections.snapshot() as db:
             return get_heads(db)
 
     @contextmanager
     def _watched(self) -> Iterator[None]:
-        """Maps what SQLite raises, and remembers damage for the next opening."""
+        """Map the errors of SQLite, and note damage for the next opening."""
         try:
             yield
-        except UNFIT as error:
-            raise Unfit(str(error)) from error
+        except UNSTORABLE as error:
+            raise UnstorableValue(str(error)) from error
         except Hole as hole:
             self._lock.suspect_damage()
             raise StorageFailed(f"{self._path}: {hole}") from hole
@@ -217,3 +242,14 @@ class SqliteJournal:
             if is_damage(error):
                 self._lock.suspect_damage()
             raise typed(error, self._path) from error
+
+
+def _remembered(records: Iterable[Record], end: deque[Record]) -> Iterator[Record]:
+    """The same records; `end` has the last of them afterwards."""
+    size = 0
+    for record in records:
+        end.append(record)
+        size += len(record.body)
+        while len(end) > TOLD_EVENTS or (size > TOLD_BYTES and len(end) > 1):
+            size -= len(end.popleft().body)
+        yield record

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from supervisor.journal.crashpoints import CrashPoint, reached
 from supervisor.journal.presence import Presence
 from supervisor.journal.rescue import rescue
 
@@ -17,20 +16,18 @@ class Writer:
 
     @contextmanager
     def transaction(self, *, durable: bool) -> Iterator[sqlite3.Connection]:
-        """Whatever is raised inside undoes everything. `durable`: on its return a power cut does no harm."""
+        """A transaction; an error inside undoes everything. `durable`: once it is over, a power cut does no harm."""
         self._undo()
         self._sync("FULL" if durable else "NORMAL")
         self._db.execute("BEGIN IMMEDIATE")
         try:
             yield self._db
-            reached(CrashPoint.BEFORE_COMMIT)
             self._db.execute("COMMIT")
         except BaseException:
             # A disk that fails may fail the rollback too; the next transaction begins with another try.
             with suppress(sqlite3.Error):
                 self._undo()
             raise
-        reached(CrashPoint.AFTER_COMMIT)
 
     def rescue(self, path: Path, presence: Presence) -> str:
         self._undo()

@@ -1,7 +1,7 @@
-"""No test leaves an actor behind, and what actors log is there to be looked at."""
+"""Fixtures: no test leaves an actor behind, and tests can read what actors log."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pykka
@@ -9,7 +9,7 @@ import pytest
 import structlog
 
 from actors.conversation import Stamp, State, Step, step
-from actors.messages import Input, Ready
+from actors.conversation.messages import SessionInput
 from tests.fakes.daemon import StagedDaemon
 
 LEFTOVERS_S = 5.0  # for all leftovers of one test together; an actor that waits for nobody needs milliseconds
@@ -30,7 +30,7 @@ def _no_actor_is_left(request: pytest.FixtureRequest, log: list[Any]) -> Iterato
 
 
 def stop_leftovers(timeout_s: float) -> list[str]:
-    """Stops whatever still runs and says what it was."""
+    """Stop the actors that still run; returns their names."""
     left = pykka.ActorRegistry.get_all()
     for ref in left:
         ref.stop(block=False)
@@ -39,8 +39,7 @@ def stop_leftovers(timeout_s: float) -> list[str]:
 
 
 def _blamed(ref: Any, deadline: float) -> str:
-    host = ref._actor_weakref()
-    name = host._actor.name if host else str(ref)
+    name: str = ref.name
     if ref.actor_stopped.wait(max(0.0, deadline - time.monotonic())):
         return name
     pykka.ActorRegistry.unregister(ref)  # or it would be blamed on the next test too
@@ -48,23 +47,23 @@ def _blamed(ref: Any, deadline: float) -> str:
 
 
 class Poison:
-    """Makes the core raise, as a bug would, on whatever it is told to choke on."""
+    """Makes the core raise, as a bug would, on the messages that a test chooses."""
 
     def __init__(self) -> None:
-        self.chokes_on: Callable[[Input], bool] = lambda _: False
+        self.chokes_on: Callable[[SessionInput], bool] = lambda _: False
         self.times = 0
 
-    def step(self, state: State, message: Input, stamp: Stamp, freed: Sequence[Ready]) -> Step:
+    def step(self, state: State, message: SessionInput, stamp: Stamp) -> Step:
         if self.chokes_on(message):
             self.times += 1
             raise ZeroDivisionError("poison")
-        return step(state, message, stamp, freed)
+        return step(state, message, stamp)
 
 
 @pytest.fixture
 def poison(monkeypatch: pytest.MonkeyPatch) -> Poison:
     poison = Poison()
-    monkeypatch.setattr("actors.session.step", poison.step)
+    monkeypatch.setattr("actors.conversation.session.step", poison.step)
     return poison
 
 

@@ -1,6 +1,6 @@
 """All actors at once, with messages arriving in any order, and failures, parking and restarts thrown in.
 
-What must be so whenever everybody has come to rest: histories are dense, a turn has one end, a request one answer, a
+Invariants at rest: histories are dense, a turn has one end, a request one answer, a
 reader has seen exactly what is stored, and the journal never met two writers.
 """
 
@@ -12,34 +12,36 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from actors import events as ev
-from actors.answers import Answer, Attached
-from actors.conversation.state import Limits
-from actors.errors import StorageFull, UnknownConversation
-from actors.ids import ApprovalId, Caller, CallId, ConnectionId, ConversationId, ItemId, SubscriptionId
-from actors.items import text_of
-from actors.messages import (
+from actors.conversation.messages import (
     AnswerApproval,
     Begin,
     CancelRequest,
+    Command,
     ConnectionClosed,
     Detach,
-    Input,
     Inspect,
     Interrupt,
     Rename,
     Restart,
     ResumeQueue,
     Send,
+    SessionInput,
+    ToConversation,
 )
-from actors.orders import Completed, Crashed, InputWanted, ModelFailed, Outcome
-from actors.registry_messages import Create, ListApprovals, ListConversations, Remove, Trim
-from actors.settings import BusyPolicy, Decision
+from actors.conversation.orders import Completed, Crashed, InputWanted, ModelFailed, Outcome
+from actors.conversation.state import Limits
+from actors.routing.messages import Create, ListApprovals, ListConversations, Remove, ToRegistry, Trim
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Answer, Attached
+from actors.vocabulary.errors import StorageFull, UnknownConversation
+from actors.vocabulary.ids import ApprovalId, Caller, CallId, ConnectionId, ConversationId, ItemId, SubscriptionId
+from actors.vocabulary.items import text_of
+from actors.vocabulary.settings import BusyPolicy, Decision
 from tests.actors.conftest import Poison
 from tests.fakes.agents import FakeAgents, Script
 from tests.fakes.clock import ManualClock
 from tests.fakes.daemon import SETTINGS, StagedDaemon
-from tests.fakes.memory_journal import MemoryJournal
+from tests.fakes.journal import FakeJournal
 from tests.fakes.outbox import FakeOutbox
 from tests.fakes.stage import Stage
 
@@ -56,7 +58,7 @@ class World:
         self.chance = random.Random(seed)
         self.poison = poison
         self.poison.chokes_on = self._is_bad
-        self.journal = MemoryJournal()
+        self.journal = FakeJournal()
         self.clock = ManualClock()
         self.tally: Counter[str] = Counter()
         self._asked: set[Caller] = set()
@@ -81,7 +83,7 @@ class World:
         self._asked.clear()
 
     def count(self) -> None:
-        """What this life came to."""
+        """Add what happened in this life to the tally."""
         lives = Counter(session.conversation for session in self.daemon.live)
         slices = [slice_ for reader in self.outbox.readers.values() for slice_ in reader.slices]
         self.tally["delivered"] += self.stage.delivered
@@ -128,7 +130,7 @@ class World:
         self._begin()
 
     def settle(self) -> None:
-        """The disk is well, every reader reads, nothing is poisonous, every turn ends: everybody comes to rest."""
+        """Bring everything to rest: the disk works, every reader reads, no message fails, every turn ends."""
         self.journal.refusing = self.journal.undeletable = None
         self.poison.chokes_on = lambda _: False
         for _ in range(200):
@@ -145,13 +147,13 @@ class World:
         self.poison.chokes_on = self._is_bad
 
     def _resume_queues(self) -> bool:
-        """What waits in a paused queue waits for somebody; here he comes."""
+        """Resume the paused queues, as a person would; True if there were any."""
         states = [session._state for session in self.daemon.live if session.address.alive]
         paused = [
             state.facts.conversation for state in states if state and state.facts.paused and not state.facts.failed
         ]
         for conversation in paused:
-            self.daemon.tell(conversation, ResumeQueue(self._caller()))
+            self.daemon.tell(conversation, ResumeQueue(), self._caller())
         return bool(paused)
 
     def _end_turns(self) -> None:
@@ -162,10 +164,10 @@ class World:
         return [one for one in CONVERSATIONS if self._is_open(one)]
 
     def _unstick(self) -> None:
-        """Turns that wait for an answer on paper, or for a disk that is looked at again after a while."""
+        """Interrupt turns that wait for an answer without an agent, and let the disk be tried again."""
         self.clock.advance(10)
         for conversation in self._open_turns():
-            self.daemon.tell(conversation, Interrupt(self._caller()))
+            self.daemon.tell(conversation, Interrupt(), self._caller())
 
     def _is_open(self, conversation: ConversationId) -> bool:
         kinds = Counter(record.type for record in self.journal.history(conversation))
@@ -186,7 +188,7 @@ class World:
     def _create(self) -> None:
         conversation, caller = self._somewhere(), self._caller()
         self._names += 1
-        self.daemon.registry.tell(Create(conversation, Begin(caller, SETTINGS, f"name-{self._names}")))
+        self.daemon.registry.tell(ToRegistry(Create(conversation, Begin(SETTINGS, f"name-{self._names}")), caller))
 
     def _send(self) -> None:
         words = "poison" if self.chance.random() < 0.04 else "hello"
@@ -205,21 +207,19 @@ class World:
 
     def _command(self) -> None:
         caller = self._caller()
-        commands: list[Input] = [
-            Interrupt(caller),
-            Interrupt(caller, kill=True),
-            Inspect(caller),
-            Rename(caller, self.chance.choice(["x", "y", "z", None])),
-            Restart(caller),
-            ResumeQueue(caller),
+        commands: list[Command] = [
+            Interrupt(),
+            Interrupt(kill=True),
+            Inspect(),
+            Rename(self.chance.choice(["x", "y", "z", None])),
+            Restart(),
+            ResumeQueue(),
         ]
         if self.chance.random() < 0.2:
-            questions = (ListConversations(caller), ListApprovals(caller))
+            questions = (ToRegistry(ListConversations(), caller), ToRegistry(ListApprovals(), caller))
             self.daemon.registry.tell(self.chance.choice(questions))
         else:
-            command = self.chance.choice(commands)
-            assert isinstance(command, Interrupt | Inspect | Rename | Restart | ResumeQueue)
-            self.daemon.tell(self._somewhere(), command)
+            self.daemon.tell(self._somewhere(), self.chance.choice(commands), caller)
 
     def _ready(self) -> None:
         for subscription in self._readers():
@@ -238,7 +238,7 @@ class World:
         if self._questions:
             conversation, approval = self.chance.choice(self._questions)
             decision = self.chance.choice(tuple(Decision))
-            self.daemon.tell(conversation, AnswerApproval(self._caller(), approval, decision))
+            self.daemon.tell(conversation, AnswerApproval(approval, decision), self._caller())
 
     def _cancel(self) -> None:
         if self._asked:
@@ -248,11 +248,11 @@ class World:
         if readers := self._readers():
             gone = self.chance.choice(readers)
             conversation = self.outbox.readers[gone].conversation
-            self.daemon.tell(conversation, Detach(self._caller(), gone))
+            self.daemon.tell(conversation, Detach(gone), self._caller())
             self._forget(gone)
 
     def _close(self) -> None:
-        """A client goes; what it was owed nobody gets, and the same person comes back as another connection."""
+        """Close a client, whose answers are lost; the same person comes back as another connection."""
         editor = self.chance.choice(EDITORS)
         gone = ConnectionId(f"{editor}-{self._editors[editor]}")
         self.daemon.registry.tell(ConnectionClosed(gone))
@@ -263,29 +263,30 @@ class World:
                 self._forget(subscription)
 
     def _forget(self, subscription: SubscriptionId) -> None:
-        """Nobody looks at what still comes."""
+        """Ignore what still comes for this reader."""
         self.outbox.readers[subscription].looks = False
 
     def _pause(self) -> None:
         self.clock.advance(self.chance.choice([1, 30, 61, 200]))
 
     def _remove(self) -> None:
-        """By a person, sometimes by two at once, or because there are too many."""
+        """Remove a conversation: for a person, for two at once, or because there are too many."""
         if self.chance.random() < 0.3:
             self.daemon.registry.tell(Trim(most=2))
             return
         conversation = self._somewhere()
         for _ in range(self.chance.choice([1, 1, 2])):
-            self.daemon.registry.tell(Remove(conversation, self._caller()))
+            self.daemon.registry.tell(ToRegistry(Remove(conversation), self._caller()))
 
     def _disk(self) -> None:
         self.journal.undeletable = StorageFull("no room") if self.chance.random() < 0.1 else None
         self.journal.refusing = StorageFull("no room") if self.chance.random() < 0.3 else None
 
-    def _is_bad(self, message: Input) -> bool:
-        if isinstance(message, Send):
-            return text_of(message.items) == "poison"
-        return not isinstance(message, Begin) and self.chance.random() < 0.002
+    def _is_bad(self, message: SessionInput) -> bool:
+        command = message.command if isinstance(message, ToConversation) else message
+        if isinstance(command, Send):
+            return text_of(command.items) == "poison"
+        return not isinstance(command, Begin) and self.chance.random() < 0.002
 
     def _script(self, conversation: ConversationId) -> Script:
         item, number = ItemId(f"i{self.chance.random()}"), self.chance.randrange(6)
@@ -356,7 +357,7 @@ class World:
 
 
 def live_through(seed: int, acts: int, poison: Poison) -> Counter[str]:
-    """Some acts, a rest, a look at everything; sometimes the daemon dies before that."""
+    """Act, come to rest, check everything; sometimes the daemon dies before that."""
     world = World(seed, poison)
     for number in range(acts):
         world.act()
@@ -372,7 +373,7 @@ def live_through(seed: int, acts: int, poison: Poison) -> Counter[str]:
 
 
 def live_long(messages: int, acts: int, first_seed: int, poison: Poison) -> None:
-    """Until so many were delivered and what it is about has happened on the way, which may take a little more."""
+    """Live until so many messages were delivered and every wanted case has happened, which may take some more."""
     tally: Counter[str] = Counter()
     for seed in itertools.count(first_seed):
         tally += live_through(seed, acts, poison)

@@ -1,4 +1,4 @@
-"""What pykka does silently, made loud or harmless: each test is one of its surprises, on real threads."""
+"""Silent behaviour of pykka, made loud or harmless: each test is one of its surprises, on real threads."""
 
 import contextlib
 import gc
@@ -15,16 +15,20 @@ import pykka
 import pytest
 import structlog
 
-from actors.base import Actor, Failure, Ref
-from actors.base import start as start_on_own_thread
-from actors.errors import ActorGone, DeadlineExceeded, GreenroomError, MailboxFull, TooManySessions
-from actors.mailbox import CAPACITY
-from actors.messages import Inspect, Interrupt
-from actors.shared import SharedThread
-from supervisor.loop import LoopThread
+from actors.conversation.messages import Inspect, Interrupt, ToConversation
+from actors.runtime.base import Actor, Failure, Ref
+from actors.runtime.base import start as start_on_own_thread
+from actors.runtime.mailbox import CAPACITY
+from actors.runtime.shared import SharedThread
+from actors.vocabulary.errors import ActorGone, DeadlineExceeded, GreenroomError, MailboxFull, TooManySessions
+from actors.vocabulary.ids import ConversationId
+from supervisor.engine.loop import LoopThread
 from tests.actors.conftest import stop_leftovers
 
-Start = Callable[..., Ref]
+LOOK = ToConversation(ConversationId("any"), Inspect())
+STOP = ToConversation(ConversationId("any"), Interrupt())
+
+Start = Callable[..., Ref[Any]]
 
 BOUND_S = 5.0  # for one hand-over between threads, on a machine that does other things as well
 
@@ -55,17 +59,18 @@ class Do:
     what: Callable[["Probe"], object]
 
 
-class Probe(Actor):
+class Probe(Actor[Any]):
     """Writes down what happens to it."""
 
     def __init__(self, name: str = "probe") -> None:
+        super().__init__()
         self.name = name
         self.heard: list[object] = []
         self.failures: list[Failure] = []
         self.failed = threading.Event()
         self.stopped = False
 
-    def receive(self, message: Any) -> object:
+    def on_receive(self, message: Any) -> object:
         if isinstance(message, Do):
             return message.what(self)
         self.heard.append(message)
@@ -74,8 +79,9 @@ class Probe(Actor):
     def on_stop(self) -> None:
         self.stopped = True
 
-    def on_failure(self, failure: Failure) -> None:
-        self.failures.append(failure)
+    def on_failure(self, *_: object) -> None:
+        assert self.failure is not None
+        self.failures.append(self.failure)
         self.failed.set()
 
 
@@ -93,7 +99,7 @@ def explode(error: BaseException) -> Do:
 class Gate:
     """Holds an actor in the middle of a message until it is opened."""
 
-    def __init__(self, ref: Ref) -> None:
+    def __init__(self, ref: Ref[Any]) -> None:
         self._entered, self._open = threading.Event(), threading.Event()
         ref.tell(Do(self._hold))
         assert self._entered.wait(BOUND_S)
@@ -106,8 +112,8 @@ class Gate:
         self._open.set()
 
 
-def settled(ref: Ref) -> None:
-    """Everything that was told before was handled."""
+def settled(ref: Ref[Any]) -> None:
+    """Wait until everything that was told before is handled."""
     ref.ask(Note("barrier"), BOUND_S)
 
 
@@ -156,8 +162,8 @@ def test_the_supervisor_can_still_be_told_when_an_actor_fails(start: Start) -> N
     above = start(supervisor)
 
     class Reporting(Probe):
-        def on_failure(self, failure: Failure) -> None:
-            above.tell(failure)
+        def on_failure(self, *_: object) -> None:
+            above.tell(self.failure)
 
     start(Reporting()).tell(explode(ValueError("poison")))
     for _ in range(1000):
@@ -215,7 +221,7 @@ def test_not_even_a_system_exit_in_one_actor_ends_another(start: Start, error: B
 
 def test_a_supervisor_that_can_not_be_told_is_logged_and_the_thread_ends(start: Start, log: list[Any]) -> None:
     class Unlucky(Probe):
-        def on_failure(self, _: Failure) -> None:
+        def on_failure(self, *_: object) -> None:
             raise RuntimeError("nobody home")
 
     ref = start(Unlucky())
@@ -231,12 +237,12 @@ def test_what_waits_behind_a_failing_message_is_handed_to_the_supervisor_in_orde
     actor = Probe()
     ref = start(actor)
     gate = Gate(ref)
-    for message in (explode(ValueError("poison")), Note("one"), Note("two"), Interrupt(None)):
+    for message in (explode(ValueError("poison")), Note("one"), Note("two"), STOP):
         ref.tell(message)
     gate.open()
     assert actor.failed.wait(BOUND_S)
     assert ref.ended(BOUND_S)
-    handled_first = [Interrupt(None)]
+    handled_first = [STOP]
     assert actor.heard == handled_first
     assert actor.failures[0].leftovers == (Note("one"), Note("two"))
 
@@ -286,7 +292,7 @@ def test_no_ask_hangs_that_races_with_a_stop(start: Start) -> None:
             gate = threading.Barrier(4)
             hung: list[object] = []
 
-            def ask(ref: Ref = ref, gate: threading.Barrier = gate, hung: list[object] = hung) -> None:
+            def ask(ref: Ref[Any] = ref, gate: threading.Barrier = gate, hung: list[object] = hung) -> None:
                 gate.wait(BOUND_S)
                 with contextlib.suppress(ActorGone):
                     while True:
@@ -367,16 +373,16 @@ def test_a_mailbox_is_bounded_and_a_full_one_can_still_be_stopped_even_by_its_ow
     ref = start(actor)
     gate = Gate(ref)
     for _ in range(CAPACITY):
-        ref.tell(Inspect(None))
+        ref.tell(LOOK)
     with pytest.raises(MailboxFull):
-        ref.tell(Inspect(None))
-    ref.tell(Interrupt(None))
+        ref.tell(LOOK)
+    ref.tell(STOP)
     ref.tell(Do(lambda probe: probe.stop()))
     ref.stop_soon()
     gate.open()
     assert ref.ended(BOUND_S)
     assert [entry["kinds"] for entry in log if entry["event"] == "actor.stopped_with_messages"] == [
-        ["Inspect", "Interrupt"]
+        ["ToConversation"]
     ]
 
 
@@ -386,17 +392,16 @@ def test_an_interrupt_overtakes_queued_news_and_a_stop_does_not(start: Start) ->
     gate = Gate(ref)
     ref.tell(Note("one"))
     ref.stop_soon()
-    ref.tell(Interrupt(None))
+    ref.tell(STOP)
     gate.open()
     assert ref.ended(BOUND_S)
-    assert actor.heard == [Interrupt(None), Note("one")]
+    assert actor.heard == [STOP, Note("one")]
 
 
 def test_an_actor_is_told_messages_and_never_called_by_attribute(start: Start) -> None:
     actor = Probe()
     ref = start(actor)
-    assert isinstance(ref._host, pykka.ActorRef)
-    ref._host.proxy().on_stop.defer()
+    ref.proxy().on_stop.defer()
     settled(ref)
     assert isinstance(actor.heard[0], pykka.messages.ProxyCall)
     assert not actor.stopped
@@ -435,9 +440,9 @@ def test_an_actor_that_has_ended_is_not_remembered(start: Start) -> None:
 def test_an_actor_that_is_stuck_does_not_keep_the_process() -> None:
     program = """
 import threading
-from actors.base import Actor, start
+from actors.runtime.base import Actor, start
 class Stuck(Actor):
-    def receive(self, message):
+    def on_receive(self, message):
         threading.Event().wait()
 start(Stuck()).tell("wait")
 print("main is done")

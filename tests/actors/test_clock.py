@@ -1,26 +1,31 @@
-"""The real clock on its one thread."""
+"""The real clock: timers of a real loop."""
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
-from actors.clock import ThreadClock
-from actors.errors import ActorGone
+from actors.conversation.messages import Address
+from actors.runtime.clock import LoopClock
+from actors.runtime.shared import soon
+from actors.vocabulary.errors import ActorGone
+from supervisor.engine.loop import LoopThread
 
 BOUND_S = 5.0  # a timer of milliseconds, on a machine that does other things as well
+
+After = Callable[[float, Address[str], str], None]
 
 
 class Listener:
     """Writes down what it is told; `enough` is set at the wanted count."""
 
     def __init__(self, wanted: int = 1) -> None:
-        self.heard: list[object] = []
+        self.heard: list[str] = []
         self.enough = threading.Event()
         self._wanted = wanted
 
-    def tell(self, message: object) -> None:
+    def tell(self, message: str) -> None:
         self.heard.append(message)
         if len(self.heard) == self._wanted:
             self.enough.set()
@@ -35,60 +40,60 @@ class Gone:
 
 
 @pytest.fixture
-def clock() -> Iterator[ThreadClock]:
-    clock = ThreadClock()
-    clock.start()
-    yield clock
-    assert clock.stop(BOUND_S), "the clock did not stop"
+def after() -> Iterator[After]:
+    """Call the clock's `after` on its loop."""
+    thread = LoopThread()
+    thread.start()
+    clock = LoopClock(thread.loop)
+    yield lambda delay_s, address, message: soon(thread.loop, clock.after, delay_s, address, message)
+    assert thread.stop(BOUND_S)
 
 
-def test_timers_fire_in_the_order_they_are_due(clock: ThreadClock) -> None:
+def test_timers_fire_in_the_order_they_are_due(after: After) -> None:
     listener = Listener(wanted=3)
-    clock.after(0.03, listener, "third")
-    clock.after(0.01, listener, "first")
-    clock.after(0.02, listener, "second")
+    after(0.03, listener, "third")
+    after(0.01, listener, "first")
+    after(0.02, listener, "second")
     assert listener.enough.wait(BOUND_S)
     assert listener.heard == ["first", "second", "third"]
 
 
-def test_a_timer_never_fires_before_it_is_due(clock: ThreadClock) -> None:
+def test_a_timer_never_fires_before_it_is_due(after: After) -> None:
     listener, asked = Listener(), time.monotonic()
-    clock.after(0.02, listener, "due")
+    after(0.02, listener, "due")
     assert listener.enough.wait(BOUND_S)
     assert time.monotonic() - asked >= 0.02
 
 
-def test_ten_thousand_timers_need_no_thread_of_their_own(clock: ThreadClock) -> None:
+def test_ten_thousand_timers_need_no_thread_of_their_own(after: After) -> None:
     before, listener = threading.active_count(), Listener(wanted=10_000)
     for number in range(10_000):
-        clock.after(0.001, listener, number)
+        after(0.001, listener, str(number))
     assert threading.active_count() <= before
     assert listener.enough.wait(BOUND_S)
 
 
 @pytest.mark.parametrize("error", [ActorGone("ended"), RuntimeError("a bug")])
-def test_an_address_that_refuses_stops_nobody_elses_time(clock: ThreadClock, error: Exception) -> None:
+def test_an_address_that_refuses_stops_nobody_elses_time(after: After, error: Exception) -> None:
     listener = Listener()
-    clock.after(0.0, Gone(error), "lost")
-    clock.after(0.001, listener, "heard")
+    after(0.0, Gone(error), "lost")
+    after(0.001, listener, "heard")
     assert listener.enough.wait(BOUND_S)
 
 
-def test_a_stopped_clock_fires_nothing_and_leaves_no_thread() -> None:
-    clock, listener = ThreadClock(), Listener()
-    clock.start()
-    clock.after(3600.0, listener, "never")
-    assert clock.stop(BOUND_S)
+def test_what_is_not_due_when_the_loop_ends_is_never_told() -> None:
+    thread, listener = LoopThread(), Listener()
+    thread.start()
+    soon(thread.loop, LoopClock(thread.loop).after, 3600.0, listener, "never")
+    assert thread.stop(BOUND_S)
     assert listener.heard == []
-    assert all(thread.name != "clock" for thread in threading.enumerate())
 
 
 @pytest.mark.parametrize("delay_s", [1e10, 1e300, float("inf")])
-def test_a_timer_beyond_all_time_stops_nobody_elses(clock: ThreadClock, delay_s: float) -> None:
-    """As an imported question may have it; a config may say ten years at most."""
+def test_a_timer_beyond_all_time_stops_nobody_elses(after: After, delay_s: float) -> None:
+    """An imported question may have such a deadline; a config may say ten years at most."""
     listener = Listener()
-    clock.after(delay_s, listener, "never")
-    time.sleep(0.02)  # it waits for this one now
-    clock.after(0.001, listener, "heard")
+    after(delay_s, listener, "never")
+    after(0.001, listener, "soon")
     assert listener.enough.wait(BOUND_S)
-    assert listener.heard == ["heard"]
+    assert listener.heard == ["soon"]

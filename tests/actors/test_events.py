@@ -1,15 +1,15 @@
-"""The vocabulary: what clients of August 2025 send and expect reads and writes as it did."""
+"""The vocabulary: events are read and written as clients of August 2025 send and expect them."""
 
 import json
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from actors import events as ev
-from actors.ids import CallId
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import CallId
 
-# As the reference prints them, one per type that it gives literally; members we add are absent on purpose.
+# As the reference prints them, for each type that it prints; members we add are absent on purpose.
 LITERAL: list[dict[str, Any]] = [
     {"type": "session_configured", "session_id": "S", "model": "m", "history_log_id": 0, "history_entry_count": 0},
     {"type": "task_started"},
@@ -116,17 +116,6 @@ LITERAL: list[dict[str, Any]] = [
 ]
 
 
-def models(union: Any) -> list[type[BaseModel]]:
-    return [one for one in get_args(union) if isinstance(one, type) and issubclass(one, BaseModel)]
-
-
-def type_of(model: type[BaseModel]) -> str:
-    return str(model.model_fields["type"].default)
-
-
-EVERY_EVENT = [*models(ev.DurableEvent), *models(ev.Delta)]
-
-
 @pytest.mark.parametrize("literal", LITERAL, ids=lambda one: str(one["type"]))
 def test_an_event_of_the_reference_keeps_every_member_through_a_round_trip(literal: dict[str, Any]) -> None:
     event = ev.event_adapter.validate_json(json.dumps(literal))
@@ -152,7 +141,7 @@ def test_every_type_of_the_reference_has_an_example_here() -> None:
         "tool_output",
         "exec_command_output_delta",  # has a test of its own below
     }
-    assert {type_of(model) for model in EVERY_EVENT} == {one["type"] for one in LITERAL} | ours_alone
+    assert {ev.type_of(model) for model in ev.EVENTS} == {one["type"] for one in LITERAL} | ours_alone
 
 
 @pytest.mark.parametrize("chunk", [[73, 110, 105, 116], "SW5pdA=="], ids=["numbers", "base64"])
@@ -197,7 +186,7 @@ def test_an_event_cannot_be_changed() -> None:
         event.message = "no"
 
 
-@pytest.mark.parametrize("model", EVERY_EVENT, ids=type_of)
+@pytest.mark.parametrize("model", ev.EVENTS, ids=ev.type_of)
 def test_every_field_says_what_it_means(model: type[BaseModel]) -> None:
     silent = [name for name, info in model.model_fields.items() if name != "type" and not info.description]
     assert not silent
@@ -216,11 +205,11 @@ ITEMS = (
     ev.PlanUpdate,
     ev.ToolCall,
     ev.ToolOutput,
-    *models(ev.Delta),
+    *ev.DELTAS,
 )
 
 
-@pytest.mark.parametrize("model", ITEMS, ids=type_of)
+@pytest.mark.parametrize("model", ITEMS, ids=ev.type_of)
 def test_every_message_reasoning_command_patch_and_plan_has_an_item_id(model: type[BaseModel]) -> None:
     assert "item_id" in model.model_fields
 

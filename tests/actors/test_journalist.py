@@ -1,17 +1,18 @@
 """The journalist alone: groups, answers, and a journal that fails."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
-from actors.errors import ActorGone, JournalError, SequenceConflict, StorageFailed, StorageFull
-from actors.ids import ConversationId
-from actors.journal_messages import Erase, Erased, Load, Loaded, Store
-from actors.journalist import GROUP, Journalist
-from actors.librarian import Librarian
-from actors.messages import AppendRefused, Committed
-from actors.records import Append, Head, Record
-from tests.fakes.memory_journal import MemoryJournal
+from actors.conversation.messages import AppendRefused, Committed
+from actors.journal.journalist import GROUP, Journalist
+from actors.journal.librarian import Librarian
+from actors.journal.messages import Erase, Erased, Load, Loaded, Store
+from actors.vocabulary.errors import ActorGone, JournalError, SequenceConflict, StorageFailed, StorageFull
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.records import Append, Head, Record
+from tests.fakes.journal import FakeJournal
 from tests.fakes.stage import Stage
 
 A = ConversationId("aaaa-0001")
@@ -30,7 +31,7 @@ class Gone:
         raise ActorGone("ended")
 
 
-class Counting(MemoryJournal):
+class Counting(FakeJournal):
     def __init__(self) -> None:
         super().__init__()
         self.groups: list[int] = []
@@ -43,11 +44,13 @@ class Counting(MemoryJournal):
         return super().commit(appends)
 
 
-def append(seq: int, conversation: ConversationId = A, head: Head | None = None) -> Append:
-    return Append(conversation, (Record(seq, 0.0, None, "background_event", b"{}"),), head)
-
-
 HEAD = Head(A, None, "/", "m", "idle", "", b"{}", b"{}", 0, 0.0, 0.0, 1, 1)
+
+
+def append(seq: int, conversation: ConversationId = A) -> Append:
+    """An append; the first of a conversation carries its head."""
+    head = replace(HEAD, conversation=conversation) if seq == 1 else None
+    return Append(conversation, (Record(seq, 0.0, None, "background_event", b"{}"),), head)
 
 
 @pytest.fixture
@@ -127,7 +130,7 @@ def test_a_session_that_is_gone_keeps_nobody_from_being_told(stage: Stage, journ
 
 def test_a_load_finds_all_that_was_stored_before_it(stage: Stage, journalist: Journalist) -> None:
     box, waiting = Box(), Box()
-    journalist.address.tell(Store(append(1, head=HEAD), box, 0))
+    journalist.address.tell(Store(append(1), box, 0))
     journalist.address.tell(Load(A, waiting))
     journalist.address.tell(Store(append(2), box, 0))
     stage.run()

@@ -1,17 +1,19 @@
 """The librarian alone: pages, loads, and a journal that can't be read."""
 
+from typing import Any
+
 import pytest
 
-from actors.base import Ref
-from actors.effects import ReadPage
-from actors.errors import StorageFailed
-from actors.ids import ConversationId, SubscriptionId
-from actors.journal_messages import FetchPage, Load, Loaded
-from actors.librarian import PAGE_RECORDS, Librarian
-from actors.messages import PageRead
-from actors.records import Append, Head, Page, Record
+from actors.conversation.effects import ReadPage
+from actors.conversation.messages import PageRead
+from actors.journal.librarian import PAGE_RECORDS, Librarian
+from actors.journal.messages import FetchPage, Load, Loaded
+from actors.runtime.base import Ref
+from actors.vocabulary.errors import StorageFailed
+from actors.vocabulary.ids import ConversationId, SubscriptionId
+from actors.vocabulary.records import Append, Head, Page, Record
 from tests.actors.test_journalist import Box, Gone
-from tests.fakes.memory_journal import MemoryJournal
+from tests.fakes.journal import FakeJournal
 from tests.fakes.stage import Stage
 
 A = ConversationId("aaaa-0001")
@@ -22,11 +24,11 @@ class Library:
     """A journal with one conversation of so many records, its checkpoint behind the tenth."""
 
     def __init__(self, records: int) -> None:
-        self.journal, self.stage, self.box = MemoryJournal(), Stage(), Box()
+        self.journal, self.stage, self.box = FakeJournal(), Stage(), Box()
         stored = tuple(Record(seq, 0.0, None, "background_event", b"{}") for seq in range(1, records + 1))
         self.head = Head(A, None, "/", "m", "idle", "", b"{}", b"{}", 10, 0.0, 0.0, records, 1)
         assert self.journal.commit([Append(A, stored, self.head)]) == [None]
-        self.ref: Ref = self.stage.start(Librarian(self.journal))
+        self.ref: Ref[Any] = self.stage.start(Librarian(self.journal))
 
     def told(self, message: object) -> list[object]:
         self.ref.tell(message)

@@ -1,7 +1,6 @@
 """The mailbox alone: its two lanes, its bound, its end."""
 
 import gc
-import queue
 import threading
 import time
 import weakref
@@ -11,10 +10,13 @@ import pytest
 from pykka import ThreadingFuture
 from pykka._envelope import Envelope
 
-from actors.errors import ActorGone, MailboxFull
-from actors.ids import Caller, ConnectionId, SubscriptionId
-from actors.mailbox import IN_A_ROW, Mailbox
-from actors.messages import CancelRequest, ConnectionClosed, Inspect, Interrupt, Ready
+from actors.conversation.messages import CancelRequest, ConnectionClosed, Inspect, Interrupt, Ready, ToConversation
+from actors.runtime.mailbox import IN_A_ROW, Mailbox
+from actors.vocabulary.errors import ActorGone, MailboxFull
+from actors.vocabulary.ids import Caller, ConnectionId, ConversationId, SubscriptionId
+
+LOOK = ToConversation(ConversationId("any"), Inspect())
+STOP = ToConversation(ConversationId("any"), Interrupt())
 
 BOUND_S = 5.0  # far beyond what a busy machine needs for one hand-over
 
@@ -45,49 +47,49 @@ def drained(mailbox: Mailbox) -> list[object]:
 
 def test_what_clients_say_goes_before_news_and_both_keep_their_order() -> None:
     mailbox = Mailbox()
-    first, second = Inspect(None), Interrupt(None)
+    first, second = LOOK, STOP
     put(mailbox, News(1), first, News(2), second)
     assert drained(mailbox) == [first, second, News(1), News(2)]
 
 
 def test_a_busy_client_does_not_starve_the_news() -> None:
     mailbox = Mailbox()
-    put(mailbox, News(1), News(2), *[Inspect(None)] * (2 * IN_A_ROW))
+    put(mailbox, News(1), News(2), *[LOOK] * (2 * IN_A_ROW))
     out = drained(mailbox)
     assert [out.index(News(1)), out.index(News(2))] == [IN_A_ROW, 2 * IN_A_ROW + 1]
 
 
 def test_a_full_mailbox_refuses_in_the_sender_what_makes_more_work() -> None:
     mailbox = Mailbox(capacity=2)
-    put(mailbox, Inspect(None), Inspect(None))
+    put(mailbox, LOOK, LOOK)
     with pytest.raises(MailboxFull):
-        put(mailbox, Inspect(None))
-    less = (Interrupt(None), CancelRequest(Caller(ConnectionId("c"), 1)), ConnectionClosed(ConnectionId("c")))
+        put(mailbox, LOOK)
+    less = (STOP, CancelRequest(Caller(ConnectionId("c"), 1)), ConnectionClosed(ConnectionId("c")))
     put(mailbox, *less, News(1), Ready(SubscriptionId("s")))
     assert len(mailbox) == 7
 
 
 def test_what_even_a_full_mailbox_takes_takes_nobodys_place() -> None:
     mailbox = Mailbox(capacity=1)
-    put(mailbox, Interrupt(None), Interrupt(None), Inspect(None))
+    put(mailbox, STOP, STOP, LOOK)
     with pytest.raises(MailboxFull):
-        put(mailbox, Inspect(None))
+        put(mailbox, LOOK)
     assert len(drained(mailbox)) == 3
-    put(mailbox, Inspect(None))
+    put(mailbox, LOOK)
 
 
 def test_there_is_room_again_after_one_was_taken() -> None:
     mailbox = Mailbox(capacity=1)
-    put(mailbox, Inspect(None))
+    put(mailbox, LOOK)
     mailbox.get()
-    put(mailbox, Inspect(None))
+    put(mailbox, LOOK)
     assert len(mailbox) == 1
 
 
 def test_a_closed_mailbox_refuses_and_hands_back_what_nobody_handled() -> None:
     mailbox = Mailbox()
-    put(mailbox, News(1), Interrupt(None))
-    assert mailbox.close() == (Interrupt(None), News(1))
+    put(mailbox, News(1), STOP)
+    assert mailbox.close() == (STOP, News(1))
     with pytest.raises(ActorGone):
         put(mailbox, News(2))
     assert mailbox.empty()
@@ -133,34 +135,8 @@ def test_taking_more_stops_at_another_kind_at_a_client_and_at_the_limit() -> Non
     assert mailbox.take(News, 9) == [News(3)]
     assert mailbox.take(News, 9) == []
     mailbox.get()
-    put(mailbox, Interrupt(None))
+    put(mailbox, STOP)
     assert mailbox.take(News, 9) == []
-
-
-def test_what_is_unhurried_wakes_only_who_sleeps_lightly_and_is_read_before_what_comes_next() -> None:
-    mailbox, got = Mailbox(), queue.SimpleQueue[object]()
-
-    def actor() -> None:
-        while (message := mailbox.get().message) != News(9):
-            got.put(message)
-
-    thread = threading.Thread(target=actor, daemon=True)  # a test that fails must not hold up the end of the run
-    thread.start()
-    unhurried = Ready(SubscriptionId("s"))
-    put(mailbox, unhurried)
-    assert got.get(timeout=BOUND_S) == unhurried
-    mailbox.sleeps_lightly = False
-    put(mailbox, News(1))
-    assert got.get(timeout=BOUND_S) == News(1)
-    wait_asleep(mailbox)  # who is still on its way there would find it without being woken
-    put(mailbox, unhurried)
-    with pytest.raises(queue.Empty):
-        got.get(timeout=0.05)
-    put(mailbox, News(2))
-    assert [got.get(timeout=BOUND_S), got.get(timeout=BOUND_S)] == [unhurried, News(2)]
-    put(mailbox, News(9))
-    thread.join(BOUND_S)
-    assert not thread.is_alive()
 
 
 def test_a_message_that_was_handled_is_not_kept_alive_while_the_actor_waits() -> None:

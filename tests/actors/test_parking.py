@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from actors import events as ev
-from actors.answers import Answered, Interrupted, PendingApprovals, Summary, TurnResult
-from actors.ids import ApprovalId, CallId, ConversationId
-from actors.messages import AnswerApproval, ConnectionClosed, Inspect, TimerFired
-from actors.orders import AnswerAgent, Completed, RunAgent, SuspendAgent
-from actors.registry_messages import ListApprovals, Stayed
-from actors.session import Session
-from actors.settings import Decision
+from actors.conversation.messages import AnswerApproval, ConnectionClosed, Inspect, TimerFired
+from actors.conversation.orders import AnswerAgent, Completed, RunAgent, SuspendAgent
+from actors.conversation.session import Session
+from actors.routing.messages import ListApprovals, Stayed
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Answered, Interrupted, PendingApprovals, Summary, TurnResult
+from actors.vocabulary.ids import ApprovalId, CallId, ConversationId
+from actors.vocabulary.settings import Decision
 from tests.fakes.agents import FakeAgents, Script, says
 from tests.fakes.daemon import StagedDaemon
 
@@ -58,9 +58,9 @@ def test_a_parked_conversation_comes_back_as_it_was(idle: StagedDaemon) -> None:
     idle.agents.script = lambda _: says("hello")
     idle.send(A, "first")
     idle.run()
-    before = idle.say(A, Inspect)
+    before = idle.say(A, Inspect())
     park(idle)
-    assert idle.say(A, Inspect) == before
+    assert idle.say(A, Inspect()) == before
     assert len(idle.live) == 2
     _, reader = idle.attach(A)
     idle.run()
@@ -82,7 +82,7 @@ def test_a_message_at_any_moment_of_parking_is_served_once_by_one_owner(idle: St
     for _ in range(moment):
         idle.stage.step()
     sent, looked = idle.send(A), idle.caller()
-    idle.tell(A, Inspect(looked))
+    idle.tell(A, Inspect(), looked)
     idle.run()
     assert isinstance(idle.answer(sent), TurnResult)
     assert isinstance(idle.answer(looked), Summary)
@@ -111,7 +111,7 @@ def test_what_waited_while_a_session_stayed_is_handed_to_it(idle: StagedDaemon) 
         idle.attach(A)
         idle.run()
         looked = idle.caller()
-        idle.tell(A, Inspect(looked))
+        idle.tell(A, Inspect(), looked)
         idle.run()
     idle.run()
     assert isinstance(idle.answer(looked), Summary)
@@ -128,7 +128,7 @@ def test_park_does_not_overtake_what_was_routed_before_it(idle: StagedDaemon) ->
     with idle.stage.holding(session.address):
         callers = [idle.caller() for _ in range(100)]
         for caller in callers:
-            idle.tell(A, Inspect(caller))
+            idle.tell(A, Inspect(), caller)
         sent = idle.send(A)
         idle.run()
     idle.run()
@@ -164,16 +164,16 @@ def test_a_turn_that_only_waits_is_suspended_parked_and_continued_by_its_answer(
         daemon.run()
     assert daemon.agents.ordered(SuspendAgent) == [SuspendAgent(turn)]
     assert not daemon.live[-1].address.alive
-    pending = daemon.ask(ListApprovals)
+    pending = daemon.ask(ListApprovals())
     assert isinstance(pending, PendingApprovals)
     assert pending.requests == ((A, QUESTION),)
-    answered = daemon.say(A, lambda caller: AnswerApproval(caller, ApprovalId("ask"), Decision.APPROVED))
+    answered = daemon.say(A, AnswerApproval(ApprovalId("ask"), Decision.APPROVED))
     assert answered == Answered(ApprovalId("ask"), Decision.APPROVED)
     resumed = daemon.agents.last()
     assert (resumed.turn, resumed.resume) == (turn, True)
     assert daemon.agents.ordered(AnswerAgent) == []
     assert [record.type for record in daemon.journal.history(A)].count("task_complete") == 1
-    assert daemon.ask(ListApprovals) == PendingApprovals(())
+    assert daemon.ask(ListApprovals()) == PendingApprovals(())
 
 
 def test_an_interrupt_wakes_a_parked_conversation_and_finds_nothing_to_end(idle: StagedDaemon) -> None:
@@ -195,7 +195,7 @@ def test_an_interrupt_withdraws_what_a_parked_turn_waits_for() -> None:
     answer = daemon.answer(interrupted)
     assert isinstance(answer, Interrupted)
     assert answer.turn == daemon.agents.last().turn
-    assert daemon.ask(ListApprovals) == PendingApprovals(())
+    assert daemon.ask(ListApprovals()) == PendingApprovals(())
     assert len(daemon.agents.ordered(RunAgent)) == 1
 
 

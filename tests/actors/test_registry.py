@@ -2,8 +2,29 @@
 
 import pytest
 
-from actors.answers import Accepted, Attached, Begun, Done, Interrupted, Listing, Resolved, Summary, TurnResult
-from actors.errors import (
+from actors.conversation.messages import Attach, Begin, ConnectionClosed, Inspect, Interrupt, Rename, ToConversation
+from actors.conversation.orders import Completed, RunAgent
+from actors.routing.messages import (
+    AllAnswered,
+    AllEnded,
+    AwaitAnswers,
+    Create,
+    ListConversations,
+    Resolve,
+    ToRegistry,
+)
+from actors.vocabulary.answers import (
+    Accepted,
+    Attached,
+    Begun,
+    Done,
+    Interrupted,
+    Listing,
+    Resolved,
+    Summary,
+    TurnResult,
+)
+from actors.vocabulary.errors import (
     AmbiguousConversation,
     InvalidInput,
     MailboxFull,
@@ -13,12 +34,11 @@ from actors.errors import (
     UnknownConversation,
     WrongState,
 )
-from actors.ids import ConnectionId, ConversationId, SubscriptionId
-from actors.messages import Attach, Begin, ConnectionClosed, Inspect, Interrupt, Rename
-from actors.orders import Completed, RunAgent
-from actors.registry_messages import Create, ListConversations, Resolve
+from actors.vocabulary.ids import ConnectionId, ConversationId, SubscriptionId
 from tests.fakes.agents import FakeAgents, says
 from tests.fakes.daemon import SETTINGS, StagedDaemon
+
+LOOK = ToConversation(ConversationId("any"), Inspect())
 
 A = ConversationId("aaaa-0001")
 B = ConversationId("aabb-0002")
@@ -26,7 +46,7 @@ C = ConversationId("cccc-0003")
 
 
 def listed(daemon: StagedDaemon) -> dict[ConversationId, str]:
-    answer = daemon.ask(ListConversations)
+    answer = daemon.ask(ListConversations())
     assert isinstance(answer, Listing)
     return {head.conversation: head.state for head in answer.heads}
 
@@ -56,7 +76,7 @@ def test_a_conversation_that_nobody_knows_is_refused_to_everybody(daemon: Staged
 
 def test_an_id_is_created_once(daemon: StagedDaemon) -> None:
     daemon.create(A)
-    assert isinstance(daemon.ask(lambda caller: Create(A, Begin(caller, SETTINGS))), WrongState)
+    assert isinstance(daemon.ask(Create(A, Begin(SETTINGS))), WrongState)
 
 
 # --- names ----------------------------------------------------------------------------------------------------
@@ -65,23 +85,23 @@ def test_an_id_is_created_once(daemon: StagedDaemon) -> None:
 def test_a_name_is_given_once(daemon: StagedDaemon) -> None:
     daemon.create(A, name="fix")
     daemon.create(B)
-    assert isinstance(daemon.ask(lambda caller: Create(C, Begin(caller, SETTINGS, "fix"))), NameTaken)
-    assert isinstance(daemon.say(B, lambda caller: Rename(caller, "fix")), NameTaken)
-    assert daemon.say(A, lambda caller: Rename(caller, "mend")) == Done()
-    assert daemon.say(B, lambda caller: Rename(caller, "fix")) == Done()
-    assert daemon.ask(lambda caller: Resolve(caller, "mend")) == Resolved(A)
-    assert daemon.ask(lambda caller: Resolve(caller, "fix")) == Resolved(B)
+    assert isinstance(daemon.ask(Create(C, Begin(SETTINGS, "fix"))), NameTaken)
+    assert isinstance(daemon.say(B, Rename("fix")), NameTaken)
+    assert daemon.say(A, Rename("mend")) == Done()
+    assert daemon.say(B, Rename("fix")) == Done()
+    assert daemon.ask(Resolve("mend")) == Resolved(A)
+    assert daemon.ask(Resolve("fix")) == Resolved(B)
 
 
 @pytest.mark.parametrize("name", ["a\0b", "\x1b[2J", "de\u200bploy", "\u202efdp", "two\nlines", "\u3164", "  "])
 def test_a_name_that_nobody_can_read_is_refused_and_says_why(daemon: StagedDaemon, name: str) -> None:
-    refused = daemon.ask(lambda caller: Create(A, Begin(caller, SETTINGS, name)))
+    refused = daemon.ask(Create(A, Begin(SETTINGS, name)))
     assert isinstance(refused, InvalidInput)
     assert refused.message.isprintable()
     assert "nobody can see" in refused.message
     daemon.create(B, name="seen")
-    assert isinstance(daemon.say(B, lambda caller: Rename(caller, name)), InvalidInput)
-    assert daemon.ask(lambda caller: Resolve(caller, "seen")) == Resolved(B)
+    assert isinstance(daemon.say(B, Rename(name)), InvalidInput)
+    assert daemon.ask(Resolve("seen")) == Resolved(B)
 
 
 def test_of_two_who_take_the_same_name_at_once_one_gets_it(daemon: StagedDaemon) -> None:
@@ -89,8 +109,8 @@ def test_of_two_who_take_the_same_name_at_once_one_gets_it(daemon: StagedDaemon)
     daemon.create(B)
     daemon.run()
     first, second = daemon.caller(), daemon.caller()
-    daemon.tell(A, Rename(first, "fix"))
-    daemon.tell(B, Rename(second, "fix"))
+    daemon.tell(A, Rename("fix"), first)
+    daemon.tell(B, Rename("fix"), second)
     daemon.run()
     assert daemon.answer(first) == Done()
     assert isinstance(daemon.answer(second), NameTaken)
@@ -101,17 +121,17 @@ def test_a_name_that_the_disk_refused_is_free_again(daemon: StagedDaemon) -> Non
     daemon.create(B)
     daemon.run()
     daemon.journal.refusing = StorageFull("no room")
-    assert isinstance(daemon.say(A, lambda caller: Rename(caller, "fix")), StorageFull)
+    assert isinstance(daemon.say(A, Rename("fix")), StorageFull)
     daemon.journal.refusing = None
-    assert daemon.say(B, lambda caller: Rename(caller, "fix")) == Done()
+    assert daemon.say(B, Rename("fix")) == Done()
 
 
 def test_what_was_answered_is_what_a_question_right_after_it_finds(daemon: StagedDaemon) -> None:
-    """The answer is out, the registry has not been given a moment to itself since, and yet it knows."""
+    """The registry has handled no message since the answer left, and yet it knows."""
     created = daemon.create(A, name="fix")
     daemon.stage.run(until=lambda: created in daemon.outbox.replies)
     caller = daemon.caller()
-    daemon.registry.tell(ListConversations(caller))
+    daemon.registry.tell(ToRegistry(ListConversations(), caller))
     daemon.stage.deliver(daemon.registry, len(daemon.routing.mailbox))
     answer = daemon.answer(caller)
     assert isinstance(answer, Listing)
@@ -127,17 +147,17 @@ def test_an_id_a_name_or_a_prefix_that_only_one_has_is_enough(
 ) -> None:
     for conversation, name in ((A, None), (B, "fix"), (C, None)):
         daemon.create(conversation, name)
-    assert daemon.ask(lambda caller: Resolve(caller, reference)) == Resolved(expected)
+    assert daemon.ask(Resolve(reference)) == Resolved(expected)
 
 
 def test_a_prefix_that_several_have_names_them_and_one_letter_is_none(daemon: StagedDaemon) -> None:
     for conversation in (A, B, C):
         daemon.create(conversation)
-    ambiguous = daemon.ask(lambda caller: Resolve(caller, "aa"))
+    ambiguous = daemon.ask(Resolve("aa"))
     assert isinstance(ambiguous, AmbiguousConversation)
     assert ambiguous.details["candidates"] == [A, B]
-    assert isinstance(daemon.ask(lambda caller: Resolve(caller, "c")), UnknownConversation)
-    assert isinstance(daemon.ask(lambda caller: Resolve(caller, "zz")), UnknownConversation)
+    assert isinstance(daemon.ask(Resolve("c")), UnknownConversation)
+    assert isinstance(daemon.ask(Resolve("zz")), UnknownConversation)
 
 
 # --- the list -------------------------------------------------------------------------------------------------
@@ -150,7 +170,7 @@ def test_the_list_shows_who_runs_who_is_idle_and_who_is_parked(daemon: StagedDae
     daemon.time.advance(601)
     daemon.run()
     daemon.send(A)
-    daemon.say(B, Inspect)
+    daemon.say(B, Inspect())
     assert listed(daemon) == {A: "running", B: "idle", C: "parked"}
     daemon.agents.end(daemon.agents.last().turn, Completed())
     daemon.run()
@@ -174,31 +194,7 @@ def test_beyond_the_limit_nobody_is_created_or_woken_until_somebody_leaves() -> 
     assert isinstance(daemon.answer(woken), Overloaded)
     daemon.time.advance(601)
     daemon.run()
-    assert isinstance(daemon.say(A, Inspect), Summary)
-
-
-def test_without_a_thread_the_creator_is_told_and_its_name_is_free_again(daemon: StagedDaemon) -> None:
-    daemon.stage.room = False
-    created = daemon.create(A, name="fix")
-    sent = daemon.send(A)
-    daemon.run()
-    assert isinstance(daemon.answer(created), Overloaded)
-    assert isinstance(daemon.answer(sent), UnknownConversation)
-    daemon.stage.room = True
-    assert daemon.ask(lambda caller: Create(A, Begin(caller, SETTINGS, "fix"))) == Begun(A, SETTINGS)
-
-
-def test_without_a_thread_a_parked_conversation_stays_parked_and_is_woken_later(daemon: StagedDaemon) -> None:
-    daemon.create(A)
-    daemon.run()
-    daemon.time.advance(601)
-    daemon.run()
-    daemon.stage.room = False
-    assert isinstance(daemon.say(A, Inspect), Overloaded)
-    assert listed(daemon) == {A: "parked"}
-    assert daemon.routing.statistics()["live"] == 0
-    daemon.stage.room = True
-    assert isinstance(daemon.say(A, Inspect), Summary)
+    assert isinstance(daemon.say(A, Inspect()), Summary)
 
 
 def test_a_session_that_can_not_take_more_refuses_its_caller_and_forgets_the_request(
@@ -210,7 +206,7 @@ def test_a_session_that_can_not_take_more_refuses_its_caller_and_forgets_the_req
     with monkeypatch.context() as patch, daemon.stage.holding(session.address):
         patch.setattr(session.mailbox, "_capacity", 0)
         with pytest.raises(MailboxFull):
-            session.address.tell(Inspect(None))
+            session.address.tell(LOOK)
         sent = daemon.send(A)
         daemon.run()
     assert isinstance(daemon.answer(sent), Overloaded)
@@ -227,7 +223,7 @@ def test_a_conversation_whose_first_event_the_disk_refuses_never_was(daemon: Sta
     assert daemon.answer(created) == StorageFull("no room")
     assert listed(daemon) == {}
     daemon.journal.refusing = None
-    assert isinstance(daemon.ask(lambda caller: Create(B, Begin(caller, SETTINGS, "fix"))), Begun)
+    assert isinstance(daemon.ask(Create(B, Begin(SETTINGS, "fix"))), Begun)
     assert daemon.routing.statistics()["conversations"] == 1
 
 
@@ -236,9 +232,7 @@ def test_a_full_disk_refuses_input_and_neither_reads_nor_interrupts(daemon: Stag
     running = daemon.send(A)
     daemon.run()
     daemon.journal.refusing = StorageFull("no room")
-    assert isinstance(
-        daemon.say(A, lambda caller: Attach(caller, ConnectionId("x"), SubscriptionId("never"), 99)), Exception
-    )
+    assert isinstance(daemon.say(A, Attach(ConnectionId("x"), SubscriptionId("never"), 99)), Exception)
     _, reader = daemon.attach(A)
     interrupted = daemon.interrupt(A)
     daemon.run()
@@ -260,7 +254,7 @@ def test_a_client_that_closes_is_forgotten_everywhere_and_its_turn_goes_on(daemo
     daemon.send(A, caller=daemon.caller("gone"))
     daemon.run()
     daemon.registry.tell(ConnectionClosed(ConnectionId("gone")))
-    summary = daemon.say(A, Inspect)
+    summary = daemon.say(A, Inspect())
     assert isinstance(summary, Summary)
     assert summary.readers == ()
     assert summary.turn is not None
@@ -294,7 +288,7 @@ def test_attaching_a_live_one_answers_with_where_it_stands(daemon: StagedDaemon)
     attached = next(answer for answer in answers if isinstance(answer, Attached))
     assert (attached.subscription, attached.seq) == (subscription, 1)
     assert reader.records == []
-    interrupted = daemon.say(A, Interrupt)
+    interrupted = daemon.say(A, Interrupt())
     assert interrupted == Interrupted(None, None)
 
 
@@ -303,12 +297,12 @@ def test_an_idle_one_leaves_at_once_for_one_that_is_wanted_and_the_longest_unuse
     for one in (A, B):
         daemon.create(one)
         daemon.run()
-    daemon.say(A, Inspect)
+    daemon.say(A, Inspect())
     created = daemon.create(C)
     daemon.run()
     assert isinstance(daemon.answer(created), Begun)
     assert listed(daemon) == {A: "idle", B: "parked", C: "idle"}
-    assert isinstance(daemon.say(B, Inspect), Summary)
+    assert isinstance(daemon.say(B, Inspect()), Summary)
 
 
 def test_any_number_are_created_one_after_the_other() -> None:
@@ -331,8 +325,58 @@ def test_one_is_refused_by_the_name_of_the_bound_only_when_nobody_can_leave() ->
     answer = daemon.answer(refused)
     assert isinstance(answer, Overloaded)
     assert "greenroom.limits.live_sessions" in answer.message
-    daemon.tell(A, ConnectionClosed(ConnectionId("editor")))
+    daemon.registry.tell(ConnectionClosed(ConnectionId("editor")))
     daemon.run()
     again = daemon.create(C, name="wanted")
     daemon.run()
     assert isinstance(daemon.answer(again), Begun)
+
+
+# --- what the engine waits for --------------------------------------------------------------------------------------
+
+
+class Told:
+    """An address that keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.messages: list[object] = []
+
+    def tell(self, message: object) -> None:
+        self.messages.append(message)
+
+
+def test_the_end_of_every_turn_that_a_daemon_left_is_said_once_when_all_are_on_disk(daemon: StagedDaemon) -> None:
+    daemon.agents.script = lambda _: ()
+    for conversation in (A, B):
+        daemon.create(conversation)
+        daemon.send(conversation, await_end=False)
+    daemon.run()
+    assert {head.state for head in daemon.journal.heads()} == {"starting"}
+    told = Told()
+    successor = StagedDaemon(journal=daemon.journal, ended=told)
+    with successor.stage.holding(successor.journalist):
+        successor.run()
+        assert told.messages == []
+    successor.run()
+    assert told.messages == [AllEnded()]
+
+
+def test_where_no_turn_was_left_that_is_said_at_once() -> None:
+    told = Told()
+    StagedDaemon(ended=told).run()
+    assert told.messages == [AllEnded()]
+
+
+def test_that_all_are_answered_is_said_when_the_last_answer_is_out(daemon: StagedDaemon) -> None:
+    daemon.agents.script = lambda _: ()
+    daemon.create(A)
+    daemon.run()
+    sent, told = daemon.send(A), Told()
+    daemon.run()
+    daemon.registry.tell(AwaitAnswers(told))
+    daemon.run()
+    assert told.messages == []
+    daemon.interrupt(A)
+    daemon.run()
+    assert isinstance(daemon.answer(sent), TurnResult)
+    assert told.messages == [AllAnswered()]

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from actors import events as ev
-from actors.answers import Done, Listing, TurnResult
-from actors.errors import Overloaded, StorageFull, UnknownConversation, WrongState
-from actors.ids import ApprovalId, Caller, CallId, ConversationId
-from actors.messages import ConnectionClosed, Inspect, Rename
-from actors.registry_messages import ListConversations, Remove, Trim
-from actors.settings import BusyPolicy
+from actors.conversation.messages import ConnectionClosed, Inspect, Rename
+from actors.routing.messages import ListConversations, Remove, ToRegistry, Trim
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Done, Listing, TurnResult
+from actors.vocabulary.errors import StorageFull, UnknownConversation, WrongState
+from actors.vocabulary.ids import ApprovalId, Caller, CallId, ConversationId
+from actors.vocabulary.settings import BusyPolicy
 from tests.actors.conftest import Poison
 from tests.fakes.agents import says
 from tests.fakes.daemon import StagedDaemon
@@ -33,14 +33,14 @@ def idle(daemon: StagedDaemon) -> StagedDaemon:
 
 def remove(daemon: StagedDaemon, conversation: ConversationId = A) -> Caller:
     caller = daemon.caller()
-    daemon.registry.tell(Remove(conversation, caller))
+    daemon.registry.tell(ToRegistry(Remove(conversation), caller))
     return caller
 
 
 def is_gone(daemon: StagedDaemon, conversation: ConversationId = A) -> bool:
-    """For clients, on the disk, and in nobody's memory."""
-    known = isinstance(daemon.say(conversation, Inspect), UnknownConversation)
-    listed = daemon.ask(ListConversations)
+    """True if the conversation is gone: for clients, on the disk, and in memory."""
+    known = isinstance(daemon.say(conversation, Inspect()), UnknownConversation)
+    listed = daemon.ask(ListConversations())
     assert isinstance(listed, Listing)
     return (
         known
@@ -91,7 +91,7 @@ def test_at_any_moment_of_parking_it_is_done(idle: StagedDaemon, moment: int) ->
 
 def test_right_after_a_rename_that_is_still_being_stored_it_is_done(idle: StagedDaemon) -> None:
     renamed = idle.caller()
-    idle.tell(A, Rename(renamed, "another"))
+    idle.tell(A, Rename("another"), renamed)
     asked = remove(idle)
     idle.run()
     assert [idle.answer(renamed), idle.answer(asked)] == [Done(), Done()]
@@ -121,7 +121,7 @@ def test_it_is_known_until_the_disk_has_forgotten_it(idle: StagedDaemon) -> None
     with idle.stage.holding(idle.journalist):
         remove(idle)
         idle.run()
-        listed = idle.ask(ListConversations)
+        listed = idle.ask(ListConversations())
         assert isinstance(listed, Listing)
         assert [head.conversation for head in listed.heads] == [A]
 
@@ -151,9 +151,9 @@ def test_a_disk_that_refuses_keeps_it_and_says_why(idle: StagedDaemon) -> None:
 
 
 def test_a_disk_that_takes_nothing_any_more_ends_the_wait(idle: StagedDaemon) -> None:
-    """What was decided before could not be stored, so nobody may leave."""
+    """Events that were decided before could not be stored, so nobody may leave."""
     with idle.stage.holding(idle.journalist):
-        idle.tell(A, Rename(idle.caller(), "another"))
+        idle.tell(A, Rename("another"), idle.caller())
         asked = remove(idle)
         idle.run()
         idle.journal.refusing = StorageFull("no room")
@@ -179,14 +179,19 @@ def test_input_that_waits_in_a_paused_queue_goes_too_and_its_sender_is_told(idle
     assert idle.routing.statistics()["requests"] == 0
 
 
-def test_a_turn_that_waits_on_paper_is_not_deleted_under_its_question(daemon: StagedDaemon) -> None:
-    daemon.agents.script = lambda order: says("done") if order.resume else ((QUESTION,), *says("done"))
+def waits_on_paper(daemon: StagedDaemon) -> None:
+    """A conversation that asked a question, was left by its client and parked."""
     daemon.create(A)
     caller = daemon.send(A, caller=daemon.caller("gone"), await_end=False)
     daemon.run()
     daemon.registry.tell(ConnectionClosed(caller.connection))
     daemon.run()
     park(daemon)
+
+
+def test_a_turn_that_waits_on_paper_is_not_deleted_under_its_question(daemon: StagedDaemon) -> None:
+    daemon.agents.script = lambda order: says("done") if order.resume else ((QUESTION,), *says("done"))
+    waits_on_paper(daemon)
     asked = remove(daemon)
     daemon.run()
     assert isinstance(daemon.answer(asked), WrongState)
@@ -201,7 +206,7 @@ def test_a_turn_that_waits_on_paper_is_not_deleted_under_its_question(daemon: St
 
 def test_a_session_that_fails_while_it_leaves_is_removed_by_its_successor(idle: StagedDaemon, poison: Poison) -> None:
     with idle.stage.holding(idle.journalist):
-        idle.tell(A, Rename(idle.caller(), "another"))
+        idle.tell(A, Rename("another"), idle.caller())
         asked = remove(idle)
         idle.run()
         poison.chokes_on = lambda _: poison.times == 0
@@ -211,36 +216,18 @@ def test_a_session_that_fails_while_it_leaves_is_removed_by_its_successor(idle: 
     assert is_gone(idle)
 
 
-def test_without_a_thread_to_ask_it_is_refused_and_may_be_asked_again(daemon: StagedDaemon) -> None:
-    daemon.agents.script = lambda _: ((QUESTION,), *says("done"))
-    daemon.create(A)
-    caller = daemon.send(A, caller=daemon.caller("gone"), await_end=False)
-    daemon.run()
-    daemon.registry.tell(ConnectionClosed(caller.connection))
-    daemon.run()
-    park(daemon)
-    daemon.stage.room = False
-    asked = remove(daemon)
-    daemon.run()
-    assert isinstance(daemon.answer(asked), Overloaded)
-    daemon.stage.room = True
-    again = remove(daemon)
-    daemon.run()
-    assert isinstance(daemon.answer(again), WrongState), "it is asked now"
-
-
 # --- by number and age ----------------------------------------------------------------------------------------------
 
 
 def known(daemon: StagedDaemon) -> list[ConversationId]:
-    listed = daemon.ask(lambda caller: ListConversations(caller, archived=True))
+    listed = daemon.ask(ListConversations(archived=True))
     assert isinstance(listed, Listing)
     return sorted(head.conversation for head in listed.heads)
 
 
 @pytest.fixture
 def three(daemon: StagedDaemon) -> StagedDaemon:
-    """A is the oldest; all of them are parked."""
+    """Three parked conversations, of which A is the oldest."""
     daemon.agents.script = lambda _: says("hello")
     for one in (A, B, C):
         daemon.create(one)
@@ -255,7 +242,7 @@ def test_the_least_recently_used_go_until_so_many_are_left(three: StagedDaemon) 
     three.run()
     assert known(three) == [C]
     assert [head.conversation for head in three.journal.heads()] == [C]
-    assert isinstance(three.say(A, Inspect), UnknownConversation)
+    assert isinstance(three.say(A, Inspect()), UnknownConversation)
 
 
 def test_those_that_nobody_touched_for_so_long_go(three: StagedDaemon) -> None:

@@ -2,12 +2,12 @@
 
 import pytest
 
-from actors.answers import Accepted, Begun, Ending, TurnResult
-from actors.errors import Cancelled
-from actors.ids import ConversationId, RequestId
-from actors.messages import CancelRequest
-from actors.orders import Completed, RunAgent, StopAgent
-from actors.settings import BusyPolicy
+from actors.conversation.messages import CancelRequest
+from actors.conversation.orders import Completed, RunAgent, StopAgent
+from actors.vocabulary.answers import Accepted, Begun, Ending, TurnResult
+from actors.vocabulary.errors import Cancelled
+from actors.vocabulary.ids import ConversationId, RequestId
+from actors.vocabulary.settings import BusyPolicy
 from tests.fakes.daemon import StagedDaemon
 
 A = ConversationId("aaaa-0001")
@@ -37,7 +37,7 @@ def test_a_cancel_while_the_turn_runs_interrupts_it(idle: StagedDaemon) -> None:
     assert requests(idle) == 0
 
 
-def test_a_cancel_right_behind_its_request_ends_the_turn_before_the_agent_is_told(idle: StagedDaemon) -> None:
+def is_cancelled_before_the_agent_is_told(idle: StagedDaemon) -> None:
     caller = idle.send(A, caller=idle.caller("editor", 1))
     idle.registry.tell(CancelRequest(caller))
     idle.run()
@@ -45,6 +45,10 @@ def test_a_cancel_right_behind_its_request_ends_the_turn_before_the_agent_is_tol
     assert isinstance(result, TurnResult)
     assert result.ending is Ending.INTERRUPTED
     assert idle.agents.ordered(RunAgent) == []
+
+
+def test_a_cancel_right_behind_its_request_ends_the_turn_before_the_agent_is_told(idle: StagedDaemon) -> None:
+    is_cancelled_before_the_agent_is_told(idle)
 
 
 def test_a_cancel_of_what_waits_in_the_queue_withdraws_it_and_leaves_the_turn_alone(idle: StagedDaemon) -> None:
@@ -107,13 +111,7 @@ def test_the_same_id_of_two_connections_is_two_requests(idle: StagedDaemon) -> N
 def test_a_cancel_follows_its_request_into_a_parked_conversation(idle: StagedDaemon) -> None:
     idle.time.advance(601)
     idle.run()
-    caller = idle.send(A, caller=idle.caller("editor", 1))
-    idle.registry.tell(CancelRequest(caller))
-    idle.run()
-    result = idle.answer(caller)
-    assert isinstance(result, TurnResult)
-    assert result.ending is Ending.INTERRUPTED
-    assert idle.agents.ordered(RunAgent) == []
+    is_cancelled_before_the_agent_is_told(idle)
 
 
 def test_a_cancel_of_an_unknown_id_is_nothing(idle: StagedDaemon) -> None:
@@ -123,16 +121,14 @@ def test_a_cancel_of_an_unknown_id_is_nothing(idle: StagedDaemon) -> None:
 
 
 def test_a_cancel_right_behind_the_answer_meets_nobody(idle: StagedDaemon) -> None:
-    """The answer is out and the registry has had no moment to itself since."""
+    """The registry has handled no message since the answer left."""
     caller = idle.send(A, caller=idle.caller("editor", 1))
     idle.run()
     idle.agents.end(idle.agents.last().turn, Completed())
     idle.stage.run(until=lambda: caller in idle.outbox.replies)
     idle.registry.tell(CancelRequest(caller))
     idle.run()
-    state = idle.session(A)._state
-    assert state is not None
-    assert state.early_cancels == ()
+    assert idle.agents.ordered(StopAgent) == []
 
 
 def test_a_refused_request_leaves_no_id_behind(idle: StagedDaemon) -> None:

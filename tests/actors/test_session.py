@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from actors import events as ev
-from actors.answers import Done, Listing, TurnResult
-from actors.errors import StorageFull
-from actors.ids import ConversationId, ItemId
-from actors.messages import Rename
-from actors.orders import AgentOutput, Completed, RunAgent, StopAgent
-from actors.registry_messages import ListConversations
+from actors.conversation.messages import Rename
+from actors.conversation.orders import AgentOutput, Completed, RunAgent, StopAgent
+from actors.routing.messages import ListConversations
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Done, Listing, TurnResult
+from actors.vocabulary.errors import StorageFull
+from actors.vocabulary.ids import ConversationId, ItemId
 from tests.fakes.daemon import StagedDaemon
 
 A = ConversationId("aaaa-0001")
@@ -21,7 +21,7 @@ def begun(daemon: StagedDaemon) -> StagedDaemon:
 
 
 def names(daemon: StagedDaemon) -> list[str | None]:
-    answer = daemon.ask(ListConversations)
+    answer = daemon.ask(ListConversations())
     assert isinstance(answer, Listing)
     return [head.name for head in answer.heads]
 
@@ -105,14 +105,14 @@ def test_a_late_refusal_of_the_last_epoch_does_not_hide_what_came_after_it(daemo
     daemon.journal.refusing = StorageFull("no room")
     callers = [daemon.caller() for _ in range(2)]
     for caller, name in zip(callers, ("x", "y"), strict=True):
-        daemon.tell(A, Rename(caller, name))
+        daemon.tell(A, Rename(name), caller)
     daemon.stage.deliver(daemon.registry, 2)
     daemon.stage.deliver(session, 2)
     daemon.stage.deliver(daemon.journalist)
     daemon.journal.refusing = None
     daemon.stage.deliver(session)  # the first refusal; the second still waits
     renamed = daemon.caller()
-    daemon.tell(A, Rename(renamed, "z"))
+    daemon.tell(A, Rename("z"), renamed)
     daemon.stage.deliver(daemon.registry)
     daemon.stage.deliver(session)
     daemon.run()

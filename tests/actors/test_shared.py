@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from actors.base import Actor, Ref
-from actors.shared import IN_A_ROW, QUIET_S, SharedThread, soon
-from supervisor.loop import LoopThread
+from actors.runtime.base import Actor, Ref
+from actors.runtime.shared import IN_A_ROW, QUIET_S, SharedThread, soon
+from supervisor.engine.loop import LoopThread
 from tests.actors.conftest import stop_leftovers
 
 BOUND_S = 10.0  # for all of a crowd together, on a machine that does other things as well
@@ -23,19 +23,20 @@ class Do:
     what: Callable[[], object]
 
 
-class Doer(Actor):
+class Doer(Actor[Any]):
     def __init__(self, name: str = "doer") -> None:
+        super().__init__()
         self.name = name
         self.threads: set[str] = set()
 
-    def receive(self, message: Any) -> object:
+    def on_receive(self, message: Any) -> object:
         self.threads.add(threading.current_thread().name)
         return message.what()
 
 
 @dataclass(frozen=True)
 class Slice(Do):
-    """Nobody waits for it."""
+    """A message that nobody waits for."""
 
 
 class Reader(Doer):
@@ -57,7 +58,7 @@ def shared(loop: LoopThread) -> Iterator[SharedThread]:
     assert shared.left(BOUND_S) == []
 
 
-def settled(ref: Ref) -> None:
+def settled(ref: Ref[Any]) -> None:
     ref.ask(Do(lambda: None), BOUND_S)
 
 
@@ -204,7 +205,7 @@ def test_however_many_go_first_the_others_have_their_turn(shared: SharedThread) 
     reader, served = shared.start(Reader("reader")), threading.Event()
     settled(reader)
 
-    def again(ref: Ref) -> None:
+    def again(ref: Ref[Any]) -> None:
         if going_on.is_set():
             ref.tell(Do(partial(again, ref)))
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors import events as ev
-from actors.ids import ApprovalId, CallId, ConversationId, InputId, ItemId
-from actors.items import ImageItem, TextItem
-from actors.settings import BusyPolicy, Settings
-from actors.shortening import outline, shortened
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import ApprovalId, CallId, ConversationId, InputId, ItemId
+from actors.vocabulary.items import ImageItem, TextItem
+from actors.vocabulary.settings import BusyPolicy, Settings
+from actors.vocabulary.shortening import outline, shortened
 
 MOST = 65_536
 LONG = 'text of "any" kind, ünd 🦀\n' * 4_000

@@ -1,23 +1,28 @@
-"""The stage keeps the promises of the threads: the same scenes on both."""
+"""The stage behaves as threads do: the same scenes run on both."""
 
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
-from actors import base
-from actors.base import Actor, Failure, Ref
-from actors.errors import ActorGone
-from actors.messages import Interrupt
+from actors.conversation.messages import Interrupt, ToConversation
+from actors.runtime import base
+from actors.runtime.base import Actor, Failure, Ref
+from actors.vocabulary.errors import ActorGone
+from actors.vocabulary.ids import ConversationId
 from tests.fakes.stage import Stage
+
+STOP = ToConversation(ConversationId("any"), Interrupt())
 
 BOUND_S = 5.0  # for one scene on threads, on a machine that does other things as well
 
 
-class Player(Actor):
+class Player(Actor[Any]):
     name = "player"
 
     def __init__(self) -> None:
+        super().__init__()
         self.heard: list[object] = []
         self.failures: list[Failure] = []
         self.curtain = threading.Event()
@@ -26,7 +31,7 @@ class Player(Actor):
         self.curtain.wait(BOUND_S)
         self.heard.append("start")
 
-    def receive(self, message: object) -> object:
+    def on_receive(self, message: object) -> object:
         if message == "poison":
             raise ValueError(message)
         self.heard.append(message)
@@ -35,27 +40,28 @@ class Player(Actor):
     def on_stop(self) -> None:
         self.heard.append("stop")
 
-    def on_failure(self, failure: Failure) -> None:
-        self.failures.append(failure)
+    def on_failure(self, *_: object) -> None:
+        assert self.failure is not None
+        self.failures.append(self.failure)
 
 
 class Stoic(Player):
     fatal = False
 
 
-Play = Callable[[Player, tuple[object, ...]], Ref]
+Play = Callable[[Player, tuple[object, ...]], Ref[Any]]
 
 
-def on_threads(player: Player, messages: tuple[object, ...]) -> Ref:
+def on_threads(player: Player, messages: tuple[object, ...]) -> Ref[Any]:
     ref = base.start(player)
     return told(player, ref, messages)
 
 
-def on_stage(player: Player, messages: tuple[object, ...]) -> Ref:
+def on_stage(player: Player, messages: tuple[object, ...]) -> Ref[Any]:
     return told(player, Stage().start(player), messages)
 
 
-def told(player: Player, ref: Ref, messages: tuple[object, ...]) -> Ref:
+def told(player: Player, ref: Ref[Any], messages: tuple[object, ...]) -> Ref[Any]:
     for message in messages:
         ref.tell(message)
     player.curtain.set()
@@ -71,8 +77,8 @@ def play(request: pytest.FixtureRequest) -> Play:
 
 def test_commands_go_first_and_work_before_a_stop_is_done(play: Play) -> None:
     player = Player()
-    play(player, ("one", "two", Interrupt(None)))
-    assert player.heard == ["start", Interrupt(None), "one", "two", "stop"]
+    play(player, ("one", "two", STOP))
+    assert player.heard == ["start", STOP, "one", "two", "stop"]
 
 
 def test_a_failure_hands_over_what_was_left_and_runs_no_stop(play: Play) -> None:
@@ -125,7 +131,7 @@ def test_the_stage_delivers_to_whom_it_is_told_and_holds_back_whom_it_is_told() 
 
 def test_actors_that_keep_each_other_busy_for_nothing_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     class Restless(Player):
-        def receive(self, message: object) -> object:
+        def on_receive(self, message: object) -> object:
             self.address.tell(message)
             return None
 

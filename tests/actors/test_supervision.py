@@ -1,22 +1,16 @@
-"""Failures: a conversation is replaced from the journal, whoever waits is served, neighbours notice nothing."""
+"""Failures: a conversation is replaced from the journal, waiting clients are served, others are not affected."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from actors import events as ev
-from actors.answers import Listing, PendingApprovals, Resolved, Summary, TurnResult
-from actors.effects import Deliver, Survivors
-from actors.errors import GreenroomError, Overloaded, StorageFailed, TurnFailed, WrongState
-from actors.ids import ApprovalId, CallId, ConversationId, SubscriptionId
-from actors.items import TextItem, text_of
-from actors.messages import (
+from actors.conversation.effects import Deliver, Survivors
+from actors.conversation.messages import (
     AnswerApproval,
     Begin,
     CancelRequest,
     ConnectionClosed,
-    Input,
     Inspect,
     PageRead,
     Ready,
@@ -24,10 +18,12 @@ from actors.messages import (
     Restart,
     Revived,
     Send,
+    SessionInput,
+    ToConversation,
 )
-from actors.orders import AbandonAgent, AgentOutput, Completed, RunAgent
-from actors.records import Head
-from actors.registry_messages import (
+from actors.conversation.orders import AbandonAgent, AgentOutput, Completed, RunAgent
+from actors.routing.core import STASH_LIMIT
+from actors.routing.messages import (
     Left,
     ListApprovals,
     ListConversations,
@@ -36,8 +32,13 @@ from actors.registry_messages import (
     SessionFailed,
     Stayed,
 )
-from actors.routing.core import STASH_LIMIT
-from actors.settings import BusyPolicy, Decision
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Listing, PendingApprovals, Resolved, Summary, TurnResult
+from actors.vocabulary.errors import GreenroomError, Overloaded, StorageFailed, TurnFailed, WrongState
+from actors.vocabulary.ids import ApprovalId, CallId, ConversationId, SubscriptionId
+from actors.vocabulary.items import TextItem, text_of
+from actors.vocabulary.records import Head
+from actors.vocabulary.settings import BusyPolicy, Decision
 from tests.actors.conftest import Poison
 from tests.fakes.agents import FakeAgents, says
 from tests.fakes.daemon import StagedDaemon
@@ -47,8 +48,12 @@ A = ConversationId("aaaa-0001")
 B = ConversationId("bbbb-0002")
 
 
-def bad_words(message: Input) -> bool:
-    return isinstance(message, Send) and text_of(message.items) == "poison"
+def bad_words(message: SessionInput) -> bool:
+    return (
+        isinstance(message, ToConversation)
+        and isinstance(message.command, Send)
+        and text_of(message.command.items) == "poison"
+    )
 
 
 def types(daemon: StagedDaemon) -> list[str]:
@@ -62,7 +67,7 @@ def aborts(daemon: StagedDaemon) -> list[ev.TurnAborted]:
 
 @pytest.fixture
 def running(daemon: StagedDaemon, poison: Poison) -> StagedDaemon:
-    """A turn runs in A, and poison is in the air."""
+    """A daemon with a running turn in A, where bad messages make the core raise."""
     poison.chokes_on = bad_words
     daemon.create(A)
     daemon.create(B)
@@ -85,7 +90,7 @@ def test_the_turn_is_closed_only_when_its_processes_are_gone(running: StagedDaem
     running.agents.stubborn = True
     running.send(A, "poison")
     looked = running.caller()
-    running.tell(A, Inspect(looked))
+    running.tell(A, Inspect(), looked)
     running.run()
     assert running.agents.ordered(AbandonAgent) == [AbandonAgent(A)]
     assert aborts(running) == []
@@ -102,7 +107,7 @@ def test_between_two_owners_only_so_many_messages_are_kept(running: StagedDaemon
     running.run()
     callers = [running.caller() for _ in range(STASH_LIMIT + 5)]
     for caller in callers:
-        running.tell(A, Inspect(caller))
+        running.tell(A, Inspect(), caller)
     running.run()
     refused = [caller for caller in callers if caller in running.outbox.replies]
     assert refused == callers[STASH_LIMIT:]
@@ -115,7 +120,7 @@ def test_between_two_owners_only_so_many_messages_are_kept(running: StagedDaemon
 def test_what_waited_behind_the_poison_is_served_by_the_successor(running: StagedDaemon) -> None:
     running.send(A, "poison")
     looked, sent = running.caller(), running.send(A, "after", await_end=False)
-    running.tell(A, Inspect(looked))
+    running.tell(A, Inspect(), looked)
     running.run()
     assert isinstance(running.answer(looked), Summary)
     assert not isinstance(running.answer(sent), GreenroomError)
@@ -129,7 +134,7 @@ def test_what_is_routed_to_the_dead_before_its_report_arrives_is_served_too(runn
     running.stage.deliver(session.address)
     assert not session.address.alive
     looked = running.caller()
-    running.tell(A, Inspect(looked))
+    running.tell(A, Inspect(), looked)
     running.run()
     assert isinstance(running.answer(looked), Summary)
 
@@ -143,7 +148,7 @@ def test_a_client_that_closes_between_failure_and_report_is_not_kept_as_a_reader
     running.stage.deliver(session.address)
     running.registry.tell(closing)
     running.run()
-    summary = running.say(A, Inspect)
+    summary = running.say(A, Inspect())
     assert isinstance(summary, Summary)
     assert summary.readers == ()
 
@@ -169,7 +174,8 @@ def test_readers_go_on_without_gap_or_duplicate(running: StagedDaemon) -> None:
     assert slow.ended is None
 
 
-def test_a_reader_whose_page_was_on_its_way_gets_it_from_the_successor(running: StagedDaemon) -> None:
+def is_parked_with_a_history(running: StagedDaemon) -> None:
+    """A parked conversation with more history than a session keeps in memory."""
     running.agents.end(running.agents.last().turn, Completed())
     running.agents.script = lambda _: says("hello")
     for number in range(30):
@@ -177,6 +183,10 @@ def test_a_reader_whose_page_was_on_its_way_gets_it_from_the_successor(running: 
         running.run()
     running.time.advance(601)
     running.run()
+
+
+def test_a_reader_whose_page_was_on_its_way_gets_it_from_the_successor(running: StagedDaemon) -> None:
+    is_parked_with_a_history(running)
     _, reader = running.attach(A)
     running.stage.run(until=lambda: bool(running.session(A)._reading))
     running.send(A, "poison")
@@ -221,7 +231,7 @@ def test_queued_input_survives_a_failure_and_waits_for_somebody(running: StagedD
     running.run()
     running.send(A, "poison")
     running.run()
-    summary = running.say(A, Inspect)
+    summary = running.say(A, Inspect())
     assert isinstance(summary, Summary)
     assert (summary.queued, summary.paused) == (1, True)
 
@@ -263,7 +273,7 @@ def test_poison_among_the_first_messages_of_a_woken_conversation_is_answered(
 
 
 def test_a_poisonous_beginning_is_answered_and_leaves_nothing(daemon: StagedDaemon, poison: Poison) -> None:
-    poison.chokes_on = lambda message: isinstance(message, Begin)
+    poison.chokes_on = lambda message: isinstance(message, ToConversation) and isinstance(message.command, Begin)
     created = daemon.create(A, name="fix")
     daemon.run()
     assert isinstance(daemon.answer(created), TurnFailed)
@@ -289,11 +299,11 @@ def test_three_failures_in_a_minute_give_the_conversation_up_until_somebody_rest
     assert types(running)[-3:] == ["conversation_failed", "error", "turn_aborted"]
     assert "ZeroDivisionError" in running.journal.history(A)[-3].body.decode()
     assert reader.types[-3:] == ["conversation_failed", "error", "turn_aborted"]
-    listing = running.ask(ListConversations)
+    listing = running.ask(ListConversations())
     assert isinstance(listing, Listing)
     assert {head.conversation: head.state for head in listing.heads}[A] == "failed"
     assert isinstance(running.answer(running.send_and_run(A)), WrongState)
-    restarted = running.say(A, lambda caller: Restart(caller, "me"))
+    restarted = running.say(A, Restart("me"))
     assert not isinstance(restarted, GreenroomError)
     assert not isinstance(running.answer(running.send_and_run(A)), GreenroomError)
 
@@ -308,9 +318,9 @@ def test_failures_that_are_minutes_apart_do_not_add_up(running: StagedDaemon) ->
 
 def test_a_restart_gives_a_new_budget(running: StagedDaemon) -> None:
     fail(running, 3)
-    running.say(A, lambda caller: Restart(caller, "me"))
+    running.say(A, Restart("me"))
     fail(running, 1)
-    summary = running.say(A, Inspect)
+    summary = running.say(A, Inspect())
     assert isinstance(summary, Summary)
     assert summary.failed is None
 
@@ -322,7 +332,7 @@ def test_one_that_fails_even_while_it_is_revived_is_broken_and_says_so_to_everyb
     running.run()
     poison.chokes_on = lambda message: isinstance(message, Revived) or bad_words(message)
     bad, looked = running.send(A, "poison"), running.caller()
-    running.tell(A, Inspect(looked))
+    running.tell(A, Inspect(), looked)
     running.run()
     assert isinstance(running.answer(running.caller("first", 1)), TurnFailed)
     assert isinstance(running.answer(bad), TurnFailed)
@@ -330,7 +340,7 @@ def test_one_that_fails_even_while_it_is_revived_is_broken_and_says_so_to_everyb
     assert reader.ended is not None
     assert isinstance(running.answer(running.send_and_run(A)), WrongState)
     assert running.routing.statistics()["requests"] == 0
-    listing = running.ask(ListConversations)
+    listing = running.ask(ListConversations())
     assert isinstance(listing, Listing)
     assert {head.conversation: head.state for head in listing.heads} == {A: "failed", B: "idle"}
 
@@ -349,35 +359,35 @@ def test_readers_and_callers_outlive_a_successor_that_fails_at_once(running: Sta
 
 
 def test_a_journal_that_can_not_be_read_breaks_nothing_silently(running: StagedDaemon) -> None:
-    running.say(B, Inspect)
+    running.say(B, Inspect())
     running.time.advance(601)
     running.run()
     running.journal.unreadable = StorageFailed("the disk is gone")
     looked = running.caller()
-    running.tell(B, Inspect(looked))
+    running.tell(B, Inspect(), looked)
     running.run()
     assert isinstance(running.answer(looked), TurnFailed)
 
 
 def test_a_conversation_that_could_not_be_read_is_woken_when_it_can(running: StagedDaemon) -> None:
-    """As without a descriptor left, or on a disk that was away for a moment."""
-    running.say(B, Inspect)
+    """Reading may fail for lack of a descriptor, or because the disk was away for a moment."""
+    running.say(B, Inspect())
     running.time.advance(601)
     running.run()
     running.journal.unreadable = StorageFailed("no descriptor left")
     for _ in range(3):
         looked = running.caller()
-        running.tell(B, Inspect(looked))
+        running.tell(B, Inspect(), looked)
         running.run()
         assert isinstance(running.answer(looked), TurnFailed)
     running.journal.unreadable = None
     running.time.advance(1)
-    assert isinstance(running.say(B, Inspect), Summary)
+    assert isinstance(running.say(B, Inspect()), Summary)
     assert "conversation_failed" not in [record.type for record in running.journal.history(B)]
 
 
 def test_a_disk_that_reads_at_the_last_try_gives_nobody_up(running: StagedDaemon) -> None:
-    running.say(B, Inspect)
+    running.say(B, Inspect())
     running.time.advance(601)
     running.run()
     tries = iter([StorageFailed("no descriptor left")] * 3)
@@ -389,22 +399,16 @@ def test_a_disk_that_reads_at_the_last_try_gives_nobody_up(running: StagedDaemon
         return head(conversation)
 
     running.journal.head = reluctant  # type: ignore[method-assign]  # the disk, for a moment
-    running.tell(B, Inspect(running.caller()))
+    running.tell(B, Inspect(), running.caller())
     running.run()
-    summary = running.say(B, Inspect)
+    summary = running.say(B, Inspect())
     assert isinstance(summary, Summary)
     assert summary.failed is None
 
 
 def test_a_reader_whose_history_can_not_be_read_is_told(running: StagedDaemon) -> None:
-    running.agents.end(running.agents.last().turn, Completed())
-    running.agents.script = lambda _: says("hello")
-    for number in range(30):
-        running.send(A, f"message {number}")
-        running.run()
-    running.time.advance(601)
-    running.run()
-    running.say(A, Inspect)
+    is_parked_with_a_history(running)
+    running.say(A, Inspect())
     running.journal.unreadable = StorageFailed("the disk is gone")
     _, reader = running.attach(A)
     running.run()
@@ -421,11 +425,18 @@ class BrittleOutbox(FakeOutbox):
         super().__init__()
         self.breaks_on: tuple[type, ...] = ()
 
-    def post(self, connection: Any, message: Any, sender: Any) -> None:
+    def post(self, connection: Any, message: Any) -> None:
+        self._break(message)
+        super().post(connection, message)
+
+    def deliver(self, message: Deliver, session: Any) -> None:
+        self._break(message)
+        super().deliver(message, session)
+
+    def _break(self, message: object) -> None:
         if isinstance(message, self.breaks_on):
             self.breaks_on = ()
             raise OSError("broken pipe")
-        super().post(connection, message, sender)
 
 
 def test_answers_that_were_decided_and_not_delivered_are_given_by_the_successor() -> None:
@@ -437,7 +448,7 @@ def test_answers_that_were_decided_and_not_delivered_are_given_by_the_successor(
     daemon.run()
     outbox.breaks_on = (Deliver,)
     renamed = daemon.caller()
-    daemon.tell(A, Rename(renamed, "fix"))
+    daemon.tell(A, Rename("fix"), renamed)
     daemon.run()
     assert len(outbox.replies[renamed]) == 1
     assert reader.ended is not None
@@ -451,7 +462,7 @@ QUESTION = ev.ExecApprovalRequest(
 
 
 def restarted(daemon: StagedDaemon, **changes: Any) -> StagedDaemon:
-    """Kill -9: nothing in any mailbox survives; the journal does."""
+    """A daemon after kill -9: nothing in any mailbox survives; the journal does."""
     daemon.agents.lose_everything()
     return StagedDaemon(journal=daemon.journal, clock=daemon.time, agents=FakeAgents(), **changes)
 
@@ -475,9 +486,9 @@ def test_after_a_restart_a_question_is_listed_and_its_answer_continues_the_turn(
     turn = daemon.agents.last().turn
     second = restarted(daemon)
     second.run()
-    assert second.ask(ListApprovals) == PendingApprovals(((A, QUESTION),))
+    assert second.ask(ListApprovals()) == PendingApprovals(((A, QUESTION),))
     assert aborts(second) == []
-    second.say(A, lambda caller: AnswerApproval(caller, ApprovalId("ask"), Decision.APPROVED))
+    second.say(A, AnswerApproval(ApprovalId("ask"), Decision.APPROVED))
     (resumed,) = second.agents.ordered(RunAgent)
     assert isinstance(resumed, RunAgent)
     assert (resumed.turn, resumed.resume) == (turn, True)
@@ -496,15 +507,15 @@ def test_after_a_restart_lost_turns_come_before_questions_and_all_are_settled_in
     assert len(aborts(second)) == 1
     second.time.advance(601)
     second.run()
-    assert second.ask(ListApprovals) == PendingApprovals(((B, QUESTION),))
+    assert second.ask(ListApprovals()) == PendingApprovals(((B, QUESTION),))
 
 
 def test_names_and_ids_are_known_after_a_restart(daemon: StagedDaemon) -> None:
     daemon.create(A, name="fix")
     daemon.run()
     second = restarted(daemon)
-    assert second.ask(lambda caller: Resolve(caller, "fix")) == Resolved(A)
-    summary = second.say(A, Inspect)
+    assert second.ask(Resolve("fix")) == Resolved(A)
+    summary = second.say(A, Inspect())
     assert isinstance(summary, Summary)
     assert summary.name == "fix"
 
@@ -529,11 +540,11 @@ def test_a_late_report_of_an_owner_that_is_not_the_owner_any_more_changes_nothin
         SessionFailed(A, old, "late", "", Survivors((), ()), ()),
     ):
         running.registry.tell(message)
-    assert isinstance(running.say(A, Inspect), Summary)
+    assert isinstance(running.say(A, Inspect()), Summary)
     assert running.routing.statistics()["live"] == 2
 
 
 def test_news_of_a_page_and_ready_of_nobody_are_nothing(running: StagedDaemon) -> None:
     running.session(A).address.tell(Ready(SubscriptionId("nobody")))
     running.session(A).address.tell(PageRead(SubscriptionId("nobody"), None))
-    assert isinstance(running.say(A, Inspect), Summary)
+    assert isinstance(running.say(A, Inspect()), Summary)

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from actors import events as ev
-from actors.answers import Interrupted, TurnResult
-from actors.base import start
-from actors.clock import ThreadClock
-from actors.ids import Caller, ConversationId, ItemId
-from actors.orders import AgentOrder, TakeMore
-from actors.shared import SharedThread
-from supervisor.loop import LoopThread
+from actors.conversation.orders import AgentOrder, TakeMore
+from actors.runtime.base import start
+from actors.runtime.clock import LoopClock
+from actors.runtime.shared import SharedThread
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Interrupted, TurnResult
+from actors.vocabulary.ids import Caller, ConversationId, ItemId
+from supervisor.engine.loop import LoopThread
 from tests.fakes.agents import FakeAgents, says
 from tests.fakes.daemon import FakeDaemon
 
@@ -21,15 +21,13 @@ BOUND_S = 60.0  # for all of a crowd together, on a machine that does other thin
 
 
 class ThreadedDaemon(FakeDaemon):
-    """Started here, stopped in the mirrored order: who waits for disks has a thread, the others share one."""
+    """A daemon on threads: actors that wait for disks have their own, the others share one. Stop mirrors start."""
 
     def __init__(self, agents: FakeAgents) -> None:
         self.loop = LoopThread()
         self.loop.start()
         self.shared = SharedThread(self.loop.loop)
-        self.ticking = ThreadClock()
-        self.ticking.start()
-        super().__init__(start, agents=agents, clock=self.ticking, share=self.shared.start)
+        super().__init__(start, agents=agents, clock=LoopClock(self.loop.loop), share=self.shared.start)
 
     def wait(self, *callers: Caller) -> None:
         answered = self.outbox.wait_for(lambda: all(one in self.outbox.replies for one in callers), BOUND_S)
@@ -40,7 +38,6 @@ class ThreadedDaemon(FakeDaemon):
         assert self.shared.left(BOUND_S) == []
         assert self.journalist.stop(BOUND_S)
         assert self.librarian.stop(BOUND_S)
-        assert self.ticking.stop(BOUND_S)
         assert self.loop.stop(BOUND_S)
 
 

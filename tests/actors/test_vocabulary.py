@@ -1,16 +1,21 @@
 """Ids, errors, items, settings and the schema: the rest of the shared words."""
 
+import importlib
 import json
+import pkgutil
 from collections import Counter
 from pathlib import Path
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from actors import errors, schema
-from actors.ids import Caller, ConnectionId
-from actors.items import ImageItem, InputItem, LocalImageItem, TextItem, adjacently_tagged, input_items, text_of
-from actors.settings import DangerFullAccess, ReadOnly, SandboxPolicy, Settings, WorkspaceWrite
+import actors
+import supervisor
+import transports
+from actors.vocabulary import errors
+from actors.vocabulary.ids import Caller, ConnectionId
+from actors.vocabulary.items import ImageItem, InputItem, LocalImageItem, TextItem, text_of
+from actors.vocabulary.settings import DangerFullAccess, ReadOnly, SandboxPolicy, Settings, WorkspaceWrite
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -24,6 +29,7 @@ TAGGED = [
     {"type": "image", "data": {"image_url": "https://example.org/a.png"}},
     {"type": "localImage", "data": {"path": "a.png"}},
 ]
+INPUT: TypeAdapter[tuple[InputItem, ...]] = TypeAdapter(tuple[InputItem, ...])
 MEANT: tuple[InputItem, ...] = (
     TextItem(text="Hi"),
     ImageItem(image_url="https://example.org/a.png"),
@@ -33,21 +39,17 @@ MEANT: tuple[InputItem, ...] = (
 
 @pytest.mark.parametrize("spelling", [PLAIN, TAGGED], ids=["plain", "adjacently tagged"])
 def test_both_spellings_of_input_mean_the_same(spelling: list[dict[str, object]]) -> None:
-    assert input_items.validate_json(json.dumps(spelling)) == MEANT
+    assert INPUT.validate_json(json.dumps(spelling)) == MEANT
 
 
 def test_input_is_journalled_in_the_plain_spelling() -> None:
-    assert json.loads(input_items.dump_json(MEANT)) == PLAIN
-
-
-def test_input_can_be_written_adjacently_tagged() -> None:
-    assert [adjacently_tagged(item) for item in MEANT] == TAGGED
+    assert json.loads(INPUT.dump_json(MEANT)) == PLAIN
 
 
 @pytest.mark.parametrize("wrong", [{}, {"type": "video"}, {"type": "text"}, "Hi", None, {"type": "text", "data": 1}])
 def test_input_that_is_none_is_refused(wrong: object) -> None:
     with pytest.raises(ValidationError):
-        input_items.validate_python([wrong])
+        INPUT.validate_python([wrong])
 
 
 def test_the_words_of_a_message_leave_its_pictures_out() -> None:
@@ -92,6 +94,19 @@ def test_every_error_has_a_code_of_its_own() -> None:
     assert not [code for code, times in Counter(one.code for one in every_error()).items() if times > 1]
 
 
+def test_every_error_that_has_a_number_shares_it_with_no_other() -> None:
+    for package in (actors, transports, supervisor):
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if not module.name.endswith(("__main__", "after_death")):  # programs
+                importlib.import_module(module.name)
+    numbered = Counter(one.jsonrpc for one in descendants(errors.GreenroomError) if "jsonrpc" in vars(one))
+    assert not [number for number, times in numbered.items() if times > 1]
+
+
+def descendants(kind: type[errors.GreenroomError]) -> list[type[errors.GreenroomError]]:
+    return [one for child in kind.__subclasses__() for one in (child, *descendants(child))]
+
+
 def test_our_numbers_stay_out_of_the_range_that_json_rpc_and_mcp_keep() -> None:
     standard = {-32700, -32600, -32601, -32602, -32603}
     wrong = [one for one in every_error() if -32768 <= one.jsonrpc <= -32000 and one.jsonrpc not in standard]
@@ -107,7 +122,3 @@ def test_errors_are_equal_when_they_say_the_same() -> None:
     assert errors.Busy("b", turn="t") == errors.Busy("b", turn="t")
     assert errors.Busy("b", turn="t") != errors.Busy("b", turn="u")
     assert errors.Busy("b") != errors.Overloaded("b")
-
-
-def test_the_committed_schema_is_the_one_the_code_makes() -> None:
-    assert (ROOT / "docs/schema/events.json").read_text(encoding="utf-8") == schema.schema_text()

@@ -1,10 +1,10 @@
-"""Who waits to hear that a conversation has come or gone: by a long poll, without a gap."""
+"""Callers that wait to hear that a conversation has come or gone: by a long poll, without a gap."""
 
-from actors.answers import Answer, ListChanged
-from actors.errors import UnknownConversation
-from actors.ids import Caller, ConnectionId, ConversationId
-from actors.messages import Archive, ConnectionClosed, Rename
-from actors.registry_messages import Remove, WatchList
+from actors.conversation.messages import Archive, ConnectionClosed, Rename
+from actors.routing.messages import Remove, ToRegistry, WatchList
+from actors.vocabulary.answers import Answer, ListChanged
+from actors.vocabulary.errors import UnknownConversation
+from actors.vocabulary.ids import Caller, ConnectionId, ConversationId
 from tests.fakes.daemon import StagedDaemon
 
 A = ConversationId("aaaa-0001")
@@ -13,7 +13,7 @@ B = ConversationId("bbbb-0002")
 
 def watch(daemon: StagedDaemon, seen: int | None = None, connection: str = "watcher") -> Caller:
     caller = daemon.caller(connection)
-    daemon.registry.tell(WatchList(caller, seen))
+    daemon.registry.tell(ToRegistry(WatchList(seen), caller))
     daemon.run()
     return caller
 
@@ -39,10 +39,10 @@ def test_a_conversation_that_goes_is_told(daemon: StagedDaemon) -> None:
     daemon.create(B)
     daemon.run()
     archived = watch(daemon)
-    daemon.say(A, Archive)
+    daemon.say(A, Archive())
     assert told(daemon, archived) == ListChanged(3)
     removed = watch(daemon)
-    daemon.ask(lambda caller: Remove(B, caller))
+    daemon.ask(Remove(B))
     assert told(daemon, removed) == ListChanged(4)
 
 
@@ -64,9 +64,9 @@ def told_after_creating(daemon: StagedDaemon, conversation: ConversationId) -> i
 def test_what_changes_nothing_in_the_list_is_not_told(daemon: StagedDaemon) -> None:
     seen = told_after_creating(daemon, A)
     watch(daemon, seen)
-    daemon.say(A, lambda caller: Rename(caller, "a name"))
+    daemon.say(A, Rename("a name"))
     daemon.send_and_run(A)
-    assert isinstance(daemon.ask(lambda caller: Remove(B, caller)), UnknownConversation)
+    assert isinstance(daemon.ask(Remove(B)), UnknownConversation)
     assert is_waiting(daemon)
 
 

@@ -71,8 +71,8 @@ def _end_of_output(lines: tuple[str, ...], at: int, start: int) -> int:
     return next((n for n in range(start, len(lines)) if lines[n].startswith("$ ")), len(lines))
 
 
-class Newcomer:
-    """Somebody with an empty home directory, a terminal, and the program on the path."""
+class TerminalUser:
+    """A person with an empty home directory, a terminal, and the program on the path."""
 
     def __enter__(self) -> Self:
         self._home = Path(tempfile.mkdtemp(prefix="gr", dir="/tmp")).resolve()
@@ -93,7 +93,7 @@ class Newcomer:
             shutil.rmtree(self._home, ignore_errors=True)
 
     def _daemon_is_left(self) -> bool:
-        """One that came up after it was stopped would make its home anew."""
+        """Whether a daemon still holds the lock; one that starts late would make the home anew."""
         lock = self._home / ".local/state/greenroom/daemon.lock"
         if not lock.exists():
             return False
@@ -105,7 +105,7 @@ class Newcomer:
         return False
 
     def types(self, command: str) -> str:
-        """What is on the terminal afterwards. The next command finds the same directory and exit status."""
+        """Type a command; the terminal's text afterwards. The next command has the same directory and exit status."""
         place = self._place.read_text().strip()
         script = f"(exit {self._status})\n{command}\nstatus=$?; pwd > {self._place}; exit $status"
         ours, theirs = os.openpty()
@@ -128,7 +128,7 @@ class Newcomer:
         return written.decode().replace("\r\n", "\n").replace(str(self._home), SHOWN_HOME)
 
     def _environment(self) -> dict[str, str]:
-        """Nothing of ours, above all no key and no home."""
+        """An environment without our variables, above all without keys and home."""
         return {
             "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
             "HOME": str(self._home),
@@ -177,7 +177,7 @@ _VOLATILE = (
 
 
 def plain(text: str) -> str:
-    """The same for two runs of the same command."""
+    """The output without what differs between two runs of the same command."""
     for pattern, word in _VOLATILE:
         text = pattern.sub(word, text)
     return "".join(f"{line.rstrip()}\n" for line in text.splitlines() if line.strip())

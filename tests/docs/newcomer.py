@@ -1,4 +1,4 @@
-"""The first five minutes of somebody who has nothing: clone, tour, editor, two more terminals, a killed daemon.
+"""The first five minutes of a person who has nothing yet: clone, tour, editor, two more terminals, a killed daemon.
 
 python -m tests.docs.newcomer [--borrow]
 
@@ -26,7 +26,7 @@ from tests.support.mcp_client import McpClient
 
 STEP_S = 60.0
 INSTALL_S = 600.0  # a package index may be far away
-PROGRAM = "import sys\n\nfrom supervisor.cli.door import main\n\nsys.exit(main())\n"  # as pip writes it
+PROGRAM = "import sys\n\nfrom supervisor.cli.entry import main\n\nsys.exit(main())\n"  # as pip writes it
 _NETWORK = re.compile(r"PIP_|SSL_CERT_|(https?|no|all)_proxy$", re.IGNORECASE)  # how this machine reaches the index
 Result = TypeVar("Result")
 
@@ -50,7 +50,7 @@ class Newcomer:
         }
 
     def types(self, command: str, *, where: Path | None = None, limit_s: float = STEP_S, code: int = 0) -> str:
-        """What it printed. In a terminal of its own, as far as a program without keys can tell."""
+        """Run a command and return its output. To a program that reads no keys it is a terminal of its own."""
         done = subprocess.run(
             ["sh", "-c", command],
             env=self.env,
@@ -65,13 +65,13 @@ class Newcomer:
         return done.stdout
 
     def fetches(self) -> None:
-        """A checkout that somebody else owns is cloned too: git would refuse it in a home without settings."""
+        """Clone the checkout, even if another user owns it: git would refuse that in a home without settings."""
         trusting = self._base / "trusting"
         trusting.write_text("[safe]\n\tdirectory = *\n", encoding="utf-8")
         self.types(f"GIT_CONFIG_GLOBAL={trusting} git clone --quiet {ROOT} {self.clone}")
 
     def borrows(self) -> None:
-        """What `make setup` would make, with the dependencies of the environment that runs this."""
+        """Make what `make setup` would, with the dependencies of the environment that runs this."""
         environment = self.clone / ".venv"
         self.types(f"{sys.executable} -m venv --without-pip {environment}")
         (packages,) = environment.glob("lib/python*/site-packages")
@@ -84,7 +84,7 @@ class Newcomer:
         (environment / ".ready").touch()
 
     def editor(self) -> McpClient:
-        """What an editor makes of its configuration: the file of the README, read back, and its command started."""
+        """Act as an editor: write the README's configuration, read it back, and start its command."""
         file = self.project / ".mcp.json"
         file.write_text(_readme_says(self.clone), encoding="utf-8")
         server = json.loads(file.read_text(encoding="utf-8"))["mcpServers"]["greenroom"]
@@ -188,7 +188,7 @@ def _reply(client: McpClient, conversation: str, prompt: str) -> Any:
 
 
 def _until(person: Newcomer, state: str) -> None:
-    """A turn of the editor's is under way: it is not ours, so there is nothing of ours to wait for."""
+    """Poll for a turn of the editor's, of which no event reaches this program."""
     deadline = time.monotonic() + STEP_S
     while not person.types("greenroom ls -q --filter state=" + state + " 2>/dev/null || true").strip():
         assert time.monotonic() < deadline, f"nothing is {state}"
@@ -197,7 +197,7 @@ def _until(person: Newcomer, state: str) -> None:
 
 @contextlib.contextmanager
 def arrived() -> Iterator[Newcomer]:
-    """In a place of their own, of which nothing is left."""
+    """A newcomer in a place that is removed afterwards."""
     with tempfile.TemporaryDirectory(prefix="gr", dir="/tmp") as base:  # others are too long for a socket
         person = Newcomer(Path(base).resolve())
         try:

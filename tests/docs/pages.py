@@ -49,7 +49,7 @@ def blocks(text: str) -> Iterator[Block]:
 
 
 def prose(text: str) -> str:
-    """Without fenced blocks and code words, in which brackets mean something else."""
+    """The page without fenced blocks and code words, in which brackets mean something else."""
     kept = text.splitlines()
     for block in blocks(text):
         kept[block.start - 1 : block.start + len(block.lines) + 1] = [""] * (len(block.lines) + 2)
@@ -61,6 +61,6 @@ def links(text: str) -> list[str]:
 
 
 def anchors(text: str) -> set[str]:
-    """As forges make them of headings."""
+    """The anchors that forges make of headings."""
     lines = [line.lstrip("#").strip() for line in text.splitlines() if line.startswith("#")]
     return {re.sub(r"[^\w\- ]", "", line.lower()).replace(" ", "-") for line in lines}

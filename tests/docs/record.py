@@ -7,15 +7,15 @@ whole lines are left out with `…`.
 import sys
 from pathlib import Path
 
-from tests.docs.console import Newcomer, fits, steps
+from tests.docs.console import TerminalUser, fits, steps
 from tests.docs.pages import named, pages
 
 
 def record(page: Path, *, anew: bool = False) -> int:
-    """How many outputs were replaced. From the last to the first, so that line numbers stay true."""
+    """Replace the outputs that differ, last first so that line numbers stay true. Their number."""
     text = page.read_text(encoding="utf-8")
     lines = text.splitlines()
-    with Newcomer() as person:
+    with TerminalUser() as person:
         written = [(step, person.types(step.command)) for step in steps(text)]
     replaced = 0
     for step, output in reversed(written):

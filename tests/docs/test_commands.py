@@ -11,7 +11,7 @@ from typing import cast
 import pytest
 
 from supervisor.config import load
-from tests.docs.console import Newcomer, Step, fits, steps
+from tests.docs.console import Step, TerminalUser, fits, steps
 from tests.docs.pages import blocks, named, pages
 from tests.support.confinement import confinable
 
@@ -27,7 +27,7 @@ def with_commands() -> list[Path]:
 
 
 def needs_sandbox(page: Path) -> bool:
-    """What its commands print would be a question where they can't be confined."""
+    """Whether the page needs a sandbox: without one its commands would ask for approval first."""
     return named(page) in {
         f"docs/{name}.md" for name in ("tutorial", "how-to/interrupting", "how-to/recovering", "how-to/sandbox")
     }
@@ -37,7 +37,7 @@ Printed = list[tuple[Step, str]]
 
 
 def run(page: Path) -> Printed:
-    with Newcomer() as person:
+    with TerminalUser() as person:
         return [(step, person.types(step.command)) for step in steps(page.read_text(encoding="utf-8"))]
 
 
@@ -64,7 +64,7 @@ def test_the_commands_of_a_page_print_what_it_says(page: Path, runs: dict[Path, 
 
 @pytest.mark.parametrize("page", with_commands(), ids=named)
 def test_a_conversation_has_the_same_id_all_over_its_page(page: Path) -> None:
-    """The comparison takes any id for any other; whoever reads a page does not."""
+    """The comparison takes any id for any other; a reader of the page does not."""
     ids: dict[str, str] = {}
     for step in steps(page.read_text(encoding="utf-8")):
         named_here = re.search(r"greenroom run .*--name (\w+)", step.command)
@@ -97,7 +97,7 @@ def test_every_json_and_toml_block_can_be_read(page: Path) -> None:
 
 @pytest.mark.parametrize("page", pages(), ids=named)
 def test_every_piece_of_our_configuration_is_accepted(page: Path, tmp_path: Path) -> None:
-    """Those of other programs begin with their own table."""
+    """Examples of other programs' configuration begin with their own table."""
     for block in blocks(page.read_text(encoding="utf-8")):
         if block.language == "toml" and not block.text.startswith("[mcp_servers."):
             file = tmp_path / "config.toml"

@@ -1,6 +1,6 @@
 """The comparison that judges the documentation, judged itself."""
 
-from tests.docs.console import Newcomer, fits, steps
+from tests.docs.console import TerminalUser, fits, steps
 
 PAGE = """# A page
 
@@ -52,6 +52,6 @@ def test_dots_stand_for_a_part_of_a_line_or_for_lines() -> None:
 
 
 def test_the_next_command_finds_the_directory_and_the_status_of_the_last() -> None:
-    with Newcomer() as person:
+    with TerminalUser() as person:
         person.types("mkdir -p deeper && cd deeper && (exit 3)")
         assert person.types("echo $?; pwd").split() == ["3", "/home/ada-byron/shop/deeper"]

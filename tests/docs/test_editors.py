@@ -1,7 +1,7 @@
-"""What the README tells people to write into their editors, tried as far as that goes without the editors.
+"""The README's entries for editors, tried as far as possible without the editors.
 
-An editor gives a server few variables, and what its entry names. The command of each entry is started so, with a
-daemon of its own, and the conversation that is made is one of the provider whose key the entry passes.
+An editor passes few variables to a server, and those that its entry names. The command of each entry is started that
+way, with a daemon of its own, and must create a conversation with the provider whose key the entry passes.
 """
 
 import json
@@ -27,7 +27,7 @@ STRIPPED = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER")  # all that the 
 
 
 class Editor(NamedTuple):
-    """Where its entry is, and how it fills variables in. None: it doesn't, and the key itself stands there."""
+    """The place of an editor's entry, and its way to fill variables in; None: the entry holds the key itself."""
 
     table: tuple[str, ...]
     fills: Callable[[str], str] | None = None
@@ -59,7 +59,7 @@ EDITORS = {
 
 
 def entry(name: str) -> dict[str, Any]:
-    """What the README has for this editor, and nothing that the editor doesn't know."""
+    """The README's entry for this editor, which has only members that the editor knows."""
     _, found, section = (ROOT / "README.md").read_text(encoding="utf-8").partition(f"**{name}**: ")
     assert found, f"the README doesn't say how to add it to {name}"
     (block, *_) = (one for one in blocks(section) if one.language in {"json", "toml"})
@@ -77,7 +77,7 @@ def command(server: dict[str, Any], project: Path) -> list[str]:
 
 
 def passed(name: str, server: dict[str, Any]) -> dict[str, str]:
-    """The variables that the entry adds to those few."""
+    """The variables that the entry passes to the server, with their values."""
     if "env_vars" in server:
         return dict.fromkeys(server["env_vars"], KEY)
     named = server.get("environment") or server["env"]

@@ -2,17 +2,16 @@
 
 import shutil
 from pathlib import Path
-from typing import get_args
 
 import pytest
 
-from actors import errors
-from actors import events as ev
-from supervisor.reference.__main__ import WRITERS, main
-from supervisor.reference.control import control_page
-from supervisor.reference.events import events_page
-from supervisor.reference.mcp import mcp_page
-from tests.docs.pages import DOCS
+from actors.vocabulary import errors
+from actors.vocabulary import events as ev
+from tests.docs.pages import DOCS, ROOT
+from tools.reference.__main__ import WRITERS, main
+from tools.reference.control import control_page
+from tools.reference.events import events_page
+from tools.reference.mcp import mcp_page
 from transports.dialects.control.methods import METHODS
 from transports.dialects.mcp import tools
 
@@ -28,6 +27,7 @@ def test_what_is_out_of_date_or_missing_is_told_and_written_anew(
 ) -> None:
     docs = tmp_path / "docs"
     shutil.copytree(DOCS, docs)
+    shutil.copytree(ROOT / "greenroom", tmp_path / "greenroom")
     for name in WRITERS:
         file = docs / name
         file.write_text(file.read_text(encoding="utf-8").replace("-310", "-313") + "x", encoding="utf-8")
@@ -51,8 +51,7 @@ def test_every_tool_is_on_the_page_of_the_mcp_server_with_all_that_it_takes() ->
 
 def test_every_event_every_method_and_every_error_is_on_its_page() -> None:
     events, control = events_page(), control_page()
-    kinds = [*get_args(ev.DurableEvent), *get_args(ev.Delta)]
-    assert all(f"### `{kind.model_fields['type'].default}`\n" in events for kind in kinds)
+    assert all(f"### `{ev.type_of(kind)}`\n" in events for kind in ev.EVENTS)
     assert "\n### WorkspaceWrite\n" in events
     for name, method in METHODS.items():
         section = control.partition(f"### `{name}`\n")[2].partition("\n### ")[0]

@@ -2,7 +2,7 @@
 
 import re
 
-from supervisor.config.own import Limits
+from supervisor.config.own import LimitsTable
 from tests.docs.pages import DOCS
 
 ROW = re.compile(r"^\|[^|]+\| ([\d.]+)( [KM]iB)? \| `(\w+)` \|[^|]+\|$", re.MULTILINE)
@@ -12,7 +12,7 @@ UNITS = {"": 1, " KiB": 1 << 10, " MiB": 1 << 20}
 def test_the_page_of_bounds_has_every_key_with_its_default_and_no_other() -> None:
     page = (DOCS / "limits.md").read_text(encoding="utf-8")
     told = {key: float(number) * UNITS[unit or ""] for number, unit, key in ROW.findall(page)}
-    assert told == {name: float(getattr(Limits(), name)) for name in Limits.model_fields}
+    assert told == {name: float(getattr(LimitsTable(), name)) for name in LimitsTable.model_fields}
 
 
 def test_each_bound_stands_there_once() -> None:

@@ -24,7 +24,7 @@ def targets(page: Path) -> list[tuple[str, Path, str]]:
 def test_every_internal_link_leads_somewhere(page: Path) -> None:
     for link, file, anchor in targets(page):
         assert file.exists(), f"{named(page)} links to {link}"
-        assert file.is_relative_to(ROOT), f"{named(page)} links out of the house: {link}"
+        assert file.is_relative_to(ROOT), f"{named(page)} links out of the repository: {link}"
         if anchor:
             assert anchor in anchors(file.read_text(encoding="utf-8")), f"{named(page)} links to {link}"
 

@@ -9,16 +9,14 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from actors import events as ev
-from actors.errors import ActorGone
-from actors.ids import ApprovalId, ConversationId, ItemId, TurnId
-from actors.messages import Address
-from actors.orders import (
+from actors.conversation.messages import Address
+from actors.conversation.orders import (
     AbandonAgent,
     AgentAbandoned,
     AgentNews,
     AgentOrder,
     AgentOutput,
+    AgentStopped,
     AnswerAgent,
     Completed,
     GiveInput,
@@ -26,12 +24,14 @@ from actors.orders import (
     Outcome,
     RunAgent,
     StopAgent,
-    Stopped,
     SuspendAgent,
     Suspended,
     TakeMore,
     TurnEnded,
 )
+from actors.vocabulary import events as ev
+from actors.vocabulary.errors import ActorGone
+from actors.vocabulary.ids import ApprovalId, ConversationId, ItemId, TurnId
 
 Script = tuple[tuple[AgentNews, ...] | Outcome, ...]
 
@@ -47,10 +47,13 @@ def says(text: str = "done") -> Script:
     )
 
 
+Session = Address[AgentOutput | TurnEnded]
+
+
 @dataclass(slots=True)
 class _Run:
     conversation: ConversationId
-    session: Address
+    session: Session
     steps: Iterator[tuple[AgentNews, ...] | Outcome]
     awaited: set[object] = field(default_factory=set)
 
@@ -61,8 +64,8 @@ class FakeAgents:
     def __init__(self, script: Callable[[RunAgent], Script] | None = None) -> None:
         self.script = script
         self.stubborn = False  # True: orders to stop are noted, and nothing ends by itself
-        self.orders: list[AgentOrder] = []
-        self.noticed: Callable[[AgentOrder], None] = lambda _: None
+        self.orders: list[AgentOrder | AbandonAgent] = []
+        self.noticed: Callable[[AgentOrder | AbandonAgent], None] = lambda _: None
         self._runs: dict[TurnId, _Run] = {}
         self._lock = threading.RLock()
 
@@ -73,13 +76,20 @@ class FakeAgents:
     def last(self, kind: type[RunAgent] = RunAgent) -> RunAgent:
         return next(order for order in reversed(self.orders) if isinstance(order, kind))
 
-    def ordered(self, kind: type) -> list[AgentOrder]:
+    def ordered(self, kind: type) -> list[AgentOrder | AbandonAgent]:
         return [order for order in self.orders if isinstance(order, kind)]
 
-    def order(self, order: AgentOrder, session: Address) -> None:
+    def order(self, order: AgentOrder, session: Session) -> None:
         with self._lock:
             self.orders.append(order)
             self._carry_out(order, session)
+        self.noticed(order)
+
+    def abandon(self, order: AbandonAgent, registry: Address[AgentAbandoned]) -> None:
+        with self._lock:
+            self.orders.append(order)
+            if not self.stubborn:
+                self.abandoned(order.conversation, registry)
         self.noticed(order)
 
     def say(self, turn: TurnId, *news: AgentNews) -> None:
@@ -92,7 +102,7 @@ class FakeAgents:
         if run is not None:
             self._tell(run.session, TurnEnded(turn, outcome))
 
-    def abandoned(self, conversation: ConversationId, registry: Address) -> None:
+    def abandoned(self, conversation: ConversationId, registry: Address[AgentAbandoned]) -> None:
         with self._lock:
             for turn in [turn for turn, run in self._runs.items() if run.conversation == conversation]:
                 del self._runs[turn]
@@ -102,18 +112,16 @@ class FakeAgents:
         """The machine went down under them."""
         self._runs.clear()
 
-    def _carry_out(self, order: AgentOrder, session: Address) -> None:
+    def _carry_out(self, order: AgentOrder, session: Session) -> None:
         match order:
             case RunAgent():
                 steps = self.script(order) if self.script else ()
                 self._runs[order.turn] = _Run(order.conversation, session, iter(steps))
                 self._advance(order.turn, None)
             case StopAgent() if not self.stubborn:
-                self.end(order.turn, Stopped())
+                self.end(order.turn, AgentStopped())
             case SuspendAgent() if not self.stubborn:
                 self.end(order.turn, Suspended())
-            case AbandonAgent() if not self.stubborn:
-                self.abandoned(order.conversation, session)
             case TakeMore():
                 self._advance(order.turn, "taken")
             case GiveInput():
@@ -139,7 +147,7 @@ class FakeAgents:
             case outcome:
                 self.end(turn, outcome)
 
-    def _tell(self, session: Address, news: AgentOutput | TurnEnded) -> None:
+    def _tell(self, session: Session, news: AgentOutput | TurnEnded) -> None:
         with contextlib.suppress(ActorGone):  # its owner failed; the registry will have it abandoned
             session.tell(news)
 

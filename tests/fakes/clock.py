@@ -3,25 +3,27 @@
 import contextlib
 import heapq
 import itertools
+from typing import Any
 
-from actors.errors import GreenroomError
-from actors.messages import Address
+from actors.conversation.messages import Address
+from actors.runtime.clock import Message
+from actors.vocabulary.errors import GreenroomError
 
 
 class ManualClock:
     def __init__(self, now: float = 1_000_000.0) -> None:
         self._now = now
-        self._due: list[tuple[float, int, Address, object]] = []
+        self._due: list[tuple[float, int, Address[Any], Any]] = []
         self._order = itertools.count()
 
     def now(self) -> float:
         return self._now
 
-    def after(self, delay_s: float, address: Address, message: object) -> None:
+    def after(self, delay_s: float, address: Address[Message], message: Message) -> None:
         heapq.heappush(self._due, (self._now + delay_s, next(self._order), address, message))
 
     def advance(self, seconds: float) -> None:
-        """Time passes, and every timer that is due fires, oldest first."""
+        """Let time pass; every timer that is due fires, oldest first."""
         self._now += seconds
         while self._due and self._due[0][0] <= self._now:
             _, _, address, message = heapq.heappop(self._due)

@@ -3,24 +3,25 @@
 import itertools
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from actors import base
-from actors.answers import Answer
-from actors.base import Ref
-from actors.clock import Clock
+from actors.conversation.messages import Address, Attach, Begin, Command, Interrupt, Send, ToConversation
+from actors.conversation.session import Session, SessionDeps
 from actors.conversation.state import Limits
-from actors.ids import Caller, ConnectionId, ConversationId, RequestId, SubscriptionId
-from actors.items import TextItem
-from actors.journalist import Journalist
-from actors.librarian import Librarian
-from actors.messages import Attach, Begin, Command, Interrupt, Send
-from actors.registry import Registry
-from actors.registry_messages import Create, Known, ToConversation
-from actors.session import Session, Surroundings
-from actors.settings import BusyPolicy, Settings
+from actors.journal.journalist import Journalist
+from actors.journal.librarian import Librarian
+from actors.routing.messages import AllEnded, Create, Known, RegistryQuery, ToRegistry
+from actors.routing.registry import Registry
+from actors.runtime import base
+from actors.runtime.base import Actor, Message, Ref
+from actors.runtime.clock import Clock
+from actors.vocabulary.answers import Answer
+from actors.vocabulary.ids import Caller, ConnectionId, ConversationId, RequestId, SubscriptionId
+from actors.vocabulary.items import TextItem
+from actors.vocabulary.settings import BusyPolicy, Settings
 from tests.fakes.agents import FakeAgents
 from tests.fakes.clock import ManualClock
-from tests.fakes.memory_journal import MemoryJournal
+from tests.fakes.journal import FakeJournal
 from tests.fakes.outbox import FakeOutbox, FakeReader
 from tests.fakes.stage import Stage
 
@@ -28,21 +29,22 @@ SETTINGS = Settings(model="fake", cwd=Path("/"))
 
 
 class FakeDaemon:
-    """`live` is every session that was ever started, oldest first. `share` starts those who never wait."""
+    """`live` is every session that was ever started, oldest first. `share` starts the actors that never wait."""
 
     def __init__(
         self,
-        start: Callable[..., Ref] = base.start,
+        start: Callable[..., Ref[Any]] = base.start,
         *,
-        journal: MemoryJournal | None = None,
+        journal: FakeJournal | None = None,
         agents: FakeAgents | None = None,
         outbox: FakeOutbox | None = None,
         clock: Clock | None = None,
         limits: Limits | None = None,
         max_live: int = 1000,
-        share: Callable[..., Ref] | None = None,
+        share: Callable[..., Ref[Any]] | None = None,
+        ended: Address[AllEnded] | None = None,
     ) -> None:
-        self.journal = journal or MemoryJournal()
+        self.journal = journal or FakeJournal()
         self.agents = agents or FakeAgents()
         self.outbox = outbox or FakeOutbox()
         self.clock: Clock = clock or ManualClock()
@@ -50,19 +52,18 @@ class FakeDaemon:
         self._share = share or start
         self._limits = limits or Limits()
         self._names = itertools.count(1)
-        self.journal.lives += 1
-        self._life = self.journal.lives
+        self._life = self.journal.open()
         self._requests = itertools.count(1)
         self.librarian = start(Librarian(self.journal))
         self.journalist = start(Journalist(self.journal, self.librarian))
-        self.routing = Registry(self._surroundings, max_live)
+        self.routing = Registry(self._session_deps, max_live)
         self.registry = self._share(self.routing)
         self.outbox.registry = self.registry
-        if heads := self.journal.heads():
-            self.registry.tell(Known(tuple(heads)))
+        if (heads := self.journal.heads()) or ended is not None:
+            self.registry.tell(Known(tuple(heads), ended))
 
-    def _surroundings(self, registry: Ref) -> Surroundings:
-        return Surroundings(
+    def _session_deps(self, registry: Ref[Any]) -> SessionDeps:
+        return SessionDeps(
             registry,
             self.journalist,
             self.librarian,
@@ -74,9 +75,10 @@ class FakeDaemon:
             self._start_session,
         )
 
-    def _start_session(self, session: Session, **context: str) -> Ref:
-        ref = self._share(session, **context)
-        self.live.append(session)
+    def _start_session(self, actor: Actor[Message], **context: str) -> Ref[Message]:
+        ref: Ref[Message] = self._share(actor, **context)
+        assert isinstance(actor, Session)
+        self.live.append(actor)
         return ref
 
     def _fresh_name(self) -> str:
@@ -94,11 +96,11 @@ class FakeDaemon:
 
     def create(self, conversation: ConversationId, name: str | None = None) -> Caller:
         caller = self.caller()
-        self.registry.tell(Create(conversation, Begin(caller, SETTINGS, name)))
+        self.registry.tell(ToRegistry(Create(conversation, Begin(SETTINGS, name)), caller))
         return caller
 
-    def tell(self, conversation: ConversationId, command: Command) -> None:
-        self.registry.tell(ToConversation(conversation, command))
+    def tell(self, conversation: ConversationId, command: Command, caller: Caller | None = None) -> None:
+        self.registry.tell(ToConversation(conversation, command, caller))
 
     def send(
         self,
@@ -110,12 +112,12 @@ class FakeDaemon:
         policy: BusyPolicy = BusyPolicy.STEER,
     ) -> Caller:
         caller = caller or self.caller()
-        self.tell(conversation, Send(caller, (TextItem(text=text),), policy, await_end=await_end))
+        self.tell(conversation, Send((TextItem(text=text),), policy, await_end=await_end), caller)
         return caller
 
     def interrupt(self, conversation: ConversationId) -> Caller:
         caller = self.caller()
-        self.tell(conversation, Interrupt(caller))
+        self.tell(conversation, Interrupt(), caller)
         return caller
 
     def attach(
@@ -124,7 +126,7 @@ class FakeDaemon:
         caller = self.caller(connection)
         subscription = SubscriptionId(f"{connection}-{caller.request}")
         reader = self.outbox.expect(subscription, conversation, after)
-        self.tell(conversation, Attach(caller, caller.connection, subscription, after))
+        self.tell(conversation, Attach(caller.connection, subscription, after), caller)
         return subscription, reader
 
     def answer(self, caller: Caller) -> Answer:
@@ -138,12 +140,13 @@ class StagedDaemon(FakeDaemon):
         self,
         *,
         stage: Stage | None = None,
-        journal: MemoryJournal | None = None,
+        journal: FakeJournal | None = None,
         agents: FakeAgents | None = None,
         outbox: FakeOutbox | None = None,
         clock: ManualClock | None = None,
         limits: Limits | None = None,
         max_live: int = 1000,
+        ended: Address[AllEnded] | None = None,
     ) -> None:
         self.stage = stage or Stage()
         self.time = clock or ManualClock()
@@ -155,6 +158,7 @@ class StagedDaemon(FakeDaemon):
             clock=self.time,
             limits=limits,
             max_live=max_live,
+            ended=ended,
         )
 
     def run(self) -> None:
@@ -166,15 +170,15 @@ class StagedDaemon(FakeDaemon):
         self.run()
         return caller
 
-    def ask(self, message: Callable[[Caller], object]) -> Answer:
-        """A question to the registry and the one answer, once everybody has come to rest."""
+    def ask(self, query: RegistryQuery) -> Answer:
+        """A query to the registry and the one answer, once everybody has come to rest."""
         caller = self.caller()
-        self.registry.tell(message(caller))
+        self.registry.tell(ToRegistry(query, caller))
         self.run()
         return self.answer(caller)
 
-    def say(self, conversation: ConversationId, message: Callable[[Caller], Command]) -> Answer:
+    def say(self, conversation: ConversationId, command: Command) -> Answer:
         caller = self.caller()
-        self.tell(conversation, message(caller))
+        self.tell(conversation, command, caller)
         self.run()
         return self.answer(caller)

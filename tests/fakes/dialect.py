@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterable
 
-from actors.effects import Deliver, EndSubscription, ReplyTo
+from actors.conversation.effects import Deliver, EndSubscription
+from actors.vocabulary.ids import Caller
 from transports.dialect import Action, Client, Write
 
 Script = Callable[[bytes], Iterable[Action] | None]
@@ -27,8 +28,8 @@ class EchoDialect:
     def skipped(self, reason: str) -> Iterable[Action]:
         return (Write(f"skipped: {reason}\n".encode()),)
 
-    def replied(self, reply: ReplyTo) -> Iterable[Action]:
-        return (Write(f"answer {reply.caller.request}: {type(reply.answer).__name__}\n".encode()),)
+    def answered(self, caller: Caller, answer: object) -> Iterable[Action]:
+        return (Write(f"answer {caller.request}: {type(answer).__name__}\n".encode()),)
 
     def delivered(self, deliver: Deliver) -> Iterable[Action]:
         records = deliver.slice.records
@@ -38,9 +39,6 @@ class EchoDialect:
 
     def ended(self, end: EndSubscription) -> Iterable[Action]:
         return (Write(f"ended: {end.news.reason}\n".encode()),)
-
-    def served(self, answer: object) -> Iterable[Action]:
-        return (Write(f"served: {answer}\n".encode()),)
 
     def woken(self, name: str) -> Iterable[Action]:
         return (Write(f"woken: {name}\n".encode()),)

@@ -4,25 +4,35 @@ import threading
 from collections.abc import Sequence
 from dataclasses import replace
 
-from actors.errors import JournalError, SequenceConflict, StorageFailed
-from actors.ids import ConversationId
-from actors.records import Append, Head, Page, Record
+from actors.vocabulary.errors import JournalError, SequenceConflict, StorageFailed
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.records import Append, Head, Page, Record
 
 
 class FakeJournal:
-    """`failing` refuses every append as a broken disk would, until it is None again; reads go on."""
+    """For a disk in trouble: `refusing` is what every append gets while it is set, `unreadable` is raised by every
+    read of a conversation, `undeletable` by every delete.
+    """
 
     def __init__(self) -> None:
-        self.failing: JournalError | None = None
-        self.commits = 0
+        self.refusing: JournalError | None = None
+        self.unreadable: JournalError | None = None
+        self.undeletable: JournalError | None = None
+        self.conflicts: list[SequenceConflict] = []
+        self.closed = False
+        self.lives = 0  # daemons that have opened it
         self._lock = threading.Lock()
         self._heads: dict[ConversationId, Head] = {}
         self._records: dict[ConversationId, list[Record]] = {}
-        self._closed = False
+
+    def open(self) -> int:
+        """The next daemon has it; which life that is."""
+        self.closed = False
+        self.lives += 1
+        return self.lives
 
     def commit(self, appends: Sequence[Append]) -> list[JournalError | None]:
         with self._lock:
-            self.commits += 1
             return [self._append(append) for append in appends]
 
     def read(
@@ -35,7 +45,7 @@ class FakeJournal:
     ) -> Page | None:
         del whole_bytes  # nothing here is ever that long
         with self._lock:
-            self._insist_on_being_open()
+            self._insist_on_being_readable()
             if conversation not in self._heads:
                 return None
             last = self._heads[conversation].last_seq
@@ -53,7 +63,7 @@ class FakeJournal:
 
     def head(self, conversation: ConversationId) -> Head | None:
         with self._lock:
-            self._insist_on_being_open()
+            self._insist_on_being_readable()
             return self._heads.get(conversation)
 
     def heads(self) -> list[Head]:
@@ -65,11 +75,18 @@ class FakeJournal:
     def delete(self, conversation: ConversationId) -> None:
         with self._lock:
             self._insist_on_being_open()
+            if self.undeletable is not None:
+                raise self.undeletable
             self._heads.pop(conversation, None)
             self._records.pop(conversation, None)
 
     def close(self) -> None:
-        self._closed = True
+        self.closed = True
+
+    def history(self, conversation: ConversationId) -> tuple[Record, ...]:
+        """All of it, for tests: whatever is wrong with the disk."""
+        with self._lock:
+            return tuple(self._records.get(conversation, ()))
 
     def _append(self, append: Append) -> JournalError | None:
         there = self._heads.get(append.conversation)
@@ -80,11 +97,12 @@ class FakeJournal:
         if append.head is not None:
             fits = fits and (append.head.conversation, append.head.last_seq) == (append.conversation, end)
         if not fits:
-            return SequenceConflict(f"{append.conversation}: {seqs} after {last}")
-        if self._closed:
+            self.conflicts.append(SequenceConflict(f"{append.conversation}: {seqs} after {last}"))
+            return self.conflicts[-1]
+        if self.closed:
             return StorageFailed("the journal is closed")
-        if self.failing is not None:
-            return self.failing
+        if self.refusing is not None:
+            return self.refusing
         self._store(append, there, end)
         return None
 
@@ -97,5 +115,10 @@ class FakeJournal:
         self._records.setdefault(append.conversation, []).extend(append.records)
 
     def _insist_on_being_open(self) -> None:
-        if self._closed:
+        if self.closed:
             raise StorageFailed("the journal is closed")
+
+    def _insist_on_being_readable(self) -> None:
+        self._insist_on_being_open()
+        if self.unreadable is not None:
+            raise self.unreadable

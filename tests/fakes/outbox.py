@@ -4,24 +4,23 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from actors.answers import Answer
-from actors.effects import Deliver, EndSubscription, ReplyTo, Slice
-from actors.errors import ActorGone
-from actors.ids import Caller, ConnectionId, ConversationId, SubscriptionId
-from actors.messages import Address, Ready
-from actors.records import Record
-from actors.registry_messages import ToConversation
+from actors.conversation.effects import Deliver, EndSubscription, ReplyTo, Slice
+from actors.conversation.messages import Address, Ready, ToConversation
+from actors.vocabulary.answers import Answer
+from actors.vocabulary.errors import ActorGone
+from actors.vocabulary.ids import Caller, ConnectionId, ConversationId, SubscriptionId
+from actors.vocabulary.records import Record
 
 
 @dataclass(slots=True)
 class FakeReader:
-    """What one subscription has seen. A gap or a duplicate is noticed the moment it arrives."""
+    """The events that one subscription has seen. A gap or a duplicate is noticed the moment it arrives."""
 
     conversation: ConversationId
     records: list[Record] = field(default_factory=list)
     slices: list[Slice] = field(default_factory=list)
     after: int | None = None
-    owed: Address | None = None  # who waits for our Ready
+    owed: Address[Ready] | None = None  # who waits for our Ready
     ended: str | None = None
     looks: bool = True  # False: it has gone, and what was on its way to it is not looked at
 
@@ -46,20 +45,24 @@ class FakeOutbox:
 
     def __init__(self, *, prompt: bool = True) -> None:
         self.prompt = prompt
-        self.registry: Address | None = None
+        self.registry: Address[ToConversation] | None = None
         self.replies: dict[Caller, list[Answer]] = {}
         self.readers: dict[SubscriptionId, FakeReader] = {}
         self.noticed: Callable[[ReplyTo | Deliver | EndSubscription], None] = lambda _: None
         self._changed = threading.Condition(threading.RLock())
 
-    def post(self, connection: ConnectionId, message: ReplyTo | Deliver | EndSubscription, sender: Address) -> None:
+    def deliver(self, message: Deliver, session: Address[Ready]) -> None:
+        with self._changed:
+            self._deliver(message.subscription, message.slice, session)
+            self._changed.notify_all()
+        self.noticed(message)
+
+    def post(self, connection: ConnectionId, message: ReplyTo | EndSubscription) -> None:
         with self._changed:
             match message:
                 case ReplyTo(caller, answer):
                     assert caller.connection == connection
                     self.replies.setdefault(caller, []).append(answer)
-                case Deliver(_, subscription, slice_):
-                    self._deliver(subscription, slice_, sender)
                 case EndSubscription(_, news):
                     self.readers[news.subscription].ended = news.reason
             self._changed.notify_all()
@@ -92,7 +95,7 @@ class FakeOutbox:
         with self._changed:
             return self._changed.wait_for(enough, timeout_s)
 
-    def _deliver(self, subscription: SubscriptionId, slice_: Slice, sender: Address) -> None:
+    def _deliver(self, subscription: SubscriptionId, slice_: Slice, sender: Address[Ready]) -> None:
         reader = self.readers[subscription]
         assert reader.owed is None or reader.owed is not sender, "two slices in flight to one reader"
         reader.take(slice_)

@@ -7,8 +7,7 @@ import asyncio
 from collections.abc import Callable
 from typing import TypeVar
 
-from actors.errors import ActorGone
-from actors.orders import (
+from actors.conversation.orders import (
     AgentAbandoned,
     AgentNews,
     AgentOrder,
@@ -20,6 +19,7 @@ from actors.orders import (
     TakeMore,
     TurnEnded,
 )
+from actors.vocabulary.errors import ActorGone
 
 WAIT_S = 10.0  # far above what any step takes: only a test that would hang gets there
 News = TypeVar("News")

@@ -1,7 +1,7 @@
 """Runs real actors without threads: every message is delivered when, and in the order, that a test decides.
 
-Each actor has its real host, mailbox and address, so a failure, a stop and a closed mailbox mean what they mean on
-threads; only the thread is missing. `Stage.start` stands in for `actors.base.start`.
+Each actor has its real part, mailbox and address, so a failure, a stop and a closed mailbox mean what they mean on
+threads; only the thread is missing. `Stage.start` stands in for `actors.runtime.base.start`.
 """
 
 import contextvars
@@ -14,38 +14,33 @@ from typing import Any
 
 from pykka._envelope import Envelope
 
-from actors.base import Actor, Host, Ref
-from actors.errors import TooManySessions
-from actors.mailbox import Mailbox
+from actors.runtime.base import Actor, Message, Ref
 
 RESTLESS = 200_000  # so many messages in one go: the actors keep each other busy for nothing
 
 
 class Stage:
-    """First come, first served by default; `shuffle` picks anybody who has mail."""
+    """Delivers in order of arrival by default; `shuffle` picks any actor that has mail."""
 
     def __init__(self, shuffle: random.Random | None = None) -> None:
         self.delivered = 0
-        self.room = True  # False: no thread can be started
-        self.cast: list[Ref] = []
-        self._hosts: dict[int, _StagedHost] = {}
-        self._due: deque[_StagedHost] = deque()
-        self._held: set[_StagedHost] = set()
+        self.cast: list[Ref[Any]] = []
+        self._parts: dict[int, _Part] = {}
+        self._due: deque[_Part] = deque()
+        self._held: set[_Part] = set()
         self._shuffle = shuffle
 
-    def start(self, actor: Actor, **context: str) -> Ref:
-        if not self.room:
-            raise TooManySessions(f"no thread for {actor.name}: the stage is full")
-        host = _StagedHost(actor, context)
-        host.mailbox_of_stage.noticed = lambda: self._due.append(host)
-        ref = actor.address = _StagedRef(self, host, actor.name)
+    def start(self, actor: Actor[Message], **context: str) -> Ref[Message]:
+        del context
+        part = _Part(actor, self._due.append)
+        ref = actor.address = actor._actor_ref = _StagedRef(self, part)
         self.cast.append(ref)
-        self._hosts[id(ref)] = host
-        self._due.append(host)  # its on_start
+        self._parts[id(ref)] = part
+        self._due.append(part)  # its on_start
         return ref
 
     def run(self, until: Callable[[], bool] | None = None) -> None:
-        """Deliver until nobody who may act has mail, or until something is so."""
+        """Deliver until no actor that may act has mail, or until a condition holds."""
         for _ in range(RESTLESS):
             if (until is not None and until()) or not self.step():
                 return
@@ -53,110 +48,96 @@ class Stage:
 
     def step(self) -> bool:
         """Deliver one message. False if there is none for anybody who is not held back."""
-        host = self._next()
-        if host is None:
+        part = self._next()
+        if part is None:
             return False
-        self._deliver(host)
+        self._deliver(part)
         return True
 
-    def deliver(self, ref: Ref, count: int = 1) -> None:
+    def deliver(self, ref: Ref[Any], count: int = 1) -> None:
         """The next messages go to this one, held back or not."""
-        host = self._hosts[id(ref)]
+        part = self._parts[id(ref)]
         for _ in range(count):
-            assert host in self._due, f"no mail for {ref}"
-            self._due.remove(host)
-            self._deliver(host)
+            assert part in self._due, f"no mail for {ref}"
+            self._due.remove(part)
+            self._deliver(part)
 
     @contextmanager
-    def holding(self, *refs: Ref) -> Iterator[None]:
+    def holding(self, *refs: Ref[Any]) -> Iterator[None]:
         """These get nothing meanwhile; their mail waits."""
-        hosts = {self._hosts[id(ref)] for ref in refs}
-        self._held |= hosts
+        parts = {self._parts[id(ref)] for ref in refs}
+        self._held |= parts
         yield
-        self._held -= hosts
+        self._held -= parts
 
-    def run_until_ended(self, host: "_StagedHost") -> bool:
-        while not host.gone.is_set() and host in self._due:
-            self._due.remove(host)
-            self._deliver(host)
-        return host.gone.is_set()
+    def run_until_ended(self, part: "_Part") -> bool:
+        while not part.actor.gone.is_set() and part in self._due:
+            self._due.remove(part)
+            self._deliver(part)
+        return part.actor.gone.is_set()
 
-    def _next(self) -> "_StagedHost | None":
+    def _next(self) -> "_Part | None":
         if self._shuffle is not None and len(self._due) > 1:
             self._due.rotate(-self._shuffle.randrange(len(self._due)))
         for _ in range(len(self._due)):
-            host = self._due.popleft()
-            if host not in self._held:
-                return host
-            self._due.append(host)
+            part = self._due.popleft()
+            if part not in self._held:
+                return part
+            self._due.append(part)
         return None
 
-    def _deliver(self, host: "_StagedHost") -> None:
-        if host.take_one():
+    def _deliver(self, part: "_Part") -> None:
+        if part.take_one():
             self.delivered += 1
 
 
-class _StagedMailbox(Mailbox):
-    def __init__(self) -> None:
-        super().__init__()
-        self.noticed: Callable[[], None] = lambda: None
+class _Part:
+    """An actor on the stage: its own loop, one message of it at a time."""
 
-    def put(self, envelope: Envelope[object]) -> None:
-        super().put(envelope)
-        self.noticed()
-
-
-class _StagedHost(Host):
-    """pykka's loop, one turn of it at a time."""
-
-    def __init__(self, actor: Actor, context: dict[str, str]) -> None:
-        super().__init__(actor, context)
+    def __init__(self, actor: Actor[Any], noticed: "Callable[[_Part], None]") -> None:
+        self.actor = actor
         self._logging = contextvars.copy_context()
         self._started = False
+        put = actor.mailbox.put
 
-    @staticmethod
-    def _create_actor_inbox() -> Any:
-        return _StagedMailbox()
+        def put_and_notice(envelope: Envelope[object]) -> None:
+            put(envelope)
+            noticed(self)
 
-    @property
-    def mailbox_of_stage(self) -> _StagedMailbox:
-        mailbox = self.mailbox
-        assert isinstance(mailbox, _StagedMailbox)
-        return mailbox
+        actor.mailbox.put = put_and_notice  # type: ignore[method-assign]  # one entry for each message, not one ring
 
     def take_one(self) -> bool:
-        """False if what was to be delivered is gone: taken together with another, or with its actor."""
+        """Handle one message. False if it is gone: taken together with another, or with its actor."""
         thread = threading.current_thread()
         name = thread.name
         try:
             return self._logging.copy().run(self._take_one)
         finally:
             thread.name = name
-            if self.actor_stopped.is_set():
-                self.gone.set()
+            if self.actor.actor_stopped.is_set():
+                self.actor.gone.set()
 
     def _take_one(self) -> bool:
-        if self.actor_stopped.is_set():
+        actor = self.actor
+        if actor.actor_stopped.is_set():
             return False
         if not self._started:
             self._started = True
-            self._actor_loop_setup()
+            actor._actor_loop_setup()
             return True
-        if self.mailbox.empty():
+        if actor.mailbox.empty():
             return False
-        self.handle(self.mailbox.get())
+        actor.handle(actor.mailbox.get())
         return True
 
 
-class _StagedRef(Ref):
-    __slots__ = ("_stage", "_staged")
-
-    def __init__(self, stage: Stage, host: _StagedHost, name: str) -> None:
-        super().__init__(host, name)
+class _StagedRef(Ref[Any]):
+    def __init__(self, stage: Stage, part: _Part) -> None:
+        super().__init__(part.actor)
         self._stage = stage
-        self._staged = host
+        self._part = part
 
-    def ended(self, timeout_s: float) -> bool:
-        """There is nothing to wait for: what it has in its mailbox is delivered instead."""
-        del timeout_s
-        return self._stage.run_until_ended(self._staged)
+    def ended(self, timeout: float | None) -> bool:
+        """Deliver what is in its mailbox, as there is nothing to wait for."""
+        del timeout
+        return self._stage.run_until_ended(self._part)

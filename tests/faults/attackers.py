@@ -1,4 +1,4 @@
-"""Clients that do their worst, each in a process of its own, so that the one that measures is not kept by it.
+"""Attacking clients, each in a process of its own, so that they don't slow the measuring process down.
 
 `python -m tests.faults.attackers KIND SOCKET [CONVERSATION]` says a line when it has begun, and ends when its input
 does. Standard library only.
@@ -54,7 +54,7 @@ def drain(sock: socket.socket) -> None:
 
 
 def flood(path: str, dialect: str, piece: bytes) -> None:
-    """The same bytes again and again, as fast as they are taken; what comes back is read and thrown away."""
+    """Send the same bytes again and again, as fast as they are taken; read the answers and drop them."""
     sock = connected(path, dialect)
     sock.settimeout(None)
     threading.Thread(target=drain, args=(sock,), daemon=True).start()
@@ -81,7 +81,7 @@ def requests(path: str, _: str) -> None:
 
 
 def pictures(path: str, conversation: str) -> None:
-    """Messages as long as they may be, to a conversation that takes them."""
+    """Send messages of the greatest length to a conversation that takes them."""
     items = [{"type": "image", "image_url": "data:image/png;base64," + "A" * (15 * MIB)}]
     flood(path, "control", request(1, "conversation/send", conversation=conversation, items=items, if_busy="enqueue"))
 

@@ -50,7 +50,7 @@ def dial(path: Path, name: str, cwd: Path) -> tuple[socket.socket, Message]:
 
 
 def _line(sock: socket.socket) -> bytes:
-    """Nothing follows the welcome before we ask for something."""
+    """Read one line. Nothing follows the welcome until the first request, so nothing is lost."""
     said = b""
     while not said.endswith(b"\n"):
         piece = sock.recv(65536)
@@ -61,7 +61,7 @@ def _line(sock: socket.socket) -> bytes:
 
 
 class Caller:
-    """Everything public may be used from any thread of the test; takers run on the reading thread."""
+    """A client whose public methods may be used from any thread; takers run on the reading thread."""
 
     def __init__(self, path: Path, name: str, cwd: Path) -> None:
         self._sock, self.welcome = dial(path, name, cwd)
@@ -77,7 +77,7 @@ class Caller:
         self._thread.start()
 
     def start(self, method: str, **params: Any) -> Future[Any]:
-        """The answer, to be: a result, Refused or Gone."""
+        """Send a request; the future of its answer: a result, Refused or Gone."""
         answer: Future[Any] = Future()
         with self._lock:
             self._number += 1
@@ -106,7 +106,7 @@ class Caller:
         return error
 
     def listen(self, subscription: str, taker: Taker) -> None:
-        """Every notification about it, those included that came before its name was known."""
+        """Take every notification of a subscription, with those that came before its name was known."""
         with self._lock:
             for message in self._early.pop(subscription, ()):
                 taker(message)
@@ -130,7 +130,7 @@ class Caller:
                 return events
 
     def delete(self, conversation: str) -> None:
-        """Once what its last turn said has been stored: until then it is refused."""
+        """Delete a conversation, once its last turn is stored: until then the daemon refuses."""
         deadline = time.monotonic() + WAIT_S
         while True:
             error = self.start("conversation/delete", conversation=conversation).exception(WAIT_S)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.house import House, served_by
+from tests.faults.daemon_harness import DaemonHarness, served_by
 from tests.faults.report import Row, lived
 from tests.faults.reporting import ROW
 from tests.support.model_server import ModelServer
@@ -19,7 +19,7 @@ Measure = Callable[[str, str], AbstractContextManager[Row]]
 
 @pytest.fixture
 def measure(request: pytest.FixtureRequest) -> Measure:
-    """A context in which one line of the report is lived through; it is kept if nothing was raised."""
+    """A context for the trial of one line of the report; the line is kept if nothing was raised."""
     full = request.node.get_closest_marker("soak") is not None
     module = request.node.path.name
 
@@ -44,20 +44,22 @@ def shared_model() -> Iterator[ModelServer]:
 
 
 @pytest.fixture(scope="session")
-def shared_house(shared_model: ModelServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    with House(tmp_path_factory.mktemp("shared") / "home", served_by(shared_model.base_url, FRAMES)) as house:
-        START["threads"], START["fds"] = house.threads(), house.fds()
-        yield house
-        assert not house.complaints(), house.complaints()
+def shared_harness(shared_model: ModelServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaemonHarness]:
+    with DaemonHarness(
+        tmp_path_factory.mktemp("shared") / "home", served_by(shared_model.base_url, FRAMES)
+    ) as harness:
+        START["threads"], START["fds"] = harness.threads(), harness.fds()
+        yield harness
+        assert not harness.complaints(), harness.complaints()
 
 
 @pytest.fixture
-def house(shared_house: House) -> Iterator[House]:
-    """One daemon for all tests that leave it as they found it: a start costs as much as a small test."""
-    before = len(list(shared_house.complaints()))
-    yield shared_house
-    shared_house.leave()
-    assert shared_house.complaints()[before:] == []
+def harness(shared_harness: DaemonHarness) -> Iterator[DaemonHarness]:
+    """The daemon shared by all tests that leave it as they found it: a start costs as much as a small test."""
+    before = len(list(shared_harness.complaints()))
+    yield shared_harness
+    shared_harness.leave()
+    assert shared_harness.complaints()[before:] == []
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A server of the codex MCP shape that only pretends: enough for the client that measures others.
+"""A fake server of the codex MCP shape: enough to test the client that measures servers.
 
 `say …` is answered at once, `pack …; stream …` too; a `call shell` runs until it is cancelled. `--deaf` goes.
 """

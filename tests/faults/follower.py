@@ -16,7 +16,7 @@ PAIRS = {
 
 
 class Follower:
-    """Attaches again and again by its cursor. What is lost, doubled or out of order is kept in `wrong`."""
+    """A reader that attaches again and again by its cursor. `wrong`: events lost, doubled or out of order."""
 
     def __init__(self, conversation: str, told: Callable[["Follower", Message], None] | None = None) -> None:
         self.conversation = conversation
@@ -83,13 +83,13 @@ class Follower:
         return sum(one["event"]["type"] in kinds for one in self.seen)
 
     def check(self, history: Sequence[Message]) -> None:
-        """What it was shown is what is stored, to the byte of each member."""
+        """Assert that the reader was shown exactly what is stored."""
         assert not self.wrong, self.wrong
         assert self.seen == list(history[: len(self.seen)]), "what was shown differs from what is stored"
 
 
 def judge(history: Sequence[Message], *, settled: bool = True) -> None:
-    """Dense numbers, one end of every turn and nothing of it afterwards, pairs that balance."""
+    """Assert dense numbers, one end of every turn and nothing of it afterwards, pairs that balance."""
     assert [one["seq"] for one in history] == list(range(1, len(history) + 1)), "the numbers are not dense"
     begun: dict[str, bool] = {}  # turn -> whether it has ended
     waits: Counter[tuple[str, str]] = Counter()
@@ -126,7 +126,7 @@ def open_turns(history: Sequence[Message]) -> set[str]:
 
 
 def keys(history: Sequence[Message]) -> Counter[str]:
-    """How often each idempotency key was taken."""
+    """The number of times each idempotency key was taken."""
     return Counter(one["event"]["key"] for one in history if one["event"].get("key") and taken(one))
 
 

@@ -15,19 +15,19 @@ from supervisor.agent.model.sse import EventTooLarge, SseParser
 from supervisor.agent.patch.errors import PatchError
 from supervisor.agent.patch.grammar import parse
 from transports import jsonrpc
-from transports.framing import Item, LineSplitter, TooLong, TooMany
+from transports.framing import Line, LineSplitter, TooLong, TooMany
 
 SMALL = 64  # a limit that is reached quickly
 
 
 def pieces(data: bytes) -> tuple[bytes, list[bytes]]:
-    """The first byte says how the rest is cut: what arrives, whole and in pieces."""
+    """The rest of the data, whole and in pieces; its first byte decides the cuts."""
     step, rest = (data[0] % 7 + 1 if data else 1), data[1:]
     return rest, [rest[at : at + step] for at in range(0, len(rest), step)]
 
 
 def sse(data: bytes) -> None:
-    """The same events however the stream is cut."""
+    """Assert the same events however the stream is cut."""
     whole, cut = pieces(data)
     parser = SseParser()
     assert SseParser().feed(whole) == [event for piece in cut for event in parser.feed(piece)]
@@ -38,28 +38,28 @@ def sse(data: bytes) -> None:
 
 
 def patch(data: bytes) -> None:
-    """Operations, or a refusal in words."""
+    """Assert that a text parses to operations or is refused in words."""
     with contextlib.suppress(PatchError):
         for operation in parse(data.decode(errors="replace")).operations:
             assert operation.path
 
 
 def framing(data: bytes) -> None:
-    """The same lines however they are cut, none over the limit, and each is a message or malformed."""
+    """Assert the same lines however they are cut, none over the limit, each a message or malformed."""
     whole, cut = pieces(data)
     together, apart = LineSplitter(SMALL), LineSplitter(SMALL)
-    items: list[Item] = [*together.feed(whole), *together.end()]
-    others: list[Item] = [one for piece in cut for one in apart.feed(piece)]
-    assert items == [*others, *apart.end()]
-    for item in items:
-        if isinstance(item, TooLong):
-            assert item.size > SMALL
-        elif isinstance(item, TooMany):
-            assert item.size > item.limit
+    lines: list[Line] = [*together.feed(whole), *together.end()]
+    others: list[Line] = [one for piece in cut for one in apart.feed(piece)]
+    assert lines == [*others, *apart.end()]
+    for line in lines:
+        if isinstance(line, TooLong):
+            assert line.size > SMALL
+        elif isinstance(line, TooMany):
+            assert line.size > line.limit
         else:
-            assert 0 < len(item) <= SMALL
-            assert b"\n" not in item
-            jsonrpc.read(item)
+            assert 0 < len(line) <= SMALL
+            assert b"\n" not in line
+            jsonrpc.read(line)
 
 
 TARGETS: dict[str, Callable[[bytes], None]] = {"sse": sse, "patch": patch, "framing": framing}

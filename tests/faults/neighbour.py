@@ -1,4 +1,4 @@
-"""A client beside the one that does its worst: how long its pings take."""
+"""A client beside an attacker, and the times of its pings."""
 
 import socket
 import subprocess
@@ -16,7 +16,7 @@ PAUSE_S = 0.002  # between pings: what is measured is not to be its own load
 
 
 class Neighbour:
-    """One connection that asks for nothing but a ping."""
+    """A connection that only sends pings."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -30,7 +30,7 @@ class Neighbour:
         self._sock.close()
 
     def ping(self) -> float:
-        """In seconds."""
+        """The time of one ping in seconds."""
         self._number += 1
         began = time.perf_counter()
         self._sock.sendall(line({"jsonrpc": "2.0", "id": self._number, "method": "ping"}))
@@ -40,7 +40,7 @@ class Neighbour:
         return time.perf_counter() - began
 
     def pings(self, for_s: float) -> list[float]:
-        """Sorted."""
+        """Times of pings, sorted."""
         until, found = time.perf_counter() + for_s, []
         while time.perf_counter() < until:
             found.append(self.ping())
@@ -49,13 +49,13 @@ class Neighbour:
 
 
 def share(times: list[float], part: float) -> float:
-    """The time that so large a part of them stays below."""
+    """The time that this share of the pings stays below."""
     return times[min(len(times) - 1, int(len(times) * part))]
 
 
 @contextmanager
 def worst(kind: str, path: str, conversation: str) -> Iterator[subprocess.Popen[bytes]]:
-    """A process that does it, from when it has begun until the end of the block."""
+    """An attacker in a process of its own, running from the start of the block to its end."""
     with subprocess.Popen(
         [sys.executable, "-m", "tests.faults.attackers", kind, path, conversation],
         stdin=subprocess.PIPE,
@@ -71,7 +71,7 @@ def worst(kind: str, path: str, conversation: str) -> Iterator[subprocess.Popen[
 
 
 def joined(path: str) -> float:
-    """How long a new client waits until it is in."""
+    """Seconds that a new client waits for its welcome."""
     began = time.perf_counter()
     with socket.socket(socket.AF_UNIX) as sock:
         sock.settimeout(5)

@@ -1,4 +1,4 @@
-"""Somebody else in the same daemon, who asks for something small again and again, and notes how long it took."""
+"""Another client of the daemon, which sends a small request again and again and notes the times."""
 
 import threading
 import time
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from tests.faults.house import House
+from tests.faults.daemon_harness import DaemonHarness
 
 BEAT_S = 0.002  # between two pings
 
@@ -29,9 +29,9 @@ class Pings:
 
 
 @contextmanager
-def pinging(house: House) -> Iterator[Pings]:
-    """While the block runs."""
-    caller = house.caller("neighbour")
+def pinging(harness: DaemonHarness) -> Iterator[Pings]:
+    """The pings of another client while the block runs."""
+    caller = harness.caller("neighbour")
     conversation = caller.create()
     pings, done = Pings(), threading.Event()
 

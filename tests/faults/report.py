@@ -1,4 +1,4 @@
-"""What the fault tests tried and what was lost: a line each, and the page that the long run writes.
+"""The report of the fault tests: a line for each trial and its losses, and the page that the long run writes.
 
 A line that is not reached (a failure, a skip) is not printed: the page only says what was seen.
 """
@@ -66,7 +66,7 @@ class Report:
         self.passed: set[str] = set()
 
     def take_from(self, page: str) -> None:
-        """What an earlier run has written, and this one has not tried again."""
+        """Take over the rows of an earlier run that this run has not tried again."""
         letter, rows = "", []
         again = {(row.letter, row.what) for row in self.rows if row.full}
         for line in page.splitlines():
@@ -81,7 +81,7 @@ class Report:
 
     @property
     def whole(self) -> bool:
-        """Every letter had its long run."""
+        """Whether every letter had its long run."""
         return {row.letter for row in self.rows if row.full} == set(LETTERS)
 
     def page(self) -> str:

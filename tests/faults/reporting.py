@@ -18,7 +18,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Where the whole run is seen: with several workers, by the one who started them."""
+    """Collect the outcome of the whole run; with several workers only their controller sees it."""
     if report.failed:
         REPORT.failed.append(report.nodeid)
     elif report.when == "call" and report.passed:

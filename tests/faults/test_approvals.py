@@ -1,4 +1,4 @@
-"""A: many answers to one question, answers that come late or from nowhere, and questions that outlive the daemon."""
+"""A: many answers to one question, late and unasked answers, and questions that outlive the daemon."""
 
 import random
 from collections import Counter
@@ -8,8 +8,8 @@ import pytest
 
 from tests.faults.caller import WAIT_S, Caller, Refused
 from tests.faults.conftest import Measure
+from tests.faults.daemon_harness import DaemonHarness, served_by
 from tests.faults.follower import Follower, judge
-from tests.faults.house import House, served_by
 from tests.faults.report import Row
 from tests.support.model_server import ModelServer
 
@@ -22,9 +22,9 @@ def asks(path: Path, times: int) -> str:
     return "; then; ".join(f'call shell ["touch","{path}-{number}"]' for number in range(times)) + "; then; say done"
 
 
-def race(house: House, row: Row, rounds: int, directory: Path) -> None:
+def race(harness: DaemonHarness, row: Row, rounds: int, directory: Path) -> None:
     chance = random.Random(rounds)
-    callers = [house.caller(f"client-{number}") for number in range(CLIENTS)]
+    callers = [harness.caller(f"client-{number}") for number in range(CLIENTS)]
     winners: Counter[int] = Counter()
     for start in range(0, rounds, ROUNDS_EACH):
         times = min(ROUNDS_EACH, rounds - start)
@@ -48,7 +48,7 @@ def race(house: House, row: Row, rounds: int, directory: Path) -> None:
 
 
 def one_question(callers: list[Caller], follower: Follower, chance: random.Random) -> tuple[int, str]:
-    """Everybody answers, each something else. Who won, and with what."""
+    """Let every caller give another answer; the winner and the answer that counted."""
     question = follower.seen[-1]["event"]["approval_id"]
     order = random.Random(chance.random()).sample(range(CLIENTS), CLIENTS)
     said = {number: chance.choice(DECISIONS) for number in order}
@@ -68,7 +68,7 @@ def one_question(callers: list[Caller], follower: Follower, chance: random.Rando
 
 
 def late(callers: list[Caller], follower: Follower) -> None:
-    """After its turn has ended a question can't be answered any more, nor can one that nobody asked."""
+    """Assert that a question of an ended turn can't be answered, nor a question that was never asked."""
     question = next(one for one in follower.seen if one["event"]["type"] == "exec_approval_request")
     approval = question["event"]["approval_id"]
     assert callers[-1].refusal("approvals/answer", approval=approval, decision="approved").name in {
@@ -91,9 +91,9 @@ def check(caller: Caller, follower: Follower, questions: int) -> None:
 
 
 def outlive(home: Path, model: ModelServer, row: Row, questions: int) -> None:
-    house = House(home, served_by(model.base_url, policy="untrusted"))
-    with house:
-        caller = house.caller()
+    harness = DaemonHarness(home, served_by(model.base_url, policy="untrusted"))
+    with harness:
+        caller = harness.caller()
         conversations = [caller.create() for _ in range(questions)]
         followers = [Follower(one) for one in conversations]
         for number, follower in enumerate(followers):
@@ -101,9 +101,9 @@ def outlive(home: Path, model: ModelServer, row: Row, questions: int) -> None:
             caller.send(follower.conversation, asks(home.parent / f"file-{number}", 1))
         for follower in followers:
             follower.wait_type("exec_approval_request")
-        house.kill()
-        house.start()
-        caller, other = house.caller("one"), house.caller("other")
+        harness.kill()
+        harness.start()
+        caller, other = harness.caller("one"), harness.caller("other")
         for follower in followers:
             follower.attach(caller)
         listed = {one["approval_id"] for one in other.call("approvals/list")["approvals"]}
@@ -122,14 +122,16 @@ def outlive(home: Path, model: ModelServer, row: Row, questions: int) -> None:
         assert not caller.call("approvals/list")["approvals"]
 
 
-def test_of_five_answers_to_a_question_one_counts(house: House, tmp_path: Path, measure: Measure) -> None:
+def test_of_five_answers_to_a_question_one_counts(harness: DaemonHarness, tmp_path: Path, measure: Measure) -> None:
     with measure("A", f"{CLIENTS} clients answer one question at once, then late and foreign answers") as row:
-        race(house, row, 50, tmp_path)
+        race(harness, row, 50, tmp_path)
 
 
-def test_a_question_of_an_interrupted_turn_is_withdrawn_from_everybody(house: House, measure: Measure) -> None:
+def test_a_question_of_an_interrupted_turn_is_withdrawn_from_everybody(
+    harness: DaemonHarness, measure: Measure
+) -> None:
     with measure("A", "an answer after the interrupt, and one against it") as row:
-        interrupted_questions(house, row, 20)
+        interrupted_questions(harness, row, 20)
 
 
 def test_pending_questions_outlive_the_daemon(home: Path, model: ModelServer, measure: Measure) -> None:
@@ -137,8 +139,8 @@ def test_pending_questions_outlive_the_daemon(home: Path, model: ModelServer, me
         outlive(home, model, row, 10)
 
 
-def interrupted_questions(house: House, row: Row, rounds: int) -> None:
-    one, two = house.caller("one"), house.caller("two")
+def interrupted_questions(harness: DaemonHarness, row: Row, rounds: int) -> None:
+    one, two = harness.caller("one"), harness.caller("two")
     for number in range(rounds):
         conversation = one.create(approval_policy="untrusted")
         followers = [Follower(conversation), Follower(conversation)]
@@ -166,15 +168,15 @@ def interrupted_questions(house: House, row: Row, rounds: int) -> None:
 
 
 @pytest.mark.soak
-def test_two_thousand_races_for_an_answer(house: House, tmp_path: Path, measure: Measure) -> None:
+def test_two_thousand_races_for_an_answer(harness: DaemonHarness, tmp_path: Path, measure: Measure) -> None:
     with measure("A", f"{CLIENTS} clients answer one question at once, then late and foreign answers") as row:
-        race(house, row, 2000, tmp_path)
+        race(harness, row, 2000, tmp_path)
 
 
 @pytest.mark.soak
-def test_a_thousand_answers_against_an_interrupt(house: House, measure: Measure) -> None:
+def test_a_thousand_answers_against_an_interrupt(harness: DaemonHarness, measure: Measure) -> None:
     with measure("A", "an answer after the interrupt, and one against it") as row:
-        interrupted_questions(house, row, 1000)
+        interrupted_questions(harness, row, 1000)
 
 
 @pytest.mark.soak

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from bench.whole.peer import Unanswered, Workload
-from bench.whole.rows import Row, markdown, terminal
-from tests.faults.house import ROOT
+from bench.whole.rows import Figure, markdown, terminal
+from tests.faults.daemon_harness import ROOT
 
 FAKE = f"{sys.executable} -SE {ROOT / 'tests' / 'faults' / 'fake_peer.py'}"
 
@@ -32,9 +32,9 @@ def test_a_server_that_goes_without_an_answer_is_said_to_have_gone(tmp_path: Pat
 
 
 def test_a_ratio_says_how_far_a_figure_is_from_its_floor_whichever_way_is_better() -> None:
-    slower = Row("a", 10.0, "ms", 5.0, "bare")
-    fewer = Row("b", 50.0, "/s", 100.0, "bare", more_is_better=True)
+    slower = Figure("a", 10.0, "ms", 5.0, "bare")
+    fewer = Figure("b", 50.0, "/s", 100.0, "bare", more_is_better=True)
     assert slower.ratio == fewer.ratio == "2.00 times"
-    assert Row("c", 1.0, "ms").ratio == ""
+    assert Figure("c", 1.0, "ms").ratio == ""
     assert "2.00 times" in terminal([slower])
     assert markdown([slower, fewer]).count("\n") == 3

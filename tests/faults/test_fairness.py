@@ -1,4 +1,4 @@
-"""One client does its worst, and its neighbour's pings hardly take longer."""
+"""Pings of a client that hardly take longer while another client attacks."""
 
 import json
 from pathlib import Path

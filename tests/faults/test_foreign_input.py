@@ -1,4 +1,4 @@
-"""F: frames that are no frames, sizes at every limit, and wrong types for every field of the API."""
+"""F: malformed frames, sizes at every limit, and wrong types for every field of the API."""
 
 import json
 import random
@@ -12,21 +12,21 @@ from hypothesis import strategies as st
 
 from tests.faults.caller import Message, dial
 from tests.faults.conftest import Measure
-from tests.faults.house import House
+from tests.faults.daemon_harness import DaemonHarness
 from tests.faults.report import Row
 
 SILENCE_S = 8.0  # without an answer
-LIMIT = 1024 * 1024  # of a line, in this house's config
+LIMIT = 1024 * 1024  # of a line, in this harness's config
 MEANT_TO_STOP = {"daemon/down", "clients/kill", "daemon/reload"}
 ERRORS = {-32700, -32600, -32601, -32602}
 GOOD = b'{"jsonrpc":"2.0","id":"good","method":"conversation/list","params":{}}\n'
 
 
 class Wire:
-    """Bytes as they are, in both directions."""
+    """A connection of raw bytes, in both directions."""
 
-    def __init__(self, house: House) -> None:
-        self.sock, _ = dial(house.socket, "fuzz", house.home)
+    def __init__(self, harness: DaemonHarness) -> None:
+        self.sock, _ = dial(harness.socket, "fuzz", harness.home)
         self._stream = self.sock.makefile("rb")
 
     def say(self, data: bytes) -> None:
@@ -39,7 +39,7 @@ class Wire:
         return message
 
     def until_good(self) -> list[Message]:
-        """All answers before that to GOOD, which is asked now."""
+        """Send GOOD; all answers before its own."""
         self.say(GOOD)
         answers: list[Message] = []
         while (answer := self.hear()).get("id") != "good":
@@ -53,7 +53,7 @@ class Wire:
 
 
 def broken_frames(chance: random.Random) -> Iterator[tuple[str, bytes]]:
-    """For ever: what is sent, and whether it must be answered with an error."""
+    """Yield frames for ever, each with whether it must be answered with an error."""
     whole = b'{"jsonrpc":"2.0","id":1,"method":"conversation/get","params":{"conversation":"none at all"}}'
     makers: dict[str, Callable[[], bytes]] = {
         "cut": lambda: whole[: chance.randrange(1, len(whole))],
@@ -94,10 +94,10 @@ def _no_newlines(data: bytes) -> bytes:
     return data.replace(b"\n", b"_").replace(b"\r", b"_") or b"_"
 
 
-def malformed(house: House, row: Row, frames: int) -> None:
-    neighbour = house.caller("neighbour")
+def malformed(harness: DaemonHarness, row: Row, frames: int) -> None:
+    neighbour = harness.caller("neighbour")
     quiet = neighbour.create()
-    wire = Wire(house)
+    wire = Wire(harness)
     source = broken_frames(random.Random(frames))
     rss = 0
     for number in range(frames):
@@ -109,17 +109,17 @@ def malformed(house: House, row: Row, frames: int) -> None:
                 assert "result" in answer or answer["error"]["code"] in ERRORS or "code" in answer["error"]["data"]
         row.times += 1
         if number == frames // 4:
-            rss = house.rss()
+            rss = harness.rss()
         if number % 500 == 0:
             assert neighbour.send(quiet, "say x", wait=True)["ending"] == "completed"
     wire.close()
-    assert house.rss() - rss < 16 * 1024 * 1024, "malformed frames stay in memory"
+    assert harness.rss() - rss < 16 * 1024 * 1024, "malformed frames stay in memory"
     neighbour.delete(quiet)
 
 
-def every_silent_frame_is_answered(house: House) -> None:
-    """Each kind of malformed frame gets an error, not silence."""
-    wire = Wire(house)
+def every_silent_frame_is_answered(harness: DaemonHarness) -> None:
+    """Assert that each kind of malformed frame gets an error, not silence."""
+    wire = Wire(harness)
     chance = random.Random(1)
     seen: dict[str, bytes] = {}
     source = broken_frames(chance)
@@ -133,10 +133,10 @@ def every_silent_frame_is_answered(house: House) -> None:
     wire.close()
 
 
-def sizes(house: House, row: Row, pieces: int) -> None:
-    """Lines round the sizes at which buffers end, and round the limit, byte-exact in any pieces."""
-    wire = Wire(house)
-    caller = house.caller()
+def sizes(harness: DaemonHarness, row: Row, pieces: int) -> None:
+    """Send lines round the sizes of buffers and round the limit, byte-exact in any pieces."""
+    wire = Wire(harness)
+    caller = harness.caller()
     around = [base + offset for base in (4096, 65536, LIMIT) for offset in (-2, -1, 0, 1, 2)]
     for size in around:
         for end in (b"\n", b"\r\n"):
@@ -159,7 +159,7 @@ def sizes(house: House, row: Row, pieces: int) -> None:
 
 
 def _request_of(size: int) -> bytes:
-    """The method's name says how long the line is; the error repeats it."""
+    """A request of this length, named in its method, which the error repeats."""
     head = b'{"jsonrpc":"2.0","id":1,"method":"of/%d","params":{"a":"' % size
     return head + b"a" * (size - len(head) - 3) + b'"}}'
 
@@ -185,7 +185,7 @@ ODD = JSON | st.sampled_from(
 
 
 def mutated(schema: dict[str, Any], known: str) -> st.SearchStrategy[tuple[str, dict[str, Any]]]:
-    """A method, and parameters of which one or more are not what it expects; the others may well be."""
+    """A method, and parameters of which one or more have wrong values."""
 
     def params(name: str) -> st.SearchStrategy[tuple[str, dict[str, Any]]]:
         properties = schema["methods"][name]["params"].get("properties", {})
@@ -199,11 +199,11 @@ def mutated(schema: dict[str, Any], known: str) -> st.SearchStrategy[tuple[str, 
     return st.sampled_from(names).flatmap(params)
 
 
-def wrong_types(house: House, row: Row, examples: int) -> None:
-    """Every field of every method, by the schema that the daemon itself gives out. Nothing may be our own failure."""
-    caller = house.caller()
+def wrong_types(harness: DaemonHarness, row: Row, examples: int) -> None:
+    """Try every field of every method, by the daemon's own schema. No answer may be an internal error."""
+    caller = harness.caller()
     schema = caller.call("schema")
-    before = len(house.complaints())
+    before = len(harness.complaints())
 
     @settings(
         max_examples=examples,
@@ -227,39 +227,39 @@ def wrong_types(house: House, row: Row, examples: int) -> None:
 
     known = [caller.create()]
     run()
-    assert house.complaints()[before:] == []
-    assert caller.call("daemon/status")["pid"] == house.pid
+    assert harness.complaints()[before:] == []
+    assert caller.call("daemon/status")["pid"] == harness.pid
 
 
-def test_malformed_frames_are_answered_and_neighbours_served(house: House, measure: Measure) -> None:
-    every_silent_frame_is_answered(house)
+def test_malformed_frames_are_answered_and_neighbours_served(harness: DaemonHarness, measure: Measure) -> None:
+    every_silent_frame_is_answered(harness)
     with measure("F", "malformed frames") as row:
-        malformed(house, row, 400)
+        malformed(harness, row, 400)
 
 
-def test_sizes_round_every_limit_are_byte_exact(house: House, measure: Measure) -> None:
+def test_sizes_round_every_limit_are_byte_exact(harness: DaemonHarness, measure: Measure) -> None:
     with measure("F", "lines of sizes round 4 KiB, 64 KiB and the limit") as row:
-        sizes(house, row, pieces=7)
+        sizes(harness, row, pieces=7)
 
 
-def test_wrong_types_in_any_field_are_refused_politely(house: House, measure: Measure) -> None:
+def test_wrong_types_in_any_field_are_refused_politely(harness: DaemonHarness, measure: Measure) -> None:
     with measure("F", "wrong types for every field, from the API's own schema") as row:
-        wrong_types(house, row, 200)
+        wrong_types(harness, row, 200)
 
 
 @pytest.mark.soak
-def test_ten_thousand_malformed_frames(house: House, measure: Measure) -> None:
+def test_ten_thousand_malformed_frames(harness: DaemonHarness, measure: Measure) -> None:
     with measure("F", "malformed frames") as row:
-        malformed(house, row, 10_000)
+        malformed(harness, row, 10_000)
 
 
 @pytest.mark.soak(takes_s=100)
-def test_ten_thousand_calls_with_wrong_types(house: House, measure: Measure) -> None:
+def test_ten_thousand_calls_with_wrong_types(harness: DaemonHarness, measure: Measure) -> None:
     with measure("F", "wrong types for every field, from the API's own schema") as row:
-        wrong_types(house, row, 10_000)
+        wrong_types(harness, row, 10_000)
 
 
 @pytest.mark.soak
-def test_sizes_in_a_thousand_pieces(house: House, measure: Measure) -> None:
+def test_sizes_in_a_thousand_pieces(harness: DaemonHarness, measure: Measure) -> None:
     with measure("F", "lines of sizes round 4 KiB, 64 KiB and the limit") as row:
-        sizes(house, row, pieces=1000)
+        sizes(harness, row, pieces=1000)

@@ -1,4 +1,4 @@
-"""H: a model server that does its worst: endless, nested, packed, odd. Its turn ends, and nobody else notices."""
+"""H: hostile model servers: endless, nested, packed, odd answers. Their turns end; other clients don't notice."""
 
 import random
 import time
@@ -11,8 +11,8 @@ import pytest
 
 from tests.faults.caller import Caller
 from tests.faults.conftest import Measure
+from tests.faults.daemon_harness import DaemonHarness, served_by, until
 from tests.faults.follower import judge
-from tests.faults.house import House, served_by, until
 from tests.faults.pinging import Pings, pinging
 from tests.faults.report import Row
 from tests.support.hostile_server import DRIPS, KINDS, RESPONSES, SLOW, hostile_server
@@ -28,15 +28,15 @@ ROUNDS = 10  # for each of them; then others, for theirs have become long
 
 
 @pytest.fixture(params=["chat"])
-def hostile(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[House]:
+def hostile(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[DaemonHarness]:
     with hostile_server() as url:
         config = served_by(url, "limits.refusal_seconds = 0.5", retries=0)
         patient = "stream_max_retries = 0"
         wire = f'stream_idle_timeout_ms = {IDLE_MS}\nwire_api = "{request.param}"'
         config = config.replace(patient, f"{patient}\n{wire}")
-        with House(tmp_path / "home", config) as house:
-            yield house
-            assert house.complaints() == []
+        with DaemonHarness(tmp_path / "home", config) as harness:
+            yield harness
+            assert harness.complaints() == []
 
 
 def ended(answer: Future[Any]) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def ended(answer: Future[Any]) -> dict[str, Any]:
 
 
 def suffered(caller: Caller, kind: str) -> None:
-    """One turn with this server, and then the conversation's next message."""
+    """Run a turn with this server, then the conversation's next message."""
     conversation = caller.create()
     ended(caller.start("conversation/send", conversation=conversation, prompt=f"hostile {kind}", wait=True))
     assert caller.send(conversation, "hi", wait=True)["message"] == "fine"
@@ -68,7 +68,7 @@ def interrupted(caller: Caller, kind: str) -> None:
 
 
 def test_whatever_a_server_sends_without_end_its_turn_ends_and_the_next_one_works(
-    hostile: House, measure: Measure
+    hostile: DaemonHarness, measure: Measure
 ) -> None:
     with measure("H", "one of each kind of endless, packed or odd answer") as row:
         caller = hostile.caller()
@@ -82,7 +82,9 @@ def test_whatever_a_server_sends_without_end_its_turn_ends_and_the_next_one_work
 
 
 @pytest.mark.parametrize("hostile", ["responses"], indirect=True)
-def test_on_the_other_wire_too_every_turn_ends_and_the_next_one_works(hostile: House, measure: Measure) -> None:
+def test_on_the_other_wire_too_every_turn_ends_and_the_next_one_works(
+    hostile: DaemonHarness, measure: Measure
+) -> None:
     with measure("H", "one of each kind of endless or odd answer, responses") as row:
         caller = hostile.caller()
         before = hostile.rss()
@@ -92,7 +94,7 @@ def test_on_the_other_wire_too_every_turn_ends_and_the_next_one_works(hostile: H
             assert hostile.rss() - before < ROOM, f"{kind} costs {(hostile.rss() - before) // MIB} MiB"
 
 
-def test_an_interrupt_reaches_a_turn_whatever_its_server_sends(hostile: House, measure: Measure) -> None:
+def test_an_interrupt_reaches_a_turn_whatever_its_server_sends(hostile: DaemonHarness, measure: Measure) -> None:
     with measure("H", "an interrupt while a server drips, or floods in the smallest pieces") as row:
         caller = hostile.caller()
         for kind in (*DRIPS, *SLOW):
@@ -101,23 +103,23 @@ def test_an_interrupt_reaches_a_turn_whatever_its_server_sends(hostile: House, m
 
 
 @pytest.mark.parametrize("kind", ["drip-head", "drip-continue", "drip-refusal"])
-def test_what_comes_drop_by_drop_ends_by_its_time_out(hostile: House, kind: str) -> None:
+def test_what_comes_drop_by_drop_ends_by_its_time_out(hostile: DaemonHarness, kind: str) -> None:
     began = time.monotonic()
     suffered(hostile.caller(), kind)
     assert time.monotonic() - began < 10 * IDLE_MS / 1000
 
 
-def fuzzed(house: House, row: Row, count: int, seed: int) -> None:
-    """Random answers to several conversations at once, some interrupted; each ends, and each history is whole."""
+def fuzzed(harness: DaemonHarness, row: Row, count: int, seed: int) -> None:
+    """Give random answers to several conversations at once, interrupt some; each ends, each history is whole."""
     chance = random.Random(seed)
-    caller = house.caller()
-    before = house.rss()
+    caller = harness.caller()
+    before = harness.rss()
     while row.times < count:
         conversations = [caller.create() for _ in range(MANY)]
         for _ in range(ROUNDS):
             fuzzed_once(caller, conversations, chance)
             row.times += MANY
-            assert house.rss() - before < 2 * ROOM, "memory grows"
+            assert harness.rss() - before < 2 * ROOM, "memory grows"
         for conversation in conversations:
             assert caller.send(conversation, "hi", wait=True)["message"] == "fine"
             judge(caller.history(conversation))
@@ -137,20 +139,20 @@ def fuzzed_once(caller: Caller, conversations: list[str], chance: random.Random)
         ended(answer)
 
 
-def test_random_answers_end_every_turn(hostile: House, measure: Measure) -> None:
+def test_random_answers_end_every_turn(hostile: DaemonHarness, measure: Measure) -> None:
     with measure("H", "random answers, eight at once") as row:
         fuzzed(hostile, row, 80, seed=1)
 
 
 @pytest.mark.soak(takes_s=300)
-def test_random_answers_end_every_turn_for_long(hostile: House, measure: Measure) -> None:
+def test_random_answers_end_every_turn_for_long(hostile: DaemonHarness, measure: Measure) -> None:
     with measure("H", "random answers, eight at once") as row:
         fuzzed(hostile, row, 800, seed=2)
 
 
 @pytest.mark.soak(takes_s=120)
 @pytest.mark.quiet
-def test_a_neighbour_does_not_notice_a_server_that_does_its_worst(hostile: House, measure: Measure) -> None:
+def test_a_neighbour_does_not_notice_a_server_that_does_its_worst(hostile: DaemonHarness, measure: Measure) -> None:
     with measure("H", "each kind again and again, beside a neighbour who asks small things") as row:
         caller = hostile.caller()
         suffered(caller, "text")

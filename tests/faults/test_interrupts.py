@@ -13,8 +13,8 @@ import pytest
 
 from tests.faults.caller import WAIT_S, Caller
 from tests.faults.conftest import Measure
+from tests.faults.daemon_harness import DaemonHarness, until
 from tests.faults.follower import TERMINAL, Follower, judge
-from tests.faults.house import House, until
 from tests.faults.report import Row
 from tests.support.model_server import ModelServer
 from tests.support.stubborn import Kind, kinds
@@ -28,7 +28,7 @@ TOGETHER_S = 3.0  # for all stubborn kinds interrupted at once: 0.3 alone, 0.6 o
 class Scene:
     """One conversation whose turn is about to be interrupted by all of its clients at once."""
 
-    house: House
+    harness: DaemonHarness
     model: ModelServer
     clients: list[Caller]
     name: str
@@ -37,8 +37,8 @@ class Scene:
 
     @property
     def token(self) -> str:
-        """Said to its command, so that it is found even if it cleans its environment."""
-        return f"{self.house.home}/{self.name}"
+        """A word in the command's arguments, so that it is found even if it cleans its environment."""
+        return f"{self.harness.home}/{self.name}"
 
     def begin(self, script: str, policy: str = "never") -> None:
         self.conversation = self.clients[0].create(approval_policy=policy)
@@ -61,7 +61,7 @@ def stalled(scene: Scene) -> None:
 
 
 def silent(scene: Scene) -> None:
-    """The model has taken the request and says nothing at all."""
+    """The model has taken the request and is silent."""
     scene.begin(f"hold {scene.name}")
     scene.model.wait_held(scene.name)
 
@@ -77,12 +77,12 @@ def asking(scene: Scene) -> None:
 
 
 def starting(scene: Scene) -> None:
-    """Nobody waits for anything: the interrupt is on the wire right behind the prompt's answer."""
+    """The interrupt is sent right behind the prompt's answer, without any wait."""
     scene.begin("slow 2; stream 5000 word")
 
 
 def last_moment(scene: Scene) -> None:
-    """The model's last word and the interrupt set out together."""
+    """The model's last word and the interrupt are sent at the same moment."""
     scene.begin(f"say all; hold {scene.name}")
     scene.model.wait_held(scene.name)
     scene.model.open(scene.name)
@@ -94,11 +94,11 @@ def commanding(scene: Scene) -> None:
 
 
 def leaving_something(scene: Scene) -> None:
-    """The command is over and what it started is not; the model goes on meanwhile."""
+    """The command has ended, its child has not; the model goes on meanwhile."""
     scene.begin('call shell ["bash","-c","setsid sleep 300 >/dev/null 2>&1 &"]; then; say some; stall forever')
     scene.follower.wait_type("exec_command_end")
     scene.follower.wait_delta()
-    until(scene.house.processes, "nothing was left, so nothing is proved")
+    until(scene.harness.processes, "nothing was left, so nothing is proved")
 
 
 SITUATIONS: tuple[Prepare, ...] = (
@@ -140,14 +140,14 @@ def _quoted(argv: tuple[str, ...]) -> Iterator[str]:
 
 
 def interrupted(scene: Scene, prepare: Prepare) -> float:
-    """From the interrupt to its answer, in seconds. All that must be true afterwards is checked."""
+    """Interrupt, and check all that must be true afterwards; the seconds until the answer."""
     prepare(scene)
     began = time.monotonic()
     answers = [one.start("conversation/interrupt", conversation=scene.conversation) for one in scene.clients]
     results = [answer.result(WAIT_S) for answer in answers]
     took = time.monotonic() - began
     scene.follower.wait(lambda: scene.follower.count(*TERMINAL) == 1, "the turn had no end")
-    assert not scene.house.processes(), "the turn has ended, its processes have not"
+    assert not scene.harness.processes(), "the turn has ended, its processes have not"
     told = {result["turn"] for result in results} - {None}
     assert told <= {one["turn"] for one in scene.follower.seen}
     check_next_turn(scene)
@@ -171,7 +171,7 @@ def check_next_turn(scene: Scene) -> None:
 
 
 def faults_of(body: dict[str, Any]) -> list[str]:
-    """What a model's server would refuse, or what a reader would find odd, in a chat request."""
+    """Faults of a chat request: all that a model's server would refuse or a reader would find odd."""
     faults: list[str] = []
     waiting: list[str] = []
     users: Counter[str] = Counter()
@@ -193,11 +193,11 @@ def faults_of(body: dict[str, Any]) -> list[str]:
     return faults + [f"said {times} times: {text}" for text, times in users.items() if times > 1]
 
 
-def matrix(house: House, model: ModelServer, row: Row, prepares: list[Prepare], clients: int) -> None:
-    callers = [house.caller(f"client-{number}") for number in range(clients)]
+def matrix(harness: DaemonHarness, model: ModelServer, row: Row, prepares: list[Prepare], clients: int) -> None:
+    callers = [harness.caller(f"client-{number}") for number in range(clients)]
     took = []
     for prepare in prepares:
-        scene = Scene(house, model, callers, f"{prepare.__name__}-{next(NUMBERS)}")
+        scene = Scene(harness, model, callers, f"{prepare.__name__}-{next(NUMBERS)}")
         took.append(interrupted(scene, prepare))
         row.times += 1
     note(row, took)
@@ -209,9 +209,9 @@ def note(row: Row, took: list[float]) -> None:
     row.notes.append(f"{took[-1 - len(took) // 100] * 1e3:.0f} ms at p99")
 
 
-def side_by_side(house: House, model: ModelServer, caller: Caller) -> list[float]:
-    """All stubborn kinds at once, each in its conversation, interrupted in one moment: each turn ends by itself."""
-    cast = [(Scene(house, model, [caller], f"{kind.name}-{next(NUMBERS)}"), kind) for kind in kinds()]
+def side_by_side(harness: DaemonHarness, model: ModelServer, caller: Caller) -> list[float]:
+    """Interrupt all stubborn kinds at once, each in its conversation: each turn ends by itself."""
+    cast = [(Scene(harness, model, [caller], f"{kind.name}-{next(NUMBERS)}"), kind) for kind in kinds()]
     for scene, kind in cast:
         set_off(scene, kind)
     for scene, kind in cast:
@@ -222,9 +222,9 @@ def side_by_side(house: House, model: ModelServer, caller: Caller) -> list[float
     for (scene, kind), answer in zip(cast, answers, strict=True):
         assert answer.result(WAIT_S)["ending"] == "interrupted"
         took.append(time.monotonic() - began)
-        left = house.processes(scene.token, f"GREENROOM_CONVERSATION={scene.conversation}")
+        left = harness.processes(scene.token, f"GREENROOM_CONVERSATION={scene.conversation}")
         assert not [line for line in left.values() if kind.name == LIAR or LIAR not in line], kind.name
-    assert not house.processes(), "every turn has ended, and something runs"
+    assert not harness.processes(), "every turn has ended, and something runs"
     assert took[-1] < TOGETHER_S, "one command held up the others"
     for scene, _ in cast:
         scene.follower.wait(lambda scene=scene: scene.follower.count(*TERMINAL) == 1, "the turn had no end")  # type: ignore[misc]  # mypy knows no defaults in lambdas
@@ -233,25 +233,25 @@ def side_by_side(house: House, model: ModelServer, caller: Caller) -> list[float
 
 
 def test_an_interrupt_in_any_situation_ends_the_turn_once_and_the_next_is_well_formed(
-    house: House, shared_model: ModelServer, measure: Measure
+    harness: DaemonHarness, shared_model: ModelServer, measure: Measure
 ) -> None:
     with measure("I", f"{len(SITUATIONS)} situations, two clients at once") as row:
-        matrix(house, shared_model, row, [*SITUATIONS] * 3, clients=2)
+        matrix(harness, shared_model, row, [*SITUATIONS] * 3, clients=2)
 
 
 def test_an_interrupt_ends_stubborn_commands_with_all_they_started(
-    house: House, shared_model: ModelServer, measure: Measure
+    harness: DaemonHarness, shared_model: ModelServer, measure: Measure
 ) -> None:
     chosen = random.Random(time.time_ns()).sample(kinds(), 5)
     with measure("I", "stubborn commands, one by one") as row:
-        matrix(house, shared_model, row, [stubborn(kind) for kind in chosen], clients=1)
+        matrix(harness, shared_model, row, [stubborn(kind) for kind in chosen], clients=1)
 
 
 def test_an_interrupt_of_all_stubborn_commands_at_once_ends_each(
-    house: House, shared_model: ModelServer, measure: Measure
+    harness: DaemonHarness, shared_model: ModelServer, measure: Measure
 ) -> None:
     with measure("I", f"{len(kinds())} kinds of stubborn command, all at once") as row:
-        took = side_by_side(house, shared_model, house.caller("client"))
+        took = side_by_side(harness, shared_model, harness.caller("client"))
         row.times = len(took)
         note(row, took)
 
@@ -259,29 +259,29 @@ def test_an_interrupt_of_all_stubborn_commands_at_once_ends_each(
 @pytest.mark.soak(takes_s=150)
 @pytest.mark.parametrize("clients", [1, 2, 5])
 def test_two_hundred_interrupts_in_each_situation(
-    house: House, shared_model: ModelServer, measure: Measure, clients: int
+    harness: DaemonHarness, shared_model: ModelServer, measure: Measure, clients: int
 ) -> None:
     with measure("I", f"{len(SITUATIONS)} situations, {clients} clients at once") as row:
-        matrix(house, shared_model, row, [*SITUATIONS] * (200 if clients == 2 else 50), clients)
+        matrix(harness, shared_model, row, [*SITUATIONS] * (200 if clients == 2 else 50), clients)
 
 
 @pytest.mark.soak
 def test_interrupts_of_stubborn_commands_again_and_again(
-    house: House, shared_model: ModelServer, measure: Measure
+    harness: DaemonHarness, shared_model: ModelServer, measure: Measure
 ) -> None:
-    """Ten of each alone, the rest with all other kinds beside it: most of their time is patience with them."""
+    """Ten of each alone, the rest with all other kinds beside it: most of the time is their grace period."""
     with measure("I", f"{len(kinds())} kinds of stubborn command, one by one") as row:
-        matrix(house, shared_model, row, [stubborn(kind) for kind in kinds()] * 10, clients=1)
+        matrix(harness, shared_model, row, [stubborn(kind) for kind in kinds()] * 10, clients=1)
 
 
 @pytest.mark.soak(takes_s=200)
 def test_two_hundred_times_all_stubborn_commands_at_once(
-    house: House, shared_model: ModelServer, measure: Measure
+    harness: DaemonHarness, shared_model: ModelServer, measure: Measure
 ) -> None:
     with measure("I", f"{len(kinds())} kinds of stubborn command, all at once") as row:
-        caller, took = house.caller("client"), []
+        caller, took = harness.caller("client"), []
         for _ in range(200):
-            took += side_by_side(house, shared_model, caller)
+            took += side_by_side(harness, shared_model, caller)
         row.times = len(took)
         note(row, took)
 

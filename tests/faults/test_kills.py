@@ -11,14 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.crashing import VARIABLE
-from supervisor.journal.crashpoints import CrashPoint
 from tests.faults.caller import Caller, Gone, Message
 from tests.faults.conftest import Measure
+from tests.faults.daemon_harness import DaemonHarness, NotReady, served_by, until
 from tests.faults.follower import TERMINAL, Follower, judge, keys, open_turns, taken
-from tests.faults.house import House, NotReady, served_by, until
 from tests.faults.report import Row
 from tests.support.model_server import ModelServer
+from tests.support.mortal import CrashPoint
 
 CONVERSATIONS = 20
 READY_S = 1.0  # at the median; the machine is busy with the clients that come back
@@ -32,7 +31,7 @@ SCRIPTS = (
 
 
 class Driver:
-    """Keeps one conversation busy: the next prompt when a turn has ended, each under its own key."""
+    """A driver of one conversation: the next prompt when a turn has ended, each under its own key."""
 
     def __init__(self, conversation: str, chance: random.Random) -> None:
         self.follower = Follower(conversation, self._told)
@@ -45,7 +44,7 @@ class Driver:
         self._lock = threading.Lock()
 
     def attach(self, caller: Caller) -> None:
-        """After a kill: reads on from the cursor, and asks again what was not answered."""
+        """Attach after a kill: read on from the cursor, and repeat the requests that were not answered."""
         self._caller = caller
         self.follower.attach(caller)
         self.say(again=self._key not in self.acknowledged)
@@ -91,13 +90,13 @@ class Driver:
 
 
 class Town:
-    """A daemon whose conversations are all driven, and what is true of it after each of its lives."""
+    """A daemon with driven conversations, and checks after each restart."""
 
-    def __init__(self, house: House, chance: random.Random) -> None:
-        self.house = house
+    def __init__(self, harness: DaemonHarness, chance: random.Random) -> None:
+        self.harness = harness
         self.chance = chance
-        self.house.start()
-        caller = house.caller("driver")
+        self.harness.start()
+        caller = harness.caller("driver")
         self.drivers = [Driver(caller.create(), chance) for _ in range(CONVERSATIONS)]
         self.attach(caller)
 
@@ -106,7 +105,7 @@ class Town:
             driver.attach(caller)
 
     def wait_for_progress(self) -> None:
-        """Everybody's turn has begun in this life, so that there is something to lose."""
+        """Wait until every conversation's turn has begun since the start, so that a kill loses something."""
         for driver in self.drivers:
             driver.follower.wait_type("task_started", driver.follower.count(*TERMINAL) + 1)
 
@@ -117,20 +116,20 @@ class Town:
         self.kill()
 
     def dies(self) -> None:
-        """By itself, where it was told to."""
-        until(lambda: not self.house.alive, "the daemon never came to the place where it should end")
+        """Wait for the daemon to die at the place that it was told."""
+        until(lambda: not self.harness.alive, "the daemon never came to the place where it should end")
         self.kill()
 
     def kill(self) -> None:
         for driver in self.drivers:
             driver.detach()
-        self.house.kill()
+        self.harness.kill()
 
-    def come_back(self, **environ: str) -> None:
-        """Started again: nothing of the last life runs, every turn of it has its one end, all histories are whole."""
-        self.house.start(**environ)
-        assert not self.house.processes(), "processes outlived the daemon that the next one should have ended"
-        caller = self.house.caller("judge")
+    def come_back(self, dies_at: str = "") -> None:
+        """Start again: no process is left over, every lost turn has its one end, all histories are whole."""
+        self.harness.start(dies_at=dies_at)
+        assert not self.harness.processes(), "processes outlived the daemon that the next one should have ended"
+        caller = self.harness.caller("judge")
         for driver in self.drivers:
             history = settled(caller, driver.follower.conversation)
             judge(history)
@@ -139,21 +138,21 @@ class Town:
         self.attach(caller)
 
     def rest(self, row: Row) -> None:
-        """All turns ended, and what was seen of them."""
+        """Interrupt all turns, and note what was seen and acknowledged."""
         for driver in self.drivers:
             driver.detach()
-        caller = self.house.caller("end")
+        caller = self.harness.caller("end")
         for driver in self.drivers:
             caller.call("conversation/interrupt", conversation=driver.follower.conversation, kill=True)
         events = sum(len(driver.follower.seen) for driver in self.drivers)
         promises = sum(len(driver.acknowledged) for driver in self.drivers)
-        ready = self.house.ready_s
+        ready = self.harness.ready_s
         row.notes.append(f"{events:,} events seen, {promises:,} inputs acknowledged")
         row.notes.append(f"ready in {statistics.median(ready):.2f} s at the median, {max(ready):.2f} s at most")
 
 
 def settled(caller: Caller, conversation: str) -> list[Message]:
-    """The history once the turn that the last life lost has its end, which comes by itself."""
+    """The history, once the restarted daemon has ended the turn that was lost in the kill."""
     history: list[Message] = []
 
     def closed() -> bool:
@@ -165,19 +164,19 @@ def settled(caller: Caller, conversation: str) -> list[Message]:
 
 
 def kill_town(home: Path, model: ModelServer, row: Row, deaths: Sequence[CrashPoint | None]) -> list[float]:
-    """One death after the other: at a place that has a name, at a visit that chance names, or anywhere.
+    """Kill the daemon again and again: at a named place, at a random visit of it, or at any moment.
 
-    How long each start took until it said that it is ready.
+    Returns the seconds of each start until it said that it is ready.
     """
     chance = random.Random(len(deaths))
-    house = House(home, served_by(model.base_url, "idle_park_seconds = 0"))
+    harness = DaemonHarness(home, served_by(model.base_url, "idle_park_seconds = 0"))
     try:
-        town = Town(house, chance)
+        town = Town(harness, chance)
         for number, point in enumerate(deaths):
             if number > 0:
-                armed = {} if point is None else {VARIABLE: f"{point}:{chance.randint(1, 60)}"}
+                dies_at = "" if point is None else f"{point}:{chance.randint(1, 60)}"
                 with suppress(Gone, OSError, *([] if point is None else [NotReady])):
-                    town.come_back(**armed)  # an armed one may not get as far as to be judged; the next is
+                    town.come_back(dies_at)  # an armed one may not get as far as to be judged; the next is
             if point is None:
                 town.dies_anywhere()
             else:
@@ -185,60 +184,60 @@ def kill_town(home: Path, model: ModelServer, row: Row, deaths: Sequence[CrashPo
             row.times += 1
         town.come_back()
         town.rest(row)
-        return house.ready_s
+        return harness.ready_s
     finally:
-        house.__exit__()
+        harness.__exit__()
 
 
 def die_around_a_question(home: Path, model: ModelServer, row: Row, rounds: int) -> None:
-    """While a turn that waits is parked, when it just has been, and between an answer and the turn that waits."""
-    house = House(home, served_by(model.base_url, "idle_park_seconds = 0.01", policy="untrusted"))
+    """Kill while a waiting turn is parked, just after it, and between an answer and the waiting turn."""
+    harness = DaemonHarness(home, served_by(model.base_url, "idle_park_seconds = 0.01", policy="untrusted"))
     with pytest.raises(NotReady):
-        house.start(**{VARIABLE: CrashPoint.IN_MIGRATION})
+        harness.start(dies_at=CrashPoint.IN_MIGRATION)
     row.times += 1
     try:
         for number in range(rounds):
             files = [home.parent / f"{number}-{name}" for name in ("suspending", "suspended", "answered")]
-            parking = die_in_parking(house, CrashPoint.SUSPENDING, files[0])
-            parked = die_in_parking(house, CrashPoint.SUSPENDED, files[1])
-            answered = die_at_an_answer(house, files[2])
-            house.start()
-            caller = house.caller()
+            parking = die_in_parking(harness, CrashPoint.SUSPENDING, files[0])
+            parked = die_in_parking(harness, CrashPoint.SUSPENDED, files[1])
+            answered = die_at_an_answer(harness, files[2])
+            harness.start()
+            caller = harness.caller()
             for conversation, path in ((parking, files[0]), (parked, files[1])):
                 caller.call("approvals/answer", approval=question(caller, conversation), decision="approved")
                 goes_on(caller, conversation)
                 assert path.exists(), "approved, and never run"
             goes_on(caller, answered)
-            house.kill()
+            harness.kill()
             row.times += 3
-        row.notes.append(f"ready in {max(house.ready_s):.2f} s at most")
+        row.notes.append(f"ready in {max(harness.ready_s):.2f} s at most")
     finally:
-        house.__exit__()
+        harness.__exit__()
 
 
-def die_in_parking(house: House, point: CrashPoint, path: Path) -> str:
-    """Nobody reads along, so the turn is parked as soon as it only waits."""
-    house.start(**{VARIABLE: point})
-    caller = house.caller()
+def die_in_parking(harness: DaemonHarness, point: CrashPoint, path: Path) -> str:
+    """Kill during parking: without readers a turn is parked as soon as it only waits."""
+    harness.start(dies_at=point)
+    caller = harness.caller()
     conversation = caller.create()
     caller.start("conversation/send", conversation=conversation, prompt=asking(path))
-    until(lambda: not house.alive, f"nobody came to {point}")
-    house.kill()
+    until(lambda: not harness.alive, f"nobody came to {point}")
+    harness.kill()
     return conversation
 
 
-def die_at_an_answer(house: House, path: Path) -> str:
-    """Somebody reads along, so it is not parked. It dies with the answer stored and nobody told."""
-    house.start(**{VARIABLE: CrashPoint.ANSWER_ORDERED})
-    caller = house.caller()
+def die_at_an_answer(harness: DaemonHarness, path: Path) -> str:
+    """Kill with the answer stored and not told. A reader is attached, so the turn is not parked."""
+    harness.start(dies_at=CrashPoint.ANSWER_ORDERED)
+    caller = harness.caller()
     conversation = caller.create()
     follower = Follower(conversation)
     follower.attach(caller)
     caller.send(conversation, asking(path))
     follower.wait_type("exec_approval_request")
     caller.start("approvals/answer", approval=question(caller, conversation), decision="approved")
-    until(lambda: not house.alive, "nobody came to the place after the answer")
-    house.kill()
+    until(lambda: not harness.alive, "nobody came to the place after the answer")
+    harness.kill()
     assert not path.exists()
     return conversation
 
@@ -260,7 +259,7 @@ def question(caller: Caller, conversation: str) -> str:
 
 
 def goes_on(caller: Caller, conversation: str) -> None:
-    """Its question is answered once, its turn ended once, and the next turn runs."""
+    """Assert that the question is answered once, its turn ended once, and that the next turn runs."""
     history = settled(caller, conversation)
     judge(history)
     decided = [one["event"]["decision"] for one in history if one["event"]["type"] == "approval_resolved"]
@@ -270,20 +269,20 @@ def goes_on(caller: Caller, conversation: str) -> None:
 
 
 def die_after_an_answer(home: Path, model: ModelServer, row: Row, times: int) -> None:
-    """At any moment of the first milliseconds: what ran has a beginning in the journal, and nothing ran twice."""
-    house = House(home, served_by(model.base_url, policy="untrusted"))
+    """Kill in the first milliseconds: each command that ran has its beginning stored, and none ran twice."""
+    harness = DaemonHarness(home, served_by(model.base_url, policy="untrusted"))
     chance, seen = random.Random(7), Counter[str]()
     try:
         for number in range(times):
-            house.start()
-            caller, path = house.caller(), home / f"ran-{number}"
+            harness.start()
+            caller, path = harness.caller(), home / f"ran-{number}"
             conversation = caller.create()
             caller.start("conversation/send", conversation=conversation, prompt=appending(path))
             caller.call("approvals/answer", approval=question(caller, conversation), decision="approved")
             time.sleep(chance.uniform(0, 0.02))  # not for luck: when it dies is what is varied
-            house.kill()
-            house.start()
-            caller = house.caller()
+            harness.kill()
+            harness.start()
+            caller = harness.caller()
             history = settled(caller, conversation)
             judge(history)
             ran = path.read_text().count("x") if path.exists() else 0
@@ -292,11 +291,11 @@ def die_after_an_answer(home: Path, model: ModelServer, row: Row, times: int) ->
             told = next(one["event"]["output"] for one in history if one["event"]["type"] == "tool_output")
             assert begun or told.endswith("there is no record that it began")
             seen["ran" if ran else "had begun" if begun else "had not begun"] += 1
-            house.kill()
+            harness.kill()
             row.times += 1
         row.notes.append(", ".join(f"{word} {count}" for word, count in seen.items()))
     finally:
-        house.__exit__()
+        harness.__exit__()
 
 
 def appending(path: Path) -> str:
@@ -304,19 +303,19 @@ def appending(path: Path) -> str:
 
 
 def die_in_retention(home: Path, model: ModelServer, row: Row) -> None:
-    """Retention begins a minute after the start: what it had half done is undone or done, and never a hole."""
-    house = House(home, served_by(model.base_url, "retention.max_events = 20"))
+    """Kill during retention: half a step is undone or finished, and never leaves a gap."""
+    harness = DaemonHarness(home, served_by(model.base_url, "retention.max_events = 20"))
     try:
-        house.start(**{VARIABLE: CrashPoint.IN_RETENTION})
-        caller = house.caller()
+        harness.start(dies_at=CrashPoint.IN_RETENTION)
+        caller = harness.caller()
         made = [caller.create() for _ in range(CONVERSATIONS)]
         for conversation in made:
             for _ in range(10):
                 caller.send(conversation, "say x", wait=True)
-        until(lambda: not house.alive, "retention never began", RETENTION_S)
-        house.kill()
-        house.start()
-        caller = house.caller()
+        until(lambda: not harness.alive, "retention never began", RETENTION_S)
+        harness.kill()
+        harness.start()
+        caller = harness.caller()
         for conversation in made:
             history = caller.history(conversation)
             first = history[0]["seq"]
@@ -325,7 +324,7 @@ def die_in_retention(home: Path, model: ModelServer, row: Row) -> None:
             assert caller.send(conversation, "say y", wait=True)["ending"] == "completed"
         row.times += 1
     finally:
-        house.__exit__()
+        harness.__exit__()
 
 
 def test_a_daemon_that_dies_anywhere_keeps_every_promise(home: Path, model: ModelServer, measure: Measure) -> None:

@@ -1,4 +1,4 @@
-"""Everything at once, for long: what memory the daemon has after five minutes, it has at the end.
+"""All kinds of load at once, for long: the daemon's memory at the end is that after five minutes.
 
 Thirty minutes with thirty conversations; MIXED_LOAD_S says another time in seconds, to try the tool itself. Alone:
 `python -m pytest -m soak --timeout 3600 tests/faults/test_mixed_load.py`.
@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from tests.faults.conftest import Measure
-from tests.faults.house import until
+from tests.faults.daemon_harness import until
 from tests.support.control_peer import ControlPeer, Refused
 from tests.support.daemon_process import ROOT, DaemonProcess
 
@@ -41,7 +41,7 @@ drain_seconds = 0
 
 
 class Load:
-    """One worker: a connection of its own, and chance that is the same each time."""
+    """A worker with a connection of its own and a seeded random generator."""
 
     def __init__(self, daemon: DaemonProcess, names: list[str], seed: int, counts: "Counter[str]") -> None:
         self.daemon, self.names, self.counts = daemon, names, counts

@@ -26,8 +26,8 @@ from hypothesis.stateful import (
 
 from tests.faults.caller import Caller, Message
 from tests.faults.conftest import Measure
+from tests.faults.daemon_harness import DaemonHarness, until
 from tests.faults.follower import Follower, judge, open_turns
-from tests.faults.house import House, until
 from tests.faults.report import Row
 from tests.support.model_server import ModelServer
 
@@ -52,7 +52,7 @@ class Expected:
 
 
 class DaemonMachine(RuleBasedStateMachine):
-    house: ClassVar[House]
+    harness: ClassVar[DaemonHarness]
     model: ClassVar[ModelServer]
     row: ClassVar[Row]
     deaths: ClassVar[bool] = False
@@ -61,10 +61,10 @@ class DaemonMachine(RuleBasedStateMachine):
 
     @initialize(target=conversations)
     def connect(self) -> MultipleResults[str]:
-        self.callers = [self.house.caller("one"), self.house.caller("two")]
+        self.callers = [self.harness.caller("one"), self.harness.caller("two")]
         self.known: dict[str, Expected] = {}
         self.before = self.rows()
-        self.started = len(self.house.ready_s)
+        self.started = len(self.harness.ready_s)
         return multiple(*(self.create_one(None) for _ in range(3)))
 
     def teardown(self) -> None:
@@ -75,7 +75,7 @@ class DaemonMachine(RuleBasedStateMachine):
             self.check(expected)
             self.caller.delete(expected.conversation)
         assert self.rows() == self.before, "conversations were left, or others were lost"
-        self.house.leave()
+        self.harness.leave()
 
     @property
     def caller(self) -> Caller:
@@ -241,12 +241,12 @@ class DaemonMachine(RuleBasedStateMachine):
 
     @rule(chance=st.integers(0, 9))
     def die(self, chance: int) -> None:
-        """What waits for an answer waits on; what ran is lost, once."""
-        if not self.deaths or chance or len(self.house.ready_s) > self.started + 2:
+        """Kill the daemon: open questions stay open, and what ran is lost, once."""
+        if not self.deaths or chance or len(self.harness.ready_s) > self.started + 2:
             return
-        self.house.kill()
-        self.house.start()
-        self.callers = [self.house.caller("one"), self.house.caller("two")]
+        self.harness.kill()
+        self.harness.start()
+        self.callers = [self.harness.caller("one"), self.harness.caller("two")]
         for expected in self.known.values():
             expected.gate = ""
             expected.follower.attach(self.callers[0])
@@ -257,7 +257,7 @@ class DaemonMachine(RuleBasedStateMachine):
         return self.known.get(conversation)
 
     def hears(self, conversation: str) -> Expected | None:
-        """One that takes input: what is in the archive does not, and says so."""
+        """A conversation that takes input: an archived one refuses it."""
         expected = self.known.get(conversation)
         if expected is not None and expected.archived:
             self.callers[1].refusal("conversation/send", conversation=conversation, prompt="say no")
@@ -265,7 +265,7 @@ class DaemonMachine(RuleBasedStateMachine):
         return expected
 
     def settle(self, expected: Expected) -> None:
-        """Until nothing runs and nothing waits; a queue that an interrupt has paused is sent on its way."""
+        """Wait until nothing runs and nothing waits; resume queues that an interrupt has paused."""
         caller = self.callers[0]
         if expected.gate:
             self.model.open(expected.gate)
@@ -304,8 +304,8 @@ def _said(one: Message) -> bool:
     return bool(one["event"]["type"] == "user_message" and one["event"]["kind"] == "plain")
 
 
-def play(house: House, model: ModelServer, row: Row, examples: int, steps: int, *, deaths: bool) -> None:
-    machine = type("Machine", (DaemonMachine,), {"house": house, "model": model, "row": row, "deaths": deaths})
+def play(harness: DaemonHarness, model: ModelServer, row: Row, examples: int, steps: int, *, deaths: bool) -> None:
+    machine = type("Machine", (DaemonMachine,), {"harness": harness, "model": model, "row": row, "deaths": deaths})
     run_state_machine_as_test(
         machine,
         settings=settings(
@@ -318,20 +318,22 @@ def play(house: House, model: ModelServer, row: Row, examples: int, steps: int, 
     )
 
 
-def test_the_daemon_behaves_as_its_model(house: House, shared_model: ModelServer, measure: Measure) -> None:
+def test_the_daemon_behaves_as_its_model(harness: DaemonHarness, shared_model: ModelServer, measure: Measure) -> None:
     with measure("M", "requests in random order, against a model") as row:
-        play(house, shared_model, row, examples=10, steps=30, deaths=False)
+        play(harness, shared_model, row, examples=10, steps=30, deaths=False)
 
 
 @pytest.mark.soak(takes_s=150)
-def test_the_daemon_behaves_as_its_model_for_long(house: House, shared_model: ModelServer, measure: Measure) -> None:
+def test_the_daemon_behaves_as_its_model_for_long(
+    harness: DaemonHarness, shared_model: ModelServer, measure: Measure
+) -> None:
     with measure("M", "requests in random order, against a model") as row:
-        play(house, shared_model, row, examples=300, steps=60, deaths=False)
+        play(harness, shared_model, row, examples=300, steps=60, deaths=False)
 
 
 @pytest.mark.soak(takes_s=60)
 def test_the_daemon_behaves_as_its_model_over_deaths(
-    house: House, shared_model: ModelServer, measure: Measure
+    harness: DaemonHarness, shared_model: ModelServer, measure: Measure
 ) -> None:
     with measure("M", "requests and kill -9 in random order, against a model") as row:
-        play(house, shared_model, row, examples=60, steps=60, deaths=True)
+        play(harness, shared_model, row, examples=60, steps=60, deaths=True)

@@ -1,10 +1,10 @@
-"""F, at the eyes: of whatever a command is made, a person is shown what bash reads back, and nothing like our own."""
+"""F, as shown: any command is shown as text that bash reads back, and that cannot pass for our own words."""
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from actors.visible import unseen
+from actors.vocabulary.visible import unseen
 from tests.faults.conftest import Measure
 from tests.faults.report import Row
 from tests.support.read_back import argvs, command_in, words_of

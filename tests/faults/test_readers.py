@@ -1,4 +1,4 @@
-"""S: readers that are slow, stopped or gone, and what they cost the daemon and everybody else."""
+"""S: readers that are slow, stopped or gone, and their cost for the daemon and other clients."""
 
 import json
 import random
@@ -14,8 +14,8 @@ import pytest
 
 from tests.faults.caller import WAIT_S, Caller, Message, dial
 from tests.faults.conftest import Measure
+from tests.faults.daemon_harness import DaemonHarness, served_by, until
 from tests.faults.follower import Follower, judge
-from tests.faults.house import House, served_by, until
 from tests.faults.report import Row
 from tests.support.model_server import ModelServer
 from tests.support.standstill import standing_still
@@ -40,15 +40,15 @@ print("whole", follower.cursor, flush=True)
 
 
 class NeverReads:
-    """A client that attaches and is deaf from then on: its socket's buffer is all that it takes."""
+    """A client that attaches and never reads again: it takes only what its socket's buffer holds."""
 
-    def __init__(self, house: House) -> None:
-        self._house = house
+    def __init__(self, harness: DaemonHarness) -> None:
+        self._harness = harness
         self._sock: socket.socket | None = None
 
     def attach(self, conversation: str) -> None:
-        """It comes anew, because nobody listens to who takes no answers. What it was sent before leaves with it."""
-        sock, _ = dial(self._house.socket, "deaf", self._house.home)
+        """Attach by a new connection: the old one's requests are not read, as it takes no answers."""
+        sock, _ = dial(self._harness.socket, "deaf", self._harness.home)
         body = {"jsonrpc": "2.0", "id": 1, "method": "conversation/attach", "params": {"conversation": conversation}}
         sock.sendall(json.dumps(body).encode() + b"\n")
         self.close()
@@ -65,20 +65,20 @@ def turn_latency(caller: Caller, conversation: str) -> float:
     return time.monotonic() - began
 
 
-def pass_by(house: House, row: Row, mib: int) -> None:
-    """So much text in one conversation after the other, past a reader that has attached and never reads."""
-    caller, neighbour = house.caller(), house.caller("neighbour")
+def pass_by(harness: DaemonHarness, row: Row, mib: int) -> None:
+    """Stream so much text in one conversation after the other, with a reader attached that never reads."""
+    caller, neighbour = harness.caller(), harness.caller("neighbour")
     quiet = neighbour.create()
     before = statistics.median(turn_latency(neighbour, quiet) for _ in range(20))
     for _ in range(WARMING):
         speak(caller, None)  # buffers, and the allocator's arenas
-    rss = house.rss()
+    rss = harness.rss()
     most = 0
     during: list[float] = []
-    deaf = NeverReads(house)
+    deaf = NeverReads(harness)
     for _ in range(mib):
         speak(caller, deaf)
-        most = max(most, house.rss() - rss)
+        most = max(most, harness.rss() - rss)
         if len(during) < 100:
             during.append(turn_latency(neighbour, quiet))
         row.times += 1
@@ -98,13 +98,13 @@ def speak(caller: Caller, deaf: NeverReads | None) -> None:
     caller.delete(conversation)
 
 
-def stop_and_go_on(house: House, row: Row, rounds: int) -> None:
-    """A client in SIGSTOP misses everything and has everything when it goes on; the turn waits for nobody."""
-    caller = house.caller()
+def stop_and_go_on(harness: DaemonHarness, row: Row, rounds: int) -> None:
+    """Stop a client by SIGSTOP: it has everything when it goes on, and the turn did not wait for it."""
+    caller = harness.caller()
     for _ in range(rounds):
         conversation = caller.create()
         with subprocess.Popen(
-            [sys.executable, "-c", STOPPABLE, str(house.socket), conversation],
+            [sys.executable, "-c", STOPPABLE, str(harness.socket), conversation],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=Path(__file__).resolve().parents[2],
@@ -127,12 +127,12 @@ def stop_and_go_on(house: House, row: Row, rounds: int) -> None:
         row.times += 1
 
 
-def storm(house: House, row: Row, clients: int, rounds: int) -> None:
-    """Everybody comes, reads a little and is gone without a word, again and again, while turns run."""
-    caller = house.caller()
+def storm(harness: DaemonHarness, row: Row, clients: int, rounds: int) -> None:
+    """Connect many clients, again and again, that read a little and vanish while turns run."""
+    caller = harness.caller()
     conversations = [caller.create() for _ in range(8)]
-    until(lambda: counts(house)[2] == 1, "clients of another test linger")
-    before = counts(house)
+    until(lambda: counts(harness)[2] == 1, "clients of another test linger")
+    before = counts(harness)
     for one in conversations:
         caller.send(one, "slow 20; stream 200 word; stall forever")
     chance = random.Random(clients)
@@ -140,7 +140,7 @@ def storm(house: House, row: Row, clients: int, rounds: int) -> None:
     def come_and_go(number: int) -> None:
         for _ in range(rounds):
             follower = Follower(conversations[number % len(conversations)])
-            visitor = Caller(house.socket, f"visitor-{number}", house.home)
+            visitor = Caller(harness.socket, f"visitor-{number}", harness.home)
             try:
                 if chance.random() < 0.8:
                     follower.attach(visitor)
@@ -155,86 +155,92 @@ def storm(house: House, row: Row, clients: int, rounds: int) -> None:
     for one in conversations:
         caller.call("conversation/interrupt", conversation=one)
         judge(caller.history(one))
-    until(lambda: _close(counts(house), before), "threads or descriptors are left")
-    after = counts(house)
+    until(lambda: _close(counts(harness), before), "threads or descriptors are left")
+    after = counts(harness)
     row.notes.append(f"threads {before[0]} before, {after[0]} after; descriptors {before[1]} and {after[1]}")
     for one in conversations:
         caller.delete(one)
 
 
-def counts(house: House) -> tuple[int, int, int]:
-    """Threads, descriptors, clients."""
-    caller = Caller(house.socket, "counter", house.home)
+def counts(harness: DaemonHarness) -> tuple[int, int, int]:
+    """The numbers of threads, descriptors and clients."""
+    caller = Caller(harness.socket, "counter", harness.home)
     try:
         status: Message = caller.call("daemon/status")
-        return house.threads(), house.fds(), int(status["clients"]) - 1
+        return harness.threads(), harness.fds(), int(status["clients"]) - 1
     finally:
         caller.close()
 
 
 def _close(now: tuple[int, int, int], before: tuple[int, int, int]) -> bool:
-    """Worker threads and connections to the model are kept for the next time."""
+    """Whether the counts are as before, but for worker threads and connections to the model, which are kept."""
     return now[0] <= before[0] + 8 and now[1] <= before[1] + 12 and now[2] == before[2]
 
 
-def vanish(house: House, row: Row, rounds: int) -> None:
-    """Gone in the middle of a line, or of an answer, or with all questions open: a neighbour notices nothing."""
-    caller = house.caller()
+def vanish(harness: DaemonHarness, row: Row, rounds: int) -> None:
+    """Vanish in the middle of a line or an answer, or with all requests open: other clients notice nothing."""
+    caller = harness.caller()
     conversation = caller.create()
     chance = random.Random(rounds)
     ask = b'{"jsonrpc":"2.0","id":1,"method":"conversation/attach","params":{"conversation":"%b"}}\n'
     line = ask % conversation.encode()
     for _ in range(rounds):
-        sock, _welcome = dial(house.socket, "vanishing", house.home)
+        sock, _welcome = dial(harness.socket, "vanishing", harness.home)
         sock.sendall(line * chance.randint(0, 3) + line[: chance.randint(0, len(line))])
         if chance.random() < 0.5:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
         sock.close()
         row.times += 1
     assert turn_latency(caller, conversation) < WAIT_S
-    until(lambda: counts(house)[2] == 1, "the daemon still believes in clients that are gone")
+    until(lambda: counts(harness)[2] == 1, "the daemon still believes in clients that are gone")
     caller.delete(conversation)
 
 
 def test_a_reader_that_never_reads_costs_nobody_anything(home: Path, model: ModelServer, measure: Measure) -> None:
-    with measure("S", "text past a reader that never reads") as row, House(home, served_by(model.base_url)) as house:
-        pass_by(house, row, 12)
+    with (
+        measure("S", "text past a reader that never reads") as row,
+        DaemonHarness(home, served_by(model.base_url)) as harness,
+    ):
+        pass_by(harness, row, 12)
 
 
-def test_a_stopped_reader_has_everything_when_it_goes_on(house: House, measure: Measure) -> None:
+def test_a_stopped_reader_has_everything_when_it_goes_on(harness: DaemonHarness, measure: Measure) -> None:
     with measure("S", "a client in SIGSTOP while 4 MiB pass") as row:
-        stop_and_go_on(house, row, 1)
+        stop_and_go_on(harness, row, 1)
 
 
-def test_clients_that_vanish_leave_nothing(house: House, measure: Measure) -> None:
+def test_clients_that_vanish_leave_nothing(harness: DaemonHarness, measure: Measure) -> None:
     with measure("S", "clients that vanish in the middle of a line") as row:
-        vanish(house, row, 100)
+        vanish(harness, row, 100)
 
 
-def test_a_storm_of_clients_leaves_no_thread_and_no_descriptor(house: House, measure: Measure) -> None:
+def test_a_storm_of_clients_leaves_no_thread_and_no_descriptor(harness: DaemonHarness, measure: Measure) -> None:
     with measure("S", "clients that come and go while 8 turns stream") as row:
-        storm(house, row, clients=20, rounds=5)
+        storm(harness, row, clients=20, rounds=5)
 
 
 @pytest.mark.soak(takes_s=70)
 def test_a_gigabyte_past_a_reader_that_never_reads(home: Path, model: ModelServer, measure: Measure) -> None:
-    with measure("S", "text past a reader that never reads") as row, House(home, served_by(model.base_url)) as house:
-        pass_by(house, row, 1024)
+    with (
+        measure("S", "text past a reader that never reads") as row,
+        DaemonHarness(home, served_by(model.base_url)) as harness,
+    ):
+        pass_by(harness, row, 1024)
 
 
 @pytest.mark.soak
-def test_readers_stopped_again_and_again(house: House, measure: Measure) -> None:
+def test_readers_stopped_again_and_again(harness: DaemonHarness, measure: Measure) -> None:
     with measure("S", "a client in SIGSTOP while 4 MiB pass") as row:
-        stop_and_go_on(house, row, 20)
+        stop_and_go_on(harness, row, 20)
 
 
 @pytest.mark.soak
-def test_five_thousand_vanishing_clients(house: House, measure: Measure) -> None:
+def test_five_thousand_vanishing_clients(harness: DaemonHarness, measure: Measure) -> None:
     with measure("S", "clients that vanish in the middle of a line") as row:
-        vanish(house, row, 5000)
+        vanish(harness, row, 5000)
 
 
 @pytest.mark.soak
-def test_a_storm_of_a_hundred_clients_a_hundred_times(house: House, measure: Measure) -> None:
+def test_a_storm_of_a_hundred_clients_a_hundred_times(harness: DaemonHarness, measure: Measure) -> None:
     with measure("S", "clients that come and go while 8 turns stream") as row:
-        storm(house, row, clients=100, rounds=100)
+        storm(harness, row, clients=100, rounds=100)

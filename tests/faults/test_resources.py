@@ -1,4 +1,4 @@
-"""R: descriptors, disks, clocks, memory and neighbours that fail, and the daemon that has to go on."""
+"""R: failures of descriptors, disks, clocks, memory and other users, with which the daemon has to go on."""
 
 import os
 import resource
@@ -17,8 +17,8 @@ import pytest
 
 from tests.faults.caller import WAIT_S, Caller, Gone, Message, Refused, dial
 from tests.faults.conftest import START, Measure
+from tests.faults.daemon_harness import DEMO, ROOT, DaemonHarness, NotReady, served_by, until
 from tests.faults.follower import Follower, judge
-from tests.faults.house import DEMO, ROOT, House, NotReady, served_by, until
 from tests.faults.report import Row
 from tests.support.model_server import ModelServer
 from tests.support.standstill import standing_still
@@ -41,7 +41,7 @@ print(sock.makefile("rb").readline().decode())
 STARTER = """
 import sys
 from pathlib import Path
-from supervisor.launch import launch
+from supervisor.daemon.launch import launch
 from tests.faults.caller import Caller
 launch()
 caller = Caller(Path(sys.argv[1]), "starter", Path("/"))
@@ -58,36 +58,36 @@ def turn(caller: Caller, conversation: str, words: str = "say hello") -> str:
 
 
 def without_descriptors(home: Path, model: ModelServer, row: Row, rounds: int) -> None:
-    """Clients until none is left: the next is told to try again, nothing spins, and afterwards all is as before."""
-    house = House(home, served_by(model.base_url))
+    """Connect clients until no descriptor is left: the next is told to try again, and nothing spins."""
+    harness = DaemonHarness(home, served_by(model.base_url))
     try:
-        house.start(["prlimit", "--nofile=64:64"])
-        caller = house.caller()
+        harness.start(["prlimit", "--nofile=64:64"])
+        caller = harness.caller()
         conversation = caller.create()
         assert turn(caller, conversation) == "completed"
-        before, fit = house.fds(), 0
+        before, fit = harness.fds(), 0
         for _ in range(rounds):
             with ExitStack() as crowd:
-                for sock in crowded(house):
+                for sock in crowded(harness):
                     crowd.enter_context(sock)
                     fit += 1
-                cpu = house.cpu_s()
+                cpu = harness.cpu_s()
                 time.sleep(0.3)  # the time in which a listener that spins would show
-                assert house.cpu_s() - cpu < 0.15, "it spins when it has no descriptor left"
+                assert harness.cpu_s() - cpu < 0.15, "it spins when it has no descriptor left"
                 assert caller.call("conversation/get", conversation=conversation)["turn"] is None
-            until(lambda: house.fds() <= before + 2, "descriptors were not given back")
-            assert turn(house.caller(), conversation, 'call shell ["true"]; then; say x') == "completed"
+            until(lambda: harness.fds() <= before + 2, "descriptors were not given back")
+            assert turn(harness.caller(), conversation, 'call shell ["true"]; then; say x') == "completed"
             row.times += 1
-            house._callers.pop().close()
+            harness._callers.pop().close()
         row.notes.append(f"{fit // rounds} clients fit into 64 descriptors")
     finally:
-        house.__exit__()
+        harness.__exit__()
 
 
-def crowded(house: House) -> Iterator[socket.socket]:
-    """Everybody who was let in before the first was refused, who was told to come back."""
+def crowded(harness: DaemonHarness) -> Iterator[socket.socket]:
+    """All clients that were accepted before the first refusal, which must say to try again."""
     for _ in range(64):
-        sock, said = dial(house.socket, "crowd", house.home)
+        sock, said = dial(harness.socket, "crowd", harness.home)
         if "error" in said:
             assert said["error"]["data"]["code"] == "overloaded", said
             assert said["error"]["data"]["retryable"], said
@@ -116,8 +116,11 @@ def small_disk(path: Path, size: str) -> Iterator[Path]:
 
 def full_disk(tmp_path: Path, model: ModelServer, row: Row, rounds: int) -> None:
     """Turns stop with a reason, reading and interrupting go on, and nothing was shown that is not stored."""
-    with small_disk(tmp_path / "disk", "4m") as disk, House(disk / "home", served_by(model.base_url)) as house:
-        caller = house.caller()
+    with (
+        small_disk(tmp_path / "disk", "4m") as disk,
+        DaemonHarness(disk / "home", served_by(model.base_url)) as harness,
+    ):
+        caller = harness.caller()
         conversation, busy = caller.create(), caller.create()
         followers = [Follower(conversation), Follower(busy)]
         for follower in followers:
@@ -146,7 +149,7 @@ def full_disk(tmp_path: Path, model: ModelServer, row: Row, rounds: int) -> None
 
 
 def until_refused(caller: Caller, conversation: str) -> Refused:
-    """Turns until the disk says no: to the prompt itself, or in the middle of a turn."""
+    """Run turns until the disk is full: at a prompt, or in the middle of a turn."""
     for _ in range(500):
         error = caller.start(
             "conversation/send", conversation=conversation, prompt=f"say {'x' * 4000}", wait=True
@@ -168,24 +171,24 @@ def settled(caller: Caller, conversation: str) -> list[Message]:
 
 
 def failing_writes(home: Path, model: ModelServer, row: Row, rounds: int) -> None:
-    """The n-th write of the journal fails, by a limit on the size of files that comes and goes."""
-    with House(home, served_by(model.base_url)) as house:
-        caller = house.caller()
+    """Let the n-th write of the journal fail, by a limit on the size of files that comes and goes."""
+    with DaemonHarness(home, served_by(model.base_url)) as harness:
+        caller = harness.caller()
         conversation = caller.create()
         follower = Follower(conversation)
         follower.attach(caller)
-        wal = Path(f"{house.paths.journal_file}-wal")
-        soft, hard = resource.prlimit(house.pid, resource.RLIMIT_FSIZE)
+        wal = Path(f"{harness.paths.journal_file}-wal")
+        soft, hard = resource.prlimit(harness.pid, resource.RLIMIT_FSIZE)
         refused = 0
         for number in range(rounds):
             assert turn(caller, conversation, "say before") == "completed"
             limit = wal.stat().st_size + number * 2048
-            resource.prlimit(house.pid, resource.RLIMIT_FSIZE, (limit, hard))
+            resource.prlimit(harness.pid, resource.RLIMIT_FSIZE, (limit, hard))
             answer = caller.start(
                 "conversation/send", conversation=conversation, prompt='call shell ["true"]; then; say x', wait=True
             )
             error = answer.exception(WAIT_S)
-            resource.prlimit(house.pid, resource.RLIMIT_FSIZE, (soft, hard))
+            resource.prlimit(harness.pid, resource.RLIMIT_FSIZE, (soft, hard))
             if isinstance(error, Refused):
                 assert error.name in STORAGE, error
                 refused += 1
@@ -202,21 +205,21 @@ def failing_writes(home: Path, model: ModelServer, row: Row, rounds: int) -> Non
 # --- memory -------------------------------------------------------------------------------------------------------
 
 
-def big_output(house: House, row: Row, mib: int) -> None:
-    """A tool that prints and prints: it costs neither memory nor history."""
-    caller = house.caller()
+def big_output(harness: DaemonHarness, row: Row, mib: int) -> None:
+    """Run a tool with endless output: it takes neither memory nor history."""
+    caller = harness.caller()
     conversation = caller.create()
     follower = Follower(conversation)
     follower.attach(caller)
-    journal = Path(house.paths.journal_file)
-    before, stored = house.rss(), journal.stat().st_size
+    journal = Path(harness.paths.journal_file)
+    before, stored = harness.rss(), journal.stat().st_size
     command = f'{{"command":["bash","-c","yes 0123456789abcdef | head -c {mib}M"],"timeout":600000}}'
     sent = caller.start(
         "conversation/send", conversation=conversation, prompt=f"call shell {command}; then; say x", wait=True
     )
     most = 0
     while not sent.done():
-        most = max(most, house.rss() - before)
+        most = max(most, harness.rss() - before)
         with suppress(TimeoutError):
             sent.exception(0.05)
     assert sent.result()["ending"] == "completed"
@@ -237,20 +240,20 @@ def big_output(house: House, row: Row, mib: int) -> None:
 
 
 def clock_jumps(home: Path, model: ModelServer, row: Row, rounds: int) -> None:
-    """A day on and a day back, while a model streams, a question waits and a command runs: nobody times out."""
+    """Set the clock a day on and back while a model streams, a question waits and a command runs: no time-out."""
     assert FAKETIME is not None
     clock = home.parent / "clock"
     clock.write_text("+0", encoding="ascii")
     more = "approval_deadline_seconds = 3600\nidle_park_seconds = 600"
-    house = House(home, served_by(model.base_url, more, policy="untrusted"))
+    harness = DaemonHarness(home, served_by(model.base_url, more, policy="untrusted"))
     try:
-        house.start(
+        harness.start(
             LD_PRELOAD=str(FAKETIME),
             FAKETIME_TIMESTAMP_FILE=str(clock),
             FAKETIME_CACHE_DURATION="1",  # s; without it every wait of a thread reads that file
             FAKETIME_DONT_FAKE_MONOTONIC="1",
         )
-        caller = house.caller()
+        caller = harness.caller()
         asking, streaming, probe = caller.create(), caller.create(), caller.create()
         followers = [Follower(asking), Follower(streaming)]
         for follower in followers:
@@ -277,7 +280,7 @@ def clock_jumps(home: Path, model: ModelServer, row: Row, rounds: int) -> None:
             judge(history)
             follower.check(history)
     finally:
-        house.__exit__()
+        harness.__exit__()
 
 
 def _is_another_day(caller: Caller, probe: str, *, away: bool) -> bool:
@@ -286,9 +289,9 @@ def _is_another_day(caller: Caller, probe: str, *, away: bool) -> bool:
     return bool((abs(updated - time.time()) > DAY_S / 2) == away)
 
 
-def asleep(house: House, row: Row, seconds: float) -> None:
-    """Like a laptop that was closed: whoever was attached goes on, and nothing is given up because of it."""
-    caller, reader = house.caller(), house.caller("reader")
+def asleep(harness: DaemonHarness, row: Row, seconds: float) -> None:
+    """Suspend the daemon like a closed laptop: attached clients go on, and nothing times out."""
+    caller, reader = harness.caller(), harness.caller("reader")
     conversation = caller.create()
     follower = Follower(conversation)
     follower.attach(reader)
@@ -296,7 +299,7 @@ def asleep(house: House, row: Row, seconds: float) -> None:
         "conversation/send", conversation=conversation, prompt="slow 20; stream 200 word", wait=True
     )
     follower.wait_delta()
-    with standing_still(house.pid):
+    with standing_still(harness.pid):
         time.sleep(seconds)  # it is asleep: there is nothing to wait for
         late = caller.start("conversation/list")
         assert not late.done()
@@ -314,53 +317,53 @@ def asleep(house: House, row: Row, seconds: float) -> None:
 # --- the socket and who comes -------------------------------------------------------------------------------------
 
 
-def deleted_socket(house: House, row: Row, rounds: int) -> None:
+def deleted_socket(harness: DaemonHarness, row: Row, rounds: int) -> None:
     longest = 0.0
     for _ in range(rounds):
-        caller = house.caller()
-        house.socket.unlink()
+        caller = harness.caller()
+        harness.socket.unlink()
         began = time.monotonic()
-        until(house.socket.exists, "the socket was not made again")
-        until(lambda: _answers(house), "nobody listens at the new socket")
+        until(harness.socket.exists, "the socket was not made again")
+        until(lambda: _answers(harness), "nobody listens at the new socket")
         longest = max(longest, time.monotonic() - began)
-        assert caller.call("daemon/status")["pid"] == house.pid, "who was connected has been hung up on"
+        assert caller.call("daemon/status")["pid"] == harness.pid, "who was connected has been hung up on"
         row.times += 1
     row.notes.append(f"back after {longest:.1f} s at most")
 
 
-def _answers(house: House) -> bool:
+def _answers(harness: DaemonHarness) -> bool:
     try:
-        dial(house.socket, "again", house.home)[0].close()
+        dial(harness.socket, "again", harness.home)[0].close()
     except (OSError, Gone):
         return False
     return True
 
 
 def read_only_disk(tmp_path: Path, row: Row, rounds: int) -> None:
-    """The start fails and says why; with the disk writable again it finds everything."""
+    """Make the disk read-only: the start fails and says why; on a writable disk the next finds everything."""
     with small_disk(tmp_path / "disk", "4m") as disk:
-        house = House(disk / "home")
-        house.start()
-        conversation = house.caller("writer").create()
+        harness = DaemonHarness(disk / "home")
+        harness.start()
+        conversation = harness.caller("writer").create()
         for _ in range(rounds):
-            house.leave()
-            house.signal(signal.SIGTERM)
-            house.ended()
+            harness.leave()
+            harness.signal(signal.SIGTERM)
+            harness.ended()
             subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
             with pytest.raises(NotReady, match=r"[Rr]ead.only"):
-                house.start()
+                harness.start()
             subprocess.run(["mount", "-o", "remount,rw", str(disk)], check=True)
-            house.start()
-            assert [one["seq"] for one in house.caller("reader").history(conversation)] == [1]
+            harness.start()
+            assert [one["seq"] for one in harness.caller("reader").history(conversation)] == [1]
             row.times += 1
-        house.leave()
-        house.signal(signal.SIGTERM)
-        house.ended()
+        harness.leave()
+        harness.signal(signal.SIGTERM)
+        harness.ended()
 
 
-def strangers(house: House, row: Row, rounds: int) -> None:
-    """Another user, even one who could open the socket's file, is told no."""
-    opened = [house.socket, *house.socket.parents[:6]]
+def strangers(harness: DaemonHarness, row: Row, rounds: int) -> None:
+    """Connect as another user, who is refused even if the socket's file could be opened."""
+    opened = [harness.socket, *harness.socket.parents[:6]]
     modes = {path: path.stat().st_mode for path in opened}
     try:
         for path in opened:
@@ -375,7 +378,7 @@ def strangers(house: House, row: Row, rounds: int) -> None:
                     sys.executable,
                     "-c",
                     STRANGER,
-                    str(house.socket),
+                    str(harness.socket),
                 ],
                 capture_output=True,
                 text=True,
@@ -389,19 +392,19 @@ def strangers(house: House, row: Row, rounds: int) -> None:
     finally:
         for path in opened:
             path.chmod(modes[path])
-    assert house.caller().call("daemon/status")["pid"] == house.pid
+    assert harness.caller().call("daemon/status")["pid"] == harness.pid
 
 
 def starts(home: Path, row: Row, at_once: int) -> None:
-    """One daemon, which answers each starter as soon as he is told that it is ready."""
-    house = House(home, DEMO)
+    """Start many at once: one daemon, which answers each starter as soon as that hears of it."""
+    harness = DaemonHarness(home, DEMO)
     home.mkdir(mode=0o700)
     (home / "config.toml").write_text(DEMO, encoding="utf-8")
     starters = [
         subprocess.Popen(
-            [sys.executable, "-c", STARTER, str(house.socket)],
+            [sys.executable, "-c", STARTER, str(harness.socket)],
             cwd=ROOT,
-            env=house.environ,
+            env=harness.environ,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -414,32 +417,32 @@ def starts(home: Path, row: Row, at_once: int) -> None:
         assert all(one.returncode == 0 for one in starters), told
     finally:
         with suppress(OSError, Gone):
-            caller = Caller(house.socket, "end", home)
+            caller = Caller(harness.socket, "end", home)
             caller.call("daemon/down", drain_s=0)
             caller.gone.wait(WAIT_S)
             caller.close()
-    until(lambda: not house.processes(), f"{house.processes()} go on")
-    until(lambda: not house.socket.exists(), "the daemon ended and left its socket")  # it hangs up first
+    until(lambda: not harness.processes(), f"{harness.processes()} go on")
+    until(lambda: not harness.socket.exists(), "the daemon ended and left its socket")  # it hangs up first
     row.times += at_once
 
 
-def after_everything(house: House, row: Row) -> None:
-    """All that the other tests left awake ended: the daemon is as it was when nobody had come yet."""
-    caller = house.caller()
+def after_everything(harness: DaemonHarness, row: Row) -> None:
+    """End all conversations; threads and descriptors must become as before the first client."""
+    caller = harness.caller()
     for one in caller.call("conversation/list", archived=True, limit=1000)["conversations"]:
         caller.call("conversation/interrupt", conversation=one["conversation"], kill=True)
         caller.delete(one["conversation"])
-    house.leave()
+    harness.leave()
 
     def as_before() -> bool:
-        """Workers that asyncio keeps, one connection to the model, one file of the journal's reader."""
-        return house.threads() <= START["threads"] + 6 and house.fds() <= START["fds"] + 6
+        """Whether threads and descriptors are as before, but for asyncio's workers and what is kept open."""
+        return harness.threads() <= START["threads"] + 6 and harness.fds() <= START["fds"] + 6
 
-    until(as_before, f"{START} at the start; now {house.threads()} threads, {house.fds()} descriptors", WAIT_S)
+    until(as_before, f"{START} at the start; now {harness.threads()} threads, {harness.fds()} descriptors", WAIT_S)
     row.times += 1
-    row.notes.append(f"threads {START['threads']} before, {house.threads()} after")
-    row.notes.append(f"descriptors {START['fds']} before, {house.fds()} after")
-    row.notes.append(f"memory {house.rss() / MIB:.0f} MiB")
+    row.notes.append(f"threads {START['threads']} before, {harness.threads()} after")
+    row.notes.append(f"descriptors {START['fds']} before, {harness.fds()} after")
+    row.notes.append(f"memory {harness.rss() / MIB:.0f} MiB")
 
 
 # --- the small versions -------------------------------------------------------------------------------------------
@@ -471,9 +474,9 @@ def test_a_read_only_disk_is_named_at_the_start(tmp_path: Path, measure: Measure
         read_only_disk(tmp_path, row, 1)
 
 
-def test_half_a_gigabyte_of_output_costs_little(house: House, measure: Measure) -> None:
+def test_half_a_gigabyte_of_output_costs_little(harness: DaemonHarness, measure: Measure) -> None:
     with measure("R", "a tool that prints and prints") as row:
-        big_output(house, row, 500)
+        big_output(harness, row, 500)
 
 
 def test_a_clock_that_jumps_ends_nothing(home: Path, model: ModelServer, measure: Measure) -> None:
@@ -483,22 +486,22 @@ def test_a_clock_that_jumps_ends_nothing(home: Path, model: ModelServer, measure
         clock_jumps(home, model, row, 2)
 
 
-def test_a_daemon_that_slept_goes_on(house: House, measure: Measure) -> None:
+def test_a_daemon_that_slept_goes_on(harness: DaemonHarness, measure: Measure) -> None:
     with measure("R", "SIGSTOP for 2 s, then SIGCONT") as row:
-        asleep(house, row, 2)
+        asleep(harness, row, 2)
 
 
-def test_a_deleted_socket_comes_back(house: House, measure: Measure) -> None:
+def test_a_deleted_socket_comes_back(harness: DaemonHarness, measure: Measure) -> None:
     with measure("R", "the socket deleted") as row:
-        deleted_socket(house, row, 1)
+        deleted_socket(harness, row, 1)
 
 
 @ROOT_ONLY
-def test_another_user_is_refused(house: House, measure: Measure) -> None:
+def test_another_user_is_refused(harness: DaemonHarness, measure: Measure) -> None:
     if shutil.which("setpriv") is None:
         pytest.skip("setpriv is not installed")
     with measure("R", "another user at the socket") as row:
-        strangers(house, row, 1)
+        strangers(harness, row, 1)
 
 
 def test_of_many_starts_at_once_one_daemon_comes(home: Path, measure: Measure) -> None:
@@ -506,9 +509,9 @@ def test_of_many_starts_at_once_one_daemon_comes(home: Path, measure: Measure) -
         starts(home, row, 4)
 
 
-def test_after_everything_threads_and_descriptors_are_as_before(house: House, measure: Measure) -> None:
+def test_after_everything_threads_and_descriptors_are_as_before(harness: DaemonHarness, measure: Measure) -> None:
     with measure("R", "threads and descriptors after everything") as row:
-        after_everything(house, row)
+        after_everything(harness, row)
 
 
 # --- the long versions --------------------------------------------------------------------------------------------
@@ -534,9 +537,9 @@ def test_three_hundred_failing_writes(home: Path, model: ModelServer, measure: M
 
 
 @pytest.mark.soak
-def test_ten_gigabytes_of_output_cost_little(house: House, measure: Measure) -> None:
+def test_ten_gigabytes_of_output_cost_little(harness: DaemonHarness, measure: Measure) -> None:
     with measure("R", "a tool that prints and prints") as row:
-        big_output(house, row, 10_240)
+        big_output(harness, row, 10_240)
 
 
 @pytest.mark.soak(takes_s=75)
@@ -548,15 +551,15 @@ def test_a_clock_that_jumps_again_and_again(home: Path, model: ModelServer, meas
 
 
 @pytest.mark.soak(takes_s=60)
-def test_a_daemon_that_slept_for_a_minute_goes_on(house: House, measure: Measure) -> None:
+def test_a_daemon_that_slept_for_a_minute_goes_on(harness: DaemonHarness, measure: Measure) -> None:
     with measure("R", "SIGSTOP for a minute, then SIGCONT") as row:
-        asleep(house, row, 60)
+        asleep(harness, row, 60)
 
 
 @pytest.mark.soak
-def test_a_socket_deleted_again_and_again(house: House, measure: Measure) -> None:
+def test_a_socket_deleted_again_and_again(harness: DaemonHarness, measure: Measure) -> None:
     with measure("R", "the socket deleted") as row:
-        deleted_socket(house, row, 20)
+        deleted_socket(harness, row, 20)
 
 
 @pytest.mark.soak
@@ -574,14 +577,16 @@ def test_a_read_only_disk_again_and_again(tmp_path: Path, measure: Measure) -> N
 
 @pytest.mark.soak
 @ROOT_ONLY
-def test_another_user_is_refused_again_and_again(house: House, measure: Measure) -> None:
+def test_another_user_is_refused_again_and_again(harness: DaemonHarness, measure: Measure) -> None:
     if shutil.which("setpriv") is None:
         pytest.skip("setpriv is not installed")
     with measure("R", "another user at the socket") as row:
-        strangers(house, row, 50)
+        strangers(harness, row, 50)
 
 
 @pytest.mark.soak
-def test_after_all_the_long_runs_threads_and_descriptors_are_as_before(house: House, measure: Measure) -> None:
+def test_after_all_the_long_runs_threads_and_descriptors_are_as_before(
+    harness: DaemonHarness, measure: Measure
+) -> None:
     with measure("R", "threads and descriptors after everything") as row:
-        after_everything(house, row)
+        after_everything(harness, row)

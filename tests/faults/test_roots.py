@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.settings import Pin, WorkspaceWrite
+from actors.vocabulary.settings import Pin, WorkspaceWrite
 from supervisor.agent.patch.apply import apply_plan
 from supervisor.agent.patch.errors import PatchError
 from supervisor.agent.patch.grammar import parse
@@ -55,7 +55,7 @@ class Conversation:
 
 
 class World:
-    """Two projects in a directory that both may write, something outside, and files of ours in one of them."""
+    """Two projects in a directory that both may write, a file outside, and protected files in a project."""
 
     def __init__(self, base: Path, seed: int, *, stranger: bool) -> None:
         self.base = base
@@ -132,7 +132,7 @@ class World:
 
 
 def _tree(path: Path) -> Iterator[tuple[str, tuple[object, ...]]]:
-    """All there is to a folder: names, inodes, modes, links and contents."""
+    """All facts of a folder: names, inodes, modes, links and contents."""
     if not os.path.lexists(path):
         return
     found = path.lstat()

@@ -3,7 +3,7 @@
 import sys
 
 from supervisor import __main__ as program
-from supervisor import daemon
+from supervisor.daemon import server as daemon
 from tests.judges.fixture_tools import plugged_in
 
 if __name__ == "__main__":

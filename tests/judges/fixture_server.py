@@ -2,8 +2,8 @@
 
 import sys
 
-from supervisor import launch
 from supervisor.cli import mcp
+from supervisor.daemon import launch
 
 if __name__ == "__main__":
     launch.PROGRAM = ("-P", "-m", "tests.judges.fixture_daemon")

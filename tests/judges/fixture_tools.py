@@ -10,17 +10,30 @@ from dataclasses import replace
 from itertools import count
 from typing import Any
 
+from pydantic import BaseModel, ConfigDict
+
+from actors.vocabulary.ids import Caller
 from supervisor.config import Config
 from supervisor.dialects import dialects, mcp_options
 from transports import jsonrpc
 from transports.dialect import Action, Client, Write
+from transports.dialects.codex.methods import METHODS
+from transports.dialects.kit.methods import method
+from transports.dialects.kit.script import Script, answer
 from transports.dialects.mcp import methods, tools
-from transports.dialects.mcp.call import Call
+from transports.dialects.mcp.calls.results import tool_error
 from transports.dialects.mcp.dialect import McpDialect
 from transports.dialects.mcp.options import LISTED
+from transports.dialects.mcp.state import McpCall
 from transports.hello import Dialects, Options
 
+
+class Anything(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+
 Json = dict[str, Any]
+Handler = Callable[[McpCall, Anything], Script[Json]]
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 SILENCE = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA="
 IMAGE = {"type": "image", "data": PIXEL, "mimeType": "image/png"}
@@ -49,52 +62,56 @@ CONTENTS: Mapping[str, list[Json]] = {
 }
 
 
-def _gives(contents: list[Json]) -> Callable[[Call, Any], Iterable[Action]]:
-    return lambda call, _: call.finish({"content": contents})
+def _gives(contents: list[Json]) -> Handler:
+    return lambda _, __: answer({"content": contents})
 
 
-def _fails(call: Call, _: Any) -> Iterable[Action]:
-    return call.tool_error("This tool intentionally returns an error for testing")
+def _fails(_: McpCall, __: Anything) -> Script[Json]:
+    return answer(tool_error("This tool intentionally returns an error for testing"))
 
 
-def _progresses(call: Call, _: Any) -> Iterable[Action]:
+def _progresses(call: McpCall, _: Anything) -> Script[Json]:
     for progress in (0, 50, 100):
         if call.progress is not None:
             params = {"progressToken": call.progress, "progress": progress, "total": 100}
-            yield Write(jsonrpc.notification("notifications/progress", params))
-    yield from call.finish({"content": [text("All of it is done.")]})
+            call.do(Write(jsonrpc.notification("notifications/progress", params)))
+    return answer({"content": [text("All of it is done.")]})
 
 
-def _logs(call: Call, _: Any) -> Iterable[Action]:
+def _logs(call: McpCall, _: Anything) -> Script[Json]:
     for words in ("Tool execution started", "Tool processing data", "Tool execution completed"):
-        yield from call.desk.loudness.say("info", words)
-    yield from call.finish({"content": [text("All of it was logged.")]})
+        call.state.log.say("info", words)
+    return answer({"content": [text("All of it was logged.")]})
 
 
 # --- what is asked of the client ------------------------------------------------------------------------------------
 
 _numbers = count()
-_waiting: dict[str, Call] = {}  # by the id of the request to the client; connections have threads of their own
+_waiting: dict[str, Caller] = {}  # by the id of the request to the client
 
 
-def _asks(method: str, params: Callable[[Json], Json]) -> Callable[[Call, Any], Iterable[Action]]:
-    def ask(call: Call, arguments: Any) -> Iterable[Action]:
-        number = f"fixture-{next(_numbers)}"
-        _waiting[number] = call
-        yield Write(jsonrpc.request(number, method, params(arguments)))
+def _asks(method: str, params: Callable[[Json], Json]) -> Handler:
+    def ask(_: McpCall, arguments: Anything) -> Script[Json]:
+        def question(caller: Caller) -> Action:
+            number = f"fixture-{next(_numbers)}"
+            _waiting[number] = caller
+            return Write(jsonrpc.request(number, method, params(arguments.model_dump())))
+
+        (said,) = yield (question,)
+        return tool_error("The client could not say") if said is None else {"content": [text(str(said))]}
 
     return ask
 
 
 class FixtureDialect(McpDialect):
-    """The real one, and what comes back to a fixture's question."""
+    """The real dialect, and the answers to the fixtures' questions."""
 
     def arrived(self, line: bytes) -> Iterable[Action]:
         match jsonrpc.read(line):
             case jsonrpc.Response(number, result) if number in _waiting:
-                return _waiting.pop(str(number)).finish({"content": [text(f"The client said {json.dumps(result)}")]})
+                return self.answered(_waiting.pop(str(number)), f"The client said {json.dumps(result)}")
             case jsonrpc.ErrorResponse(number) if number in _waiting:
-                return _waiting.pop(str(number)).tool_error("The client could not say")
+                return self.answered(_waiting.pop(str(number)), None)
         return super().arrived(line)
 
 
@@ -143,7 +160,7 @@ DEEP_SCHEMA: Json = {
     "additionalProperties": False,
 }
 
-HANDLERS: Mapping[str, Callable[[Call, Any], Iterable[Action]]] = {
+HANDLERS: Mapping[str, Handler] = {
     **{name: _gives(contents) for name, contents in CONTENTS.items()},
     "test_error_handling": _fails,
     "test_tool_with_progress": _progresses,
@@ -157,8 +174,8 @@ SCHEMAS: Mapping[str, Json] = {"json_schema_2020_12_tool": DEEP_SCHEMA}
 
 
 def plugged_in(config: Callable[[], Config]) -> Dialects:
-    """As the daemon's own table of dialects, but with these tools besides."""
-    methods.OWN = {**methods.OWN, **HANDLERS}
+    """The daemon's own table of dialects, with these tools added."""
+    methods.OWN = {**methods.OWN, **{name: method(Anything, handler) for name, handler in HANDLERS.items()}}
     described = {
         name: {
             "name": name,
@@ -170,6 +187,8 @@ def plugged_in(config: Callable[[], Config]) -> Dialects:
     tools.BY_NAME = {**tools.BY_NAME, **described}
 
     def made(client: Client, said: Options) -> FixtureDialect:
-        return FixtureDialect(client, lambda: replace(mcp_options(config(), said), tools=(*LISTED, *HANDLERS)))
+        return FixtureDialect(
+            client, lambda: replace(mcp_options(config(), said), tools=(*LISTED, *HANDLERS)), METHODS
+        )
 
     return {**dialects(config), "mcp": made}

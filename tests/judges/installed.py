@@ -1,4 +1,4 @@
-"""What `make judges` installs beside this file, how it is run within bounds, and who is judged."""
+"""The judges that `make judges` installs beside this file, run within bounds, and the servers they judge."""
 
 import os
 import signal
@@ -31,7 +31,7 @@ def package(name: str) -> Path:
 
 
 def judge(command: Sequence[object], home: Path, env: Mapping[str, str] | None = None) -> str:
-    """Its standard output. It is ended with all that it started, when it is over or out of time."""
+    """Run a judge; its standard output. All its processes are ended when it is over or out of time."""
     kept = {name: os.environ[name] for name in KEPT if name in os.environ}
     process = subprocess.Popen(
         [str(word) for word in command],
@@ -55,14 +55,14 @@ def judge(command: Sequence[object], home: Path, env: Mapping[str, str] | None =
 
 
 def end_group(process: "subprocess.Popen[str]") -> None:
-    """The group is ours alone: it was made for this process."""
+    """End the process group, which was made for this process."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
         return
 
 
-def judged(base: Path, home: Path, module: str = "supervisor.cli.main mcp", *arguments: str) -> Path:
+def judged(base: Path, home: Path, module: str = "supervisor.cli.app mcp", *arguments: str) -> Path:
     """A program without arguments that is `greenroom mcp` in this home, for judges that pass no environment on."""
     program = base / f"server-{module.partition(' ')[0]}"
     words = " ".join(arguments)

@@ -1,4 +1,4 @@
-"""What the report of a client from elsewhere has to say, whichever SDK wrote it."""
+"""The expected report of a client from elsewhere, whichever SDK wrote it."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ def approve_of(report: Json) -> None:
 
 
 def said(result: Json) -> str:
-    """The same in the text and in the structure, which the SDKs hold against the tool's own schema."""
+    """Assert the same in text and structure; the SDKs check the structure against the tool's schema."""
     (content,) = result["content"]
     assert content["type"] == "text"
     assert result["structuredContent"]["content"] == content["text"]
@@ -37,7 +37,7 @@ def _turns(report: Json) -> None:
 
 
 def _cancelling(report: Json) -> None:
-    """The SDK gives the call up by itself; what counts is that the next one is answered."""
+    """Check a cancelled call: the SDK drops it by itself, and the next call must be answered."""
     assert "answer" not in report["cancelled"]
     assert said(report["after"]) == "still here"
 

@@ -1,4 +1,4 @@
-"""Clients that nobody here wrote talk to `greenroom mcp` over stdio."""
+"""Clients of other projects talk to `greenroom mcp` over stdio."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,7 @@ SDKS = {"sdk": package("@modelcontextprotocol/sdk"), "client": package("@modelco
 
 
 def last(said: str) -> Any:
-    """The report; what the SDKs themselves print comes before it."""
+    """The report in the last line; the SDKs may print before it."""
     return json.loads(said.splitlines()[-1])
 
 
@@ -43,7 +43,7 @@ def test_the_typescript_sdk_is_content(generation: str, server: Path, tmp_path: 
 @needs(NODE, SDKS["sdk"])
 def test_it_is_content_without_a_daemon_too(stage: Stage, tmp_path: Path) -> None:
     alone = Stage(tmp_path, stage.model, "progress_seconds = 0.2", 'max_sandbox = "danger-full-access"')
-    embedded = judged(tmp_path, alone.home.directory, "supervisor.cli.main mcp", "--embedded")
+    embedded = judged(tmp_path, alone.home.directory, "supervisor.cli.app mcp", "--embedded")
     approve_of(last(judge([NODE, HERE / "typescript.mjs", "sdk", embedded], tmp_path)))
     alone.close()
 

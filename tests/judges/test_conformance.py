@@ -24,7 +24,7 @@ UP_S = 20.0
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[Path]:
-    """With fixture tools, and a home of its own, whose daemon is ended."""
+    """A server with fixture tools in a home of its own, whose daemon is ended."""
     home = tmp_path / "home"
     home.mkdir(mode=0o700)
     (home / "config.toml").write_text('model_provider = "demo"\n')

@@ -1,17 +1,17 @@
-"""Our own server before the judge that knows nothing of us: every promise is kept."""
+"""Our own server keeps every promise of the judge."""
 
 import sys
 
 import pytest
 
 from tests.docs.pages import DOCS
-from tests.faults.house import everything
+from tests.faults.daemon_harness import everything
 from tests.judges.promises.cases import ALL
 from tests.judges.promises.report import Verdict, judge, judged, told
 from tests.judges.promises.trial import Trial, asleep
 
 PAGE = DOCS / "how-to" / "migrating-from-codex-mcp-server.md"
-COMMAND = (sys.executable, "-P", "-m", "supervisor.cli.main", "mcp")
+COMMAND = (sys.executable, "-P", "-m", "supervisor.cli.app", "mcp")
 SIDE_BY_SIDE = 3  # most of a trial is a server's start; the rest is waiting
 
 

@@ -1,4 +1,4 @@
-"""One daemon and one model for all scenarios that leave them as they were; one of its own for the others."""
+"""A daemon and a model shared by all scenarios that leave them as they were; the others have their own."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,7 +27,7 @@ def own_stage(tmp_path: Path) -> Iterator[Stage]:
 
 @pytest.fixture
 def work(tmp_path: Path) -> Path:
-    """Where the agent works."""
+    """The agent's working directory."""
     work = tmp_path / "work"
     work.mkdir()
     return work

@@ -1,4 +1,4 @@
-"""What a scenario plays on: a home whose config names a scripted model, and bridges to the daemon that they start."""
+"""The setting of a scenario: a home whose config names a scripted model, and bridges to the daemon they start."""
 
 import os
 import signal
@@ -39,7 +39,7 @@ class Stage:
         self.bridges = 0
 
     def bridge(self, *arguments: str, **more: Any) -> McpClient:
-        """As an editor starts it."""
+        """A bridge, started as an editor does it."""
         self.bridges += 1
         return McpClient(self.home.env, *arguments, **more)
 
@@ -47,7 +47,7 @@ class Stage:
         return int(Path(self.home.paths.pid_file).read_text())
 
     def kill_daemon(self) -> int:
-        """As by the machine's own need: without a word."""
+        """Kill the daemon without warning, as a kernel short of memory does."""
         return _end(self.daemon_pid(), signal.SIGKILL)
 
     def close(self) -> None:
@@ -77,7 +77,7 @@ def _end(pid: int, signum: signal.Signals) -> int:
 
 
 def is_running(pid: int) -> bool:
-    """A zombie runs no more; whose child it is, is not our business."""
+    """Whether the process runs; a zombie does not, whoever its parent is."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):

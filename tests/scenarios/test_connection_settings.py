@@ -35,10 +35,10 @@ def test_what_a_bridge_is_told_counts_for_its_client_alone(own_stage: Stage, emb
         ("greenroom.mcp.tools=codex", "greenroom.mcp.tools: expected a list"),
         ('greenroom.mcp.tools=["shell"]', "greenroom.mcp.tools"),
         ("greenroom.mcp.twin_notifications=perhaps", 'expected true, false or "auto"'),
-        ("greenroom.mcp.max_sandbox=danger-full-access", "is the daemon's, not one connection's"),
-        ("greenroom.limits.connections=3", "is the daemon's, not one connection's"),
-        ("greenroom={mcp={unanswerable_seconds=3}}", "is the daemon's, not one connection's"),
-        ("greenroom.mcp.tool=1", "is the daemon's, not one connection's"),
+        ("greenroom.mcp.max_sandbox=danger-full-access", "belongs to the daemon, not to one connection"),
+        ("greenroom.limits.connections=3", "belongs to the daemon, not to one connection"),
+        ("greenroom={mcp={unanswerable_seconds=3}}", "belongs to the daemon, not to one connection"),
+        ("greenroom.mcp.tool=1", "belongs to the daemon, not to one connection"),
     ],
 )
 @pytest.mark.parametrize("embedded", [(), ("--embedded",)], ids=["daemon", "embedded"])

@@ -1,4 +1,4 @@
-"""Clients at their worst, and several at once: what a call is owed whatever crosses what."""
+"""Misbehaving clients, and several at once: each call gets its answer, whichever messages cross."""
 
 import json
 import re

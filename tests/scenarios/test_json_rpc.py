@@ -176,7 +176,7 @@ def test_the_tools_are_listed_with_the_names_and_arguments_of_the_original(stage
 
 
 def test_events_carry_whose_request_they_are_about_and_calls_keep_their_ids_types(stage: Stage) -> None:
-    """T19, T20: what unit tests of the original looked at, as it leaves the program."""
+    """T19, T20: unit tests of the original, checked on the program's output."""
     with stage.bridge(*POLICY_A) as client:
         both = [client.tool("codex", {"prompt": f"say {json.dumps(number)}"}, number) for number in (7, "7")]
         threads = {number: client.answer(number)["result"]["structuredContent"]["threadId"] for number in both}

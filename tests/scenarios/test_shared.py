@@ -1,11 +1,11 @@
-"""What the original could not: a conversation that clients share, and one that outlives its daemon."""
+"""Abilities that the original lacked: conversations that clients share, and that outlive their daemon."""
 
 import pytest
 
 from tests.scenarios.stage import POLICY_A, POLICY_B, Stage
 from tests.scenarios.test_tool_calls import interrupted
 from tests.scenarios.test_typed_calls import create, send, stream, until
-from tests.support.mcp_client import McpClient
+from tests.support.mcp_client import Json, McpClient
 
 ASK = 'call shell ["touch","approved"]; then; say thanks'
 SEEN = ("agent_message", "task_started", "task_complete", "exec_approval_request", "exec_command_begin")
@@ -82,19 +82,24 @@ def test_the_daemon_is_killed_again_and_again_and_the_call_after_it_works(stage:
         assert works["structuredContent"] == {"threadId": thread, "sessionId": thread, "content": "works"}
 
 
+def asked_in_two_lives(stage: Stage, client: McpClient) -> tuple[Json, Json, int]:
+    """The same question before and after a kill of the daemon, and the place where the second one begins."""
+    conversation = create(client)
+    send(client, conversation, ASK)
+    until(client, conversation, "waiting")
+    streaming(client, conversation)
+    first = client.asked()
+    stage.kill_daemon()
+    mark = client.mark()
+    client.settle()
+    client.answer(stream(client, conversation))
+    client.notified("notifications/initial_state", after=mark)
+    return first, client.asked(after=mark), mark
+
+
 def test_an_approval_that_waited_when_the_daemon_was_killed_can_be_answered_by_the_bridge(stage: Stage) -> None:
     with stage.bridge(*POLICY_B) as client:
-        conversation = create(client)
-        send(client, conversation, ASK)
-        until(client, conversation, "waiting")
-        streaming(client, conversation)
-        first = client.asked()
-        stage.kill_daemon()
-        mark = client.mark()
-        client.settle()
-        client.answer(stream(client, conversation))
-        client.notified("notifications/initial_state", after=mark)
-        second = client.asked(after=mark)
+        first, second, mark = asked_in_two_lives(stage, client)
         assert second["params"]["codex_command"] == first["params"]["codex_command"]
         client.respond(second["id"], {"decision": "approved"})
         assert client.notified("task_complete", after=mark)["msg"]["last_agent_message"] == "thanks"
@@ -102,16 +107,7 @@ def test_an_approval_that_waited_when_the_daemon_was_killed_can_be_answered_by_t
 
 def test_a_late_answer_to_a_question_of_a_former_daemon_answers_no_new_one(stage: Stage) -> None:
     with stage.bridge(*POLICY_B) as client:
-        conversation = create(client)
-        send(client, conversation, ASK)
-        until(client, conversation, "waiting")
-        streaming(client, conversation)
-        first = client.asked()
-        stage.kill_daemon()
-        mark = client.mark()
-        client.settle()
-        client.answer(stream(client, conversation))
-        second = client.asked(after=mark)
+        first, second, mark = asked_in_two_lives(stage, client)
         assert second["id"] != first["id"]
         client.respond(first["id"], {"decision": "abort"})
         client.settle()

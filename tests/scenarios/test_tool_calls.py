@@ -151,12 +151,12 @@ def test_a_call_and_a_reply_that_are_cancelled_abort_and_are_answered_with_an_er
 
 
 def interrupted(result: dict[str, Any]) -> bool:
-    """As clients of both eras, and those that follow MCP, look at it."""
+    """Whether an answer counts as interrupted for clients of both eras and those that follow MCP."""
     return result["isError"] is True and result["error"] == "Turn interrupted" == result["content"][0]["text"]
 
 
 def test_an_interrupt_is_told_by_twins_and_not_answered_where_that_is_wanted(tmp_path: Path) -> None:
-    """As the original was in the middle of August."""
+    """The behaviour of the original in the middle of August."""
     with ModelServer() as model:
         stage = Stage(tmp_path, model, "twin_notifications = true", "answer_cancelled = false")
         with stage.bridge(*POLICY_A) as client:

@@ -31,7 +31,7 @@ def stream(client: McpClient, conversation: str, **more: Any) -> int | str:
 
 
 def until(client: McpClient, conversation: str, state: str) -> None:
-    """Looks at the list, as nobody tells: what is under test is that nothing comes."""
+    """Poll the list of conversations, as the test expects that no message comes."""
     deadline = time.monotonic() + PATIENCE_S
     while True:
         rows = client.result("list_conversations", {"limit": 200})["structuredContent"]["conversations"]

@@ -1,4 +1,4 @@
-"""Questions to clients that can't answer: who is left to, who is there without being asked, and when it is a no."""
+"""Questions to clients that can't answer: the clients asked next, those that are never asked, and the final no."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,9 +7,9 @@ import pytest
 
 from tests.scenarios.stage import POLICY_B, Stage
 from tests.scenarios.test_hard_cases import ASK
-from tests.scenarios.test_typed_calls import create, send, stream
+from tests.scenarios.test_shared import streaming
+from tests.scenarios.test_typed_calls import create, send
 from tests.support.control_client import ControlClient
-from tests.support.mcp_client import McpClient
 from tests.support.model_server import ModelServer
 
 PATIENCE_S = 1.0  # of the daemon, with a client that can't be asked
@@ -26,16 +26,11 @@ def impatient(tmp_path: Path) -> Iterator[Stage]:
 
 
 def resolution(stage: Stage, conversation: str) -> tuple[str, str]:
-    """What became of its question, and why; waits for it."""
+    """Wait for the resolution of the conversation's question: the decision and the reason."""
     with stage.control() as control:
         control.ask("conversation/attach", conversation=conversation, read_only=True)
         event = control.until("approval_resolved")[-1]["event"]
         return event["decision"], event["reason"]
-
-
-def streaming(client: McpClient, conversation: str) -> None:
-    client.answer(stream(client, conversation))
-    client.notified("notifications/initial_state")
 
 
 def test_when_every_bridge_answers_with_an_error_the_last_one_has_said_no(stage: Stage, work: Path) -> None:

@@ -1,4 +1,4 @@
-"""Memory that was freed goes back to the system, also from between what is kept."""
+"""Freed memory goes back to the system, also from between blocks in use."""
 
 import platform
 import subprocess
@@ -8,7 +8,7 @@ import pytest
 
 PROGRAM = """
 from pathlib import Path
-from supervisor.allocator import Trimming, keep_little
+from supervisor.engine.allocator import Trimming, keep_little
 
 
 class Clock:
@@ -20,7 +20,7 @@ def resident():
 
 keep_little()
 clock = Clock()
-Trimming(clock).begin()
+Trimming(clock, lambda work: work()).begin()
 blocks = [bytearray(40_000) for _ in range(2_000)]
 kept = blocks[::20]
 del blocks

@@ -1,4 +1,4 @@
-"""Forks and imports against a real journal: what is stored is what would wake up."""
+"""Forks and imports against a real journal: the stored head is that of the stored events."""
 
 import json
 from collections.abc import Iterator
@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from actors import events as ev
 from actors.conversation import head_of, restore
-from actors.errors import InvalidInput, NameTaken, UnknownConversation, WrongState
-from actors.ids import ConversationId, InputId, TurnId
-from actors.items import TextItem
-from actors.records import Append, Record
-from actors.settings import BusyPolicy, Pin, Settings, WorkspaceWrite
+from actors.vocabulary import events as ev
+from actors.vocabulary.errors import InvalidInput, NameTaken, UnknownConversation, WrongState
+from actors.vocabulary.ids import ConversationId, InputId, TurnId
+from actors.vocabulary.items import TextItem
+from actors.vocabulary.records import Append, Record
+from actors.vocabulary.settings import BusyPolicy, Pin, Settings, WorkspaceWrite
 from supervisor.agent.pins import pins_of
-from supervisor.branching import check_name, forked, guest
 from supervisor.journal import SqliteJournal
 from supervisor.journal.export import arriving, export, import_
+from supervisor.services.branching import ForkedConversation, check_name, forked, guest
 
 ONE = ConversationId("11111111-1111-4111-8111-111111111111")
 TWO = ConversationId("22222222-2222-4222-8222-222222222222")
@@ -47,8 +47,8 @@ def keep(journal: SqliteJournal, *said: Said) -> None:
     assert journal.commit([Append(ONE, records, head_of(restore(ONE, None, records)))]) == [None]
 
 
-def types(append: Append) -> list[str]:
-    return [record.type for record in append.records]
+def types(fork: ForkedConversation) -> list[str]:
+    return [record.type for record in fork.records]
 
 
 def taken_in(journal: SqliteJournal, lines: tuple[str, ...], new_id: ConversationId | None = None) -> ConversationId:
@@ -56,7 +56,7 @@ def taken_in(journal: SqliteJournal, lines: tuple[str, ...], new_id: Conversatio
 
 
 def agree(journal: SqliteJournal, conversation: ConversationId) -> None:
-    """The head that was stored is what the events come to."""
+    """Assert that the stored head is that of the stored events."""
     head, page = journal.head(conversation), journal.read(conversation, 0, 1000)
     assert head is not None
     assert page is not None
@@ -70,13 +70,13 @@ def agree(journal: SqliteJournal, conversation: ConversationId) -> None:
 
 def test_a_fork_says_where_it_comes_from_and_shares_every_event_after_the_first(journal: SqliteJournal) -> None:
     keep(journal, BORN, *SPOKEN)
-    append = forked(journal, ONE, TWO, None, "branch")
-    first = json.loads(append.records[0].body)
+    fork = forked(journal, ONE, TWO, None, "branch")
+    first = json.loads(fork.records[0].body)
     assert (first["session_id"], first["name"], first["forked_from"]) == (TWO, "branch", f"{ONE}@4")
     page = journal.read(ONE, 1, 100)
     assert page is not None
-    assert append.records[1:] == page.records
-    assert journal.commit([append]) == [None]
+    assert fork.records[1:] == page.records
+    journal.adopt(fork.head, 1, fork.records)
     agree(journal, TWO)
 
 
@@ -99,18 +99,18 @@ def test_a_point_beyond_the_end_and_a_source_that_is_not_there_are_refused(journ
 def test_nothing_that_waits_in_the_source_waits_in_its_fork(journal: SqliteJournal) -> None:
     queued = ev.InputQueued(input_id=InputId("q"), policy=BusyPolicy.ENQUEUE, items=ITEMS)
     keep(journal, BORN, *SPOKEN, (queued, None), (ev.QueuePaused(queued=1), None))
-    append = forked(journal, ONE, TWO, None, "branch")
-    assert types(append)[-2:] == ["input_withdrawn", "queue_resumed"]
-    state = restore(TWO, None, append.records)
+    fork = forked(journal, ONE, TWO, None, "branch")
+    assert types(fork)[-2:] == ["input_withdrawn", "queue_resumed"]
+    state = restore(TWO, None, fork.records)
     assert (state.facts.pending, state.facts.paused) == ((), False)
 
 
 def test_a_fork_has_neither_its_sources_later_name_nor_its_place_in_the_archive(journal: SqliteJournal) -> None:
     keep(journal, BORN, (ev.ConversationRenamed(name="later"), None), (ev.ConversationArchived(), None))
-    append = forked(journal, ONE, TWO, None, None)
-    facts = restore(TWO, None, append.records).facts
+    fork = forked(journal, ONE, TWO, None, None)
+    facts = restore(TWO, None, fork.records).facts
     assert (facts.name, facts.archived) == (None, False)
-    assert journal.commit([append]) == [None]
+    journal.adopt(fork.head, 1, fork.records)
     agree(journal, TWO)
 
 
@@ -205,10 +205,10 @@ def test_a_fork_means_the_directories_that_are_there_now(journal: SqliteJournal,
         update={"cwd": tmp_path, "sandbox": policy, "roots": (Pin(name=tmp_path, path=tmp_path, inode=1),)}
     )
     keep(journal, (ev.SessionConfigured(session_id=ONE, model="m", settings=pinned), None), *SPOKEN)
-    append = forked(journal, ONE, TWO, None, None)
-    assert types(append)[-1] == "settings_changed"
-    assert restore(TWO, None, append.records).facts.settings.roots == pins_of(policy, tmp_path, None)
-    assert journal.commit([append]) == [None]
+    fork = forked(journal, ONE, TWO, None, None)
+    assert types(fork)[-1] == "settings_changed"
+    assert restore(TWO, None, fork.records).facts.settings.roots == pins_of(policy, tmp_path, None)
+    journal.adopt(fork.head, 1, fork.records)
     agree(journal, TWO)
 
 

@@ -1,4 +1,4 @@
-"""How far clients and the models behind them may go: refused by name, never less in silence."""
+"""The ceiling for clients and their models: more is refused by name, never silently reduced."""
 
 import asyncio
 from collections.abc import Iterator
@@ -7,15 +7,23 @@ from typing import Any
 
 import pytest
 
-from actors.errors import ConfigError, NotAllowed
-from actors.ids import ConnectionId
-from actors.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxPolicy, Settings, WorkspaceWrite
+from actors.runtime.shared import soon
+from actors.vocabulary.errors import ConfigError, NotAllowed
+from actors.vocabulary.ids import Caller, ConnectionId
+from actors.vocabulary.settings import (
+    ApprovalPolicy,
+    DangerFullAccess,
+    ReadOnly,
+    SandboxPolicy,
+    Settings,
+    WorkspaceWrite,
+)
 from supervisor.config import load
-from tests.supervisor.test_services import House
+from tests.supervisor.test_services import ServicesHarness
 from tests.transports.house import running_loop
 from transports import requests as ask
 from transports.dialect import Client
-from transports.messages import Asked, Served
+from transports.messages import ServiceAnswer, ServiceRequest
 
 DEMO = 'model_provider = "demo"\n'
 DANGER = ask.Person(sandbox="danger-full-access")
@@ -24,8 +32,8 @@ DANGER = ask.Person(sandbox="danger-full-access")
 class Place:
     """A daemon's services, a client below a home, and a config that a test chooses."""
 
-    def __init__(self, house: House, base: Path) -> None:
-        self._house = house
+    def __init__(self, harness: ServicesHarness, base: Path) -> None:
+        self._harness = harness
         self.base = base
         self.home = base / "home"
         self.work = self.home / "work"
@@ -35,7 +43,7 @@ class Place:
     def configure(self, lines: str, *, demo: bool = True) -> None:
         file = self.base / "config.toml"
         file.write_text((DEMO if demo else "") + lines)
-        self._house.engine.loaded = load(str(file), environ={})
+        self._harness.engine.loaded = load(str(file), environ={})
 
     def serve(self, request: ask.Request, **env: str) -> Any:
         client = Client(ConnectionId("c"), cwd=str(self.work), env={"HOME": str(self.home), **env})
@@ -45,27 +53,27 @@ class Place:
             def tell(self, message: object) -> None:
                 answers.put_nowait(message)
 
-        self._house.services.tell(Asked(request, client, Box()))
+        asked = ServiceRequest(request, Caller(client.connection, 1), client, Box())
+        soon(self._harness.engine.loop.loop, self._harness.services.tell, asked)
 
         async def wait() -> Any:
             return await asyncio.wait_for(answers.get(), 20)
 
-        served = asyncio.run_coroutine_threadsafe(wait(), self._house.engine.loop.loop).result(20)
-        assert isinstance(served, Served)
-        assert isinstance(served.answer, ask.Served)
-        return served.answer.answer
+        served = asyncio.run_coroutine_threadsafe(wait(), self._harness.engine.loop.loop).result(20)
+        assert isinstance(served, ServiceAnswer)
+        return served.answer
 
     def make(self, person: ask.Person | None = None, **wish: Any) -> Any:
-        return self.serve(ask.MakeSettings(1, person=person or ask.Person(), **wish))
+        return self.serve(ask.MakeSettings(person=person or ask.Person(), **wish))
 
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Place]:
     with running_loop() as loop:
-        house = House(loop, tmp_path)
-        yield Place(house, tmp_path)
+        harness = ServicesHarness(loop, tmp_path)
+        yield Place(harness, tmp_path)
         loop.call(lambda: None)
-        house.engine.journal.close()
+        harness.engine.journal.close()
         asyncio.run_coroutine_threadsafe(loop.loop.shutdown_default_executor(), loop.loop).result(10)
 
 
@@ -189,7 +197,7 @@ def test_providers_by_override_are_a_choice_of_the_config(place: Place) -> None:
 def test_the_command_line_has_no_ceiling(place: Place) -> None:
     config = {"model_providers.mine.base_url": "http://x", "model_provider": "mine"}
     answer = place.serve(
-        ask.MakeSettings(1, sandbox="danger-full-access", approval_policy="never", cwd="/", config=config)
+        ask.MakeSettings(sandbox="danger-full-access", approval_policy="never", cwd="/", config=config)
     )
     assert made(answer).sandbox == DangerFullAccess()
 
@@ -205,9 +213,9 @@ def test_the_command_line_has_no_ceiling(place: Place) -> None:
 def test_a_turn_and_a_command_of_its_own_have_the_same_ceiling(place: Place, sandbox: SandboxPolicy) -> None:
     current = made(place.make())
     wanted = current.model_copy(update={"sandbox": sandbox, "approval_policy": ApprovalPolicy.NEVER})
-    refused(place.serve(ask.Permit(1, wanted, current, ask.Person())), "greenroom.mcp.max_sandbox")
-    assert made(place.serve(ask.Permit(1, wanted, wanted, ask.Person()))) == wanted  # somebody has given it that
-    refused(place.serve(ask.RunOnce(1, ("true",), None, None, sandbox, ask.Person())), "greenroom.mcp.max_sandbox")
+    refused(place.serve(ask.Permit(wanted, current, ask.Person())), "greenroom.mcp.max_sandbox")
+    assert made(place.serve(ask.Permit(wanted, wanted, ask.Person()))) == wanted  # somebody has given it that
+    refused(place.serve(ask.RunOnce(("true",), None, None, sandbox, ask.Person())), "greenroom.mcp.max_sandbox")
 
 
 # --- a model -----------------------------------------------------------------------------------------------------
@@ -221,8 +229,8 @@ def test_without_a_provider_and_a_key_a_client_gets_an_error_that_says_what_to_d
         assert word in answer.message
     assert made(place.make(config={"model_provider": "demo"})).provider == "demo"
     assert made(place.make(ask.Person(config={"model_provider": "demo"}))).provider == "demo"
-    assert made(place.serve(ask.MakeSettings(1, person=ask.Person()), OPENAI_API_KEY="sk-1")).provider == "openai"
-    assert made(place.serve(ask.MakeSettings(1))).provider == "demo"  # the command line says it once
+    assert made(place.serve(ask.MakeSettings(person=ask.Person()), OPENAI_API_KEY="sk-1")).provider == "openai"
+    assert made(place.serve(ask.MakeSettings())).provider == "demo"  # the command line says it once
 
 
 def test_a_provider_whose_key_did_not_arrive_is_an_error_before_anything_is_made(place: Place) -> None:
@@ -233,4 +241,4 @@ def test_a_provider_whose_key_did_not_arrive_is_an_error_before_anything_is_made
     assert isinstance(answer, ConfigError)
     assert answer.message.startswith("Missing environment variable: `MINE`; many clients hand only ")
     assert "env_vars" in answer.message
-    assert made(place.serve(ask.MakeSettings(1, person=ask.Person()), MINE="k")).provider == "mine"
+    assert made(place.serve(ask.MakeSettings(person=ask.Person()), MINE="k")).provider == "mine"

@@ -1,4 +1,4 @@
-"""What the conversation methods ask for, asked of the real services over a real engine."""
+"""The requests of Codex's conversation methods, answered by the real services over a real engine."""
 
 import queue
 import threading
@@ -9,23 +9,26 @@ from typing import Any
 
 import pytest
 
-from actors.errors import ConfigError, GreenroomError, NotAllowed
-from actors.ids import ConnectionId
-from actors.settings import DangerFullAccess
+from actors.runtime.shared import soon
+from actors.vocabulary.errors import ConfigError, GreenroomError, NotAllowed
+from actors.vocabulary.ids import Caller, ConnectionId
+from actors.vocabulary.settings import DangerFullAccess
 from supervisor.config import load
-from supervisor.engine import Engine
+from supervisor.engine.engine import Engine
 from supervisor.paths import Paths
-from supervisor.services import Services
+from supervisor.services.services import Services
 from transports import requests as ask
 from transports.dialect import Client
 from transports.hello import Identity
-from transports.messages import Asked, Served
+from transports.messages import ServiceAnswer, ServiceRequest
 from transports.switchboard import Switchboard
 
 PATIENCE_S = 20.0  # a busy machine; a test that waits this long has failed
 
+CALLER = Caller(ConnectionId("c"), 7)
 
-class House:
+
+class RealServices:
     def __init__(self, tmp_path: Path, config: str) -> None:
         file = tmp_path / "config.toml"
         file.write_text(config)
@@ -40,52 +43,58 @@ class House:
     def tell(self, message: object) -> None:
         self._answers.put(message)
 
+    def put(self, request: ask.Request) -> None:
+        soon(self.engine.loop.loop, self.services.tell, ServiceRequest(request, CALLER, self.client, self))
+
     def ask(self, request: ask.Request) -> Any:
-        self.services.tell(Asked(request, self.client, self))
+        self.put(request)
         return self.heard()
 
     def heard(self) -> Any:
         served = self._answers.get(timeout=PATIENCE_S)
-        assert isinstance(served, Served)
-        assert isinstance(served.answer, ask.Served)
-        assert served.answer.token == 7
-        return served.answer.answer
+        assert isinstance(served, ServiceAnswer)
+        assert served.caller == CALLER
+        return served.answer
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
-    house = House(tmp_path, 'model = "m"\nmodel_provider = "openai"\napproval_policy = "never"\n')
-    house.engine.start()
+def services(tmp_path: Path) -> Iterator[RealServices]:
+    services = RealServices(tmp_path, 'model = "m"\nmodel_provider = "openai"\napproval_policy = "never"\n')
+    services.engine.start()
     try:
-        yield house
+        yield services
     finally:
-        house.engine.stop()
+        services.engine.stop()
 
 
-def test_a_command_of_its_own_runs_where_the_client_is_with_what_the_client_has(house: House, tmp_path: Path) -> None:
+def test_a_command_of_its_own_runs_where_the_client_is_with_what_the_client_has(
+    services: RealServices, tmp_path: Path
+) -> None:
     argv = ("sh", "-c", "pwd; echo $HELLO")
-    answer = house.ask(ask.RunOnce(7, argv, sandbox=DangerFullAccess()))
+    answer = services.ask(ask.RunOnce(argv, sandbox=DangerFullAccess()))
     assert answer == ask.Plain({"exitCode": 0, "stdout": f"{tmp_path}\nthere\n", "stderr": ""})
 
 
-def test_a_timeout_and_a_refusal_are_answers(house: House) -> None:
-    slow = house.ask(ask.RunOnce(7, ("sleep", "30"), timeout_ms=100, sandbox=DangerFullAccess()))
+def test_a_timeout_and_a_refusal_are_answers(services: RealServices) -> None:
+    slow = services.ask(ask.RunOnce(("sleep", "30"), timeout_ms=100, sandbox=DangerFullAccess()))
     assert isinstance(slow, GreenroomError)
     assert "timed out" in slow.message
 
 
-def test_a_diff_where_there_is_no_repository_is_refused(house: House) -> None:
-    assert isinstance(house.ask(ask.DiffToRemote(7, "nowhere")), GreenroomError)
+def test_a_diff_where_there_is_no_repository_is_refused(services: RealServices) -> None:
+    assert isinstance(services.ask(ask.DiffToRemote("nowhere")), GreenroomError)
 
 
-def test_files_are_found_below_roots_that_are_relative_to_the_client(house: House, tmp_path: Path) -> None:
+def test_files_are_found_below_roots_that_are_relative_to_the_client(services: RealServices, tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "wanted.py").touch()
-    (row,) = house.ask(ask.FindFiles(7, "want", ("src", "nowhere"))).value["files"]
+    (row,) = services.ask(ask.FindFiles("want", ("src", "nowhere"))).value["files"]
     assert (row["root"], row["path"]) == (str(tmp_path / "src"), "wanted.py")
 
 
-def test_a_search_gives_way_to_a_later_one_of_its_series(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_gives_way_to_a_later_one_of_its_series(
+    services: RealServices, monkeypatch: pytest.MonkeyPatch
+) -> None:
     gate, begun, queries = threading.Event(), threading.Event(), []
 
     def slow(query: str, _: object) -> list[dict[str, object]]:
@@ -94,38 +103,38 @@ def test_a_search_gives_way_to_a_later_one_of_its_series(house: House, monkeypat
         assert gate.wait(PATIENCE_S)
         return [{"path": query}]
 
-    monkeypatch.setattr("supervisor.services.search", slow)
-    house.services.tell(Asked(ask.FindFiles(7, "a", (), "typed"), house.client, house))
+    monkeypatch.setattr("supervisor.services.services.search", slow)
+    services.put(ask.FindFiles("a", (), "typed"))
     assert begun.wait(PATIENCE_S)
     for query, series in (("ab", "typed"), ("abc", "typed"), ("x", None), ("y", None)):
-        house.services.tell(Asked(ask.FindFiles(7, query, (), series), house.client, house))
-    assert house.ask(ask.ReadConfig(7)).value["path"]  # what was asked before has begun to wait
+        services.put(ask.FindFiles(query, (), series))
+    assert services.ask(ask.ReadConfig()).value["path"]  # what was asked before has begun to wait
     gate.set()
-    found = [house.heard().value["files"] for _ in range(5)]
+    found = [services.heard().value["files"] for _ in range(5)]
     assert queries == ["a", "abc", "x", "y"]
     assert sorted(map(str, found)) == sorted(map(str, ([], *([{"path": query}] for query in queries))))
 
 
-def test_the_config_in_force_is_told(house: House) -> None:
-    answer = house.ask(ask.ReadConfig(7))
+def test_the_config_in_force_is_told(services: RealServices) -> None:
+    answer = services.ask(ask.ReadConfig())
     assert (answer.value["value"]["model"], answer.value["value"]["approval_policy"]) == ("m", "never")
 
 
-def test_the_saved_config_is_what_the_file_says_now_and_no_defaults(house: House, tmp_path: Path) -> None:
-    answer = house.ask(ask.ReadSavedConfig(7))
+def test_the_saved_config_is_what_the_file_says_now_and_no_defaults(services: RealServices, tmp_path: Path) -> None:
+    answer = services.ask(ask.ReadSavedConfig())
     saved = {"model": "m", "model_provider": "openai", "approval_policy": "never"}
     assert answer == ask.Plain({"value": saved, "path": str(tmp_path / "config.toml")})
     (tmp_path / "config.toml").write_text("model = 'another'")
-    assert house.ask(ask.ReadSavedConfig(7)).value["value"] == {"model": "another"}
+    assert services.ask(ask.ReadSavedConfig()).value["value"] == {"model": "another"}
     (tmp_path / "config.toml").write_text("model = [")
-    assert isinstance(house.ask(ask.ReadSavedConfig(7)), ConfigError)
+    assert isinstance(services.ask(ask.ReadSavedConfig()), ConfigError)
 
 
 def test_the_approval_policy_of_the_config_holds(tmp_path: Path) -> None:
-    house = House(tmp_path, 'model = "m"\nmodel_provider = "openai"\napproval_policy = "untrusted"\n')
-    house.engine.start()
+    services = RealServices(tmp_path, 'model = "m"\nmodel_provider = "openai"\napproval_policy = "untrusted"\n')
+    services.engine.start()
     try:
-        assert isinstance(house.ask(ask.RunOnce(7, ("touch", "there"))), NotAllowed)
+        assert isinstance(services.ask(ask.RunOnce(("touch", "there"))), NotAllowed)
     finally:
-        house.engine.stop()
+        services.engine.stop()
     assert not (tmp_path / "there").exists()

@@ -9,13 +9,13 @@ from typing import TypeVar
 
 import pytest
 
-from actors.errors import GreenroomError, InvalidInput, NotAllowed
-from actors.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxPolicy, WorkspaceWrite
-from supervisor import codex_services
+from actors.vocabulary.errors import GreenroomError, InvalidInput, NotAllowed
+from actors.vocabulary.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxPolicy, WorkspaceWrite
 from supervisor.agent.environments import Around
 from supervisor.agent.processes import Processes
 from supervisor.agent.sandbox import Availability, Sandbox
-from supervisor.codex_services import Machine
+from supervisor.services import codex_services
+from supervisor.services.codex_services import Machine
 from tests.supervisor.agent.commands import INSTANCE, alive, limited, new_token
 from tests.support.confinement import confinable
 

@@ -52,7 +52,7 @@ def keys(model: type[BaseModel], above: tuple[str, ...] = ()) -> Iterator[tuple[
             yield (*above, name)
 
 
-# What was looked at: where each key is read, and whether that is again after a reload.
+# For each of these keys it was checked that the program reads it again after a reload.
 LIVE = {
     *("model", "model_provider", "model_providers", "approval_policy", "sandbox_mode", "profile", "profiles"),
     *(f"sandbox_workspace_write.{one}" for one in ("writable_roots", "network_access")),

@@ -6,11 +6,11 @@ import pytest
 from annotated_types import Ge, Gt, Le
 from pydantic import BaseModel
 
-from actors.errors import ConfigError
+from actors.vocabulary.errors import ConfigError
 from supervisor.config import Config, load, parse_overrides
-from supervisor.config.complain import dotted, problems, strangers
+from supervisor.config.complain import dotted, ignored_keys, problems
 from supervisor.config.load import ConfigFile, layer
-from supervisor.config.shape import KeyPath, Place
+from supervisor.config.shape import KeyPath, KeyType
 
 SECRET = "sk-verysecretindeed"
 
@@ -55,7 +55,7 @@ COMPLAINTS = {
     "hide_agent_reasoning = 'yes'": ('1: `hide_agent_reasoning`: expected true or false, found the string "yes"'),
     "[model_providers.openai]\nname = 'x'": (
         "1: `model_providers.openai`: the built-in provider can't be redefined; expected a name other than "
-        "openai, oss, demo (OPENAI_BASE_URL, CODEX_OSS_BASE_URL say where the built-in ones are)"
+        "openai, oss, demo (OPENAI_BASE_URL and CODEX_OSS_BASE_URL set the built-in addresses)"
     ),
 }
 
@@ -142,9 +142,9 @@ def test_an_unknown_override_is_a_warning_too() -> None:
     assert loaded.warnings == ("override: `modle`: unknown key, ignored; did you mean `model`?",)
 
 
-def numbers(model: type[BaseModel], path: KeyPath = ()) -> Iterator[tuple[KeyPath, Place]]:
+def numbers(model: type[BaseModel], path: KeyPath = ()) -> Iterator[tuple[KeyPath, KeyType]]:
     for name, info in model.model_fields.items():
-        place = Place.of(info.annotation, info.metadata)
+        place = KeyType.of(info.annotation, info.metadata)
         below = place["NAME"] if place.is_free else place
         if below is not None and below.table is not None:
             yield from numbers(below.table, (*path, name, "NAME") if place.is_free else (*path, name))
@@ -162,7 +162,7 @@ def tree(path: KeyPath, value: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("path", "place"), list(numbers(Config)), ids=lambda value: dotted(value) if type(value) is tuple else ""
 )
-def test_every_number_is_bounded_on_both_sides_and_its_bounds_hold(path: KeyPath, place: Place) -> None:
+def test_every_number_is_bounded_on_both_sides_and_its_bounds_hold(path: KeyPath, place: KeyType) -> None:
     lowest = [
         (limit.gt if isinstance(limit, Gt) else limit.ge) for limit in place.limits if isinstance(limit, (Gt, Ge))
     ]
@@ -176,7 +176,7 @@ def test_every_number_is_bounded_on_both_sides_and_its_bounds_hold(path: KeyPath
 def test_the_defaults_themselves_are_a_sound_configuration() -> None:
     said = Config().model_dump(mode="json", exclude_none=True)
     assert problems(said) == []
-    assert strangers(said) == []
+    assert ignored_keys(said) == []
 
 
 def test_a_frozen_configuration_can_not_be_changed() -> None:

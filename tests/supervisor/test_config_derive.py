@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from actors.errors import ConfigError
-from actors.settings import (
+from actors.vocabulary.errors import ConfigError
+from actors.vocabulary.settings import (
     ApprovalPolicy,
     DangerFullAccess,
     ReadOnly,

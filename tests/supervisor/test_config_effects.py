@@ -17,7 +17,7 @@ DECLARATIONS = {ROOT / "supervisor" / "config" / name for name in ("own.py", "sh
 
 
 def keys(table: type[BaseModel], above: str = "") -> Iterator[str]:
-    """All of them, dotted; profiles repeat those of the top level."""
+    """All keys, dotted; profiles repeat keys of the top level."""
     for name, info in table.model_fields.items():
         inner = [one for one in _types(info.annotation) if issubclass(one, BaseModel) and one is not Profile]
         yield f"{above}{name}"

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.errors import ConfigError
-from actors.settings import ApprovalPolicy, SandboxMode
-from supervisor.config import Config, Loaded, load, overrides_from_json, parse_overrides
+from actors.vocabulary.errors import ConfigError
+from actors.vocabulary.settings import ApprovalPolicy, SandboxMode
+from supervisor.config import Config, LoadedConfig, load, overrides_from_json, parse_overrides
 from supervisor.config.load import ConfigFile, layer, read_file
 from supervisor.config.shared import Inherit
 
@@ -27,7 +27,7 @@ def write(tmp_path: Path) -> Write:
 
 @pytest.fixture
 def homes(tmp_path: Path) -> dict[str, str]:
-    """An environment whose three places for a file all have one, each with a model named after the place."""
+    """An environment with a file in each of the three places, each with a model named after its place."""
     places = {"GREENROOM_HOME": "g", "XDG_CONFIG_HOME": "x/greenroom", "CODEX_HOME": "c"}
     for place in places.values():
         (tmp_path / place).mkdir(parents=True)
@@ -54,7 +54,7 @@ def test_places_are_tried_in_their_order_and_only_one_is_read(homes: dict[str, s
         Path(loaded.file.path).unlink()
         assert Path(loaded.file.path).is_relative_to(homes[name])
     assert seen == [("g", False), ("x", False), ("c", True)]
-    assert load(environ=homes) == Loaded(Config())
+    assert load(environ=homes) == LoadedConfig(Config())
 
 
 def test_codex_is_looked_for_in_the_home_when_it_names_no_place(tmp_path: Path) -> None:

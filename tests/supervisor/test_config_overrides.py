@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.errors import ConfigError
+from actors.vocabulary.errors import ConfigError
 from supervisor.config.complain import dotted
 from supervisor.config.overrides import DEEPEST, merge, overrides_from_json, parse_overrides, split_key
 
@@ -81,20 +81,16 @@ def test_any_word_gets_a_tree_or_a_configuration_error(word: str) -> None:
         assert outcome
 
 
-@given(
-    st.lists(st.text(st.characters(exclude_characters='"', exclude_categories=["Cs"])), min_size=1, max_size=DEEPEST)
-)
+NAMES = st.text(st.characters(exclude_characters='"', exclude_categories=["Cs"]))
+KEYS = st.from_regex(r"[a-z_][a-z0-9_-]*", fullmatch=True) | st.sampled_from(["a.b", "x y"])
+
+
+@given(st.lists(NAMES, min_size=1, max_size=DEEPEST))
 def test_a_quoted_key_names_any_path(parts: list[str]) -> None:
     assert split_key(".".join(f'"{part}"' for part in parts)) == parts
 
 
-@given(
-    st.lists(
-        st.from_regex(r"[a-z_][a-z0-9_-]*", fullmatch=True) | st.sampled_from(["a.b", "x y"]),
-        min_size=1,
-        max_size=DEEPEST,
-    )
-)
+@given(st.lists(KEYS, min_size=1, max_size=DEEPEST))
 def test_a_path_that_was_written_out_is_read_back(parts: list[str]) -> None:
     assert split_key(dotted(tuple(parts))) == parts
 
@@ -125,9 +121,9 @@ def test_merging_changes_neither_side_and_keeps_all_of_the_upper(
 
 def test_a_key_of_thousands_of_parts_is_refused_in_words() -> None:
     for key in (".".join("a" * 5000), "a" * 5000, ".".join("a" * 40)):
-        with pytest.raises(ConfigError, match="which none"):
+        with pytest.raises(ConfigError, match=r"too (long|many parts)"):
             overrides_from_json({key: 1})
-        with pytest.raises(ConfigError, match="which none"):
+        with pytest.raises(ConfigError, match=r"too (long|many parts)"):
             parse_overrides([f"{key}=1"])
 
 

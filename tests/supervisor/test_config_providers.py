@@ -1,8 +1,8 @@
 import pytest
 
-from actors.errors import ConfigError
+from actors.vocabulary.errors import ConfigError
 from supervisor.config import Config, choose_provider, parse_overrides, provider_named
-from supervisor.config.load import ConfigFile, Loaded, layer
+from supervisor.config.load import ConfigFile, LoadedConfig, layer
 from supervisor.config.providers import OPENAI_URL
 
 MINE = Config.model_validate(
@@ -55,8 +55,8 @@ def test_the_line_that_a_notice_names_does_change_it(environ: dict[str, str]) ->
 
 def test_a_file_can_be_named_for_that_line_even_when_there_is_none() -> None:
     environ = {"HOME": "/h"}
-    assert Loaded(Config()).editable(environ) == "/h/.config/greenroom/config.toml"
-    assert Loaded(Config(), ConfigFile("/there.toml")).editable(environ) == "/there.toml"
+    assert LoadedConfig(Config()).editable(environ) == "/h/.config/greenroom/config.toml"
+    assert LoadedConfig(Config(), ConfigFile("/there.toml")).editable(environ) == "/there.toml"
 
 
 def test_the_built_in_addresses_come_from_the_environment() -> None:

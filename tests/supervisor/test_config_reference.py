@@ -5,23 +5,23 @@ from pydantic import BaseModel
 from supervisor.config import Config
 from supervisor.config.complain import BUILT_IN_PROVIDERS
 from supervisor.config.providers import OSS_PORT
-from supervisor.config.reference import reference_text
-from supervisor.config.shape import Place
+from supervisor.config.shape import KeyType
 from supervisor.config.shared import Inherit, ShellEnvironmentPolicy
-from supervisor.environment import CORE
+from supervisor.engine.command_environment import CORE
+from tools.reference.configuration import configuration_page
 
 
 def models(model: type[BaseModel] = Config) -> Iterator[type[BaseModel]]:
     yield model
     for info in model.model_fields.values():
-        place = Place.of(info.annotation)
+        place = KeyType.of(info.annotation)
         below = place["NAME"] if place.is_free else place
         if below is not None and below.table is not None:
             yield from models(below.table)
 
 
 def test_every_key_of_every_table_has_a_description_and_is_on_the_page() -> None:
-    page = reference_text()
+    page = configuration_page()
     for model in models():
         for name, info in model.model_fields.items():
             assert info.description, f"{model.__name__}.{name}"
@@ -31,12 +31,12 @@ def test_every_key_of_every_table_has_a_description_and_is_on_the_page() -> None
 def test_every_field_of_ours_that_measures_time_or_size_says_its_unit() -> None:
     for model in models():
         for name, info in model.model_fields.items():
-            if Place.of(info.annotation, info.metadata).bare is float:
+            if KeyType.of(info.annotation, info.metadata).bare is float:
                 assert name.endswith("_seconds")
 
 
 def test_what_the_page_says_in_prose_is_what_the_code_does() -> None:
-    page = reference_text()
+    page = configuration_page()
     assert str(OSS_PORT) in page
     assert all(f"`{name}`" in page for name in BUILT_IN_PROVIDERS)
     named = ShellEnvironmentPolicy.model_fields["inherit"].description or ""

@@ -1,27 +1,21 @@
-"""What the command line needs of the control API beyond one conversation, over the daemon's real socket."""
+"""Methods of the control API that the command line needs beyond one conversation, over the daemon's real socket."""
 
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 from unittest.mock import patch
 
 import pytest
 
-from supervisor.asked import asked
 from supervisor.cli.client import Control, Refused
 from supervisor.journal import SqliteJournal
-from tests.supervisor.cli.place import Place
+from supervisor.services.approval_places import asked
+from tests.supervisor.cli.place import Place, a_place
 
 
 @pytest.fixture(scope="module")
 def place() -> Iterator[Place]:
-    with tempfile.TemporaryDirectory(prefix="gr-ctl-", dir="/tmp") as base:
-        made = Place(Path(base))
+    with a_place() as made:
         made.run("up")
-        try:
-            yield made
-        finally:
-            made.close()
+        yield made
 
 
 @pytest.fixture

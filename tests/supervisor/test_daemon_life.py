@@ -1,4 +1,4 @@
-"""The daemon as a process: one per home, how it starts, how it stops, and what it leaves."""
+"""The daemon as a process: one per home, its start, its stop, and what it leaves."""
 
 import ctypes
 import json
@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from supervisor import launch
-from supervisor.daemon import DESCRIPTORS
+from supervisor.daemon import launch
+from supervisor.daemon.server import DESCRIPTORS
 from tests.support.bridge import wait_until
 from tests.support.control_client import PATIENCE_S, ControlClient, Gone, Refused
 from tests.support.home import Home
@@ -63,7 +63,7 @@ def test_twenty_that_start_at_once_are_one_daemon_and_twenty_successes(
 
 
 def end_launched(home: Home) -> None:
-    """It is nobody's child, so it is found by its own pid file."""
+    """End a detached daemon, found by its own pid file."""
     pid = int(Path(home.paths.pid_file).read_text())
     os.kill(pid, signal.SIGTERM)
     wait_until(lambda: not Path(home.paths.pid_file).exists(), "the daemon did not stop")
@@ -152,9 +152,13 @@ def test_the_stacks_of_a_daemon_in_the_background_are_beside_its_log(home: Home)
         stacks = Path(home.paths.stacks_file)
         assert stacks.parent == Path(home.paths.log_file).parent
         assert stat.S_IMODE(stacks.stat().st_mode) == 0o600
-        os.kill(pid, signal.SIGUSR1)
-        wait_until(lambda: stacks.read_text().count("most recent call first") > 3, "no stacks of several threads")
-        assert "in wait" in stacks.read_text(), "the main thread waits for a signal"
+
+        def seen_waiting() -> bool:
+            os.kill(pid, signal.SIGUSR1)
+            return "in wait" in stacks.read_text()
+
+        wait_until(seen_waiting, "the main thread never waited for a signal")
+        assert stacks.read_text().count("most recent call first") > 3, "there are several threads"
         with home.client() as client:
             assert client.ask("daemon/status")["pid"] == pid, "it goes on"
     finally:
@@ -247,7 +251,7 @@ def test_a_second_signal_ends_the_drain_at_once(home: Home) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only there can a test choose the thread")
 def test_a_signal_that_the_kernel_gives_to_another_thread_is_heard(home: Home) -> None:
-    """As it does when the main thread is just being continued."""
+    """The kernel does that when the main thread is just being continued."""
     with home.daemon() as daemon:
         threads = sorted(int(task.name) for task in Path(f"/proc/{daemon.pid}/task").iterdir())
         assert ctypes.CDLL(None).tgkill(daemon.pid, threads[-1], signal.SIGTERM) == 0
@@ -293,7 +297,7 @@ def test_another_user_is_refused_and_logged(running_home: Home) -> None:
 
 
 def as_nobody(home: Home) -> bytes:
-    """What uid 65534 hears: it connects in a child, and the way to the socket was opened to it by mistake."""
+    """The answer to uid 65534, which connects in a child; the socket was opened to it by mistake."""
     directory = os.open(home.paths.run, os.O_RDONLY)
     Path(home.paths.run).chmod(0o711)
     Path(home.socket).chmod(0o666)

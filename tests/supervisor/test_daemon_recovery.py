@@ -1,4 +1,4 @@
-"""What the daemon finds after its last life ended, in order or by kill -9 at any moment."""
+"""Restarts of the daemon after an orderly end, and after kill -9 at any moment."""
 
 import contextlib
 import os
@@ -11,13 +11,12 @@ from typing import Any
 
 import pytest
 
-from actors.ids import ConversationId
-from actors.records import Append, Head, Record
-from supervisor.crashing import VARIABLE
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.records import Append, Head, Record
 from supervisor.journal import SqliteJournal
 from tests.support.bridge import wait_until
 from tests.support.control_client import ControlClient, Gone, Refused
-from tests.support.home import DaemonProcess, Home
+from tests.support.home import AttachedDaemon, Home
 
 STREAMS = 20
 SOAK = (pytest.mark.soak, pytest.mark.timeout(3600))
@@ -60,17 +59,17 @@ def test_a_turn_that_was_running_is_lost_with_a_killed_daemon_and_the_next_messa
         assert (result["ending"], result["message"]) == ("completed", "again")
 
 
-def killed(daemon: DaemonProcess) -> None:
+def killed(daemon: AttachedDaemon) -> None:
     daemon.kill()
 
 
-def stopped(daemon: DaemonProcess) -> None:
+def stopped(daemon: AttachedDaemon) -> None:
     assert daemon.stop() == 0
 
 
 @pytest.mark.parametrize("end", [killed, stopped])
 def test_a_waiting_approval_can_be_answered_in_the_next_life(
-    home: Home, end: Callable[[DaemonProcess], None]
+    home: Home, end: Callable[[AttachedDaemon], None]
 ) -> None:
     with home.daemon() as daemon, home.client() as client:
         conversation = create(client, approval_policy="on-request")
@@ -127,8 +126,7 @@ def test_a_deletion_that_a_kill_cuts_off_is_done_or_not_begun_and_is_not_half(
         conversation, other = create(client, name="doomed"), create(client)
         client.ask("conversation/send", conversation=conversation, prompt="count 20", wait=True)
         whole = history(client, conversation)
-    deadly = Home(home.directory, env={VARIABLE: f"{point}:{visit}"})
-    with deadly.daemon() as daemon, deadly.client() as client:
+    with home.daemon(dies_at=f"{point}:{visit}") as daemon, home.client() as client:
         told = deleted(client, conversation)
         if daemon.process.poll() is None and told:
             daemon.kill()
@@ -145,7 +143,7 @@ def test_a_deletion_that_a_kill_cuts_off_is_done_or_not_begun_and_is_not_half(
 
 
 def deleted(client: ControlClient, conversation: str) -> bool:
-    """Whether the client was told so before the end."""
+    """Delete; whether the client was told before the daemon died."""
     try:
         client.ask("conversation/delete", conversation=conversation)
     except Gone:
@@ -260,7 +258,7 @@ class Reader:
         return 1
 
     def check(self, client: ControlClient) -> None:
-        """Everything that was seen is still there, as it was; every turn has one end."""
+        """Assert that all seen events are stored unchanged, and that every turn has one end."""
         wait_until(lambda: settled(client), "turns of the last life seem to run")
         stored = {one: {envelope["seq"]: envelope for envelope in history(client, one)} for one in self.seen}
         for one, events in self.seen.items():
@@ -318,7 +316,7 @@ def running(home: Home) -> set[int]:
 
 
 def drain(reader: Reader, client: ControlClient) -> None:
-    """What was under way when the daemon died was shown, so it must have been stored."""
+    """Read what arrives until the daemon is gone; all that it showed must be stored."""
     try:
         while True:
             reader.follow(client, 1)

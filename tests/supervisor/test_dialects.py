@@ -1,4 +1,4 @@
-"""What is loaded behind the start of a daemon, when there is nothing left to load it with."""
+"""Dialects that are loaded after the daemon's start, when no descriptor is left to load them with."""
 
 import errno
 import importlib.abc
@@ -16,7 +16,7 @@ LATE = "transports.dialects.mcp.dialect"
 
 
 class NoDescriptors(importlib.abc.MetaPathFinder):
-    """Answers as the system does when a program has as many files open as it may."""
+    """An importer that fails as the system does when no descriptor is left."""
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:
         del path, target

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from supervisor.config.shared import ShellEnvironmentPolicy
-from supervisor.environment import command_environment
+from supervisor.engine.command_environment import command_environment
 
 CLIENT = {
     "PATH": "/bin",

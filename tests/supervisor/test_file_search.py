@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from supervisor import file_search
-from supervisor.file_search import points, search
+from supervisor.services import file_search
+from supervisor.services.file_search import points, search
 
 
 def made(root: Path, *paths: str) -> None:

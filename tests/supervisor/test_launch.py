@@ -14,14 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from supervisor import launch
 from supervisor.cli.mcp import hello
-from supervisor.launch import READY, Launch, StartFailed
-from supervisor.single import STRANGE_S, DaemonLock
+from supervisor.daemon import launch
+from supervisor.daemon.launch import READY, Launch, StartFailed
+from supervisor.daemon.single import STRANGE_S, DaemonLock
 from tests.support.bridge import wait_until
 from tests.support.home import Home
 
-DETACH = "import sys; sys.path.insert(0, '.'); from supervisor.launch import detach; detach(); "
+DETACH = "import sys; sys.path.insert(0, '.'); from supervisor.daemon.launch import detach; detach(); "
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_a_start_that_fails_raises_the_daemons_own_words(program: pytest.MonkeyP
     "code", ["import os; os._exit(1)", "import os; os.kill(os.getpid(), 9)", "this is no program"]
 )
 def test_a_daemon_that_dies_at_once_is_a_failed_start_within_a_second(program: pytest.MonkeyPatch, code: str) -> None:
-    """What neighbours on the machine take away is nobody's fault, so the best of three counts."""
+    """The best of three tries counts, as other programs on the machine may take time away."""
     instead(program, code)
     took = []
     for _ in range(3):
@@ -138,7 +138,10 @@ SLEEPS: dict[Callable[[Home], str], float] = {strange_lock: STRANGE_S}
 
 def test_what_is_large_is_loaded_when_everything_cheap_was_found_well(home: Home) -> None:
     broken_config(home)
-    code = "import sys; from supervisor.program import main; main([]); print('supervisor.engine' in sys.modules)"
+    code = (
+        "import sys; from supervisor.daemon import program\n"
+        "program.main([]); print('supervisor.engine' in sys.modules)"
+    )
     ended = subprocess.run([sys.executable, "-c", code], env=home.env, capture_output=True, check=True, timeout=30)
     assert ended.stdout == b"False\n"
     assert b"config.toml:1" in ended.stderr
@@ -205,10 +208,10 @@ def test_two_at_the_same_time_find_one_daemon(home: Home) -> None:
 
 def test_what_was_loaded_is_no_rubbish_and_rubbish_is_collected_again_once_it_is_ready(home: Home) -> None:
     code = (
-        "import gc; from supervisor import daemon, program\n"
+        "import gc; from supervisor.daemon import program, server\n"
         "def serve(*given, foreground):\n"
         "    before = gc.isenabled(); given[-1](); print(before, gc.isenabled(), gc.get_freeze_count() > 0)\n"
-        "daemon.serve = serve; program.main([])"
+        "server.serve = serve; program.main([])"
     )
     ended = subprocess.run([sys.executable, "-c", code], env=home.env, capture_output=True, check=True, timeout=30)
     assert ended.stdout == b"False True True\n"

@@ -15,10 +15,11 @@ from typing import Any
 
 import pytest
 import structlog
+from structlog.contextvars import bound_contextvars as bound
 
-from supervisor import logs
-from supervisor.log_file import LogFile
-from supervisor.logs import Terminal, bound, carrying, configure
+from supervisor.logs import setup as logs
+from supervisor.logs.log_file import LogFile
+from supervisor.logs.setup import TerminalHandler, configure
 
 SECRET = "sk-verysecretindeed"
 log = structlog.get_logger("supervisor.test")  # made before any `configure`, as modules do
@@ -29,7 +30,7 @@ def silent_afterwards() -> Iterator[None]:
     root = logging.getLogger()
     level = root.level
     yield
-    for handler in [each for each in root.handlers if isinstance(each, (LogFile, Terminal))]:
+    for handler in [each for each in root.handlers if isinstance(each, (LogFile, TerminalHandler))]:
         root.removeHandler(handler)
         handler.close()
     logs.silence()
@@ -206,38 +207,6 @@ def test_tasks_keep_their_own_context(tmp_path: Path) -> None:
     assert sorted((record["turn"], record["expected"]) for record in written.records()) == [("a", "a"), ("b", "b")]
 
 
-def test_a_thread_has_the_context_only_when_it_is_carried_there(tmp_path: Path) -> None:
-    written = Written(tmp_path)
-    with bound(connection="k1"):
-        carried = carrying(log.info)
-    for target in (log.info, carried, carried):
-        thread = threading.Thread(target=target, args=("from a thread",))
-        thread.start()
-        thread.join(timeout=5)  # bounded, so that a stuck logger is seen here
-    assert [record.get("connection") for record in written.records()] == [None, "k1", "k1"]
-
-
-def test_carried_context_can_be_used_by_many_threads_at_once(tmp_path: Path) -> None:
-    Written(tmp_path)
-    gate = threading.Barrier(4)
-    failed: list[BaseException] = []
-
-    def work() -> None:
-        try:
-            gate.wait(timeout=5)  # all four are inside the context now
-        except BaseException as error:  # noqa: BLE001 - handed to the test's own thread
-            failed.append(error)
-
-    carried = carrying(work)
-    threads = [threading.Thread(target=carried) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(timeout=10)  # longer than the gate's own bound
-    assert not failed
-    assert not gate.broken
-
-
 def test_the_file_is_private_even_when_it_was_not(tmp_path: Path) -> None:
     (tmp_path / "greenroom.log").touch()
     (tmp_path / "greenroom.log").chmod(0o644)
@@ -308,7 +277,7 @@ def test_a_record_that_was_written_in_part_is_taken_back(tmp_path: Path) -> None
     program = """
         import resource, signal, structlog, sys
         from pathlib import Path
-        from supervisor.logs import configure
+        from supervisor.logs.setup import configure
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         logs = configure(Path(sys.argv[1]))
         log = structlog.get_logger("supervisor.test")

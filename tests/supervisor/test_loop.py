@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import pytest
 from structlog.testing import capture_logs
 
-from actors.errors import DeadlineExceeded
-from supervisor.loop import LoopThread
+from actors.vocabulary.errors import DeadlineExceeded
+from supervisor.engine.loop import LoopThread
 
 BOUND_S = 10.0  # far above what anything here takes
 HANGING = 30  # more than a machine of two cores would get workers by itself
@@ -42,7 +42,7 @@ def test_many_who_wait_for_a_disk_that_is_away_leave_room_for_the_others(loop: L
 
 
 def test_a_worker_that_hangs_does_not_hold_up_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("supervisor.loop.WORKERS_END_S", 0.05)
+    monkeypatch.setattr("supervisor.engine.loop.WORKERS_END_S", 0.05)
     disk, hangs = threading.Event(), threading.Event()
     thread = LoopThread()
     thread.start()
@@ -66,12 +66,12 @@ def test_the_end_of_the_process_does_not_wait_for_a_worker_that_hangs() -> None:
     program = """
 import runpy, sys, threading
 from concurrent.futures import ThreadPoolExecutor
-import supervisor.program
+import supervisor.daemon.program
 def hanging():
     ThreadPoolExecutor().submit(threading.Event().wait)
     print("stopped in order")
     return 3
-supervisor.program.main = hanging
+supervisor.daemon.program.main = hanging
 sys.argv = ["supervisor"]
 runpy.run_module("supervisor", run_name="__main__")
 """

@@ -1,4 +1,4 @@
-"""What a running daemon stands on is taken away: everybody is told within seconds, and nothing is acknowledged."""
+"""Files that a running daemon needs are deleted: every client is told within seconds, nothing is acknowledged."""
 
 import json
 import shutil
@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from actors.errors import StorageFailed
-from actors.journal_messages import Chore, ChoreDone
-from supervisor.health import Health
-from supervisor.single import AlreadyRunning, DaemonLock, held
+from actors.journal.messages import Chore, ChoreDone
+from actors.vocabulary.errors import StorageFailed
+from supervisor.daemon.single import AlreadyRunning, DaemonLock, held
+from supervisor.engine.health import Health
 from tests.support.bridge import wait_until
 from tests.support.control_client import ControlClient, Refused
 from tests.support.home import Home
@@ -98,7 +98,7 @@ def test_a_deleted_lock_is_taken_again_and_still_keeps_others_out(running: Home)
 
 
 class Desk:
-    """A journalist and a clock that do what they are told when the test says so."""
+    """A journalist and a clock that act when the test says so."""
 
     def __init__(self) -> None:
         self.found: list[str | None] = []

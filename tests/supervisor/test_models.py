@@ -1,4 +1,4 @@
-"""Which model is foreseen before anybody has asked."""
+"""Preparation for the first turn's model."""
 
 import asyncio
 from collections.abc import Mapping
@@ -9,13 +9,13 @@ import pytest
 
 from supervisor.agent.model.client import ModelClient, build_http
 from supervisor.config import load
-from supervisor.models import Models
+from supervisor.engine.model_choice import Models
 
 KEY = {"OPENAI_API_KEY": "a key"}
 
 
 def built(tmp_path: Path, config: str, environ: Mapping[str, str]) -> int:
-    """How often the HTTP client was, when the loop has come round."""
+    """The number of HTTP clients built by `prepare`."""
     (tmp_path / "config.toml").write_text(config)
     environ = {"GREENROOM_HOME": str(tmp_path), "HOME": str(tmp_path), **environ}
     builds: list[str] = []

@@ -1,4 +1,4 @@
-"""What systemd is told: by a socket of ours in its place."""
+"""Messages to systemd, received by a socket of ours in its place."""
 
 import os
 import socket
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.notify import READY, WELL, Notifier
+from supervisor.daemon.systemd import READY, WELL, Notifier
 
 PATIENCE_S = 20.0
 

@@ -1,4 +1,4 @@
-"""A home has one daemon, and whoever has the same HOME finds it, whatever else the environment has or lacks."""
+"""A home has one daemon, and every program with the same HOME finds it, whatever other variables it has."""
 
 import json
 import os
@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from supervisor.daemon.single import held
 from supervisor.paths import locate
-from supervisor.single import held
 from tests.support.home import START_S
 
 EVERYDAY = {"PATH": os.environ["PATH"]}
@@ -46,13 +46,13 @@ class Person:
         return done.stdout.strip()
 
     def run(self, *words: str, **more: str) -> "subprocess.CompletedProcess[str]":
-        command = [sys.executable, "-P", "-m", "supervisor.cli.main", *words]
+        command = [sys.executable, "-P", "-m", "supervisor.cli.app", *words]
         return subprocess.run(
             command, env=self.environ(**more), cwd=self.home, capture_output=True, text=True, timeout=60, check=False
         )
 
     def editor(self, **more: str) -> dict[str, Any]:
-        """What the bridge answers to `initialize`, started as MCP clients do it: with HOME, PATH and little more."""
+        """The bridge's answer to `initialize`, started as MCP clients do it: with HOME, PATH and little more."""
         command = [sys.executable, "-P", "-m", "supervisor.cli.mcp"]
         with subprocess.Popen(
             command, env=self.environ(**more), cwd=self.home, stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -128,7 +128,7 @@ def test_a_daemon_at_an_address_of_an_earlier_version_is_found_and_has_no_second
     ada = people("ada")
     address = str(ada.runtime / "greenroom" / "greenroom.sock")
     code = (
-        "import sys; from supervisor import program; from supervisor.paths import Paths;"
+        "import sys; from supervisor.daemon import program; from supervisor.paths import Paths;"
         f"program.place_for = lambda paths: paths.listening_at({address!r});"
         "sys.exit(program.main(['--ready-fd', '1']))"
     )
@@ -150,7 +150,7 @@ def test_a_home_on_a_disk_without_sockets_has_its_daemon_in_a_directory_of_its_o
 ) -> None:
     ada = people("ada")
     code = (
-        "import sys; from supervisor import listening, program; listening._holds_sockets = lambda _: False;"
+        "import sys; from supervisor.daemon import listening, program; listening._holds_sockets = lambda _: False;"
         "sys.exit(program.main(['--ready-fd', '1']))"
     )
     with subprocess.Popen(

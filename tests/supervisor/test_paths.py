@@ -11,9 +11,9 @@ from threading import Barrier
 
 import pytest
 
-from supervisor.dialling import dial
+from supervisor.daemon.dialling import dial
+from supervisor.daemon.single import DaemonLock
 from supervisor.paths import UnsafePath, addresses, config_files, locate, private_directory, remember, socket_path
-from supervisor.single import DaemonLock
 from transports.address import PATH_LIMIT, reached
 
 SOMEBODY_ELSE = os.getuid() + 1
@@ -335,8 +335,13 @@ def test_root_by_sudo_makes_nothing_in_the_home_of_the_person(
 
 
 def test_the_way_to_a_daemon_loads_nothing_that_costs_time() -> None:
-    imports = "import socket, json, sys, __future__; before = set(sys.modules); import supervisor.dialling"
+    imports = "import socket, json, sys, __future__; before = set(sys.modules); import supervisor.daemon.dialling"
     program = f"{imports}; print(*set(sys.modules) - before)"
     root = Path(__file__).parents[2]
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=root)
-    assert set(run.stdout.split()) == {"supervisor", "supervisor.paths", "supervisor.dialling"}
+    assert set(run.stdout.split()) == {
+        "supervisor",
+        "supervisor.paths",
+        "supervisor.daemon",
+        "supervisor.daemon.dialling",
+    }

@@ -18,9 +18,13 @@ QUAINT = re.compile(
     r"^(Who|Whoever) [a-z]+ |\bit asks\b|"
     r"\bthe time is up\b|\bof ours\b|\bturns? it round\b|\blooks (further|why|at the rest)\b|\bfor so long\b|"
     r"\bafter so long\b|\bat most so many\b|\bhow we look\b|\bwhich is fine\b|\bpass by\b|\bwithout a word\b|"
-    r"\bsaid nothing\b|\btakes? it away\b|\bgoes by\b|\ba bug of ours\b|\bother keys: later\b",
+    r"\bsaid nothing\b|\btakes? it away\b|\bgoes by\b|\ba bug of ours\b|\bother keys: later\b|"
+    r"\bwhich none is\b|\bparts, which none has\b|\bmeans nothing here\b|\bthat can be told\b|\bis here already\b|"
+    r"\bdoes what it is told\b|\bnone of our business\b|\bis fine too\b|\bmakes? no sense\b|\bstart .* anew$|"
+    r"\bone that exists\b|\bwhy is not known\b|\bwaited for\.$|\bruns? wild\b|\bhas it whole\b|\blooks? at where\b",
     re.IGNORECASE,
 )
+ASKED = re.compile(r"\bquestions?\b", re.IGNORECASE)  # the word for what a person is asked is approval
 
 
 def texts(file: Path) -> Iterator[tuple[int, str]]:
@@ -58,10 +62,29 @@ def test_no_text_of_the_program_is_quaint(package: str) -> None:
         "y approve  n deny  other keys: later?",
         "no file, which is fine",
         "'seq=1' is no filter; write type=…",
+        "override key 'a'… is longer than 4096 characters, which none is",
+        "what is pasted means nothing here",
+        "lost 3 events and 0 conversations that can be told",
+        "conversation 3f2a is here already; import it under a new id",
+        "see to its disk, or start the machine anew",
+        "no directory 'x'; -C takes one that exists",
+        "How long that body is waited for.",
+        "No file at all is fine too.",
     ],
 )
 def test_a_quaint_text_is_found(text: str) -> None:
     assert QUAINT.search(text)
+
+
+@pytest.mark.parametrize("folder", ["cli", "config", "journal"])
+def test_what_a_person_is_asked_is_called_an_approval(folder: str) -> None:
+    found = [
+        f"{file.relative_to(ROOT)}:{line}: {text!r}"
+        for file in sorted((ROOT / "supervisor" / folder).rglob("*.py"))
+        for line, text in texts(file)
+        if ASKED.search(text)
+    ]
+    assert not found, "\n".join(found)
 
 
 @pytest.mark.parametrize("verb", shown(), ids=lambda verb: verb.name)

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from supervisor.config import load
+from supervisor.engine.protection import protection
 from supervisor.paths import locate
-from supervisor.protection import protection
 
 
 def test_every_file_that_configuration_could_be_read_from_is_protected(tmp_path: Path) -> None:

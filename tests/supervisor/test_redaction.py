@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from supervisor.redaction import names_a_secret, scrub
+from supervisor.logs.redaction import names_a_secret, scrub
 
 SECRET = "abcDEF123456ghi"
 

@@ -1,34 +1,36 @@
-"""What the supervisor answers to dialects: order, failures, and that nothing but an answer comes of them."""
+"""Answers of the supervisor to dialects: their order, failures, and no effect besides the answer."""
 
 import asyncio
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from actors.errors import GreenroomError
-from actors.ids import ConnectionId, ConversationId
-from actors.journal_messages import Chore, ChoreDone
-from actors.registry_messages import Known
-from supervisor.config import Loaded, load
+from actors.journal.messages import Chore, ChoreDone
+from actors.routing.messages import Known
+from actors.runtime.shared import soon
+from actors.vocabulary.errors import GreenroomError
+from actors.vocabulary.ids import Caller, ConnectionId, ConversationId
+from supervisor.config import LoadedConfig, load
+from supervisor.engine.chores import Chores
 from supervisor.journal import SqliteJournal
 from supervisor.paths import locate
-from supervisor.services import Services, without_secrets
+from supervisor.services.services import Services, without_secrets
 from tests.supervisor.test_branching import BORN, ONE, keep
 from tests.transports.house import LoopThread, Probe, running_loop
 from transports import requests as ask
 from transports.dialect import Client
 from transports.hello import Identity
-from transports.messages import Asked, Served
+from transports.messages import ServiceAnswer, ServiceRequest
 from transports.switchboard import Switchboard
 
 ME = Client(ConnectionId("me"), "me", pid=1)
 
 
 class Journalist:
-    """Does chores at once, on whatever thread tells."""
+    """A journalist that does chores at once, on the caller's thread."""
 
     def tell(self, chore: object) -> None:
         assert isinstance(chore, Chore)
@@ -55,10 +57,10 @@ class SmallEngine:
         self.paths = locate({"GREENROOM_HOME": str(home)})
         self.journal = SqliteJournal(home / "journal.sqlite3")
         self.registry = Probe()
-        self.journalist = Journalist()
-        self.histories = self.environments = Remembering()
+        self.chores = Chores(loop.loop, Journalist())
+        self.transcripts = self.environments = Remembering()
         self.loaded = load(environ={"GREENROOM_HOME": str(home)})
-        self.reloaded: list[Loaded] = []
+        self.reloaded: list[LoadedConfig] = []
 
     @property
     def config(self) -> Any:
@@ -68,108 +70,98 @@ class SmallEngine:
     def whole_bytes(self) -> int:
         return 1 << 24
 
-    def reload(self, loaded: Loaded) -> None:
+    def reload(self, loaded: LoadedConfig) -> None:
         self.reloaded.append(loaded)
 
 
-class House:
+class ServicesHarness:
     def __init__(self, loop: LoopThread, home: Path) -> None:
         self.engine = SmallEngine(loop, home)
         self.order: list[str] = []
-        self.reread: Callable[[], Loaded] = lambda: self.engine.loaded
+        self._numbers = count(1)
+        self.reread: Callable[[], LoadedConfig] = lambda: self.engine.loaded
         engine: Any = self.engine
         self.services = Services(
             engine, Switchboard(), Identity("1", "i"), lambda _: self.order.append("stop"), self._reread
         )
 
-    def _reread(self) -> Loaded:
+    def _reread(self) -> LoadedConfig:
         return self.reread()
 
-    def ask(self, request: object) -> Any:
-        """The one answer."""
-        probe = Probe()
-        self.services.tell(Asked(request, ME, probe))
-        served = probe.expect(Served).answer
-        assert isinstance(served, ask.Served)
-        assert served.token == getattr(request, "token", None)
+    def ask(self, request: ask.Request) -> Any:
+        """Send a request; its one answer."""
+        probe, caller = Probe(), Caller(ME.connection, next(self._numbers))
+        soon(self.engine.loop.loop, self.services.tell, ServiceRequest(request, caller, ME, probe))
+        served = probe.expect(ServiceAnswer)
+        assert served.caller == caller
         return served.answer
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
+def harness(tmp_path: Path) -> Iterator[ServicesHarness]:
     with running_loop() as loop:
-        house = House(loop, tmp_path)
-        yield house
+        harness = ServicesHarness(loop, tmp_path)
+        yield harness
         loop.call(lambda: None)
-        house.engine.journal.close()
+        harness.engine.journal.close()
         asyncio.run_coroutine_threadsafe(loop.loop.shutdown_default_executor(), loop.loop).result(10)
 
 
-def test_the_answer_to_down_goes_before_the_stop(house: House) -> None:
+def test_the_answer_to_down_goes_before_the_stop(harness: ServicesHarness) -> None:
     class Noting(Probe):
         def tell(self, message: object) -> None:
-            house.order.append("answer")
+            harness.order.append("answer")
             super().tell(message)
 
     probe = Noting()
-    house.services.tell(Asked(ask.Down(1, 0.0), ME, probe))
-    probe.expect(Served)
-    house.engine.loop.call(lambda: None)
-    assert house.order == ["answer", "stop"]
+    soon(
+        harness.engine.loop.loop,
+        harness.services.tell,
+        ServiceRequest(ask.Down(0.0), Caller(ME.connection, 1), ME, probe),
+    )
+    probe.expect(ServiceAnswer)
+    harness.engine.loop.call(lambda: None)
+    assert harness.order == ["answer", "stop"]
 
 
-def test_a_fork_is_known_without_what_only_its_owner_needs(house: House) -> None:
-    keep(house.engine.journal, BORN)
+def test_a_fork_is_known_without_what_only_its_owner_needs(harness: ServicesHarness) -> None:
+    keep(harness.engine.journal, BORN)
     fork = ConversationId("33333333-3333-4333-8333-333333333333")
-    assert house.ask(ask.Fork(1, ONE, fork, None, "branch")) == ask.Stored(fork)
-    (head,) = house.engine.registry.expect(Known).heads
+    assert harness.ask(ask.Fork(ONE, fork, None, "branch")) == ask.Stored(fork)
+    (head,) = harness.engine.registry.expect(Known).heads
     assert (head.conversation, head.name, head.settings, head.checkpoint) == (fork, "branch", b"", b"")
-    again = house.ask(ask.Fork(2, ONE, ConversationId("44444444-4444-4444-8444-444444444444"), None, "branch"))
+    again = harness.ask(ask.Fork(ONE, ConversationId("44444444-4444-4444-8444-444444444444"), None, "branch"))
     assert getattr(again, "code", "") == "name_taken"
 
 
-def test_a_root_that_does_not_exist_is_warned_of_when_the_conversation_is_made(house: House, tmp_path: Path) -> None:
+def test_a_root_that_does_not_exist_is_warned_of_when_the_conversation_is_made(
+    harness: ServicesHarness, tmp_path: Path
+) -> None:
     config = {"sandbox_mode": "workspace-write", "sandbox_workspace_write.writable_roots": [str(tmp_path / "gone")]}
-    made = house.ask(ask.MakeSettings(1, model_provider="demo", cwd=str(tmp_path), config=config))
+    made = harness.ask(ask.MakeSettings(model_provider="demo", cwd=str(tmp_path), config=config))
     (warning,) = made.warnings
     assert warning.startswith(f"writable root left out, there is no such directory: {tmp_path / 'gone'}; make it")
     assert {pin.name: pin.path for pin in made.settings.roots}[tmp_path / "gone"] is None
 
 
-def test_a_config_that_is_broken_is_not_taken_over(house: House) -> None:
-    def broken() -> Loaded:
+def test_a_config_that_is_broken_is_not_taken_over(harness: ServicesHarness) -> None:
+    def broken() -> LoadedConfig:
         raise GreenroomError("line 3: no")
 
-    house.reread = broken
-    assert house.ask(ask.Reload(1)) == GreenroomError("line 3: no")
-    assert house.engine.reloaded == []
+    harness.reread = broken
+    assert harness.ask(ask.Reload()) == GreenroomError("line 3: no")
+    assert harness.engine.reloaded == []
 
 
-def test_a_bug_in_one_service_is_an_answer_and_the_next_is_served(house: House) -> None:
-    def bug() -> Loaded:
+def test_a_bug_in_one_service_is_an_answer_and_the_next_is_served(harness: ServicesHarness) -> None:
+    def bug() -> LoadedConfig:
         raise ZeroDivisionError
 
-    house.reread = bug
-    answer = house.ask(ask.Reload(1))
+    harness.reread = bug
+    answer = harness.ask(ask.Reload())
     assert answer == GreenroomError("an internal error; see the daemon's log")
     assert "Zero" not in answer.message
-    assert isinstance(house.ask(ask.ReadConfig(2)), ask.Plain)
-
-
-@dataclass(frozen=True, slots=True)
-class Unheard:
-    """A request of a later version."""
-
-    token: str
-
-
-def test_a_request_that_nobody_serves_is_refused(house: House) -> None:
-    assert house.ask(Unheard("t")).code == "invalid_input"
-
-
-def test_what_is_no_request_is_not_answered(house: House) -> None:
-    house.services.tell("hello")
-    assert isinstance(house.ask(ask.ListClients(1)), ask.Plain)
+    assert isinstance(harness.ask(ask.ReadConfig()), ask.Plain)
 
 
 def test_secrets_are_masked_wherever_they_stand_and_the_rest_is_as_it_was() -> None:

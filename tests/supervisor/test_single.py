@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from supervisor import single
-from supervisor.paths import SOCKET
-from supervisor.single import (
+from supervisor.daemon import single
+from supervisor.daemon.single import (
     AlreadyRunning,
     DaemonLock,
     answers,
@@ -19,6 +18,7 @@ from supervisor.single import (
     take_lock,
     write_pid,
 )
+from supervisor.paths import SOCKET
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def test_whoever_finds_it_taken_is_told_by_whom_and_where(lock_file: str) -> Non
 
 def test_it_is_free_when_its_holder_was_killed(lock_file: str) -> None:
     code = (
-        "import sys, time; from supervisor.single import DaemonLock; "
+        "import sys, time; from supervisor.daemon.single import DaemonLock; "
         f"lock = DaemonLock({lock_file!r}); lock.tell('/gone'); print('held', flush=True); time.sleep(30)"
     )
     holder = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
@@ -85,7 +85,7 @@ def test_a_text_that_a_killed_daemon_left_is_not_believed(lock_file: str) -> Non
 
 KILLED_WHILE_IT_STARTS_A_COMMAND = """
 import os, signal, socket, sys
-from supervisor.single import DaemonLock
+from supervisor.daemon.single import DaemonLock
 lock, address = DaemonLock(sys.argv[1]), sys.argv[2]
 listener = socket.socket(socket.AF_UNIX)
 listener.bind(address)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from actors.errors import InvalidInput, Overloaded
-from actors.ids import ConnectionId, TurnId
-from actors.records import Record
-from supervisor.uploads import SpooledRecords, Uploads
+from actors.vocabulary.errors import InvalidInput, Overloaded
+from actors.vocabulary.ids import ConnectionId, TurnId
+from actors.vocabulary.records import Record
+from supervisor.services.uploads import SpooledRecords, Uploads
 
 ANN, BEN = (ConnectionId("ann"), "1"), (ConnectionId("ben"), "1")
 

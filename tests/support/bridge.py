@@ -45,7 +45,7 @@ class LineReader:
         self._rest = b""
 
     def line(self, limit_s: float = PATIENCE_S) -> bytes:
-        """b"" at the end."""
+        """The next line; b"" at the end."""
         pieces, deadline = [self._rest], time.monotonic() + limit_s
         while b"\n" not in pieces[-1]:
             left = deadline - time.monotonic()
@@ -87,10 +87,10 @@ class Talk(LineReader):
 
 
 class FakeDaemon:
-    """Listens where the daemon of this home would."""
+    """A fake daemon that listens at the socket of this home."""
 
     def __init__(self, home: Path) -> None:
-        """Where another one listens, its successor is there at once: no bridge finds the place empty."""
+        """Listen, in place of another daemon at once: no bridge ever finds the place empty."""
         paths = locate({"GREENROOM_HOME": str(home)})
         private_directory(paths.run)
         self.path = socket_path(paths)
@@ -114,7 +114,7 @@ class FakeDaemon:
         return self.talks[-1]
 
     def wait_dialled(self) -> None:
-        """Until somebody stands at the door; nobody lets him in."""
+        """Wait until a bridge has dialled, without accepting it."""
         assert select.select([self._listener], [], [], PATIENCE_S)[0], "nobody dialled"
 
     def greet(self) -> Talk:
@@ -123,7 +123,7 @@ class FakeDaemon:
         return talk
 
     def die(self) -> None:
-        """As by kill -9: the socket's name stays."""
+        """End as by kill -9: the socket's name stays."""
         self._listener.close()
         for talk in self.talks:
             talk.close()
@@ -134,7 +134,7 @@ class FakeDaemon:
 
     @contextlib.contextmanager
     def succeeded(self, home: Path) -> Iterator["FakeDaemon"]:
-        """It dies when the next one is there already."""
+        """Die once the next daemon listens already."""
         with FakeDaemon(home) as successor:
             self.die()
             yield successor
@@ -149,7 +149,7 @@ class FakeDaemon:
 
 
 class Client(LineReader):
-    """An editor, from its server's side. `program` is a module, or a path."""
+    """An editor that runs a bridge. `program` is a module, or a path."""
 
     def __init__(
         self,
@@ -199,7 +199,7 @@ class Client(LineReader):
                 return message
 
     def leave(self) -> float:
-        """End of input; returns how long the bridge took to go."""
+        """End the input; the seconds that the bridge took to end."""
         assert self.process.stdin is not None
         began = time.monotonic()
         self.process.stdin.close()
@@ -221,8 +221,8 @@ def wait_until(condition: Callable[[], bool], otherwise: str, limit_s: float = P
 
 def play() -> int:
     """`greenroom mcp`, and before its own arguments `--dialect NAME`, `--launch CODE` (for a daemon, or `real`)."""
-    from supervisor import launch
     from supervisor.cli import mcp
+    from supervisor.daemon import launch
 
     arguments = sys.argv[1:]
     while arguments[:1] in (["--dialect"], ["--launch"]):

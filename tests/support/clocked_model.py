@@ -78,7 +78,7 @@ async def _main() -> None:
 
 @contextlib.contextmanager
 def clocked_model() -> Iterator[str]:
-    """Its address."""
+    """Run the model; its address."""
     command = [sys.executable, "-m", "tests.support.clocked_model"]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

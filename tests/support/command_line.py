@@ -6,7 +6,7 @@ import shutil
 
 
 class NoProgram(Exception):
-    """Its first word names none."""
+    """The first word names no program."""
 
 
 def words_of(command: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""What only a sandbox can show is left out where there is none, and the run says why."""
+"""Skips tests that need a sandbox where there is none, and says why."""
 
 import pytest
 

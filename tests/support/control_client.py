@@ -1,9 +1,6 @@
 """A small client of the control dialect: one socket, no thread, every wait bounded."""
 
 import contextlib
-import itertools
-import json
-import os
 import select
 import socket
 import time
@@ -11,13 +8,14 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any, Self
 
+from greenroom.wire import ControlWire, Json, hello
 from transports.address import reached
 
 PATIENCE_S = 20.0  # for what takes milliseconds, on a machine that is very busy
 
 
 class Refused(Exception):
-    """What a daemon answers a request with instead of a result."""
+    """The error with which a daemon answers a request."""
 
     def __init__(self, error: Mapping[str, Any]) -> None:
         super().__init__(error["message"])
@@ -30,24 +28,26 @@ class Gone(Exception):
 
 
 class ControlClient:
-    """`events` are the notifications that nobody has looked at yet, oldest first."""
+    """A client whose `events` are the notifications not taken yet, oldest first."""
 
     def __init__(self, path: str, name: str = "test", env: Mapping[str, str] | None = None) -> None:
         self._sock = socket.socket(socket.AF_UNIX)
         self._sock.settimeout(PATIENCE_S)
-        self._rest = b""
-        self._numbers = itertools.count(1)
-        self._answers: dict[object, Any] = {}
-        self.events: deque[dict[str, Any]] = deque()
-        client = {"name": name, "version": "0", "pid": os.getpid(), "cwd": "/", "env": dict(env or {})}
+        self.events: deque[Json] = deque()
+        self._wire = ControlWire(self.events.append)
+        self._answers: dict[object, Json] = {}
         try:
             reached(path, self._sock.connect)
             with contextlib.suppress(Gone):  # turned away before it could speak; it was told why
-                self._write({"greenroom": {"protocol": 1, "dialect": "control", "client": client}})
-            self.welcome = self._message(time.monotonic() + PATIENCE_S)
+                self._write(hello(name, "0", env=env))
+            self._pump(lambda: self._wire.welcome is not None, PATIENCE_S)
         except BaseException:
             self._sock.close()
             raise
+
+    @property
+    def welcome(self) -> Json:
+        return self._wire.welcome or {}
 
     def __enter__(self) -> Self:
         return self
@@ -64,9 +64,9 @@ class ControlClient:
         return self.answer(self.send(method, **params))
 
     def send(self, method: str, **params: object) -> int:
-        """Without waiting for the answer; see `answer`."""
-        number = next(self._numbers)
-        self._write({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+        """Send a request without waiting for the answer; see `answer`."""
+        number, data = self._wire.request(method, params, self._answered)
+        self._write(data)
         return number
 
     def answer(self, number: int, limit_s: float = PATIENCE_S) -> Any:
@@ -98,7 +98,7 @@ class ControlClient:
                     return seen
 
     def wait_gone(self, limit_s: float = PATIENCE_S) -> None:
-        """Until the daemon has hung up."""
+        """Wait until the daemon has hung up."""
         try:
             self._pump(lambda: False, limit_s)
         except Gone:
@@ -109,14 +109,6 @@ class ControlClient:
     def _pump(self, condition: Callable[[], bool], limit_s: float) -> None:
         deadline = time.monotonic() + limit_s
         while not condition():
-            message = self._message(deadline)
-            if "id" in message and "method" not in message:
-                self._answers[message["id"]] = message
-            else:
-                self.events.append(message)
-
-    def _message(self, deadline: float) -> dict[str, Any]:
-        while b"\n" not in self._rest:
             left = max(0.0, deadline - time.monotonic())
             assert select.select([self._sock], [], [], left)[0], "the daemon said nothing in time"
             try:
@@ -125,13 +117,13 @@ class ControlClient:
                 data = b""
             if not data:
                 raise Gone
-            self._rest += data
-        line, _, self._rest = self._rest.partition(b"\n")
-        message: dict[str, Any] = json.loads(line)
-        return message
+            self._wire.feed(data)
 
-    def _write(self, message: object) -> None:
+    def _answered(self, message: Json) -> None:
+        self._answers[message["id"]] = message
+
+    def _write(self, data: bytes) -> None:
         try:
-            self._sock.sendall(json.dumps(message).encode() + b"\n")
+            self._sock.sendall(data)
         except (BrokenPipeError, ConnectionResetError) as error:
             raise Gone from error

@@ -1,4 +1,4 @@
-"""Holds what a daemon says against docs/schema/control.json, with a validator that is not ours."""
+"""Checks a daemon's messages by docs/schema/control.json, with a validator that is not ours."""
 
 import json
 from functools import cache
@@ -27,7 +27,7 @@ def validator(*path: str) -> Draft202012Validator:
 
 
 def judge(method: str | None, message: Message) -> None:
-    """Raises for a message that the schema does not allow. `method` is what it answers."""
+    """Raise for a message that the schema does not allow. `method`: that of the request it answers."""
     if "error" in message:
         validator("error").validate(message)
     elif method is not None:

@@ -1,21 +1,22 @@
 """A client of the control API for tests: standard library only, a thread that reads, and a bound on every wait."""
 
 import contextlib
-import json
 import queue
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
+from greenroom import wire
 from transports.address import reached
 
 WAIT_S = 10.0  # a busy machine; a test that waits longer has failed
 Message = dict[str, Any]
 Judge = Callable[[str | None, Message], None]  # the method that is answered, None for a notification
+CHUNK = 1 << 16
 TERMINAL = frozenset({"task_complete", "turn_aborted"})
 
 
@@ -34,8 +35,7 @@ class Refused(Exception):
 
 
 def hello(name: str = "test", cwd: Path = Path("/"), environ: Mapping[str, str] | None = None) -> bytes:
-    client = {"name": name, "version": "1", "cwd": str(cwd), "env": dict(environ or {})}
-    return json.dumps({"greenroom": {"protocol": 1, "dialect": "control", "client": client}}).encode() + b"\n"
+    return wire.hello(name, "1", str(cwd), environ)
 
 
 def dial(path: Path) -> socket.socket:
@@ -47,7 +47,7 @@ def dial(path: Path) -> socket.socket:
 
 @dataclass
 class Subscription:
-    """What came for one subscription: `slices` whole, `envelopes` in order."""
+    """Messages for one subscription: `slices` whole, `envelopes` in order."""
 
     name: str
     answer: Message
@@ -72,7 +72,7 @@ class Subscription:
 
 
 class ControlPeer:
-    """Everything public may be used from any thread of the test."""
+    """A client whose public methods may be used from any thread of the test."""
 
     def __init__(
         self,
@@ -84,9 +84,11 @@ class ControlPeer:
         judge: Judge | None = None,
     ) -> None:
         self._sock = dial(path)
+        self._wire = wire.ControlWire(self._take)
         self._sock.sendall(hello(name, cwd, environ))
-        self._stream = self._sock.makefile("rb")
-        self.welcome: Message = json.loads(self._stream.readline())
+        while self._wire.welcome is None:
+            self._wire.feed(self._sock.recv(CHUNK))
+        self.welcome = self._wire.welcome
         self._judge = judge
         self._changed = threading.Condition()  # guards all that follows; notified whenever something came
         self._asked: dict[int | str, str] = {}
@@ -96,7 +98,6 @@ class ControlPeer:
         self._next = 0
         self._broken: Exception | None = None
         self.gone = False
-        self._closing = False
         self._sock.settimeout(None)
         self._thread = threading.Thread(target=self._read, name=f"peer-{name}", daemon=True)
         self._thread.start()
@@ -122,8 +123,7 @@ class ControlPeer:
     def say(self, request: int | str, method: str, params: Any) -> None:
         with self._changed:
             self._asked[request] = method
-        body = {"jsonrpc": "2.0", "id": request, "method": method, "params": params}
-        self.raw(json.dumps(body).encode() + b"\n")
+        self.raw(wire.line({"jsonrpc": "2.0", "id": request, "method": method, "params": params}))
 
     def raw(self, data: bytes) -> None:
         self._sock.sendall(data)
@@ -167,7 +167,7 @@ class ControlPeer:
         return subscription
 
     def wait_seq(self, subscription: Subscription, seq: int) -> None:
-        """Until it has the event with this number."""
+        """Wait for the event with this number."""
         self.wait_for(
             lambda: any(one["seq"] is not None and one["seq"] >= seq for one in subscription.envelopes[-2000:]),
             f"event {seq} never came; there are {len(subscription.envelopes)}",
@@ -204,11 +204,9 @@ class ControlPeer:
                 raise self._broken
 
     def close(self) -> None:
-        self._closing = True
         with contextlib.suppress(OSError):
             self._sock.shutdown(socket.SHUT_RDWR)
         self._thread.join(WAIT_S)
-        self._stream.close()
         self._sock.close()
         if self._broken is not None:
             raise self._broken
@@ -216,22 +214,17 @@ class ControlPeer:
     # --- the reading thread ---------------------------------------------------------------------------------------
 
     def _read(self) -> None:
-        for line in self._lines():
-            with self._changed:
-                try:
-                    self._take(json.loads(line))
-                except Exception as error:  # noqa: BLE001  # raised where somebody waits
-                    self._broken = self._broken or error
-                self._changed.notify_all()
+        with contextlib.suppress(OSError):
+            while data := self._sock.recv(CHUNK):
+                with self._changed:
+                    try:
+                        self._wire.feed(data)
+                    except Exception as error:  # noqa: BLE001  # raised where somebody waits
+                        self._broken = self._broken or error
+                    self._changed.notify_all()
         with self._changed:
             self.gone = True
             self._changed.notify_all()
-
-    def _lines(self) -> Iterator[bytes]:
-        with contextlib.suppress(OSError, ValueError):
-            for line in self._stream:
-                if line.endswith(b"\n") or not self._closing:  # the daemon may have been in the middle of a line
-                    yield line
 
     def _take(self, message: Message) -> None:
         if "method" in message:

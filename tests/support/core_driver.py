@@ -1,4 +1,4 @@
-"""Drives the core of one conversation without a thread: a disk, readers, and the mouth of an agent.
+"""Drives the core of one conversation without a thread: a disk, readers, and an agent's output.
 
 The disk answers at once or when the test says so, and may refuse; readers are ready at once or when the test says so.
 """
@@ -8,40 +8,42 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
-from actors import events as ev
-from actors.answers import Answer
 from actors.conversation import Stamp, State, restore, step, survivors_of
-from actors.conversation.state import Limits
-from actors.effects import Deliver, Effect, EndSubscription, FeedOthers, ReadPage, ReplyTo, Settle, Slice
-from actors.errors import JournalError, SequenceConflict
-from actors.ids import ApprovalId, Caller, ConnectionId, ConversationId, SubscriptionId, TurnId
-from actors.items import InputItem, TextItem
-from actors.messages import (
+from actors.conversation.effects import Deliver, Effect, EndSubscription, FeedOthers, ReadPage, ReplyTo, Settle, Slice
+from actors.conversation.messages import (
     AnswerApproval,
     AppendRefused,
     Attach,
     Begin,
+    Command,
     Committed,
-    Input,
     Interrupt,
     PageRead,
     ReadersWait,
     Ready,
     Revived,
     Send,
+    SessionInput,
+    ToConversation,
 )
-from actors.orders import (
+from actors.conversation.orders import (
     AgentNews,
     AgentOrder,
     AgentOutput,
+    AgentStopped,
     Completed,
     Outcome,
     RunAgent,
-    Stopped,
     TurnEnded,
 )
-from actors.records import Append, Head, Page, Record
-from actors.settings import AbortReason, BusyPolicy, Decision, Settings
+from actors.conversation.state import Limits
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Answer
+from actors.vocabulary.errors import JournalError, SequenceConflict
+from actors.vocabulary.ids import ApprovalId, Caller, ConnectionId, ConversationId, SubscriptionId, TurnId
+from actors.vocabulary.items import InputItem, TextItem
+from actors.vocabulary.records import Append, Head, Page, Record
+from actors.vocabulary.settings import AbortReason, BusyPolicy, Decision, Settings
 
 EventT = TypeVar("EventT", bound=ev.Event)
 OrderT = TypeVar("OrderT", bound=AgentOrder)
@@ -60,7 +62,7 @@ def said(text: str) -> tuple[InputItem, ...]:
 
 @dataclass
 class Disk:
-    """What is durable, and what is on its way there."""
+    """Durable records, and appends under way."""
 
     records: list[Record] = field(default_factory=list)
     head: Head | None = None
@@ -90,7 +92,7 @@ class Disk:
 
 @dataclass
 class Reader:
-    """What one subscription was given, in order."""
+    """The slices that one subscription was given, in order."""
 
     slices: list[Slice] = field(default_factory=list)
     ended: list[str] = field(default_factory=list)
@@ -105,7 +107,7 @@ class Reader:
 
     @property
     def text(self) -> str:
-        """All words of all deltas."""
+        """The text of all deltas."""
         return "".join(delta.delta for delta in self.deltas if not isinstance(delta, ev.ExecCommandOutputDelta))
 
     @property
@@ -114,7 +116,7 @@ class Reader:
 
 
 class Core:
-    """One conversation: `say` is the only way in, everything that came of it is kept."""
+    """One conversation: `say` is the only input, and all effects are kept."""
 
     def __init__(
         self, *, limits: Limits | None = None, commits: bool = True, ready: bool = True, begin: bool = True
@@ -131,20 +133,20 @@ class Core:
         self.pages: deque[ReadPage] = deque()
         self.state = restore(CONVERSATION, None, (), self.limits)
         if begin:
-            self.say(Begin(None, SETTINGS))
+            self.say(Begin(SETTINGS))
             self.store()
 
     # --- one step -------------------------------------------------------------------------------------------------
 
-    def say(self, message: Input) -> list[Effect]:
-        """Everything that came of it, with what the disk and the readers answered at once."""
+    def say(self, message: SessionInput | Command, caller: Caller | None = None) -> list[Effect]:
+        """All effects of an input, with those of the disk's and the readers' immediate answers."""
         before = len(self.effects)
-        self._take(message)
+        self._take(ToConversation(CONVERSATION, message, caller) if isinstance(message, Command) else message)
         if self.commits:
             self.store()
         return self.effects[before:]
 
-    def _take(self, message: Input) -> None:
+    def _take(self, message: SessionInput) -> None:
         self._names += 1
         decided = step(self.state, message, Stamp(self.now, f"name-{self._names}"))
         self.state = decided.state
@@ -173,7 +175,7 @@ class Core:
                 pass
 
     def store(self, count: int | None = None) -> list[Effect]:
-        """The disk answers for the oldest appends, or for all."""
+        """Let the disk answer for the oldest appends, or for all."""
         before = len(self.effects)
         while self.disk.under_way and count != 0:
             self._take(self.disk.answer_oldest())
@@ -181,12 +183,12 @@ class Core:
         return self.effects[before:]
 
     def page(self) -> None:
-        """The journal answers the oldest page that was asked for."""
+        """Let the journal answer the oldest request for a page."""
         wanted = self.pages.popleft()
         self.say(PageRead(wanted.subscription, self.disk.page(wanted)))
 
     def crash(self, reason: AbortReason = AbortReason.LOST, *, gave_up: str | None = None) -> list[Effect]:
-        """The actor is gone; its successor knows what the disk knows, and with `failed` who was attached."""
+        """Replace the actor; the successor knows what is stored, and with `failed` the attached readers."""
         survivors = survivors_of(self.state) if reason is AbortReason.FAILED else None
         while self.disk.under_way:
             self.disk.answer_oldest()
@@ -207,16 +209,16 @@ class Core:
         await_end: bool = False,
     ) -> list[Effect]:
         by = who.connection if who else ""
-        return self.say(Send(who, said(text) if text else (), policy, settings, key, await_end, by))
+        return self.say(Send(said(text) if text else (), policy, settings, key, await_end, by), who)
 
     def interrupt(self, who: Caller | None = None, *, kill: bool = False, clear: bool = False) -> list[Effect]:
-        return self.say(Interrupt(who, who.connection if who else "", kill, clear=clear))
+        return self.say(Interrupt(who.connection if who else "", kill, clear=clear), who)
 
     def answer_with(self, decision: Decision, who: Caller | None = None, approval: str = "question") -> list[Effect]:
-        return self.say(AnswerApproval(who, ApprovalId(approval), decision, who.connection if who else ""))
+        return self.say(AnswerApproval(ApprovalId(approval), decision, who.connection if who else ""), who)
 
     def attach(self, name: str, after: int | None = 0, *, connection: str = "reader") -> Reader:
-        self.say(Attach(caller(connection, name), ConnectionId(connection), SubscriptionId(name), after))
+        self.say(Attach(ConnectionId(connection), SubscriptionId(name), after), caller(connection, name))
         return self.reader(name)
 
     def free(self, name: str) -> list[Effect]:
@@ -229,7 +231,7 @@ class Core:
         return self.say(TurnEnded(turn or self.turn, outcome or Completed("done")))
 
     def stopped(self) -> list[Effect]:
-        return self.end(Stopped())
+        return self.end(AgentStopped())
 
     # --- what there is to see -------------------------------------------------------------------------------------
 
@@ -248,7 +250,7 @@ class Core:
 
     @property
     def types(self) -> list[str]:
-        """The history in a word per event, without the first."""
+        """The history as a word per event, without the first."""
         return [record.type for record in self.disk.records if record.type != "session_configured"]
 
     def said_of(self, kind: type[EventT]) -> list[EventT]:
@@ -263,7 +265,7 @@ class Core:
         return answers[0]
 
     def settled(self, who: Caller) -> int:
-        """How often the registry was told that a request is over; more than once is a bug."""
+        """The number of times the registry was told that a request is over; more than once is a bug."""
         replies = [one for one in self.effects if isinstance(one, ReplyTo) and one.caller == who and one.settles]
         return len(replies) + self.effects.count(Settle(who))
 

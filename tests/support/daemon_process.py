@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
 
-from supervisor.launch import READY
+from supervisor.daemon.launch import READY
 from supervisor.paths import locate, socket_path
 from tests.support.control_peer import ControlPeer, Judge
 
@@ -26,7 +26,7 @@ CONFIG = 'model_provider = "demo"\n'
 
 
 def heard(reader: int, within_s: float) -> bytes:
-    """What a daemon says of its start, to the end."""
+    """A daemon's report of its start, to the end."""
     said = b""
     while said != READY and select.select([reader], [], [], within_s)[0]:
         piece = os.read(reader, 65536)
@@ -37,7 +37,7 @@ def heard(reader: int, within_s: float) -> bytes:
 
 
 class DaemonProcess:
-    """`config` is written into the home before every start."""
+    """A daemon and its home, into which `config` is written before every start."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class DaemonProcess:
         return self._process.pid
 
     def start(self) -> None:
-        """Returns when it says that it is ready."""
+        """Start, and return when the daemon says that it is ready."""
         self.home.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.write_config(self.config)
         reader, writer = os.pipe()
@@ -104,7 +104,7 @@ class DaemonProcess:
         (self.home / "config.toml").write_text(text, encoding="utf-8")
 
     def connect(self, name: str = "test", environ: Mapping[str, str] | None = None) -> ControlPeer:
-        """A client that is hung up on when the daemon's test ends."""
+        """A client that is closed when the daemon's test ends."""
         peer = ControlPeer(self.socket, name, cwd=self.home, environ=environ or {}, judge=self.judge)
         self._peers.append(peer)
         return peer
@@ -115,7 +115,7 @@ class DaemonProcess:
         self._peers.clear()
 
     def end(self) -> int:
-        """In order. Its exit code."""
+        """End the daemon in order; its exit code."""
         self.signal(signal.SIGTERM)
         return self.wait()
 
@@ -147,7 +147,7 @@ class DaemonProcess:
         Path(f"/proc/{self.pid}/clear_refs").write_text("5", encoding="ascii")
 
     def peak_bytes(self) -> int:
-        """The most that was resident since `forget_peak`."""
+        """The largest resident memory since `forget_peak`."""
         return int(self._status("VmHWM").split()[0]) * 1024
 
     def threads(self) -> int:
@@ -157,7 +157,7 @@ class DaemonProcess:
         return len(os.listdir(f"/proc/{self.pid}/fd"))  # noqa: PTH208  # names are all that is wanted
 
     def processor_s(self) -> float:
-        """Time on a processor so far."""
+        """Processor time so far."""
         fields = Path(f"/proc/{self.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -166,7 +166,7 @@ class DaemonProcess:
         return next(line.partition(":")[2].strip() for line in lines if line.startswith(f"{name}:"))
 
     def log(self) -> list[dict[str, object]]:
-        """What it has logged so far."""
+        """The daemon's log so far."""
         found: list[dict[str, object]] = []
         with contextlib.suppress(FileNotFoundError):
             for line in Path(self.paths.log_file).read_text(encoding="utf-8").splitlines():

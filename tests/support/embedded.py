@@ -2,7 +2,7 @@
 
 import sys
 
-from supervisor.embedded import serve
+from supervisor.daemon.embedded import serve
 
 if __name__ == "__main__":
     sys.exit(serve({}, "control"))

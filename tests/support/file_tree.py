@@ -8,7 +8,7 @@ FileTree = dict[str, tuple[int, bytes | str]]
 
 
 def file_tree(root: Path) -> FileTree:
-    """Every name below, with its mode and what it holds: bytes, a link's target, or nothing."""
+    """Every name below, with its mode and content: bytes, a link's target, or nothing."""
     return {str(path.relative_to(root)): _entry(path) for path in sorted(root.rglob("*"))}
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from supervisor.paths import Paths, locate, socket_path
 from tests.support.control_client import ControlClient
 
+MORTAL = Path(__file__).with_name("mortal.py")
 START_S = 20.0  # an ordinary start takes one second, on a machine that has nothing else to do
 END_S = 20.0
 
@@ -53,8 +54,8 @@ class Home:
         return ControlClient(self.socket, **more)
 
     @contextlib.contextmanager
-    def daemon(self, *arguments: str, **more: Any) -> Iterator["DaemonProcess"]:
-        """Ready inside; gone afterwards, whatever happened."""
+    def daemon(self, *arguments: str, **more: Any) -> Iterator["AttachedDaemon"]:
+        """A daemon that is ready inside the block and ended after it."""
         process = self.start(*arguments, **more)
         try:
             said = process.said()
@@ -64,29 +65,36 @@ class Home:
             process.end()
 
     def launch(self) -> None:
-        """As the bridge and `up` do it: detached. Raises what it said when it failed."""
-        code = "from supervisor.launch import launch; launch()"
+        """Start a detached daemon, as the bridge and `up` do. Raises with its message if it fails."""
+        code = "from supervisor.daemon.launch import launch; launch()"
         subprocess.run([sys.executable, "-P", "-c", code], env=self.env, check=True, timeout=START_S)
 
     def start(
-        self, *arguments: str, descriptors: int | None = None, soft_descriptors: int | None = None
-    ) -> "DaemonProcess":
-        """`descriptors` are all that it may have, `soft_descriptors` what it has before it asks for more."""
+        self,
+        *arguments: str,
+        descriptors: int | None = None,
+        soft_descriptors: int | None = None,
+        dies_at: str = "",
+    ) -> "AttachedDaemon":
+        """Start a daemon. `descriptors`: its hard limit of open files, `soft_descriptors`: its soft limit.
+
+        `dies_at` is a POINT:VISIT of mortal.py.
+        """
         limit = f"ulimit -n {descriptors}; " if descriptors else ""
         limit += f"ulimit -S -n {soft_descriptors}; " if soft_descriptors else ""
-        return DaemonProcess(self, arguments, limit)
+        return AttachedDaemon(self, arguments, limit, (str(MORTAL), dies_at) if dies_at else ("-m", "supervisor"))
 
 
-class DaemonProcess:
-    """Not detached: its exit code is ours to see."""
+class AttachedDaemon:
+    """A daemon that is our child, so that its exit code can be read."""
 
-    def __init__(self, home: Home, arguments: tuple[str, ...], limits: str) -> None:
+    def __init__(self, home: Home, arguments: tuple[str, ...], limits: str, program: tuple[str, ...]) -> None:
         self.home = home
         self.began = time.monotonic()
         self._reader, writer = os.pipe()
         limit = ("/bin/sh", "-c", f'{limits}exec "$@"', "sh") if limits else ()
         self.process = subprocess.Popen(
-            [*limit, sys.executable, "-P", "-m", "supervisor", "--ready-fd", str(writer), *arguments],
+            [*limit, sys.executable, "-P", *program, "--ready-fd", str(writer), *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -101,7 +109,7 @@ class DaemonProcess:
         return self.process.pid
 
     def said(self, limit_s: float = START_S) -> str:
-        """What it has to say about its start."""
+        """The daemon's report of its start."""
         heard, deadline = b"", time.monotonic() + limit_s
         while not heard.endswith(b"\n"):
             left = max(0.0, deadline - time.monotonic())

@@ -1,4 +1,4 @@
-"""A model endpoint that does its worst, as fast as loopback takes it. A process of its own: its work is not ours.
+"""A hostile model endpoint, as fast as loopback allows. A process of its own, so that its work is not measured.
 
 The last user message names what it does (`hostile NAME [SEED]`); any other is answered with `fine`. By hand:
 
@@ -59,7 +59,7 @@ def for_ever(first: bytes, again: bytes) -> Pieces:
 
 
 def streamed(again: bytes) -> Pieces:
-    """One thing for ever, in a stream that began well; 32 KiB of it to an HTTP chunk."""
+    """The same bytes for ever, in a stream that began well; 32 KiB to an HTTP chunk."""
     yield STREAM
     yield from repeat(chunk(again * (1 + 32 * KIB // len(again))))
 
@@ -70,7 +70,7 @@ def once(*pieces: bytes) -> Pieces:
 
 @cache
 def packed() -> bytes:
-    """Some kilobytes that are 256 MiB once they are unpacked twice."""
+    """Some kilobytes that unpack, in two steps, to 256 MiB."""
     return gzip.compress(gzip.compress(b" " * (256 * MIB), 1))
 
 
@@ -230,7 +230,7 @@ def of(kind: str, **more: Any) -> bytes:
 
 
 def finished(*items: Any) -> Pieces:
-    """On the other wire: an answer of these items."""
+    """An answer of these items, on the responses wire."""
     yield STREAM
     for item in items:
         yield chunk(of("output_item.done", item=item))
@@ -317,7 +317,7 @@ HEADS = (
 
 
 def random_answer(seed: int) -> Pieces:
-    """Pieces of everything in any order: ended well, cut off, or endless."""
+    """Random pieces of all kinds in any order: ended well, cut off, or endless."""
     chance = random.Random(seed)
     if chance.random() < 0.2:
         yield from KINDS[chance.choice(sorted(KINDS))]()
@@ -380,7 +380,7 @@ def asked(connection: socket.socket) -> Any | None:
 
 
 def objection(request: Any) -> str:
-    """As a strict provider has one: to what is in the history, and so in every later request too."""
+    """The objection of a strict provider to a request's history, which every later request has, too."""
     groups = [message.get("tool_calls", ()) for message in request.get("messages", ())]
     groups.append([item for item in request.get("input", ()) if item.get("type") == "function_call"])
     for group in groups:

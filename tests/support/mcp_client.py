@@ -19,7 +19,7 @@ from tests.transports.dialects.mcp.json_schema import check, revision
 from tests.transports.dialects.mcp.peer import NOTIFICATIONS, REQUESTS, RESULTS
 
 Json = dict[str, Any]
-GREENROOM_MCP = (sys.executable, "-P", "-m", "supervisor.cli.main", "mcp")
+GREENROOM_MCP = (sys.executable, "-P", "-m", "supervisor.cli.app", "mcp")
 ROOT = str(Path(__file__).resolve().parents[2])  # -P keeps the working directory out of the way of imports
 PATIENCE_S = 20.0  # a daemon's start, on a machine that is very busy
 END_S = 5.0  # a bridge leaves within a second
@@ -67,7 +67,7 @@ class McpClient:
         assert kind or not self.faults, self.faults
 
     def leave(self) -> float:
-        """End of input; how long it took to go. What does not go by itself is ended."""
+        """End the input; the seconds until the server ended. A server that does not end by itself is killed."""
         began = time.monotonic()
         assert self.process.stdin is not None
         assert self.process.stdout is not None
@@ -95,7 +95,7 @@ class McpClient:
     def begin(
         self, method: str, params: Any = None, request: int | str | None = None, *, cancelled: bool = False
     ) -> int | str:
-        """Ask, and don't wait for the answer. `cancelled`: take it back with the same write."""
+        """Send a request without waiting. `cancelled`: cancel it with the same write."""
         number = next(self._numbers) if request is None else request
         self._asked[number] = method
         asked = {"id": number, "method": method, **({} if params is None else {"params": params})}
@@ -138,7 +138,7 @@ class McpClient:
     # --- hearing --------------------------------------------------------------------------------------------------
 
     def wait(self, wanted: Callable[[Json], bool], what: str, *, after: int = 0, limit_s: float = PATIENCE_S) -> Json:
-        """The first line from number `after` on that is wanted, now or when it comes."""
+        """Wait for the first wanted line from number `after` on."""
         deadline = time.monotonic() + limit_s
         with self._changed:
             while True:
@@ -177,7 +177,7 @@ class McpClient:
         return params
 
     def mark(self) -> int:
-        """For `after`: everything that has come until now is older."""
+        """The number of lines so far, to be given as `after`."""
         with self._changed:
             return len(self.lines)
 
@@ -189,7 +189,7 @@ class McpClient:
         return [params["msg"]["type"] for params in self.told("codex/event", after)]
 
     def settle(self) -> None:
-        """Whatever the daemon had to say about what came before has come when this is answered."""
+        """Wait until the daemon has said all about earlier messages, which a ping's answer proves."""
         answer = self.ask("ping")
         if (
             "error" in answer
@@ -214,7 +214,7 @@ class McpClient:
             self._changed.notify_all()
 
     def _take(self, line: bytes) -> None:
-        """Whatever is wrong with it is a fault that fails the test when its client leaves."""
+        """Take a line; its faults fail the test when the client leaves."""
         try:
             message = json.loads(line)
             self._judge(message)
@@ -245,7 +245,7 @@ _SCHEMAS: dict[str, Any] = {}
 
 
 def _schema(protocol: str) -> Any:
-    """That of another revision, if ours are without it: what is negotiated then is our newest."""
+    """The schema of a revision; for one without a schema here, that of our newest, which is negotiated then."""
     name = protocol if protocol in {"2025-03-26", "2025-06-18", "2025-11-25"} else "2025-11-25"
     if name not in _SCHEMAS:
         _SCHEMAS[name] = revision(name)

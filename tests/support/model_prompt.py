@@ -1,4 +1,4 @@
-"""What a request asks of the test model: which words, and which of the replies to them. No I/O."""
+"""Requests to the test model: the words asked for, and the number of the reply to them. No I/O."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ OURS = ("<user_instructions>", "<environment_context>")  # user messages that no
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """`before` are the user messages up to `text`, whoever wrote them; `reply` counts from 0."""
+    """The place of a request: `before` has all user messages up to `text`; `reply` counts from 0."""
 
     before: tuple[str, ...]
     text: str

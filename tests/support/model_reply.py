@@ -14,7 +14,7 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """None is forever: until the client goes or the server stops."""
+    """A pause; None lasts until the client goes or the server stops."""
 
     seconds: float | None
 
@@ -41,7 +41,7 @@ Step = Write | Pause | Hold | Close | End
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """Status 0: not even a status line."""
+    """A whole reply. Status 0: not even a status line."""
 
     steps: tuple[Step, ...]
     status: int = 200
@@ -50,8 +50,8 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How events become HTTP chunks. `split`: chunks and writes of so many bytes, whatever the events. `pack`: chunks
-    of so many bytes at least. Neither: a chunk per event. `cut`: the connection ends after so many bytes of events.
+    """A reply's HTTP chunks. `split`: chunks and writes of so many bytes, whatever the events. `pack`: chunks of so
+    many bytes at least. Neither: a chunk per event. `cut`: the connection ends after so many bytes of events.
     """
 
     split: int = 0

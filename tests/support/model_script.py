@@ -1,4 +1,4 @@
-r"""What the test model answers, written as words in a prompt. Compiles a script to bytes and pauses; no I/O.
+r"""Answers of the test model, written as words in a prompt. Compiles a script to bytes and pauses; no I/O.
 
 A script is a list of directives, one per line or with `;` between them (not inside double quotes). `then` ends a
 reply: the next one answers the request that brings the outputs of its tool calls. Past the last reply the model says
@@ -54,7 +54,7 @@ class Directive:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Which answer is asked for: the reply's number within the prompt, the prompt's within the conversation."""
+    """The answer asked for: the reply's number within the prompt, the prompt's within the conversation."""
 
     prompt: int = 1
     reply: int = 0

@@ -50,7 +50,7 @@ class _Connection:
 
 
 class _Protocol(asyncio.StreamReaderProtocol):
-    """Tells at once that the client has closed, also while nobody reads."""
+    """A protocol that notices at once that the client has closed, also while nothing is read."""
 
     def __init__(self, serve: Callable[[_Connection], Any], number: int) -> None:
         self._gone = asyncio.Event()
@@ -98,22 +98,22 @@ class ModelServer:
 
     @property
     def unused(self) -> int:
-        """Replies that nobody asked for."""
+        """Replies that were never requested."""
         return len(self._queue or ())
 
     def open(self, gate: str) -> None:
-        """Lets through who waits at the gate, now or later."""
+        """Open the gate for all answers that wait there, now or later."""
         self._loop.call_soon_threadsafe(lambda: self._gate(gate).set())
 
     def wait_held(self, gate: str) -> None:
-        """Until an answer has come to the gate, everything before it sent."""
+        """Wait until an answer has reached the gate and all before it is sent."""
         self.wait_for(lambda: gate in self._held, f"nobody came to the gate {gate!r}")
 
     def wait_requests(self, count: int) -> None:
         self.wait_for(lambda: len(self.requests) >= count, f"fewer than {count} requests")
 
     def wait_closed_early(self, number: int = 0) -> None:
-        """Until the client has closed the connection of this request in the middle of its answer."""
+        """Wait until the client has closed this request's connection in the middle of the answer."""
         self.wait_for(
             lambda: len(self.requests) > number and self.requests[number].closed_early,
             f"request {number} was not closed early",
@@ -189,7 +189,7 @@ class ModelServer:
         return compiled(self._script or prompt.text, wire, place)
 
     async def _answer(self, connection: _Connection, reply: Reply) -> bool:
-        """True if it went out whole and the connection can be used again. Pauses keep to a beat, so none adds up."""
+        """Send an answer; true if the connection can be used again. Pauses keep to a beat, so none adds up."""
         loop = asyncio.get_running_loop()
         beat = loop.time()
         try:

@@ -4,11 +4,10 @@ import os
 import sys
 
 from supervisor.cli import mcp
-from transports import bridge
-from transports.link import Link
+from transports.bridge.daemon_link import DaemonLink
 
 
-class Noisy(Link):
+class Noisy(DaemonLink):
     def take(self, line: bytes, now: float) -> None:
         print("printed")
         os.write(1, b"written\n")
@@ -18,5 +17,5 @@ class Noisy(Link):
 
 
 if __name__ == "__main__":
-    vars(bridge)["Link"] = Noisy
+    vars(mcp)["DaemonLink"] = Noisy
     sys.exit(mcp.main(sys.argv[1:]))

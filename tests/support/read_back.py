@@ -1,4 +1,4 @@
-"""What a person who reads a shown command would type, and the words that bash makes of it."""
+"""A shown command as a reader would type it, and the words that bash makes of it."""
 
 import os
 import subprocess
@@ -69,7 +69,7 @@ argvs = st.lists(words.map("".join).filter(lambda word: not _unwritable(word)), 
 
 
 def _unwritable(word: str) -> bool:
-    """No program can be given half a pair, but for those that stand for a byte."""
+    """Whether a text has half a surrogate pair that stands for no byte: no program can be given that."""
     try:
         os.fsencode(word)
     except UnicodeEncodeError:
@@ -96,7 +96,7 @@ def command_in(lines: Iterable[str]) -> str:
 
 
 def words_of(commands: Sequence[str]) -> list[list[str]]:
-    """Each as bash reads it; a program of several words is started for none of them."""
+    """The words of each command as bash reads them, all in one bash."""
     told = 'told() { printf \'%s\\0\' "$#" "$@"; }'
     script = "\n".join([told, *(f"told {command}" for command in commands)])
     done = subprocess.run(

@@ -16,7 +16,7 @@ PATIENCE_S = 10.0
 
 @contextmanager
 def standing_still(pid: int) -> Iterator[None]:
-    """Its threads have all stopped when the block begins; it goes on when the block is left."""
+    """Stop all threads of a process before the block begins; let it go on after the block."""
     os.kill(pid, signal.SIGSTOP)
     try:
         deadline = time.monotonic() + PATIENCE_S

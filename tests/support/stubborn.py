@@ -76,14 +76,14 @@ def daemon_without_marks(token: str) -> None:
 
 
 def false_marks(token: str) -> None:
-    """Those of a turn that never was."""
+    """The marks of a turn that never was."""
     marks = {"GREENROOM_TURN": "x", "GREENROOM_COMMAND": "x", "GREENROOM_CONVERSATION": "x"}
     _daemon(session=True, deaf=True, token=token, env={**os.environ, **marks})
     _pause()
 
 
 def marks_of_others(token: str) -> None:
-    """Those of another command that runs here, if there is one that may be read; a false one else."""
+    """The marks of another running command, if one can be read; else false marks."""
     mine = os.environ.get("GREENROOM_TURN", "")
     for path in Path("/proc").glob("[0-9]*/environ"):
         try:
@@ -100,7 +100,7 @@ def marks_of_others(token: str) -> None:
 
 
 def respawns(_: str) -> None:
-    """As soon as a child has ended there is the next one, and neither hears TERM."""
+    """Start the next child as soon as one has ended; all ignore TERM."""
     _ignore(signal.SIGTERM)
     _ready()
     while True:
@@ -111,7 +111,7 @@ def respawns(_: str) -> None:
 
 
 def runs_away(_: str) -> None:
-    """Never older than some milliseconds: it forks, takes a session of its own, and the old one ends."""
+    """Fork into a new session every few milliseconds and end the old process."""
     _ignore(signal.SIGTERM)
     _ready()
     if os.fork() != 0:
@@ -134,7 +134,7 @@ def many(_: str) -> None:
 
 
 def threads_catch(_: str) -> None:
-    """Handlers that swallow, and threads that go on."""
+    """Swallow signals in handlers, and go on in threads."""
     for one in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(one, lambda *_: None)
     for _n in range(4):
@@ -144,7 +144,7 @@ def threads_catch(_: str) -> None:
 
 
 def main_thread_ends(_: str) -> None:
-    """For the process table it is a zombie then, though its other thread runs."""
+    """End the main thread: the process table then shows a zombie, though another thread runs."""
 
     def goes_on() -> None:
         _ready()

@@ -1,4 +1,4 @@
-"""Whoever judges or measures a server starts it elsewhere, whatever way it was named."""
+"""Command lines of servers to judge or measure, which are started in another directory."""
 
 import sys
 from pathlib import Path

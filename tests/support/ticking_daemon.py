@@ -9,14 +9,15 @@ import random
 import sys
 import time
 
-from actors.events import AgentMessage, AgentMessageDelta
-from actors.ids import ConversationId
-from actors.items import text_of
-from actors.orders import RunAgent
-from supervisor import daemon, program
+from actors.conversation.orders import RunAgent
+from actors.vocabulary.events import AgentMessage, AgentMessageDelta
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.items import text_of
 from supervisor.agent.backends import Backend
 from supervisor.agent.turn import Turn
-from supervisor.engine import Engine
+from supervisor.daemon import program
+from supervisor.daemon import server as daemon
+from supervisor.engine.engine import Engine
 
 BEFORE_INPUT = 8  # messages; an agent looks for input before every request to its model, and so waits for the disk
 
@@ -45,7 +46,7 @@ class Ticking:
         turn.emit(AgentMessage(message="said", item_id=item))
 
     async def _flood(self, turn: Turn, size: int, piece: int) -> None:
-        """As a model talks: a delta, which waits for room, the whole message, and now and then a look for input."""
+        """Talk like a model: deltas, which wait for room, the whole message, and now and then a look for input."""
         text = "x" * piece
         for number in range(size // piece):
             if number % BEFORE_INPUT == 0:
@@ -56,7 +57,7 @@ class Ticking:
             await asyncio.sleep(0)
 
     def forget(self, conversation: ConversationId) -> None:
-        """Nothing is remembered."""
+        """Nothing: no transcript is kept."""
 
 
 class TickingEngine(Engine):

@@ -19,7 +19,7 @@ _pipes: list[int] = []  # held until the run is over, however it is
 
 
 def watch() -> None:
-    """Once for a run; its workers are part of it."""
+    """Start the warden once for a run; its workers are part of the run."""
     if MARK in os.environ or not Path("/proc/self/environ").exists():
         return
     mark = uuid.uuid4().hex
@@ -45,7 +45,7 @@ def wait_and_sweep(mark: str) -> None:
 
 
 def marked(mark: str) -> list[int]:
-    """Who bears it. A zombie has no environment any more."""
+    """Pids of the processes with this mark. A zombie has no environment any more."""
     sought, found = f"{MARK}={mark}".encode(), []
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal():

@@ -1,4 +1,4 @@
-"""The ways in: a door makes a wire and the client's end of it. What holds for one must hold for all."""
+"""The kinds of wire under test: a door makes a wire and the client's end of it."""
 
 import contextlib
 import os
@@ -7,11 +7,11 @@ import socket
 from collections.abc import Callable
 from typing import Protocol
 
+from tests.fakes.memory_wire import MemoryWire
 from tests.transports.house import PATIENCE_S, LoopThread
 from transports.descriptors import DescriptorWire
 from transports.framing import LINE_LIMIT
 from transports.listener import SocketEnd
-from transports.memory import MemoryClient, MemoryWire
 from transports.stdio import StandardStreams
 from transports.wire import Wire
 
@@ -22,7 +22,7 @@ class Peer(Protocol):
     def send(self, data: bytes) -> None: ...
 
     def receive(self) -> bytes:
-        """Something that came; empty at the end."""
+        """The next bytes that came; empty at the end."""
         ...
 
     def shut_down(self) -> None: ...
@@ -61,7 +61,7 @@ class Reading:
         return data[:size]
 
     def end(self) -> bytes:
-        """All there is until the end."""
+        """Read until the end."""
         parts, self._rest = [self._rest], b""
         with contextlib.suppress(ConnectionResetError):
             while chunk := self._peer.receive():
@@ -113,23 +113,6 @@ class PipePeer:
             os.close(self._fds.popitem()[1])
 
 
-class MemoryPeer:
-    def __init__(self, client: MemoryClient) -> None:
-        self._client = client
-
-    def send(self, data: bytes) -> None:
-        self._client.send(data)
-
-    def receive(self) -> bytes:
-        return self._client.receive(PATIENCE_S)
-
-    def shut_down(self) -> None:
-        self._client.shut_down()
-
-    def close(self) -> None:
-        self._client.close()
-
-
 Door = Callable[[LoopThread, int], tuple[Wire, Peer]]
 
 
@@ -140,7 +123,7 @@ def socket_door(loop: LoopThread, limit: int = LINE_LIMIT) -> tuple[Wire, Peer]:
 
 
 class OwnedStreams(StandardStreams):
-    """Here nobody else has the descriptors, so they go when the wire does."""
+    """Streams whose descriptors nobody else has, so they are closed with the wire."""
 
     def __init__(self, stdin: int, stdout: int) -> None:
         self._public = (stdin, stdout, os.open(os.devnull, os.O_WRONLY))
@@ -162,7 +145,7 @@ def stdio_door(loop: LoopThread, limit: int = LINE_LIMIT) -> tuple[Wire, Peer]:
 
 def memory_door(_: LoopThread, limit: int = LINE_LIMIT) -> tuple[Wire, Peer]:
     wire = MemoryWire(line_limit=limit)
-    return wire, MemoryPeer(wire.client)
+    return wire, wire.client
 
 
 DOORS: dict[str, Door] = {"socket": socket_door, "stdio": stdio_door, "memory": memory_door}

@@ -1,4 +1,4 @@
-"""What the transport tests stand on: a loop on its own thread, a clock that is moved by hand, and probes."""
+"""Tools for the transport tests: a loop on its own thread, a clock that is moved by hand, and probes."""
 
 import asyncio
 import contextlib
@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
-from actors.errors import ActorGone
-from actors.messages import Address
+from actors.conversation.messages import Address
+from actors.runtime.clock import Message
+from actors.vocabulary.errors import ActorGone
 
 PATIENCE_S = 10.0  # a busy machine; a test that waits this long has failed
 T = TypeVar("T")
@@ -52,13 +53,13 @@ class ManualClock:
 
     def __init__(self) -> None:
         self._now = 0.0
-        self._due: list[tuple[float, Address, object]] = []
+        self._due: list[tuple[float, Address[Any], Any]] = []
         self._lock = threading.Lock()
 
     def now(self) -> float:
         return self._now
 
-    def after(self, delay_s: float, address: Address, message: object) -> None:
+    def after(self, delay_s: float, address: Address[Message], message: Message) -> None:
         with self._lock:
             self._due.append((self._now + delay_s, address, message))
 
@@ -99,7 +100,7 @@ class Probe:
 
 
 def eventually(condition: Callable[[], bool], what: str) -> None:
-    """Bounded; for what no message tells."""
+    """Wait for a condition, with a bound; for what no message tells."""
     deadline = time.monotonic() + PATIENCE_S
     while not condition():
         assert time.monotonic() < deadline, what
@@ -107,7 +108,7 @@ def eventually(condition: Callable[[], bool], what: str) -> None:
 
 
 def descriptors() -> int:
-    """How many this process has open."""
+    """The number of descriptors that this process has open."""
     return len(list(Path("/dev/fd").iterdir()))
 
 

@@ -1,4 +1,4 @@
-"""A listener in a process of its own that can be left without descriptors. What it is told is one word a line."""
+"""A listener in a process of its own that can be left without descriptors. Its orders are one word a line."""
 
 import contextlib
 import os
@@ -13,7 +13,7 @@ import structlog
 from tests.transports.house import LoopThread, eventually
 from tests.transports.place import Place
 from transports.dialect import Write
-from transports.listener import Limits
+from transports.listener import ListenerLimits
 
 HOGGED: list[int] = []
 
@@ -40,7 +40,7 @@ if __name__ == "__main__":
     structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
     limit = int(sys.argv[2])
     resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
-    place = Place(LoopThread(), Path(sys.argv[1]), Limits(), script=script)
+    place = Place(LoopThread(), Path(sys.argv[1]), ListenerLimits(), script=script)
     place.open()
     print("ready", flush=True)
     sys.stdin.read()

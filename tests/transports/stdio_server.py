@@ -1,4 +1,4 @@
-"""A program that serves its standard streams with the fake dialect: what an embedded server is, for tests."""
+"""An embedded server for tests: a program that serves its standard streams with the fake dialect."""
 
 import asyncio
 import os
@@ -7,41 +7,41 @@ import sys
 
 import structlog
 
-from actors.clock import ThreadClock
-from actors.ids import ConnectionId
+from actors.runtime.clock import LoopClock
+from actors.runtime.shared import SharedThread
+from actors.vocabulary.ids import Caller, ConnectionId
 from tests.fakes.dialect import EchoDialect
 from tests.transports.house import Probe
-from transports.connection import Connection, Neighbours
+from transports.connection import Connection, ConnectionDeps
 from transports.descriptors import DescriptorWire
 from transports.dialect import Action, Ask, Client
+from transports.requests import AskStatus
 from transports.stdio import StandardStreams
 from transports.switchboard import Switchboard
 
 
 def script(line: bytes) -> tuple[Action, ...] | None:
-    """Everything that could get into the wire, or eat from it."""
+    """Do everything that could write into the wire, or read from it."""
     if line == b"noise":
         print("printed")
         os.write(1, b"written\n")
         subprocess.run(["/bin/sh", "-c", "echo child; cat"], check=True)
     if line == b"owe":
-        return (Ask("never answered"),)
+        return (Ask(AskStatus(), Caller(ConnectionId("stdio"), 1)),)
     return None
 
 
 async def serve() -> None:
-    loop, clock = asyncio.get_running_loop(), ThreadClock()
-    clock.start()
+    loop = asyncio.get_running_loop()
     over = asyncio.Event()
     wire = DescriptorWire(StandardStreams(), loop, lambda _: over.set())
     client = Client(ConnectionId("stdio"), "test")
-    connection = Connection(
-        client, EchoDialect(client, script), wire, Neighbours(Probe(), Probe(), Switchboard(), clock)
-    )
+    deps = ConnectionDeps(Probe(), Probe(), Switchboard(), LoopClock(loop), SharedThread(loop).start)
+    connection = Connection(client, EchoDialect(client, script), wire, deps)
     ref = connection.begin()
     wire.open(ref)
     await over.wait()
-    assert ref.ended(5.0)
+    assert await asyncio.to_thread(ref.ended, 5.0)
     print("over", file=sys.stderr)
 
 

@@ -1,16 +1,19 @@
-"""Connections for tests, with probes for everybody they talk to. Whoever is left at the end is named."""
+"""Connections for tests, with probes for everybody they talk to. Those left at the end are named."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
-from actors.base import Ref
-from actors.effects import Deliver, ReplyTo, Slice
-from actors.ids import Caller, ConnectionId, ConversationId, SubscriptionId
-from actors.records import Record
+from actors.conversation.effects import Deliver, ReplyTo, Slice
+from actors.conversation.messages import Address, Ready
+from actors.runtime.base import Ref
+from actors.runtime.shared import SharedThread
+from actors.vocabulary.ids import Caller, ConnectionId, ConversationId, SubscriptionId
+from actors.vocabulary.records import Record
 from tests.fakes.dialect import EchoDialect, Script, echo_all
 from tests.transports.doors import Door, Peer, Reading
 from tests.transports.house import PATIENCE_S, LoopThread, ManualClock, Probe, eventually
-from transports.connection import Connection, Neighbours
+from transports.connection import Connection, ConnectionDeps, Inbox
 from transports.dialect import Client, Dialect
 from transports.framing import LINE_LIMIT
 from transports.switchboard import Switchboard
@@ -22,14 +25,14 @@ SUBSCRIPTION = SubscriptionId("subscription")
 
 @dataclass(frozen=True)
 class Tenant:
-    """One client, from both sides."""
+    """A connection and its client's end."""
 
     id: ConnectionId
     peer: Peer
     reads: Reading
     wire: Wire
     connection: Connection
-    ref: Ref
+    ref: Ref[Inbox]
 
     def caller(self, request: int) -> Caller:
         return Caller(self.id, request)
@@ -45,7 +48,8 @@ class Tenants:
         self.registry, self.supervisor, self.session = Probe(), Probe(), Probe()
         self.clock = ManualClock()
         self.switchboard = Switchboard()
-        self.around = Neighbours(self.registry, self.supervisor, self.switchboard, self.clock)
+        start = SharedThread(loop.loop).start
+        self.deps = ConnectionDeps(self.registry, self.supervisor, self.switchboard, self.clock, start)
         self._tenants: list[Tenant] = []
 
     def enter(
@@ -58,20 +62,26 @@ class Tenants:
         wire, peer = door(self.loop, limit)
         client = Client(ConnectionId(f"client-{len(self._tenants)}"), "test")
         made = dialect(client) if dialect else EchoDialect(client, script)
-        connection = Connection(client, made, wire, self.around)
-        ref = connection.begin()
-        wire.open(ref)
+        connection = Connection(client, made, wire, self.deps)
+        ref = self.loop.call(connection.begin)
+        self.loop.call(lambda: wire.open(ref))
         tenant = Tenant(client.connection, peer, Reading(peer), wire, connection, ref)
         self._tenants.append(tenant)
         eventually(lambda: client in self.switchboard.clients(), "it never joined the switchboard")
         return tenant
 
     def post(self, tenant: Tenant, message: ReplyTo | Deliver) -> None:
-        self.switchboard.post(tenant.id, message, self.session)
+        if isinstance(message, Deliver):
+            self.deliver(message, self.session)
+        else:
+            self.loop.call(lambda: self.switchboard.post(tenant.id, message))
+
+    def deliver(self, message: Deliver, session: Address[Ready]) -> None:
+        self.loop.call(lambda: self.switchboard.deliver(message, session))
 
     def leave(self) -> None:
         for tenant in self._tenants:
-            tenant.wire.cut("the test is over")
+            self.loop.call(partial(tenant.wire.cut, "the test is over"))
         left = [tenant.ref for tenant in self._tenants if not tenant.ref.ended(PATIENCE_S)]
         for tenant in self._tenants:
             tenant.peer.close()

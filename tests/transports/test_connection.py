@@ -8,34 +8,35 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from actors.answers import Attached, Condition, Ending, Summary, TurnResult
-from actors.effects import Deliver, EndSubscription, ReplyTo, Slice, Unsubscribed
-from actors.errors import ActorGone, MailboxFull
-from actors.ids import Caller, ConnectionId, TurnId
-from actors.messages import Attach, Command, ConnectionClosed, Detach, Ready, Send
-from actors.registry_messages import ListConversations, ToConversation
-from actors.settings import Settings
+from actors.conversation.effects import Deliver, EndSubscription, ReplyTo, Slice, Unsubscribed
+from actors.conversation.messages import Attach, ConnectionClosed, Detach, Ready, Send, ToConversation
+from actors.routing.messages import ListConversations, ToRegistry
+from actors.vocabulary.answers import Attached, Condition, Ending, Summary, TurnResult
+from actors.vocabulary.errors import ActorGone, MailboxFull
+from actors.vocabulary.ids import Caller, ConnectionId, TurnId
+from actors.vocabulary.settings import Settings
 from tests.transports.doors import memory_door, socket_door
 from tests.transports.house import PATIENCE_S, Probe, eventually
 from tests.transports.tenants import CONVERSATION, SUBSCRIPTION, Tenant, Tenants
-from transports.connection import HELD_S, RETRY_READY_S
+from transports.connection import HELD_S
 from transports.dialect import Action, Ask, Tell, Wake, Write
-from transports.messages import Asked, HeldTooLong, LingeredEnough, ReadyUnsaid, Served, Woken
+from transports.messages import HeldTooLong, LingeredEnough, ServiceAnswer, ServiceRequest, Woken
+from transports.requests import AskStatus, Plain
 from transports.wire import NoMore
 
 ME = ConnectionId("client-0")
-COMMANDS: dict[bytes, Command] = {
-    b"attach": Attach(Caller(ME, 1), ME, SUBSCRIPTION),
-    b"send": Send(Caller(ME, 2), (), await_end=True),
-    b"detach": Detach(Caller(ME, 3), SUBSCRIPTION),
+COMMANDS: dict[bytes, ToConversation] = {
+    b"attach": ToConversation(CONVERSATION, Attach(ME, SUBSCRIPTION), Caller(ME, 1)),
+    b"send": ToConversation(CONVERSATION, Send((), await_end=True), Caller(ME, 2)),
+    b"detach": ToConversation(CONVERSATION, Detach(SUBSCRIPTION), Caller(ME, 3)),
 }
 
 
 def speak(line: bytes) -> tuple[Action, ...] | None:
     if line in COMMANDS:
-        return (Tell(ToConversation(CONVERSATION, COMMANDS[line])), Write(b"told\n"))
+        return (Tell(COMMANDS[line]), Write(b"told\n"))
     if line == b"list":
-        return (Tell(ListConversations(Caller(ME, 9))), Write(b"told\n"))
+        return (Tell(ToRegistry(ListConversations(), Caller(ME, 9))), Write(b"told\n"))
     return None
 
 
@@ -59,7 +60,7 @@ def turn_ends(tenants: Tenants, tenant: Tenant, seq: int) -> None:
 
 
 def barrier(tenant: Tenant) -> None:
-    """The actor has handled everything that was posted before."""
+    """Wait until the actor has handled everything that was posted before."""
     tenant.peer.send(b"barrier\n")
     assert tenant.reads.line() == b"barrier"
 
@@ -79,7 +80,7 @@ def test_the_client_sees_the_events_before_the_result_though_the_result_was_post
 def test_the_end_of_the_subscription_lets_the_result_go(tenants: Tenants, tenant: Tenant) -> None:
     turn_ends(tenants, tenant, seq=2)
     end = EndSubscription(tenant.id, Unsubscribed(SUBSCRIPTION, "gone"))
-    tenants.switchboard.post(tenant.id, end, tenants.session)
+    tenants.loop.call(lambda: tenants.switchboard.post(tenant.id, end))
     assert tenant.reads.lines(2) == [b"ended: gone", b"answer 2: TurnResult"]
 
 
@@ -125,17 +126,8 @@ def test_a_slice_with_nothing_to_say_is_ready_at_once(tenants: Tenants, tenant: 
 
 def test_ready_finds_the_successor_of_a_session_that_has_ended(tenants: Tenants, tenant: Tenant) -> None:
     gone = Probe(ActorGone("it has ended"))
-    tenants.switchboard.post(tenant.id, tenant.slice(b"last"), gone)
+    tenants.deliver(tenant.slice(b"last"), gone)
     assert tenant.reads.line() == b"last"
-    assert tenants.registry.expect(ToConversation) == ToConversation(CONVERSATION, Ready(SUBSCRIPTION))
-
-
-def test_ready_is_said_again_when_the_registry_was_full(tenants: Tenants, tenant: Tenant) -> None:
-    tenants.registry.failure = MailboxFull("full")
-    tenants.switchboard.post(tenant.id, tenant.slice(b"last"), Probe(ActorGone("it has ended")))
-    eventually(lambda: tenants.clock.waiting(ReadyUnsaid) == 1, "nobody remembers to say it")
-    tenants.registry.failure = None
-    tenants.clock.advance(RETRY_READY_S)
     assert tenants.registry.expect(ToConversation) == ToConversation(CONVERSATION, Ready(SUBSCRIPTION))
 
 
@@ -154,14 +146,15 @@ def test_what_the_registry_can_not_take_is_refused_after_what_the_dialect_had_to
 
 
 def test_the_supervisor_serves_what_is_asked_and_the_client_is_owed_it(tenants: Tenants) -> None:
-    tenant = tenants.enter(memory_door, lambda _: (Ask("status"),))
+    caller = Caller(ME, 7)
+    tenant = tenants.enter(memory_door, lambda _: (Ask(AskStatus(), caller),))
     tenant.peer.send(b"status?\n")
     tenant.peer.shut_down()
-    asked = tenants.supervisor.expect(Asked)
-    assert (asked.request, asked.client.connection) == ("status", tenant.id)
+    asked = tenants.supervisor.expect(ServiceRequest)
+    assert (asked.request, asked.caller, asked.client.connection) == (AskStatus(), caller, tenant.id)
     assert not tenant.ref.ended(0.05), "it is owed an answer"
-    asked.reply_to.tell(Served("all is well"))
-    assert tenant.reads.end() == b"served: all is well\n"
+    asked.reply_to.tell(ServiceAnswer(caller, Plain({})))
+    assert tenant.reads.end() == b"answer 7: Plain\n"
 
 
 def test_a_dialect_is_woken_when_it_asked_for_it(tenants: Tenants) -> None:
@@ -190,13 +183,13 @@ def test_input_that_has_ended_is_lingered_for_when_the_wire_says_so(tenants: Ten
 
 
 def test_a_client_that_leaves_amid_slices_leaves_no_messages_behind(tenants: Tenants) -> None:
-    """First nobody finds it, then it ends: what was posted before is swallowed, nothing is stranded."""
+    """It leaves the switchboard before it ends, so nothing is posted to it afterwards."""
     with capture_logs() as logs:
         tenant = tenants.enter(socket_door)
         stop = threading.Event()
 
         def pour() -> None:
-            """As a session does: one slice under way."""
+            """Send slices as a session does: one at a time."""
             while not stop.is_set():
                 tenants.post(tenant, tenant.slice(b"x"))
                 with contextlib.suppress(queue.Empty):
@@ -216,7 +209,7 @@ def test_a_client_that_leaves_amid_slices_leaves_no_messages_behind(tenants: Ten
 def test_the_environment_of_a_client_is_never_logged(tenants: Tenants) -> None:
     with capture_logs() as logs:
         tenant = tenants.enter(memory_door)
-        tenant.wire.cut("done")
+        tenants.loop.call(lambda: tenant.wire.cut("done"))
         assert tenant.ref.ended(PATIENCE_S)
     assert not any("env" in one for one in logs)
 

@@ -1,4 +1,4 @@
-"""What every wire promises to a connection and its client: the same tests over sockets, pipes and memory."""
+"""The contract of every wire with a connection and its client: the same tests over sockets, pipes and memory."""
 
 import contextlib
 import random
@@ -8,17 +8,17 @@ from itertools import pairwise
 
 import pytest
 
-from actors.answers import Done
-from actors.effects import ReplyTo
-from actors.ids import Caller, ConnectionId, SubscriptionId
-from actors.messages import ConnectionClosed, Inspect, Ready
-from actors.registry_messages import ToConversation
+from actors.conversation.effects import ReplyTo
+from actors.conversation.messages import ConnectionClosed, Inspect, Ready, ToConversation
+from actors.vocabulary.answers import Done
+from actors.vocabulary.ids import Caller, ConnectionId, SubscriptionId
 from tests.transports.doors import Door
-from tests.transports.house import PATIENCE_S, eventually
+from tests.transports.house import PATIENCE_S, LoopThread, Probe, eventually
 from tests.transports.tenants import CONVERSATION, SUBSCRIPTION, Tenant, Tenants
 from transports import descriptors
 from transports.dialect import Hangup, Tell, Write
-from transports.wire import HIGH_WATER, LOW_WATER
+from transports.framing import LINE_LIMIT
+from transports.wire import HIGH_WATER, LOW_WATER, Arrived, Gone
 
 
 @contextlib.contextmanager
@@ -64,23 +64,24 @@ def test_a_line_over_the_limit_is_answered_once_and_the_next_is_served(tenants: 
     ]
 
 
-def test_while_the_actor_is_busy_at_most_one_batch_waits(tenants: Tenants, door: Door) -> None:
-    busy, go_on = threading.Event(), threading.Event()
-
-    def script(line: bytes) -> None:
-        if line == b"first":
-            busy.set()
-            assert go_on.wait(PATIENCE_S)
-
-    tenant = tenants.enter(door, script)
-    tenant.peer.send(b"first\n")
-    assert busy.wait(PATIENCE_S)
+def test_one_batch_waits_for_its_owner_and_the_next_comes_when_that_is_done_with(
+    loop: LoopThread, door: Door
+) -> None:
+    (wire, peer), owner = door(loop, LINE_LIMIT), Probe()
+    loop.call(lambda: wire.open(owner))
+    peer.send(b"first\n")
+    assert owner.expect(Arrived).lines == (b"first",)
     for _ in range(20):
-        tenant.peer.send(b"more\n" * 100)
-    tenants.loop.call(lambda: None)  # the loop has had its turn
-    assert len(tenant.connection.mailbox) == 0
-    go_on.set()
-    assert tenant.reads.lines(2001) == [b"first"] + [b"more"] * 2000
+        peer.send(b"more\n" * 100)
+    loop.call(lambda: None)  # it has had its turn
+    assert owner.empty
+    lines = 0
+    while lines < 2000:
+        loop.call(lambda: wire.write([], take_more=True))
+        lines += len(owner.expect(Arrived).lines)
+    loop.call(lambda: wire.cut("the test is over"))
+    owner.expect(Gone)
+    peer.close()
 
 
 def test_ready_is_said_to_the_sender_when_the_last_byte_has_left_and_not_before(tenants: Tenants, door: Door) -> None:
@@ -96,24 +97,6 @@ def test_ready_is_said_to_the_sender_when_the_last_byte_has_left_and_not_before(
     assert tenants.session.empty
 
 
-def test_an_answer_leaves_though_the_loop_is_busy(tenants: Tenants, door: Door) -> None:
-    tenant = tenants.enter(door)
-    tenant.peer.send(b"echo\n")
-    assert tenant.reads.line() == b"echo"
-    busy, go_on = threading.Event(), threading.Event()
-
-    def occupy() -> None:
-        busy.set()
-        go_on.wait(PATIENCE_S)
-
-    with sending(lambda: tenants.loop.call(occupy)):
-        assert busy.wait(PATIENCE_S)
-        tenants.post(tenant, tenant.slice(b"x" * 1000))
-        assert tenant.reads.line() == b"x" * 1000
-        assert tenants.session.expect(Ready) == Ready(SUBSCRIPTION)
-        go_on.set()
-
-
 def test_a_client_that_reads_no_answers_is_not_listened_to_and_loses_nothing(tenants: Tenants, door: Door) -> None:
     tenant = tenants.enter(door)
     count, line = 4000, b"y" * 1000
@@ -125,7 +108,7 @@ def test_a_client_that_reads_no_answers_is_not_listened_to_and_loses_nothing(ten
 
 
 def test_a_client_that_has_closed_its_writing_side_gets_the_answer_it_is_owed(tenants: Tenants, door: Door) -> None:
-    question = ToConversation(CONVERSATION, Inspect(Caller(ConnectionId("client-0"), 5)))
+    question = ToConversation(CONVERSATION, Inspect(), Caller(ConnectionId("client-0"), 5))
     tenant = tenants.enter(door, lambda line: (Tell(question),) if line == b"ask" else None)
     tenant.peer.send(b"ask\nunfinished")
     tenant.peer.shut_down()
@@ -142,7 +125,7 @@ def test_a_client_that_only_listens_and_then_vanishes_is_noticed(
 ) -> None:
     """No event of the kernel tells of it, and nothing is written that could fail."""
     monkeypatch.setattr(descriptors, "STILL_THERE_S", 0.01)
-    question = ToConversation(CONVERSATION, Inspect(Caller(ConnectionId("client-0"), 5)))
+    question = ToConversation(CONVERSATION, Inspect(), Caller(ConnectionId("client-0"), 5))
     tenant = tenants.enter(door, lambda _: (Tell(question),))
     tenant.peer.send(b"ask\n")
     tenant.peer.shut_down()

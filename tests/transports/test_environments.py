@@ -2,7 +2,7 @@
 
 import gc
 
-from actors.errors import InvalidInput, Overloaded
+from actors.vocabulary.errors import InvalidInput, Overloaded
 from transports.environments import Environment, EnvironmentPool
 
 

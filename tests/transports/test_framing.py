@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transports.framing import LINE_LIMIT, Item, LineSplitter, TooLong, TooMany, Values
+from transports.framing import LINE_LIMIT, Line, LineSplitter, TooLong, TooMany, Values
 
 STREAM = b'{"a":1}\r\n\n  \r\nna\xc3\xafve\r\r\n\xe2\x80\xa8 is no line end\n\rx\ry\nlast'
-LINES: list[Item] = [b'{"a":1}', b"na\xc3\xafve\r", b"\xe2\x80\xa8 is no line end", b"\rx\ry", b"last"]
+LINES: list[Line] = [b'{"a":1}', b"na\xc3\xafve\r", b"\xe2\x80\xa8 is no line end", b"\rx\ry", b"last"]
 
 
-def split(*chunks: bytes, limit: int = LINE_LIMIT) -> list[Item]:
+def split(*chunks: bytes, limit: int = LINE_LIMIT) -> list[Line]:
     splitter = LineSplitter(limit, values=LINE_LIMIT)
-    items = [item for chunk in chunks for item in splitter.feed(chunk)]
-    return items + splitter.end()
+    lines = [line for chunk in chunks for line in splitter.feed(chunk)]
+    return lines + splitter.end()
 
 
 @pytest.mark.parametrize("at", range(len(STREAM) + 1))
@@ -95,10 +95,10 @@ def test_many_small_lines_in_one_piece_cost_no_more_than_splitting_it() -> None:
 MANY = 1_000
 
 
-def counted(line: bytes, size: int = 997) -> list[Item]:
+def counted(line: bytes, size: int = 997) -> list[Line]:
     splitter = LineSplitter(values=MANY)
     stream = line + b"\nafter\n"
-    return [item for at in range(0, len(stream), size) for item in splitter.feed(stream[at : at + size])]
+    return [line for at in range(0, len(stream), size) for line in splitter.feed(stream[at : at + size])]
 
 
 @pytest.mark.parametrize("value", [b"[]", b"{}", b"1", b'""', b"null", b'{"a":1}', b'"\\\\"', b'"\\""'])

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from actors.errors import GreenroomError, InvalidInput
+from actors.vocabulary.errors import GreenroomError, InvalidInput
 from tests.fakes.dialect import EchoDialect
 from transports import hello
 from transports.framing import TooLong

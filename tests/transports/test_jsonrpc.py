@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.errors import Overloaded
+from actors.vocabulary.errors import Overloaded
 from transports import jsonrpc
 from transports.jsonrpc import (
     INVALID_REQUEST,

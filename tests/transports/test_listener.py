@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from actors.errors import ConfigError
+from actors.vocabulary.errors import ConfigError
 from tests.transports.house import PATIENCE_S, LoopThread, descriptors, eventually
 from tests.transports.place import HELLO, WELCOME, Place, error_of
 from transports import directory
 from transports.address import PATH_LIMIT
-from transports.listener import Limits
+from transports.listener import ListenerLimits
 
 Opening = Callable[..., Place]
 
@@ -26,8 +26,8 @@ Opening = Callable[..., Place]
 def opening(loop: LoopThread, tmp_path: Path) -> Iterator[Opening]:
     places: list[Place] = []
 
-    def open_place(limits: Limits | None = None, hello_s: float = PATIENCE_S) -> Place:
-        place = Place(loop, tmp_path / "run" / "g.sock", limits or Limits(watch_s=0.02), hello_s)
+    def open_place(limits: ListenerLimits | None = None, hello_s: float = PATIENCE_S) -> Place:
+        place = Place(loop, tmp_path / "run" / "g.sock", limits or ListenerLimits(watch_s=0.02), hello_s)
         place.open()
         places.append(place)
         return place
@@ -118,7 +118,7 @@ def test_a_dialect_that_can_not_be_loaded_for_want_of_descriptors_may_be_asked_f
 
 
 def test_beyond_the_limit_clients_are_refused_as_retryable_until_one_leaves(opening: Opening) -> None:
-    place = opening(Limits(clients=2))
+    place = opening(ListenerLimits(clients=2))
     inside = [place.enter()[0] for _ in range(2)]
     _, reads = place.dial()
     error = error_of(reads)
@@ -130,7 +130,7 @@ def test_beyond_the_limit_clients_are_refused_as_retryable_until_one_leaves(open
 
 
 def test_who_says_nothing_leaves_for_a_newcomer_and_the_longest_silent_goes_first(opening: Opening) -> None:
-    place = opening(Limits(clients=8, silent=3))
+    place = opening(ListenerLimits(clients=8, silent=3))
     silent = []
     for number in range(3):
         silent.append(place.dial())
@@ -143,7 +143,7 @@ def test_who_says_nothing_leaves_for_a_newcomer_and_the_longest_silent_goes_firs
 
 
 def test_where_all_places_are_taken_by_the_silent_a_newcomer_gets_one(opening: Opening) -> None:
-    place = opening(Limits(clients=2, silent=100))
+    place = opening(ListenerLimits(clients=2, silent=100))
     for number in range(2):
         place.dial()
         eventually(partial(has_clients, place, number + 1), "it was not accepted")
@@ -151,7 +151,7 @@ def test_where_all_places_are_taken_by_the_silent_a_newcomer_gets_one(opening: O
 
 
 def test_one_process_leaves_some_places_to_others(opening: Opening) -> None:
-    place = opening(Limits(clients=16))
+    place = opening(ListenerLimits(clients=16))
     inside = [place.enter()[0] for _ in range(14)]
     _, reads = place.dial()
     assert f"process {os.getpid()} has 14 connections" in error_of(reads)["message"]
@@ -187,7 +187,7 @@ def test_directory_and_socket_are_for_us_alone_and_the_umask_is_as_it_was(openin
 def test_a_directory_that_others_could_enter_is_closed_to_them(loop: LoopThread, tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / "run").chmod(0o755)
-    place = Place(loop, tmp_path / "run" / "g.sock", Limits())
+    place = Place(loop, tmp_path / "run" / "g.sock", ListenerLimits())
     place.open()
     assert stat.S_IMODE(place.path.parent.stat().st_mode) == 0o700
     place.close()
@@ -197,13 +197,13 @@ def test_a_link_in_place_of_the_directory_is_refused(loop: LoopThread, tmp_path:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "run").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(ConfigError, match="not a directory that Greenroom may use"):
-        Place(loop, tmp_path / "run" / "g.sock", Limits()).open()
+        Place(loop, tmp_path / "run" / "g.sock", ListenerLimits()).open()
 
 
 @pytest.mark.parametrize("more", [0, 1, 100])
 def test_a_path_of_any_length_works(loop: LoopThread, tmp_path: Path, more: int) -> None:
     room = PATH_LIMIT - len(str(tmp_path)) - len("//g.sock") + more
-    place = Place(loop, tmp_path / ("d" * room) / "g.sock", Limits())
+    place = Place(loop, tmp_path / ("d" * room) / "g.sock", ListenerLimits())
     assert len(str(place.path)) == PATH_LIMIT + more
     place.open()
     place.enter()
@@ -212,7 +212,7 @@ def test_a_path_of_any_length_works(loop: LoopThread, tmp_path: Path, more: int)
 
 
 def test_an_old_socket_is_removed_only_by_who_holds_the_lock(loop: LoopThread, tmp_path: Path) -> None:
-    place = Place(loop, tmp_path / "g.sock", Limits())
+    place = Place(loop, tmp_path / "g.sock", ListenerLimits())
     old = socket.socket(socket.AF_UNIX)
     old.bind(str(place.path))
     old.close()
@@ -225,7 +225,7 @@ def test_an_old_socket_is_removed_only_by_who_holds_the_lock(loop: LoopThread, t
 
 
 def test_a_file_in_the_way_is_never_removed(loop: LoopThread, tmp_path: Path) -> None:
-    place = Place(loop, tmp_path / "g.sock", Limits())
+    place = Place(loop, tmp_path / "g.sock", ListenerLimits())
     place.path.write_text("precious")
     with pytest.raises(ConfigError, match="not a socket"):
         place.open(lock_held=True)
@@ -276,7 +276,7 @@ def test_who_has_not_said_hello_when_it_closes_is_sent_away_as_retryable(opening
 
 def test_closing_unlinks_the_socket_and_gives_back_every_descriptor(loop: LoopThread, tmp_path: Path) -> None:
     before = descriptors()
-    place = Place(loop, tmp_path / "run" / "g.sock", Limits())
+    place = Place(loop, tmp_path / "run" / "g.sock", ListenerLimits())
     place.open()
     place.enter()
     place.close()
@@ -288,12 +288,12 @@ def test_a_failed_opening_gives_back_every_descriptor(loop: LoopThread, tmp_path
     (tmp_path / "g.sock").mkdir()
     before = descriptors()
     with pytest.raises(ConfigError):
-        Place(loop, tmp_path / "g.sock", Limits()).open()
+        Place(loop, tmp_path / "g.sock", ListenerLimits()).open()
     assert descriptors() == before
 
 
 def test_an_announcement_reaches_every_client(loop: LoopThread, tmp_path: Path) -> None:
-    place = Place(loop, tmp_path / "g.sock", Limits())
+    place = Place(loop, tmp_path / "g.sock", ListenerLimits())
     place.open()
     readings = [place.enter()[1] for _ in range(3)]
     eventually(lambda: len(place.switchboard.clients()) == 3, "not everybody came in")

@@ -1,24 +1,17 @@
-"""Events before results: what is kept, until when."""
+"""Events before results: the answers that are kept, and until when."""
 
 from pathlib import Path
 
 import pytest
 
-from actors.answers import Accepted, Attached, Condition, Ending, Interrupted, Summary, TurnResult
-from actors.effects import Deliver, ReplyTo, Slice
-from actors.errors import InvalidInput
-from actors.ids import Caller, ConnectionId, ConversationId, InputId, SubscriptionId, TurnId
-from actors.messages import Attach, Detach, Interrupt, Send
-from actors.records import Record
-from actors.registry_messages import (
-    ListApprovals,
-    ListConversations,
-    RegistryInput,
-    Remove,
-    Resolve,
-    ToConversation,
-)
-from actors.settings import Settings
+from actors.conversation.effects import Deliver, ReplyTo, Slice
+from actors.conversation.messages import Attach, Detach, Interrupt, Send, ToConversation
+from actors.routing.messages import ListApprovals, ListConversations, RegistryInput, Remove, Resolve, ToRegistry
+from actors.vocabulary.answers import Accepted, Attached, Condition, Ending, Interrupted, Summary, TurnResult
+from actors.vocabulary.errors import InvalidInput
+from actors.vocabulary.ids import Caller, ConnectionId, ConversationId, InputId, SubscriptionId, TurnId
+from actors.vocabulary.records import Record
+from actors.vocabulary.settings import Settings
 from transports.ordering import Ordering, request_of
 
 ME = ConnectionId("me")
@@ -32,7 +25,7 @@ def caller(request: int) -> Caller:
 
 
 def attach(after: int | None = 0, subscription: SubscriptionId = SUB) -> ToConversation:
-    return ToConversation(HERE, Attach(caller(1), ME, subscription, after))
+    return ToConversation(HERE, Attach(ME, subscription, after), caller(1))
 
 
 def attached(seq: int, subscription: SubscriptionId = SUB) -> ReplyTo:
@@ -42,7 +35,7 @@ def attached(seq: int, subscription: SubscriptionId = SUB) -> ReplyTo:
 
 
 def send(request: int = 2) -> ToConversation:
-    return ToConversation(HERE, Send(caller(request), (), await_end=True))
+    return ToConversation(HERE, Send((), await_end=True), caller(request))
 
 
 def result(seq: int, request: int = 2) -> ReplyTo:
@@ -158,7 +151,7 @@ def test_the_end_of_the_subscription_releases_what_waits_for_it() -> None:
 def test_detaching_releases_what_waits_for_it() -> None:
     ordering = subscribed()
     ordering.replied(result(7))
-    assert ordering.told(ToConversation(HERE, Detach(caller(3), SUB))) == [result(7)]
+    assert ordering.told(ToConversation(HERE, Detach(SUB), caller(3))) == [result(7)]
     assert ordering.delivered(slice_to(7)) == [], "a slice that was under way revives nothing"
 
 
@@ -183,7 +176,7 @@ def test_other_answers_and_other_conversations_do_not_wait() -> None:
     ordering = subscribed()
     accepted = ReplyTo(caller(2), Accepted(InputId("i"), TURN, 9), settles=False)
     assert ordering.replied(accepted) == [accepted]
-    ordering.told(ToConversation(ConversationId("elsewhere"), Interrupt(caller(5))))
+    ordering.told(ToConversation(ConversationId("elsewhere"), Interrupt(), caller(5)))
     assert ordering.replied(interrupted(5)) == [interrupted(5)]
 
 
@@ -198,7 +191,7 @@ def test_an_overdue_answer_is_let_go_alone() -> None:
 
 def test_a_request_is_owed_until_it_is_answered() -> None:
     ordering = Ordering()
-    ordering.told(ListConversations(caller(1)))
+    ordering.told(ToRegistry(ListConversations(), caller(1)))
     assert ordering.owes
     ordering.replied(ReplyTo(caller(1), InvalidInput("no")))
     assert not ordering.owes
@@ -206,7 +199,12 @@ def test_a_request_is_owed_until_it_is_answered() -> None:
 
 @pytest.mark.parametrize(
     "message",
-    [ListConversations(caller(1)), ListApprovals(caller(1)), Resolve(caller(1), "here"), Remove(HERE, caller(1))],
+    [
+        ToRegistry(ListConversations(), caller(1)),
+        ToRegistry(ListApprovals(), caller(1)),
+        ToRegistry(Resolve("here"), caller(1)),
+        ToRegistry(Remove(HERE), caller(1)),
+    ],
 )
 def test_what_the_registry_answers_itself_is_owed_until_it_comes(message: RegistryInput) -> None:
     ordering = Ordering()

@@ -1,4 +1,4 @@
-"""A client that costs everybody much waits; one that does not never does."""
+"""A client that costs much processor time waits; others never do."""
 
 from transports.patience import AT_ONCE_S, HEAVY_S, LONGEST_S, SHARE, Patience
 

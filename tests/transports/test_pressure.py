@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from actors.effects import Deliver, Slice
-from actors.ids import SubscriptionId
-from actors.messages import Ready
-from actors.records import Record
+from actors.conversation.effects import Deliver, Slice
+from actors.conversation.messages import Ready
+from actors.runtime.shared import soon
+from actors.vocabulary.ids import SubscriptionId
+from actors.vocabulary.records import Record
 from tests.support.standstill import standing_still
 from tests.transports.doors import Door, memory_door, socket_door
 from tests.transports.house import PATIENCE_S, LoopThread, descriptors, eventually, resident_bytes
@@ -24,7 +25,7 @@ from transports import jsonrpc
 from transports.dialect import Action, Write
 from transports.framing import LINE_LIMIT, TooLong
 from transports.jsonrpc import Malformed, Request
-from transports.listener import Limits
+from transports.listener import ListenerLimits
 
 
 def judge(line: bytes) -> Iterable[Action]:
@@ -104,7 +105,7 @@ def test_the_longest_line_comes_back_over_a_socket_and_one_byte_more_is_refused(
 
 
 class Source:
-    """Stands for a session: sends the next slice when the reader is ready for it, and so keeps one in flight."""
+    """Stands for a session: sends the next slice when the reader is ready, and so keeps one in flight."""
 
     def __init__(self, tenants: Tenants, tenant: Tenant, slices: int, size: int) -> None:
         self._tenants, self._tenant = tenants, tenant
@@ -120,11 +121,11 @@ class Source:
         record = Record(1, 0.0, None, "agent_message", b"x" * self._size)
         slice_ = Slice(CONVERSATION, (record,), live=True)
         deliver = Deliver(self._tenant.id, SubscriptionId("s"), slice_)
-        self._tenants.switchboard.post(self._tenant.id, deliver, self)
+        soon(self._tenants.loop.loop, self._tenants.switchboard.deliver, deliver, self)
 
 
 def pour(tenants: Tenants, total: int) -> int:
-    """A reader that has stopped, and one that reads `total` bytes meanwhile. Returns how much memory that took."""
+    """Feed a reader that has stopped, and one that reads `total` bytes meanwhile. Returns the memory this took."""
     size = 250_000
     stopped, reading = tenants.enter(socket_door), tenants.enter(socket_door)
     warm = Source(tenants, reading, 10, size)
@@ -152,7 +153,7 @@ def test_a_gigabyte_passes_a_stopped_reader_at_the_cost_of_one_slice(tenants: Te
 
 
 def test_a_client_that_is_stopped_by_a_signal_delays_nobody_and_can_go_on(loop: LoopThread, tmp_path: Path) -> None:
-    place = Place(loop, tmp_path / "g.sock", Limits(), script=lambda _: (Write(b"z" * 3_000_000 + b"\n"),))
+    place = Place(loop, tmp_path / "g.sock", ListenerLimits(), script=lambda _: (Write(b"z" * 3_000_000 + b"\n"),))
     place.open()
     code = (
         "import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); f = s.makefile('rwb');"
@@ -187,7 +188,7 @@ def come_and_go(place: Place, clients: int) -> None:
 
 
 def storm(loop: LoopThread, path: Path, cycles: int) -> None:
-    place = Place(loop, path, Limits())
+    place = Place(loop, path, ListenerLimits())
     place.open()
     come_and_go(place, 100)
     fds, threads = descriptors(), threading.active_count()
@@ -211,7 +212,7 @@ def test_a_hundred_clients_come_and_go_a_hundred_times(loop: LoopThread, tmp_pat
 
 
 def test_what_a_client_does_not_read_is_cut_off_beyond_the_limit(tenants: Tenants) -> None:
-    """Not by slices, which wait for Ready, but by whatever a dialect writes unasked."""
+    """Slices wait for Ready; the limit is for what a dialect writes unasked."""
     tenant = tenants.enter(memory_door, lambda _: tuple(Write(b"x" * 10_000_000) for _ in range(8)))
     tenant.peer.send(b"all\n")
     assert tenant.ref.ended(PATIENCE_S)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from actors.visible import unseen
+from actors.vocabulary.visible import unseen
 from tests.support.read_back import HOSTILE, argvs, command_in, words_of
 from transports.question import GOES_ON, command_line, command_text, drawn, place, summary, title
 

@@ -1,4 +1,4 @@
-"""No descriptors left, somebody else's user: the listener in a process of its own."""
+"""The listener in a process of its own: without descriptors, and dialled by another user."""
 
 import contextlib
 import json
@@ -16,16 +16,16 @@ from structlog.testing import capture_logs
 
 from tests.transports.doors import Reading, SocketPeer
 from tests.transports.house import PATIENCE_S, LoopThread
-from tests.transports.place import HELLO, WELCOME, Place, dial, error_of
-from transports.listener import Limits
+from tests.transports.place import HELLO, WELCOME, Guests, Place, error_of
+from transports.listener import ListenerLimits
 
 ROOT = Path(__file__).resolve().parents[2]
 LIMIT = 40
 
 
-class Server:
+class Server(Guests):
     def __init__(self, path: Path) -> None:
-        self.path = path
+        super().__init__(path)
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tests.transports.scarce_server", str(path), str(LIMIT)],
             cwd=ROOT,
@@ -33,25 +33,12 @@ class Server:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
-        self.peers: list[SocketPeer] = []
         assert self.process.stdout is not None
         assert self.process.stdout.readline() == b"ready\n"
 
-    def dial(self) -> tuple[SocketPeer, Reading]:
-        peer, reads = dial(self.path)
-        self.peers.append(peer)
-        return peer, reads
-
-    def enter(self) -> tuple[SocketPeer, Reading]:
-        peer, reads = self.dial()
-        peer.send(HELLO)
-        assert json.loads(reads.line()) == WELCOME
-        return peer, reads
-
     def stop(self) -> str:
-        """Its log. It must end well."""
-        for peer in self.peers:
-            peer.close()
+        """Stop the server, which must end well; returns its log."""
+        self.leave()
         _, log = self.process.communicate(timeout=PATIENCE_S)
         assert self.process.returncode == 0, log.decode()
         return log.decode()
@@ -114,9 +101,9 @@ def test_when_not_even_the_reserve_helps_clients_wait_and_nothing_spins(server: 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 def test_another_user_is_refused_with_a_clear_line_and_it_is_logged(loop: LoopThread) -> None:
-    """The directory keeps others out already; here it is opened to them, so that the second lock is seen to hold."""
+    """The directory keeps others out already; here it is opened to them, so that the check of the user is tested."""
     directory = Path(tempfile.mkdtemp(dir="/tmp"))  # the other user must be able to get there
-    place = Place(loop, directory / "g.sock", Limits())
+    place = Place(loop, directory / "g.sock", ListenerLimits())
     place.open()
     directory.chmod(0o755)
     place.path.chmod(0o666)

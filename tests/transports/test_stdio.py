@@ -82,7 +82,7 @@ def test_a_reader_that_goes_away_ends_it() -> None:
 
 
 def test_a_terminal_is_served_and_its_flags_are_left_alone() -> None:
-    """Whoever shares the terminal, the shell first of all, must not find it non-blocking."""
+    """Other programs on the terminal, the shell first of all, must not find it non-blocking."""
     outer, inner = pty.openpty()
     try:
         with subprocess.Popen(SERVER, cwd=ROOT, stdin=inner, stdout=inner, stderr=subprocess.DEVNULL) as server:

@@ -5,25 +5,34 @@ import json
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from actors import events as ev
-from actors.base import start
-from actors.clock import ThreadClock
+from actors.conversation.messages import Address, Attach, Begin, Send, ToConversation
+from actors.conversation.orders import (
+    AbandonAgent,
+    AgentAbandoned,
+    AgentOrder,
+    AgentOutput,
+    Completed,
+    RunAgent,
+    TurnEnded,
+)
+from actors.conversation.session import SessionDeps
 from actors.conversation.state import Limits
-from actors.errors import JournalError
-from actors.ids import Caller, ConnectionId
-from actors.items import TextItem
-from actors.journalist import Journalist
-from actors.librarian import Librarian
-from actors.messages import Address, Attach, Begin, Send
-from actors.orders import AgentOrder, AgentOutput, Completed, RunAgent, TurnEnded
-from actors.records import Append, Head, Page, Record
-from actors.registry import Registry
-from actors.registry_messages import Create, ToConversation
-from actors.session import Surroundings
-from actors.settings import Settings
+from actors.journal.journalist import Journalist
+from actors.journal.librarian import Librarian
+from actors.routing.messages import Create, ToRegistry
+from actors.routing.registry import Registry
+from actors.runtime.base import start
+from actors.runtime.clock import LoopClock
+from actors.vocabulary import events as ev
+from actors.vocabulary.errors import JournalError
+from actors.vocabulary.ids import Caller, ConnectionId
+from actors.vocabulary.items import TextItem
+from actors.vocabulary.records import Append, Head, Page, Record
+from actors.vocabulary.settings import Settings
 from tests.transports.doors import Door
 from tests.transports.house import PATIENCE_S
 from tests.transports.tenants import CONVERSATION, SUBSCRIPTION, Tenant, Tenants
@@ -79,13 +88,16 @@ class Disk:
 
 
 class Agents:
-    """Every turn says a lot and is done."""
+    """Agents whose turns say a lot and end at once."""
 
-    def order(self, order: AgentOrder, session: Address) -> None:
+    def order(self, order: AgentOrder, session: Address[Any]) -> None:
         if isinstance(order, RunAgent):
             threading.Thread(target=self._run, args=(order, session)).start()
 
-    def _run(self, order: RunAgent, session: Address) -> None:
+    def abandon(self, _: AbandonAgent, registry: Address[AgentAbandoned]) -> None:  # noqa: ARG002  # the port's name
+        raise AssertionError("no session fails here")
+
+    def _run(self, order: RunAgent, session: Address[Any]) -> None:
         for number in range(MESSAGES):
             message = ev.AgentMessage(message=TEXT, item_id=f"{order.turn}-{number}")
             session.tell(AgentOutput(order.turn, (message,)))
@@ -97,35 +109,35 @@ def speak(line: bytes) -> tuple[Action, ...]:
     caller = Caller(ME, int(number))
     match word:
         case b"create":
-            return (Tell(Create(CONVERSATION, Begin(caller, Settings(model="m", cwd=Path("/"))))),)
+            return (Tell(ToRegistry(Create(CONVERSATION, Begin(Settings(model="m", cwd=Path("/")))), caller)),)
         case b"attach":
-            return (Tell(ToConversation(CONVERSATION, Attach(caller, ME, SUBSCRIPTION))),)
+            return (Tell(ToConversation(CONVERSATION, Attach(ME, SUBSCRIPTION), caller)),)
         case _:
-            return (Tell(ToConversation(CONVERSATION, Send(caller, (TextItem(text="go"),), await_end=True))),)
+            return (Tell(ToConversation(CONVERSATION, Send((TextItem(text="go"),), await_end=True), caller)),)
 
 
 @pytest.fixture
 def lively(tenants: Tenants) -> Iterator[Tenants]:
-    """The tenants' registry is a real one."""
-    disk, clock, names = Disk(), ThreadClock(), itertools.count()
-    clock.start()
+    """Tenants whose registry is a real one."""
+    disk, clock, names = Disk(), LoopClock(tenants.loop.loop), itertools.count()
     librarian = start(Librarian(disk))
     journalist = start(Journalist(disk, librarian))
 
-    def surroundings(me: Address) -> Surroundings:
+    def deps(me: Address[Any]) -> SessionDeps:
         fresh = lambda: f"n{next(names)}"  # noqa: E731  # a field of what follows
-        return Surroundings(me, journalist, librarian, Agents(), tenants.switchboard, clock, fresh, Limits())
+        return SessionDeps(
+            me, journalist, librarian, Agents(), tenants.switchboard, clock, fresh, Limits(), tenants.deps.start
+        )
 
-    registry = start(Registry(surroundings))
-    object.__setattr__(tenants.around, "registry", registry)
+    registry = tenants.deps.start(Registry(deps))
+    object.__setattr__(tenants.deps, "registry", registry)
     yield tenants
     tenants.leave()
     assert all(ref.stop(PATIENCE_S) for ref in (registry, journalist, librarian))
-    assert clock.stop(PATIENCE_S)
 
 
 def read_turn(tenant: Tenant, answer: bytes) -> list[str]:
-    """The types of the events before this answer, dense and without a gap as far as the client can see."""
+    """The types of the events before this answer; checks that the client sees no gap."""
     types = []
     while (line := tenant.reads.line()) != answer:
         types.append(json.loads(line)["type"])

@@ -1,4 +1,4 @@
-"""How parcels leave over a descriptor that takes what it likes: in order, each said to have left when it has."""
+"""Parcels leave in order over a descriptor that takes any number of bytes, and each reports when it has left."""
 
 import contextlib
 import os
@@ -14,7 +14,7 @@ from transports.wire import Parcel
 
 
 class Grudging:
-    """The end of a wire that takes so much in each try, and now and then nothing."""
+    """The end of a wire that takes a few bytes in each try, and sometimes nothing."""
 
     linger_s: float | None = None
 
@@ -43,7 +43,7 @@ class Grudging:
 
 @pytest.fixture(scope="module")
 def loop() -> Iterator[LoopThread]:
-    """One for all examples."""
+    """A loop for all examples."""
     with running_loop() as loop:
         yield loop
 
@@ -52,7 +52,7 @@ def loop() -> Iterator[LoopThread]:
 def wire_to(end: Grudging, loop: LoopThread) -> Iterator[DescriptorWire]:
     wire = DescriptorWire(end, loop.loop)
     yield wire
-    wire.cut("the test is over")
+    loop.call(lambda: wire.cut("the test is over"))
     loop.call(lambda: None)
 
 
@@ -80,7 +80,7 @@ def test_whatever_the_peer_takes_all_leaves_in_order_and_each_is_said_to_have_le
 
     parcels = [numbered(number, size) for number, size in enumerate(sizes, 1)]
     with wire_to(end, loop) as wire:
-        wire.write(parcels)
+        loop.call(lambda: wire.write(parcels))
         written(wire, loop)
         loop.call(lambda: None)
     assert bytes(end.taken) == b"".join(parcel.data for parcel in parcels)
@@ -91,6 +91,6 @@ def test_whatever_the_peer_takes_all_leaves_in_order_and_each_is_said_to_have_le
 def test_small_parcels_leave_together(loop: LoopThread) -> None:
     end = Grudging([])
     with wire_to(end, loop) as wire:
-        wire.write([Parcel(b"x" * 100)] * 50)
-        wire.write([Parcel(b"x" * ONE_GO), Parcel(b"y")])
+        loop.call(lambda: wire.write([Parcel(b"x" * 100)] * 50))
+        loop.call(lambda: wire.write([Parcel(b"x" * ONE_GO), Parcel(b"y")]))
     assert end.tries == [5000, ONE_GO, 1]

@@ -1,7 +1,7 @@
 """The built-in model: no network, no key, always the same answer to the same words.
 
-It understands what PHRASES says, one or several joined by `; then `, and answers anything else with that list. It
-streams word by word, `pace_s` apart, so that there is something to see and to interrupt.
+It understands PHRASES, one or several joined by `; then `, and answers anything else with that list. It streams
+word by word, `pace_s` apart, so that there is something to see and to interrupt.
 """
 
 import asyncio
@@ -10,10 +10,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from actors.ids import CallId
-from supervisor.agent.backends.model import Build, Deliver, Notify
-from supervisor.agent.model import news
-from supervisor.agent.model.history import Answered, HistoryItem, ModelRequest, Said
+from actors.vocabulary.ids import CallId
+from supervisor.agent.backends.model import Notify
+from supervisor.agent.model import stream_events as stream
+from supervisor.agent.model.client import Deliver
+from supervisor.agent.model.request import HistoryItem, ModelRequest, Returned, Said
+from supervisor.agent.model.retry import Build
 
 PACE_S = 0.02
 MAX_COUNT = 10_000
@@ -35,8 +37,8 @@ HELP = (
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """One thing to do: a tool call, or words."""
+class DemoStep:
+    """A step of an answer: a tool call, or words."""
 
     words: str = ""
     thought: str = ""
@@ -52,45 +54,45 @@ class DemoModel:
         request = await build()
         step = next_step(request.items)
         if step.thought:
-            await self._stream(step.thought, news.ReasoningDelta, deliver)
-            await deliver((news.ReasoningDone("", (step.thought,)),))
+            await self._stream(step.thought, stream.ReasoningDelta, deliver)
+            await deliver((stream.ReasoningDone("", (step.thought,)),))
         if step.words:
-            await self._stream(step.words, news.TextDelta, deliver)
-            await deliver((news.TextDone(step.words),))
+            await self._stream(step.words, stream.TextDelta, deliver)
+            await deliver((stream.TextDone(step.words),))
         if step.tool:
             call = CallId(f"demo-{len(request.items)}")
-            await deliver((news.CallDone(call, step.tool, step.arguments),))
-        await deliver((_usage(request, step), news.Finished()))
+            await deliver((stream.CallDone(call, step.tool, step.arguments),))
+        await deliver((_usage(request, step), stream.ResponseEnd()))
 
     async def _stream(
-        self, words: str, kind: type[news.TextDelta] | type[news.ReasoningDelta], deliver: Deliver
+        self, words: str, kind: type[stream.TextDelta] | type[stream.ReasoningDelta], deliver: Deliver
     ) -> None:
         for word in re.findall(r"\S+\s*|\s+", words):
             await deliver((kind(word),))
             await asyncio.sleep(self._pace_s)
 
 
-def next_step(items: Sequence[HistoryItem]) -> Step:
-    """What comes after what was done since the user last spoke."""
+def next_step(items: Sequence[HistoryItem]) -> DemoStep:
+    """Return the step that follows those done since the user last spoke."""
     said, outputs = _since_the_user(items)
     steps = [_understood(one.strip()) for one in re.split(r";\s*then\s+", said)]
     if len(outputs) < len(steps):
         return steps[len(outputs)]
     last = steps[-1]
-    return Step(words=_report(last, outputs[-1])) if last.tool else last
+    return DemoStep(words=_report(last, outputs[-1])) if last.tool else last
 
 
 def _since_the_user(items: Sequence[HistoryItem]) -> tuple[str, list[str]]:
     outputs: list[str] = []
     for item in reversed(items):
-        if isinstance(item, Answered):
+        if isinstance(item, Returned):
             outputs.append(item.output)
         elif isinstance(item, Said) and item.role == "user":
             return item.text.strip(), outputs[::-1]
     return "", outputs[::-1]
 
 
-def _understood(said: str) -> Step:
+def _understood(said: str) -> DemoStep:
     verb, _, rest = said.partition(" ")
     match verb.lower():
         case "run" if rest:
@@ -112,20 +114,20 @@ def _understood(said: str) -> Step:
         case "plan" if rest:
             return _call("update_plan", plan=list(_plan(rest)))
         case "count" if rest.strip().isdecimal():
-            return Step(words=" ".join(str(number) for number in range(1, min(int(rest[:9]), MAX_COUNT) + 1)))
+            return DemoStep(words=" ".join(str(number) for number in range(1, min(int(rest[:9]), MAX_COUNT) + 1)))
         case "think" if rest:
-            return Step(thought=rest, words=f"I thought about it: {rest}")
+            return DemoStep(thought=rest, words=f"I thought about it: {rest}")
         case "say" if rest:
-            return Step(words=rest)
+            return DemoStep(words=rest)
         case _:
-            return Step(words=f"You said: {said}\n\n{HELP}" if said else HELP)
+            return DemoStep(words=f"You said: {said}\n\n{HELP}" if said else HELP)
 
 
-def _call(tool: str, **arguments: object) -> Step:
-    return Step(tool=tool, arguments=json.dumps(arguments))
+def _call(tool: str, **arguments: object) -> DemoStep:
+    return DemoStep(tool=tool, arguments=json.dumps(arguments))
 
 
-def _patch(operation: str) -> Step:
+def _patch(operation: str) -> DemoStep:
     return _call("apply_patch", input=f"*** Begin Patch\n{operation}*** End Patch")
 
 
@@ -138,8 +140,8 @@ def _plan(steps: str) -> Iterator[dict[str, str]]:
         yield {"step": step.strip(), "status": "in_progress" if place == 0 else "pending"}
 
 
-def _report(step: Step, output: str) -> str:
-    """What the last tool call came to, in a model's words."""
+def _report(step: DemoStep, output: str) -> str:
+    """Report the result of the last tool call as a model would."""
     if step.tool != "shell":
         return {"Plan updated": "That is the plan."}.get(output) or output.replace(
             "Success. Updated", "I have updated"
@@ -154,8 +156,8 @@ def _report(step: Step, output: str) -> str:
     return f"It failed with exit code {code}.\n{told}".strip()
 
 
-def _usage(request: ModelRequest, step: Step) -> news.Usage:
-    """A token is about four characters, here too."""
+def _usage(request: ModelRequest, step: DemoStep) -> stream.Usage:
+    """Estimate tokens at four characters each."""
     read = sum(len(str(item)) for item in request.items) // 4
     written = max(1, len(step.words + step.thought + step.arguments) // 4)
-    return news.Usage(input=read, output=written, total=read + written)
+    return stream.Usage(input=read, output=written, total=read + written)

@@ -1,6 +1,6 @@
-"""A model with our tools: ask, carry out its calls, ask again, until it only talks. Loop thread.
+"""A model with our tools: ask, carry out its calls, ask again, until it makes no more calls. Loop thread.
 
-Whatever the model is, the loop is the same; it can begin in the middle, because open calls come first.
+The loop is the same for every model. It can begin in the middle, because open calls come first.
 """
 
 import asyncio
@@ -9,52 +9,50 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Protocol
 
-from actors import events as ev
-from actors.ids import ConversationId
-from actors.orders import RunAgent
-from actors.settings import Decision, Settings
+from actors.conversation.orders import RunAgent
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.settings import Decision, Settings
 from supervisor.agent.bounds import DEFAULTS, Bounds
 from supervisor.agent.environments import Around
-from supervisor.agent.history import Histories, take_inputs
+from supervisor.agent.model.client import Deliver
 from supervisor.agent.model.errors import BeyondBound
-from supervisor.agent.model.history import HistoryItem, ModelRequest, Part, Said, Text, said
-from supervisor.agent.model.news import News
-from supervisor.agent.model.retry import Pause
+from supervisor.agent.model.request import HistoryItem, ModelRequest, Part, Said, Text, said
+from supervisor.agent.model.retry import Build, Pause
+from supervisor.agent.model_events import ModelEvents
 from supervisor.agent.pictures import readable
-from supervisor.agent.speech import Speech
-from supervisor.agent.surroundings import BASE_INSTRUCTIONS, Notice, notices
+from supervisor.agent.prompt_context import BASE_INSTRUCTIONS, Notice, notices
 from supervisor.agent.tools.specs import tools_for
 from supervisor.agent.tools.toolbox import Toolbox
 from supervisor.agent.tools.work import Work
 from supervisor.agent.transcript import weight
+from supervisor.agent.transcripts import TranscriptCache, take_inputs
 from supervisor.agent.turn import Turn
 
 TOO_LONG = "the conversation is too long to be sent to a model; fork it at an earlier point, or begin another"
 
-Build = Callable[[], Awaitable[ModelRequest]]
-Deliver = Callable[[Sequence[News]], Awaitable[None]]
 Notify = Callable[[Pause], Awaitable[None]]
 
 
 class Model(Protocol):
     async def respond(self, build: Build, deliver: Deliver, notify: Notify) -> None:
-        """One response. `build` is called before every attempt, `notify` before every pause."""
+        """Get one response. `build` is called before every attempt, `notify` before every pause."""
         ...
 
 
-class Models(Protocol):
+class ModelSource(Protocol):
     def of(self, order: RunAgent) -> Model:
-        """A ModelError where there is none to be had."""
+        """Return the order's model. Raises ModelError if there is none."""
         ...
 
     def notice(self, order: RunAgent) -> str | None:
-        """What a person should hear, once, of how the model was chosen."""
+        """Return, once, the text about how the model was chosen that a person should read."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
-    """How a model is dealt with, from the config."""
+class AgentOptions:
+    """Options from the config for talking to a model."""
 
     home: Path
     guide_bytes: int = 32 * 1024
@@ -70,17 +68,17 @@ class ModelBackend:
 
     def __init__(
         self,
-        models: Models,
-        histories: Histories,
+        models: ModelSource,
+        transcripts: TranscriptCache,
         toolbox: Toolbox,
-        manner: Manner,
+        options: AgentOptions,
         around: Callable[[RunAgent], Around],
         bounds: Bounds = DEFAULTS,
     ) -> None:
         self._models = models
-        self._histories = histories
+        self._transcripts = transcripts
         self._toolbox = toolbox
-        self._manner = manner
+        self._options = options
         self._around = around
         self._bounds = bounds
 
@@ -88,12 +86,12 @@ class ModelBackend:
         order = turn.order
         model = self._models.of(order)
         looking = self._look_around(order.settings)
-        transcript = await self._histories.open(order)
-        around, manner = self._around(order), self._manner
+        transcript = await self._transcripts.open(order)
+        around, options = self._around(order), self._options
         work = Work(
-            turn, transcript, around, manner.approval_deadline_s, manner.approval_default, bounds=self._bounds
+            turn, transcript, around, options.approval_deadline_s, options.approval_default, bounds=self._bounds
         )
-        self._tell_surroundings(work, await looking)
+        self._tell_context(work, await looking)
         while True:
             await self._respond(model, work)
             done = not transcript.open_calls
@@ -101,20 +99,20 @@ class ModelBackend:
             if not await _take_more(work) and done:
                 break
         turn.heard = tuple(transcript.heard)
-        self._histories.keep(order.conversation, transcript)
+        self._transcripts.keep(order.conversation, transcript)
         return transcript.last_said
 
     def forget(self, conversation: ConversationId) -> None:
-        self._histories.forget(conversation)
+        self._transcripts.forget(conversation)
 
     def _look_around(self, settings: Settings) -> asyncio.Future[list[Notice]]:
-        """In a worker thread, while the history is opened: a directory may be on a disk that is slow, or away."""
-        home, guide_bytes = self._manner.home, self._manner.guide_bytes
+        """Collect the notices in a worker thread while the transcript is opened: the disk may be slow, or away."""
+        home, guide_bytes = self._options.home, self._options.guide_bytes
         look = lambda: list(notices(settings, home, guide_bytes))  # noqa: E731  # as the executor wants it
         return asyncio.get_running_loop().run_in_executor(None, look)
 
-    def _tell_surroundings(self, work: Work, wanted: Sequence[Notice]) -> None:
-        """Once, and again when they have changed."""
+    def _tell_context(self, work: Work, wanted: Sequence[Notice]) -> None:
+        """Add the notices that are new or have changed."""
         transcript = work.transcript
         if not transcript.last_context and (about_model := self._models.notice(work.turn.order)):
             work.say(ev.BackgroundEvent(message=about_model))
@@ -123,11 +121,11 @@ class ModelBackend:
                 work.say(ev.UserMessage(message=notice.text, kind=notice.kind, item_id=work.turn.new_item()))
 
     async def _respond(self, model: Model, work: Work) -> None:
-        speech = Speech(
+        events = ModelEvents(
             work.turn,
             work.transcript,
-            show_raw=self._manner.show_raw_reasoning,
-            hide_reasoning=self._manner.hide_reasoning,
+            show_raw=self._options.show_raw_reasoning,
+            hide_reasoning=self._options.hide_reasoning,
         )
 
         async def build() -> ModelRequest:
@@ -135,15 +133,15 @@ class ModelBackend:
             return await self._request(work)
 
         async def notify(pause: Pause) -> None:
-            speech.broke()
+            events.broke()
             delay_ms = round(pause.delay_s * 1000)
             work.say(ev.StreamError(message=pause.text, attempt=pause.attempt, delay_ms=delay_ms))
 
-        work.transcript.last_said = None  # the answer of a turn is what its last response says
-        await model.respond(build, speech.hear, notify)
+        work.transcript.last_said = None  # the answer of a turn is the text of its last response
+        await model.respond(build, events.hear, notify)
 
     async def _carry_out_calls(self, work: Work) -> None:
-        """In the order the model made them, one after the other: the second may need what the first has done."""
+        """Carry out the open calls one after the other, in the model's order: the second may depend on the first."""
         for call in work.transcript.open_calls:
             output = await self._toolbox.carry_out(work, call)
             work.say(ev.ToolOutput(call_id=call.call, item_id=call.item, output=output))
@@ -160,13 +158,13 @@ class ModelBackend:
             effort=settings.effort,
             summary=settings.summary,
             session_id=order.conversation,
-            store=self._manner.store_responses,
+            store=self._options.store_responses,
         )
 
 
 async def _take_more(work: Work) -> bool:
-    """What was said meanwhile joins the turn before the model is asked again, and before it is over."""
-    if not work.turn.input_waits:
+    """Let new input join the turn, before the model is asked again and before the turn is over."""
+    if not work.turn.input_offered:
         return False
     inputs = await work.turn.more_input()
     take_inputs(work.transcript, inputs)
@@ -178,13 +176,13 @@ def _instructions(settings: Settings) -> str:
 
 
 def _told_first(settings: Settings) -> tuple[HistoryItem, ...]:
-    """From the settings and not from the history: a fork, a restart and a turn with others have the right ones."""
+    """Return the developer instructions of the current settings, so that a fork or a restart has the right ones."""
     text = settings.developer_instructions
     return (said("developer", text),) if text else ()
 
 
 async def _with_pictures(work: Work) -> tuple[HistoryItem, ...]:
-    """The history as it is sent, its pictures read; nothing is read or copied beyond what one request may have."""
+    """Return the items with their pictures read; nothing is read or copied beyond the bound of a request."""
     room = work.bounds.request_bytes - work.transcript.size
     items: list[HistoryItem] = work.transcript.items
     for place, item in enumerate(items if work.transcript.has_pictures else ()):
@@ -203,7 +201,7 @@ def _has_pictures(message: Said) -> bool:
 
 
 async def _read_pictures(work: Work, message: Said) -> Said:
-    """A person is told once of each picture that the model does not get."""
+    """Replace pictures by data or words; a person is told once of each picture that the model does not get."""
     parts: list[Part] = []
     for part in message.parts:
         read = part

@@ -1,9 +1,9 @@
 """Models behind an OpenAI-like endpoint, on either of its two wires. Loop thread."""
 
-from supervisor.agent.backends.model import Build, Deliver, Notify
-from supervisor.agent.model.client import ModelClient
+from supervisor.agent.backends.model import Notify
+from supervisor.agent.model.client import Deliver, ModelClient
 from supervisor.agent.model.endpoint import Endpoint
-from supervisor.agent.model.retry import respond
+from supervisor.agent.model.retry import Build, respond
 
 
 class OpenAiModel:

@@ -1,4 +1,4 @@
-"""One response of a model: what it reads, what it says, over which wire, with which retries. Runs on the loop thread.
+"""One response of a model: its request, its stream, the wires and the retries. Runs on the loop thread.
 
 Knows nothing of turns, tools, journals or clients; docs/models.md says how the pieces fit.
 """

@@ -1,7 +1,7 @@
-"""Cutting secrets out of a server's words, however it spells them. Pure.
+"""Cut secrets out of a server's text, in every spelling. Pure.
 
-Found are a secret as it is, with any of its characters escaped for JSON, a URL or HTML, in base64 and in hexadecimal;
-and pieces of a key, for a text may be cut in the middle of one or have it in two fields.
+A secret is found as it is, with any of its characters escaped for JSON, a URL or HTML, in base64 and in hexadecimal.
+Pieces of a key are found, too, because a text may be cut inside a key or hold it in two fields.
 """
 
 import re
@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 BLOT = "[…]"
-PIECE = 8  # characters of a key in a row that are no chance
-LONG = 16  # a key of which pieces are looked for
-BEFORE = ("", "-", "--")  # in base64 the same bytes look different at each of three distances from the beginning
+PIECE = 8  # adjacent characters of a key that can't be there by chance
+LONG = 16  # characters of a key whose pieces are looked for
+BEFORE = ("", "-", "--")  # base64 has three spellings of the same bytes, by their distance from the beginning
 
 
 def blotted(text: str, secrets: Iterable[str], keys: Iterable[str] = ()) -> str:
-    """`keys` are those of the secrets of which no piece may be seen either."""
+    """Cut out all secrets; of `keys`, which are among them, also the pieces."""
     for secret in secrets:
         text = _spelled(secret).sub(BLOT, text)
     for key in keys:
@@ -38,7 +38,7 @@ def _character(character: str) -> str:
 def _encoded(secret: str) -> Iterator[str]:
     raw = secret.encode()
     for before in BEFORE:
-        # The first and the last characters also hold bits of what stands beside it.
+        # The first and the last characters also hold bits of their neighbours.
         whole = b64encode(before.encode() + raw).decode().rstrip("=")
         inner = whole[(len(before) * 8 + 5) // 6 : (len(before) + len(raw)) * 8 // 6]
         yield from {inner, inner.replace("+", "-").replace("/", "_")}

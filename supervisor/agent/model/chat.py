@@ -1,4 +1,4 @@
-"""The chat completions wire: a request's body, and the news in a stream's events. No I/O.
+"""The chat completions wire: a request's body, and stream events from a stream's data. No I/O.
 
 No item is finished before the finish_reason. Reasoning items are left out of requests, as the wire has none.
 """
@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
-from actors.ids import CallId
+from actors.vocabulary.ids import CallId
 from supervisor.agent.bounds import DEFAULTS, Bounds, json_size
 from supervisor.agent.model.decoding import (
     LONGEST_NAME,
@@ -22,8 +22,8 @@ from supervisor.agent.model.decoding import (
     mended,
 )
 from supervisor.agent.model.errors import AnswerCut
-from supervisor.agent.model.history import (
-    Answered,
+from supervisor.agent.model.refusals import in_stream
+from supervisor.agent.model.request import (
     Called,
     HistoryItem,
     Image,
@@ -31,15 +31,22 @@ from supervisor.agent.model.history import (
     ModelRequest,
     Part,
     Reasoned,
+    Returned,
     Said,
     Text,
     unread,
 )
-from supervisor.agent.model.news import CallDone, RawReasoningDelta, ReasoningDone, TextDelta, TextDone, Usage
-from supervisor.agent.model.refusals import in_stream
+from supervisor.agent.model.stream_events import (
+    CallDone,
+    RawReasoningDelta,
+    ReasoningDone,
+    TextDelta,
+    TextDone,
+    Usage,
+)
 
 ROLES = {"developer": "system"}  # many servers know no other
-CUT = frozenset({"length", "content_filter"})  # finish reasons of an answer that isn't whole
+CUT = frozenset({"length", "content_filter"})  # finish reasons of an incomplete answer
 
 
 def body(request: ModelRequest, *, include_usage: bool = False) -> Object:
@@ -57,7 +64,7 @@ def body(request: ModelRequest, *, include_usage: bool = False) -> Object:
 
 
 def messages(items: tuple[HistoryItem, ...]) -> list[Object]:
-    """Calls that follow each other are one message, together with the words that the model said before them."""
+    """Convert the items to messages. Adjacent calls are one message, with the model's text before them."""
     result: list[Object] = []
     for item in items:
         match item:
@@ -67,7 +74,7 @@ def messages(items: tuple[HistoryItem, ...]) -> list[Object]:
                 if not result or result[-1]["role"] != "assistant":
                     result.append({"role": "assistant", "content": None})
                 result[-1].setdefault("tool_calls", []).append(_call(item))
-            case Answered():
+            case Returned():
                 result.append({"role": "tool", "tool_call_id": item.call_id, "content": item.output})
             case Reasoned():
                 pass
@@ -95,7 +102,7 @@ def _call(item: Called) -> Object:
 
 
 class CallInPieces:
-    """A tool call as it comes. `index` orders the calls of a response."""
+    """A tool call under construction. `index` orders the calls of a response."""
 
     __slots__ = ("arguments", "id", "index", "name")
 
@@ -106,7 +113,7 @@ class CallInPieces:
         self.arguments = Gathered()
 
     def add(self, call_id: str, name: str, arguments: str) -> None:
-        """The first id counts. A name may come in pieces or be repeated; once arguments came it is whole."""
+        """Add a piece. The first id counts. A name may come in pieces or be repeated, until the first arguments."""
         self.id = self.id or call_id
         if name != self.name and not self.arguments and len(self.name) <= LONGEST_NAME:
             self.name += name
@@ -115,7 +122,7 @@ class CallInPieces:
 
 
 class CallGatherer:
-    """Puts calls together by index, and for servers that send no index, or always 0, by what begins a call."""
+    """Groups pieces into calls by index, or, if a server's index is missing or always 0, by how a call begins."""
 
     __slots__ = ("_by_index", "_calls")
 
@@ -127,7 +134,7 @@ class CallGatherer:
         return len(self._calls)
 
     def add(self, piece: Object) -> int:
-        """How many bytes of the answer it is."""
+        """Add a piece, and return its bytes in the answer."""
         function = an_object(piece.get("function"))
         index, call_id, name = a_number(piece.get("index")), a_text(piece.get("id")), a_text(function.get("name"))
         arguments = _arguments(function.get("arguments"))
@@ -147,17 +154,17 @@ class CallGatherer:
 
 
 def _arguments(written: Any) -> str:
-    """As the model wrote them; some servers send them decoded."""
+    """Return the arguments as the model wrote them; some servers send them decoded."""
     if written is None or isinstance(written, str):
         return written or ""
     try:
         return to_json(written).decode()
-    except ValueError:  # halves of surrogate pairs, or nested too deeply: no call of a tool of ours
+    except ValueError:  # a half of a surrogate pair, or nested too deeply: no tool of ours takes that
         return "null"
 
 
 def _begins(call: CallInPieces, index: int | None, call_id: str, name: str) -> bool:
-    """With an index, a new id alone isn't enough: some servers invent an id for every piece."""
+    """Tell whether a piece begins a call. With an index a new id is no sign: some servers invent many."""
     other = bool(call_id and call.id and call_id != call.id)
     return (other and bool(name)) if index is not None else (other or bool(name and not call_id))
 
@@ -225,7 +232,7 @@ class ChatDecoder(Decoder):
 
 
 def _words(said: Any) -> str:
-    """Some servers wrap words in an object, or in a list of parts."""
+    """Return the text of a delta; some servers wrap it in an object, or in a list of parts."""
     return "".join(map(_part_words, said)) if isinstance(said, list) else _part_words(said)
 
 

@@ -1,8 +1,8 @@
 """The shared HTTP client, and one attempt at one response. Runs on the loop thread; one loop for its whole life.
 
-The client is built in a worker thread, when the first request needs it or somebody foresees that: loading
-certificates and the library's back end takes some 100 ms, which would delay every other conversation, and a daemon
-that only speaks to the demo model never pays.
+The client is built in a worker thread, for the first request or before it: loading certificates and the library's
+back end takes some 100 ms, which would delay every other conversation. A daemon that only uses the demo model never
+builds it.
 """
 
 import asyncio
@@ -27,21 +27,21 @@ from supervisor.agent.model.errors import (
     RetryableModelError,
     StreamBroken,
 )
-from supervisor.agent.model.history import ModelRequest
-from supervisor.agent.model.news import News
 from supervisor.agent.model.refusals import of_status
+from supervisor.agent.model.request import ModelRequest
 from supervisor.agent.model.sse import EventTooLarge, SseParser
+from supervisor.agent.model.stream_events import StreamEvent
 
 CONNECT_TIMEOUT_S = 15.0  # TCP and TLS to the other side of the world, with lost packets
-POOL_TIMEOUT_S = 30.0  # more streams than connections: say so rather than wait in silence
+POOL_TIMEOUT_S = 30.0  # more streams than connections: an error is better than a silent wait
 LIMITS = httpx.Limits(max_connections=512, max_keepalive_connections=32, keepalive_expiry=60.0)
-LINGER_S = 0.1  # for the end of a body whose response is finished, so that the connection can be used again
+LINGER_S = 0.1  # for the end of a finished response's body, so that the connection can be used again
 USAGE_LINGER_S = 1.0  # for token counts that were asked for and come after the answer
-SLICE = 256  # events decoded in one go, a millisecond or two; then whatever else waits on the loop has its turn
+SLICE = 256  # events decoded in one go, a millisecond or two; then the loop does other work
 SLICE_BYTES = 64 * 1024  # the same for large events
 LOOPBACK = ("all://localhost", "all://127.0.0.1", "all://[::1]")
 
-Deliver = Callable[[Sequence[News]], Awaitable[None]]
+Deliver = Callable[[Sequence[StreamEvent]], Awaitable[None]]
 
 
 def build_http(bounds: Bounds = DEFAULTS) -> httpx.AsyncClient:
@@ -51,21 +51,21 @@ def build_http(bounds: Bounds = DEFAULTS) -> httpx.AsyncClient:
         client = httpx.AsyncClient(verify=tls, limits=LIMITS, mounts=dict.fromkeys(LOOPBACK), follow_redirects=False)
     except (ImportError, ValueError, httpx.InvalidURL) as error:
         raise Rejected(f"a proxy that the environment names can't be used: {type(error).__name__}") from error
-    client._transport = Direct(tls, LIMITS, bounds)  # noqa: SLF001  # given as an argument it would turn off the proxies
+    client._transport = Direct(tls, LIMITS, bounds)  # noqa: SLF001  # as an argument it would turn off the proxies
     if any(client._mounts.values()):  # noqa: SLF001
         _prepare_for_proxies()
     return client
 
 
 def _prepare_for_proxies() -> None:
-    """Httpx's own transport reads through anyio, whose back end the first request would import on the loop."""
+    """Import the back end of anyio, which httpx's own transport uses; the first request would do it on the loop."""
     from anyio.lowlevel import checkpoint
 
     asyncio.run(checkpoint())
 
 
 class ModelClient:
-    """`build` is what makes the HTTP client, in a worker thread."""
+    """The HTTP client of all conversations. `build` makes it, in a worker thread."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class ModelClient:
         self._streaming = 0
 
     async def attempt(self, endpoint: Endpoint, request: ModelRequest, deliver: Deliver) -> None:
-        """Ask once. Returns when the response is finished; whatever else happens closes the connection and raises."""
+        """Ask once. Returns when the response is finished; any other outcome closes the connection and raises."""
         self._attempts += 1
         http = await self._ready()
         with _mapped(endpoint, RequestFailed):
@@ -101,13 +101,13 @@ class ModelClient:
                 self._streaming -= 1
 
     def prepare(self) -> "asyncio.Task[httpx.AsyncClient]":
-        """On the loop. Begins to build, unless somebody has; what goes wrong is for whoever needs it to hear."""
+        """Begin to build the client, if nobody has. On the loop; errors are raised where the client is needed."""
         if self._http is None or (self._http.done() and self._http.exception()):
             self._http = asyncio.create_task(asyncio.to_thread(self._build))
         return self._http
 
     async def _ready(self) -> httpx.AsyncClient:
-        """Shielded: a turn that is cancelled meanwhile doesn't take the client from the others."""
+        """Wait for the client. The build is shielded: a cancelled turn must not take the client from the others."""
         return await asyncio.shield(self.prepare())
 
     async def _refusal(self, endpoint: Endpoint, response: httpx.Response) -> ModelError:
@@ -128,7 +128,7 @@ class ModelClient:
         return {"attempts": self._attempts, "streaming": self._streaming}
 
     async def aclose(self) -> None:
-        with contextlib.suppress(ModelError, OSError):  # it could not be built, and whoever needed it was told
+        with contextlib.suppress(ModelError, OSError):  # it could not be built, and those who needed it were told
             if self._http is not None:
                 await (await self._http).aclose()
 
@@ -143,15 +143,15 @@ class ModelClient:
 
 
 async def _send(http: httpx.AsyncClient, endpoint: Endpoint, request: ModelRequest, bounds: Bounds) -> httpx.Response:
-    """The client's own way leads past cookies, redirects and logins, and takes as long again as all the rest.
+    """Send a request past httpx's client, whose cookies, redirects and logins take as long again as all the rest.
 
-    It is for what goes through a proxy, and for a name and password in the address.
+    Requests through a proxy, or with a name and password in the address, go through the client.
     """
     url, headers = _address(url_of(endpoint)), headers_of(endpoint, request.session_id)
-    body, patience_s = wire.encoded(endpoint, request), endpoint.stream_idle_timeout_s
+    body, timeout_s = wire.encoded(endpoint, request), endpoint.stream_idle_timeout_s
     if len(body) > bounds.request_bytes:
         raise BeyondBound(bounds.beyond("request_bytes", "the request to the model is too long"))
-    timeouts = {"connect": CONNECT_TIMEOUT_S, "pool": POOL_TIMEOUT_S, "read": patience_s, "write": patience_s}
+    timeouts = {"connect": CONNECT_TIMEOUT_S, "pool": POOL_TIMEOUT_S, "read": timeout_s, "write": timeout_s}
     transport = http._transport_for_url(url)  # noqa: SLF001  # see build_http
     if isinstance(transport, Direct) and not url.userinfo:
         return await transport.send(post(url, headers, body), timeouts)
@@ -161,19 +161,19 @@ async def _send(http: httpx.AsyncClient, endpoint: Endpoint, request: ModelReque
 
 @lru_cache(64)
 def _address(url: str) -> httpx.URL:
-    """A tenth of a millisecond to parse, and the same for every turn."""
+    """Parse an address, once: it takes a tenth of a millisecond and is the same for every turn."""
     return httpx.URL(url)
 
 
 def _wrapped(response: httpx.Response) -> str:
-    """How the body is encoded beyond what was asked for: unpacking it could take any amount of memory."""
+    """Return an encoding of the body that was not asked for; decoding it could take any amount of memory."""
     encodings = ",".join(response.headers.get(name, "") for name in ("content-encoding", "transfer-encoding"))
     names = (name.strip().lower() for name in encodings.split(","))
     return ", ".join(name[:40] for name in names if name not in {"", "identity", "chunked"})[:80]
 
 
 class Stream:
-    """One answer as it comes: bytes to events to news, a millisecond's worth at a time."""
+    """The reading of one answer: bytes to SSE data to stream events, a millisecond's worth at a time."""
 
     def __init__(self, endpoint: Endpoint, response: httpx.Response, deliver: Deliver, bounds: Bounds) -> None:
         self._endpoint = endpoint
@@ -182,12 +182,12 @@ class Stream:
         self._bounds = bounds
         self._decoder = wire.decoder(endpoint.wire, bounds)
         self._parser = SseParser(bounds.answer_event_bytes)
-        self._silent = 0  # bytes since the model last said something
+        self._silent = 0  # bytes since the model's last output
 
     async def read(self) -> None:
         try:
             await self._read()
-        finally:  # an error holds the frames that it went through, and with them us: not all that was said as well
+        finally:  # an error keeps its frames alive, and so this object, but not the whole answer
             self._decoder = wire.decoder(self._endpoint.wire, self._bounds)
 
     async def _read(self) -> None:
@@ -219,7 +219,7 @@ class Stream:
             )
 
     async def _hear(self, events: list[bytes], deliver: Deliver) -> bool:
-        """Whether they say anything. Usually at once; many of them in turns with whatever else the loop has to do."""
+        """Decode and deliver events, many of them in slices; tell whether there was anything to deliver."""
         heard = False
         for number, some in enumerate(_slices(events)):
             if number:
@@ -231,11 +231,11 @@ class Stream:
                 break
         return heard
 
-    async def _linger(self) -> list[News]:
-        """Every item is finished; the rest is worth a short wait and no error."""
-        late: list[News] = []
+    async def _linger(self) -> list[StreamEvent]:
+        """Read on for a short time after the last item; errors in the rest are ignored."""
+        late: list[StreamEvent] = []
 
-        async def keep(news: Sequence[News]) -> None:
+        async def keep(news: Sequence[StreamEvent]) -> None:
             late.extend(news)
 
         now = asyncio.get_running_loop().time
@@ -270,8 +270,9 @@ def _cut(events: list[bytes]) -> Iterator[list[bytes]]:
 
 
 def _cleaned(endpoint: Endpoint, failure: ModelError) -> ModelError:
-    """What is shown of an error are the server's words, which may quote our key. After they are read: not before, as
-    there are many ways to write a key in JSON.
+    """Cut secrets out of an error, which may quote the server's text and so our key.
+
+    This is done after parsing, because JSON has many ways to write a key.
     """
     failure.message = without_secrets(endpoint, failure.message)
     if isinstance(failure, RequestFailed):
@@ -282,7 +283,7 @@ def _cleaned(endpoint: Endpoint, failure: ModelError) -> ModelError:
 
 @contextlib.contextmanager
 def _mapped(endpoint: Endpoint, to: type[RequestFailed | StreamBroken]) -> Iterator[None]:
-    """The library's exceptions become ours, here and nowhere else."""
+    """Map the library's exceptions to ours, here and nowhere else."""
     try:
         yield
     except (httpx.UnsupportedProtocol, httpx.LocalProtocolError, httpx.InvalidURL) as error:

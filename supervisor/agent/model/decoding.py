@@ -1,7 +1,7 @@
-"""What the decoders of both wires share: JSON, coalesced deltas, one place for a failure. No I/O.
+"""Shared parts of both wires' decoders: JSON, coalesced deltas, one place for a failure. No I/O.
 
-A decoder never raises. It says what it read, and keeps the failure that ended it until the news before was delivered.
-What it takes from the server has a bound here, before anything is made of it.
+A decoder never raises. It returns events, and keeps the failure that ended it until the events before it were
+delivered. Everything from the server is bounded here, before it is used.
 """
 
 import json
@@ -14,22 +14,31 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from actors.ids import CallId
+from actors.vocabulary.ids import CallId
 from supervisor.agent.bounds import DEFAULTS, KIB, Bounds, json_size
 from supervisor.agent.model.errors import BeyondBound, ModelError, StreamBroken
-from supervisor.agent.model.news import CallDone, Delta, Finished, News, ReasoningDone, SectionBreak, TextDone, Usage
+from supervisor.agent.model.stream_events import (
+    CallDone,
+    Delta,
+    ReasoningDone,
+    ResponseEnd,
+    SectionBreak,
+    StreamEvent,
+    TextDone,
+    Usage,
+)
 
 Object = dict[str, Any]
 
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
 _ENDS_IN_FIRST_HALF = re.compile("[\ud800-\udbff]$")
-SMALL = 64 * KIB  # JSON of this size is read in a millisecond or two, whatever is in it
-LONGEST_NAME = 1024  # of a call, a tool, a response: they stand in many events
+SMALL = 64 * KIB  # JSON of this size is parsed in a millisecond or two, whatever is in it
+LONGEST_NAME = 1024  # of a call, a tool, a response: they are repeated in many events
 MOST_TOKENS = 1 << 40  # of one response; a thousand times what any model reads, and a sum of many fits 64 bits
 
 
 class Decoder(ABC):
-    """One attempt's stream. `answered`: every item is finished; `done`: nothing at all is to come."""
+    """The decoder of one attempt's stream. `answered`: every item is finished; `done`: nothing at all is to come."""
 
     __slots__ = (
         "_bounds",
@@ -51,8 +60,8 @@ class Decoder(ABC):
 
     def __init__(self, bounds: Bounds = DEFAULTS) -> None:
         self._bounds = bounds
-        self.said = 0  # bytes that the model has said so far, as JSON writes them
-        self._repeated = 0  # the same of its finished items, which say again what the deltas said
+        self.said = 0  # bytes of the model's output so far, as JSON writes them
+        self._repeated = 0  # the same of its finished items, which repeat their deltas
         self._items = 0
         self._calls_told: set[str] = set()
         self.answered = False
@@ -60,21 +69,21 @@ class Decoder(ABC):
         self.failure: ModelError | None = None
         self.response_id = ""
         self.usage: Usage | None = None
-        self._news: list[News] = []
+        self._news: list[StreamEvent] = []
         self._delta: type[Delta] | None = None  # the kind of the deltas being gathered
-        self._whole: Gathered | None = None  # what they are pieces of
+        self._whole: Gathered | None = None  # the item text that the deltas belong to
         self._pieces: list[str] = []
         self._half = ""
 
-    def read(self, events: Iterable[bytes]) -> list[News]:
+    def read(self, events: Iterable[bytes]) -> list[StreamEvent]:
         for data in events:
             if self.done or self.failure:
                 break
             self._event(data)
         return self._taken()
 
-    def end(self) -> list[News]:
-        """The connection has no more. That ends an answered response and breaks any other."""
+    def end(self) -> list[StreamEvent]:
+        """Close the stream at the connection's end, which ends an answered response and breaks any other."""
         if self.answered:
             self._finish()
         elif not self.failure:
@@ -87,7 +96,7 @@ class Decoder(ABC):
     def _event(self, data: bytes) -> None: ...
 
     def _object(self, data: bytes) -> Object | None:
-        """None for what is skipped, or has failed."""
+        """Parse an event. None for an event that is skipped or has failed."""
         if len(data) > SMALL and intricate(data, self._bounds.answer_event_values):
             self._beyond("answer_event_values", "an event of the model's answer has too many values")
             return None
@@ -104,7 +113,7 @@ class Decoder(ABC):
         return value if isinstance(value, dict) else None
 
     def _say(self, kind: type[Delta], text: Any, whole: "Gathered | None" = None) -> None:
-        """A delta, and what it is a piece of if nobody says that again."""
+        """Take a delta, and the item text it belongs to, if no later event repeats that text."""
         if text and isinstance(text, str):
             if kind is not self._delta:
                 self._flush()
@@ -112,7 +121,7 @@ class Decoder(ABC):
                 self._delta, self._whole = kind, whole
             self._pieces.append(text)
 
-    def _tell(self, *news: News) -> None:
+    def _tell(self, *news: StreamEvent) -> None:
         self._flush()
         self._delta = None
         self._half = ""
@@ -124,13 +133,13 @@ class Decoder(ABC):
                 self._news.append(self._apart(one) if isinstance(one, CallDone) else one)
 
     def _apart(self, call: CallDone) -> CallDone:
-        """With an id that no other call of the answer has; some servers send none, or the same again."""
+        """Give the call an id of its own in the answer; some servers send none, or the same again."""
         numbered = (f"{call.call_id or 'call'}_{number}" for number in count(len(self._calls_told)))
         own = next(one for one in chain([call.call_id], numbered) if one and one not in self._calls_told)
         self._calls_told.add(own)
         return call if own == call.call_id else replace(call, call_id=CallId(own))
 
-    def _count(self, item: News) -> None:
+    def _count(self, item: StreamEvent) -> None:
         match item:
             case TextDone(text):
                 self._count_item(text)
@@ -159,7 +168,7 @@ class Decoder(ABC):
         self.said = max(self.said, self._repeated)
 
     def _heard(self, size: int) -> None:
-        """So many more bytes of an item that is not finished."""
+        """Count more bytes of an unfinished item."""
         self.said += size
         if self.said > self._bounds.answer_bytes and not self.failure:
             self._too_long()
@@ -171,17 +180,17 @@ class Decoder(ABC):
         self._fail(BeyondBound(self._bounds.beyond(key, what)))
 
     def _fail(self, failure: ModelError) -> None:
-        """The first failure counts."""
+        """Keep the first failure."""
         self._flush()
         self.failure = self.failure or failure
 
     def _finish(self) -> None:
         if not self.done:
-            self._tell(*((self.usage,) if self.usage else ()), Finished(self.response_id))
+            self._tell(*((self.usage,) if self.usage else ()), ResponseEnd(self.response_id))
             self.answered = self.done = True
 
     def _flush(self) -> None:
-        """What was gathered becomes one delta; a first half of a pair waits for its second."""
+        """Emit the gathered text as one delta; the first half of a surrogate pair waits for its second."""
         if not self._pieces or not self._delta:
             return
         text = "".join(self._pieces)
@@ -194,20 +203,20 @@ class Decoder(ABC):
             text, self._half = text[:-1], text[-1]
         if text := mended(text):
             size, room = json_size(text), self._bounds.answer_bytes - self.said
-            if size > room:  # what fits is shown
+            if size > room:  # the part that fits is shown
                 text = text[: max(0, room) * len(text) // size]
             if text:
                 self._news.append(self._delta(text))
             self._heard(size)
 
-    def _taken(self) -> list[News]:
+    def _taken(self) -> list[StreamEvent]:
         self._flush()
         news, self._news = self._news, []
         return news
 
 
 def mended(text: str) -> str:
-    """Halves of surrogate pairs joined, or replaced where the other half is missing: UTF-8 can't carry them."""
+    """Join the halves of surrogate pairs; replace single halves, which UTF-8 can't carry."""
     if text.isascii() or not _HALF_PAIR.search(text):
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -230,7 +239,7 @@ def a_number(value: Any) -> int | None:
 
 
 def a_count(value: Any) -> int | None:
-    """Of tokens. None for what is no number of them: too large, below nothing, a fraction, a word."""
+    """Read a number of tokens. None for a value that is too large, negative, a fraction or a word."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     number = a_number(value)
@@ -238,11 +247,11 @@ def a_count(value: Any) -> int | None:
 
 
 def intricate(data: bytes, most_values: int) -> bool:
-    """Whether JSON has more values than are read in a moment. Looks without parsing, many times faster."""
+    """Tell whether JSON has too many values to be parsed in a moment. Much faster than parsing."""
     if len(data) <= SMALL:
         return False
     plain = data.replace(b"\\\\", b"").replace(b'\\"', b"") if b"\\" in data else data
-    if plain.count(b'"') > 4 * most_values:  # a name and a text for each
+    if plain.count(b'"') > 4 * most_values:  # a name and a text for each value
         return True
     outside = b"".join(plain.split(b'"')[::2])
     values = 0
@@ -254,7 +263,7 @@ def intricate(data: bytes, most_values: int) -> bool:
 
 
 class Gathered:
-    """A text that comes in pieces. Many small ones are joined now and then: each costs more than what is in it."""
+    """A text that comes in pieces, joined now and then: each small piece costs more than its text."""
 
     __slots__ = ("_joined", "_pieces")
 

@@ -1,11 +1,10 @@
 """HTTP/1.1 straight over asyncio's sockets, under httpx's client. Loop thread.
 
-A stream of words is one small read after the other, and httpx's own way of reading is made for bodies, not for that:
-it was half of what each word cost, and a third of a short turn. The parser is the one of Node.js, in C. Requests that
-go through a proxy stay with httpx.
+A model's stream is many small reads. httpx's own reading is made for whole bodies: it was half of the cost of each
+word, and a third of a short turn. The parser is llhttp, of Node.js, in C. Requests through a proxy stay with httpx.
 
-A server that sends as fast as it can is read in small pieces, one in each round of the loop, so that others have
-their turn; what is no body (heads, trailers, the frames of chunks) has a bound.
+A fast server is read in small pieces, one in each round of the loop, so that others have their turn. Everything
+outside the body (heads, trailers, chunk headers) has a bound.
 """
 
 import asyncio
@@ -20,21 +19,21 @@ import httptools
 import httpx
 
 from supervisor.agent.bounds import DEFAULTS, Bounds
-from supervisor.agent.model.patience import Patience
+from supervisor.agent.model.moving_timer import MovingTimer
 
-FULL = 256 * 1024  # bytes that wait for a slow consumer; beyond it the server has to wait
-PIECE = 32 * 1024  # bytes read in one round of the loop: a millisecond of parsing where each is a chunk of its own
+FULL = 256 * 1024  # bytes that wait for a slow consumer; beyond them the server has to wait
+PIECE = 32 * 1024  # bytes read in one round of the loop: a millisecond of parsing if the chunks are tiny
 
 Origin = tuple[str, str, int]
 Headers = list[tuple[bytes, bytes]]
 
 
 class Unbounded(httpx.RemoteProtocolError):
-    """The answer is larger than a bound allows. The text is for people."""
+    """The answer exceeds a bound. The text is for people."""
 
 
 class Direct(httpx.AsyncBaseTransport):
-    """Connections to every origin. As many as allowed at once; those that are done wait to be used again."""
+    """Connections to every origin, up to a limit; idle ones wait to be used again."""
 
     def __init__(self, tls: ssl.SSLContext, limits: httpx.Limits, bounds: Bounds = DEFAULTS) -> None:
         self._tls = tls
@@ -42,15 +41,15 @@ class Direct(httpx.AsyncBaseTransport):
         self._free = asyncio.Semaphore(limits.max_connections or 1 << 30)
         self._idle_limit = limits.max_keepalive_connections or 0
         self._expiry_s = limits.keepalive_expiry or 0.0
-        self._idle: deque[Connection] = deque()  # the one used last is at the end
+        self._idle: deque[HttpConnection] = deque()  # the most recently used is at the end
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """As httpx calls it."""
+        """Send a request of httpx."""
         outgoing = _outgoing(request.method.encode("ascii"), request.url, request.headers.raw, await request.aread())
         return await self.send(outgoing, request.extensions.get("timeout", {}))
 
     async def send(self, outgoing: "Outgoing", timeouts: Mapping[str, float | None]) -> httpx.Response:
-        """`timeouts` by httpx's names: connect, pool, read, write."""
+        """Send a request. `timeouts` has httpx's names: connect, pool, read, write."""
         await self._admit(timeouts.get("pool"))
         try:
             connection = await self._connection(outgoing.origin, timeouts.get("connect"))
@@ -66,8 +65,8 @@ class Direct(httpx.AsyncBaseTransport):
             raise
         return httpx.Response(connection.status, headers=connection.headers, stream=answer)
 
-    def done(self, connection: "Connection") -> None:
-        """Its answer was read, or nobody wants the rest of it."""
+    def done(self, connection: "HttpConnection") -> None:
+        """Take back a connection whose answer was read or abandoned."""
         self._free.release()
         if not connection.reusable:
             connection.close()
@@ -81,41 +80,41 @@ class Direct(httpx.AsyncBaseTransport):
         for connection in tuple(self._idle):
             connection.close()
 
-    async def _admit(self, patience_s: float | None) -> None:
+    async def _admit(self, timeout_s: float | None) -> None:
         try:
-            async with asyncio.timeout(patience_s):
+            async with asyncio.timeout(timeout_s):
                 await self._free.acquire()
         except TimeoutError as error:
             raise httpx.PoolTimeout("all connections are in use") from error
 
-    async def _connection(self, origin: Origin, patience_s: float | None) -> "Connection":
+    async def _connection(self, origin: Origin, timeout_s: float | None) -> "HttpConnection":
         for connection in reversed(tuple(self._idle)):
             if connection.origin == origin:
                 if connection.is_silent:
                     connection.wake()
                     return connection
                 connection.close()
-        return await Connection.to(origin, self._tls, patience_s, self._bounds)
+        return await HttpConnection.to(origin, self._tls, timeout_s, self._bounds)
 
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """A request as it leaves, and to whom."""
+    """A request in bytes, and its destination."""
 
     origin: Origin
     data: bytes
 
 
 class Answer(httpx.AsyncByteStream):
-    """The body, as it comes. Closed before its end, it takes its connection along."""
+    """The body as it arrives. If closed before its end, the connection is closed, too."""
 
-    def __init__(self, home: Direct, connection: "Connection", patience_s: float | None) -> None:
+    def __init__(self, home: Direct, connection: "HttpConnection", timeout_s: float | None) -> None:
         self._home = home
-        self._connection: Connection | None = connection
-        self._patience_s = patience_s
+        self._connection: HttpConnection | None = connection
+        self._timeout_s = timeout_s
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        while self._connection is not None and (piece := await self._connection.piece(self._patience_s)):
+        while self._connection is not None and (piece := await self._connection.piece(self._timeout_s)):
             yield piece
 
     async def aclose(self) -> None:
@@ -124,8 +123,8 @@ class Answer(httpx.AsyncByteStream):
             self._home.done(connection)
 
 
-class Connection(asyncio.BufferedProtocol):
-    """One socket, and the answer that is coming in on it. The loop feeds it; one reader waits at most."""
+class HttpConnection(asyncio.BufferedProtocol):
+    """A socket, and the answer that arrives on it. The loop feeds it; at most one reader waits."""
 
     transport: asyncio.Transport
 
@@ -136,27 +135,27 @@ class Connection(asyncio.BufferedProtocol):
         self.status = 0
         self.headers: Headers = []
         self._parser = httptools.HttpResponseParser(self)
-        self._patience = Patience()  # of who reads
+        self._timer = MovingTimer()  # for the reader
         self._writable = asyncio.Event()
         self._writable.set()
         self._body: list[bytes] = []
         self._size = 0  # of the body that waits
         self._head = 0  # bytes of its headers
-        self._frames = 0  # bytes that were no body, since the answer was asked for or since the last of the body
+        self._frames = 0  # bytes outside the body, since the request or since the last piece of the body
         self._headed = False
         self._complete = True  # there is no answer yet that could be incomplete
-        self._lasting = False  # the server lets us ask again
+        self._lasting = False  # the server accepts another request
         self._paused = False
         self._failure: httpx.TransportError | None = None
         self._ended = False
         self._leave: asyncio.TimerHandle | None = None  # while it is idle
-        self._forget: Callable[[Connection], None] = lambda _: None
+        self._forget: Callable[[HttpConnection], None] = lambda _: None
 
     @classmethod
-    async def to(cls, origin: Origin, tls: ssl.SSLContext, patience_s: float | None, bounds: Bounds) -> Self:
+    async def to(cls, origin: Origin, tls: ssl.SSLContext, timeout_s: float | None, bounds: Bounds) -> Self:
         scheme, host, port = origin
         try:
-            async with asyncio.timeout(patience_s):
+            async with asyncio.timeout(timeout_s):
                 _, connection = await asyncio.get_running_loop().create_connection(
                     lambda: cls(origin, bounds),
                     host,
@@ -164,15 +163,15 @@ class Connection(asyncio.BufferedProtocol):
                     ssl=tls if scheme == "https" else None,
                     happy_eyeballs_delay=0.25,
                 )
-        except TimeoutError as error:  # before OSError, of which it is one
-            raise httpx.ConnectTimeout(f"no connection in {patience_s} s") from error
+        except TimeoutError as error:  # before OSError, of which TimeoutError is a subclass
+            raise httpx.ConnectTimeout(f"no connection in {timeout_s} s") from error
         except OSError as error:
             raise httpx.ConnectError(str(error)) from error
         return connection
 
     # --- asking ---------------------------------------------------------------------------------------------------
 
-    async def ask(self, request: bytes, patience_s: float | None) -> None:
+    async def ask(self, request: bytes, timeout_s: float | None) -> None:
         self.status, self.headers = 0, []
         self._size = self._head = self._frames = 0
         self._body.clear()
@@ -180,24 +179,24 @@ class Connection(asyncio.BufferedProtocol):
         self.transport.write(request)
         if not self._writable.is_set():
             try:
-                async with asyncio.timeout(patience_s):
+                async with asyncio.timeout(timeout_s):
                     await self._writable.wait()
             except TimeoutError as error:
                 raise httpx.WriteTimeout("the server does not read") from error
 
-    async def headed(self, patience_s: float | None) -> None:
-        """Until the head is whole. All of it has to come in this time, however many interim answers come first."""
+    async def headed(self, timeout_s: float | None) -> None:
+        """Wait for the whole head. The time-out is for all of it, however many interim answers come first."""
         while self._failure is None and not self._headed:
-            await self._more(patience_s)
+            await self._more(timeout_s)
         if self._failure is not None and not self._body:
             raise self._failure
 
-    async def piece(self, patience_s: float | None) -> bytes:
-        """What has come since the last; empty at the end."""
+    async def piece(self, timeout_s: float | None) -> bytes:
+        """Return the data that arrived since the last call; empty at the end."""
         while not self._body and not self._complete:
             if self._failure is not None:
                 raise self._failure
-            await self._more(patience_s)
+            await self._more(timeout_s)
         data = b"".join(self._body)
         self._body.clear()
         self._size = 0
@@ -206,9 +205,9 @@ class Connection(asyncio.BufferedProtocol):
             self.transport.resume_reading()
         return data
 
-    async def _more(self, patience_s: float | None) -> None:
+    async def _more(self, timeout_s: float | None) -> None:
         try:
-            await self._patience.wait(patience_s)
+            await self._timer.wait(timeout_s)
         except TimeoutError as error:
             raise httpx.ReadTimeout("no data arrived in time") from error
 
@@ -220,14 +219,12 @@ class Connection(asyncio.BufferedProtocol):
 
     @property
     def is_silent(self) -> bool:
-        """Nothing has come that the loop has not read: an end, or an answer to no request, which would be taken for
-        that to the next.
-        """
+        """Nothing is unread on the socket: neither an end nor data, which would be taken for the next answer."""
         looked = select.poll()
         looked.register(self.transport.get_extra_info("socket").fileno(), select.POLLIN)
         return not looked.poll(0)
 
-    def rest(self, expiry_s: float, forget: Callable[["Connection"], None]) -> None:
+    def rest(self, expiry_s: float, forget: Callable[["HttpConnection"], None]) -> None:
         self._forget = forget
         self._leave = asyncio.get_running_loop().call_later(expiry_s, self.close)
 
@@ -238,7 +235,7 @@ class Connection(asyncio.BufferedProtocol):
             self._forget(self)
 
     def close(self) -> None:
-        """At once: what has not left yet is for a server that nobody listens to any more."""
+        """Close at once; unsent data is dropped, since nobody waits for an answer."""
         self.wake()
         self.transport.abort()
 
@@ -247,11 +244,11 @@ class Connection(asyncio.BufferedProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast("asyncio.Transport", transport)
 
-    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002  # asyncio's name; small, whatever is there
+    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002  # asyncio's name; the buffer is small in any case
         return self._piece
 
     def buffer_updated(self, nbytes: int) -> None:
-        if self._leave is not None:  # nobody has asked anything
+        if self._leave is not None:  # no request is open
             self.close()
             return
         was_headed = self._headed
@@ -265,9 +262,9 @@ class Connection(asyncio.BufferedProtocol):
             self._fail(httpx.RemoteProtocolError("the server wants to speak another protocol than HTTP"))
             return
         self._look_at_size()
-        # What is no part of the body is no sign of life: it moves nobody's time-out.
+        # Bytes outside the body are no sign of life: they extend no time-out.
         if self._body or self._complete or self._headed is not was_headed:
-            self._patience.end()
+            self._timer.end()
 
     def _look_at_size(self) -> None:
         most = self._bounds.answer_head_bytes
@@ -288,7 +285,7 @@ class Connection(asyncio.BufferedProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._end(exc)
         self._writable.set()
-        self._patience.close()
+        self._timer.close()
 
     def pause_writing(self) -> None:
         self._writable.clear()
@@ -306,7 +303,7 @@ class Connection(asyncio.BufferedProtocol):
             self._fail(httpx.ReadError(str(error)))
         elif self._headed and not self._complete and not self._bounded:
             self._complete = True
-            self._patience.end()
+            self._timer.end()
         elif not self._complete:
             what = "the answer was complete" if self._headed else "anything was answered"
             self._fail(httpx.RemoteProtocolError(f"the server closed the connection before {what}"))
@@ -320,7 +317,7 @@ class Connection(asyncio.BufferedProtocol):
     def _fail(self, failure: httpx.TransportError) -> None:
         self._failure = self._failure or failure
         self._ended = True
-        self._patience.end()
+        self._timer.end()
         self.transport.abort()
 
     # --- from the parser ------------------------------------------------------------------------------------------
@@ -330,13 +327,13 @@ class Connection(asyncio.BufferedProtocol):
             raise httptools.HttpParserError("an answer arrived without a request")
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        if not self._headed:  # else it is a trailer
+        if not self._headed:  # otherwise it is a trailer
             self.headers.append((name, value))
             self._head += len(name) + len(value)
 
     def on_headers_complete(self) -> None:
         self.status = self._parser.get_status_code()
-        if self.status >= 200:  # else it only announces another
+        if self.status >= 200:  # otherwise it is an interim answer
             self._headed = True
             self._frames = 0
 
@@ -348,7 +345,7 @@ class Connection(asyncio.BufferedProtocol):
     def on_message_complete(self) -> None:
         if self._headed:
             self._complete = True
-            self._lasting = self._parser.should_keep_alive()  # which the parser forgets afterwards
+            self._lasting = self._parser.should_keep_alive()  # the parser forgets it afterwards
         else:
             self.headers = []
 
@@ -360,7 +357,7 @@ def _origin(url: httpx.URL) -> Origin:
 
 
 def post(url: httpx.URL, headers: Mapping[str, str], body: bytes) -> Outgoing:
-    """Without a request of httpx in between, which takes longer than all else that is done for one."""
+    """Build a POST without httpx's Request, which takes longer than the rest of the request's work."""
     pairs = [(name.encode(), value.encode()) for name, value in headers.items()]
     return _outgoing(b"POST", url, [(b"host", url.netloc), *pairs, (b"content-length", b"%d" % len(body))], body)
 

@@ -1,4 +1,4 @@
-"""Where a model is asked and how: URL, headers, key, patience. Made from the config; no I/O, no secret in a repr."""
+"""The address of a model: URL, headers, key, retries. Made from the config; no I/O, no secret in a repr."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,10 +8,10 @@ from importlib.metadata import PackageNotFoundError, version
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from supervisor.agent.model.blotting import blotted
-from supervisor.agent.model.errors import MissingKey, Rejected
-from supervisor.redaction import names_a_secret
+from supervisor.agent.model.errors import Rejected
+from supervisor.logs.redaction import names_a_secret
 
-SECRET_LENGTH = 6  # shorter values (`v1`, `true`) are no secrets, and blotting them out would garble texts
+SECRET_LENGTH = 6  # shorter values (`v1`, `true`) are no secrets, and cutting them out would garble texts
 
 
 class WireApi(StrEnum):
@@ -24,16 +24,11 @@ PATHS = {WireApi.CHAT: "/chat/completions", WireApi.RESPONSES: "/responses"}
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """`key_variable` is set where the config demands a key; then an empty key is an error that names the variable.
-
-    `include_usage` asks a chat server for token counts, which strict ones refuse to be asked for.
-    """
+    """An endpoint of a provider. `include_usage` asks a chat server for token counts; strict servers refuse that."""
 
     base_url: str
     wire: WireApi = WireApi.CHAT
     key: str | None = field(default=None, repr=False)
-    key_variable: str | None = None
-    key_instructions: str | None = None
     query: Mapping[str, str] = field(default_factory=dict, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     request_max_retries: int = 4
@@ -43,7 +38,7 @@ class Endpoint:
 
 
 def url_of(endpoint: Endpoint) -> str:
-    """The base's own query, as some gateways want it, stays in front of the endpoint's."""
+    """Build the URL. The base's own query, as some gateways want it, stays in front of the endpoint's."""
     try:
         scheme, netloc, path, query, _ = base = urlsplit(endpoint.base_url)
         usable = scheme in {"http", "https"} and bool(base.hostname) and base.port != 0
@@ -56,10 +51,10 @@ def url_of(endpoint: Endpoint) -> str:
 
 
 def headers_of(endpoint: Endpoint, session_id: str) -> dict[str, str]:
-    """By lower-case name. The endpoint's own headers win over ours."""
+    """Build the headers, by lower-case name. The endpoint's own headers win over ours."""
     headers = {
         "accept": "text/event-stream",
-        "accept-encoding": "identity",  # a compressed stream is held back by whoever compresses it
+        "accept-encoding": "identity",  # a proxy that compresses a stream holds it back
         "content-type": "application/json",
         "user-agent": f"greenroom/{our_version()}",
     }
@@ -67,11 +62,8 @@ def headers_of(endpoint: Endpoint, session_id: str) -> dict[str, str]:
         headers |= {"openai-beta": "responses=experimental", "originator": "greenroom"}
         if session_id:
             headers["session_id"] = session_id
-    key = (endpoint.key or "").strip()
-    if key:
+    if key := (endpoint.key or "").strip():
         headers["authorization"] = f"Bearer {key}"
-    elif endpoint.key_variable:
-        raise MissingKey(endpoint.key_variable, endpoint.key_instructions)
     headers |= {name.lower(): value for name, value in endpoint.headers.items()}
     for name, value in headers.items():
         if not (value.isascii() and value.isprintable()):  # checked here, because the library's error shows the value
@@ -80,16 +72,16 @@ def headers_of(endpoint: Endpoint, session_id: str) -> dict[str, str]:
 
 
 def host_of(endpoint: Endpoint) -> str:
-    """What may be shown of the address: no user, no query."""
+    """Return the part of the address that may be shown: no user, no query."""
     return urlsplit(endpoint.base_url).netloc.rpartition("@")[2]
 
 
 def without_secrets(endpoint: Endpoint, text: str) -> str:
-    """A server's words, which may quote what we sent."""
+    """Cut the endpoint's secrets out of a server's text, which may quote our request."""
     given = {**endpoint.headers, **endpoint.query}
     keys = [endpoint.key or "", *(value for name, value in given.items() if names_a_secret(name))]
     secrets = {value.strip() for value in (*keys, *given.values()) if len(value.strip()) >= SECRET_LENGTH}
-    longest_first = sorted(secrets, key=len, reverse=True)  # one may be part of another
+    longest_first = sorted(secrets, key=len, reverse=True)  # a secret may be part of another
     return blotted(text, longest_first, [key.strip() for key in keys])
 
 
@@ -97,5 +89,5 @@ def without_secrets(endpoint: Endpoint, text: str) -> str:
 def our_version() -> str:
     try:
         return version("greenroom")
-    except PackageNotFoundError:  # run from a source tree that nobody installed
+    except PackageNotFoundError:  # run from a source tree that is not installed
         return "0"

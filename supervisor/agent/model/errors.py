@@ -1,4 +1,4 @@
-"""What can go wrong between us and a model. The text is for people and names no secret.
+"""Failures between us and a model. The text is for people and names no secret.
 
 ModelError
 ├── RetryableModelError     asking again may help, after `retry_after_s` if the server said so
@@ -7,24 +7,23 @@ ModelError
 └── FatalModelError         asking the same again would fail the same
     ├── Rejected            another status, or a request that can't be sent
     ├── UsageLimit          the account has nothing left
-    ├── MissingKey          the config names a variable that isn't set
     ├── ContextFull         the history no longer fits
     ├── AnswerCut           the model or a filter stopped before the answer was whole
     ├── BeyondBound         the answer, or the request, is larger than the config allows
     └── RetriesExhausted    a budget ran out
 """
 
-from actors.errors import GreenroomError
+from actors.vocabulary.errors import GreenroomError
 
 
 class ModelError(GreenroomError):
     code = "model"
-    jsonrpc = -31400
+    jsonrpc = -31500
 
 
 class RetryableModelError(ModelError):
     code = "model_unavailable"
-    jsonrpc = -31401
+    jsonrpc = -31501
     retryable = True
 
     def __init__(self, message: str, retry_after_s: float | None = None) -> None:
@@ -33,10 +32,10 @@ class RetryableModelError(ModelError):
 
 
 class RequestFailed(RetryableModelError):
-    """`exhausted` is what is said when no further try is left."""
+    """No stream began. `exhausted` is the text for the case that no further try is left."""
 
     code = "model_request_failed"
-    jsonrpc = -31402
+    jsonrpc = -31502
 
     def __init__(self, message: str, retry_after_s: float | None = None, exhausted: str | None = None) -> None:
         super().__init__(message, retry_after_s)
@@ -45,7 +44,7 @@ class RequestFailed(RetryableModelError):
 
 class StreamBroken(RetryableModelError):
     code = "model_stream_broken"
-    jsonrpc = -31403
+    jsonrpc = -31503
 
     def __init__(self, detail: str, retry_after_s: float | None = None) -> None:
         super().__init__(f"stream disconnected before completion: {detail}", retry_after_s)
@@ -53,37 +52,27 @@ class StreamBroken(RetryableModelError):
 
 class FatalModelError(ModelError):
     code = "model_failed"
-    jsonrpc = -31404
+    jsonrpc = -31504
 
 
 class Rejected(FatalModelError):
     code = "model_rejected"
-    jsonrpc = -31405
+    jsonrpc = -31505
 
 
 class UsageLimit(FatalModelError):
     code = "usage_limit"
-    jsonrpc = -31406
-
-
-class MissingKey(FatalModelError):
-    code = "missing_key"
-    jsonrpc = -31407
-
-    def __init__(self, variable: str, instructions: str | None = None) -> None:
-        super().__init__(
-            f"Missing environment variable: `{variable}`." + (f" {instructions}" if instructions else "")
-        )
+    jsonrpc = -31506
 
 
 class ContextFull(FatalModelError):
     code = "context_full"
-    jsonrpc = -31408
+    jsonrpc = -31508
 
 
 class AnswerCut(FatalModelError):
     code = "answer_cut"
-    jsonrpc = -31409
+    jsonrpc = -31509
 
     def __init__(self, reason: str) -> None:
         super().__init__(f"the model stopped before its answer was whole: {reason}")
@@ -91,9 +80,9 @@ class AnswerCut(FatalModelError):
 
 class BeyondBound(FatalModelError):
     code = "model_bound"
-    jsonrpc = -31411
+    jsonrpc = -31511
 
 
 class RetriesExhausted(FatalModelError):
     code = "retries_exhausted"
-    jsonrpc = -31410
+    jsonrpc = -31510

@@ -1,6 +1,6 @@
-"""A server's no, as one of our errors: an HTTP status with its body, or an error object inside a stream. No I/O.
+"""A server's refusal as one of our errors: an HTTP status with its body, or an error object in a stream. No I/O.
 
-Also how long it asks us to wait, which servers say in four ways.
+It includes the time to wait, which servers state in four ways.
 """
 
 import html
@@ -48,7 +48,7 @@ def of_status(status: int, headers: Mapping[str, str], body: bytes, now: float) 
 
 
 def in_stream(said: Any) -> ModelError:
-    """An error object where news was expected: what may pass breaks the stream, the rest is final."""
+    """Return the error for an error object in a stream: StreamBroken if asking again may help, otherwise final."""
     error = an_object(said)
     codes = _codes(error)
     words = _one_line(a_text(error.get("message")) or a_text(said)) or "response.failed event received"
@@ -65,7 +65,7 @@ def in_stream(said: Any) -> ModelError:
 
 
 def _error_in(body: bytes) -> tuple[Object, str]:
-    """The error object of a body if it has one, and the words to show."""
+    """Return a body's error object, if it has one, and the text to show."""
     try:
         whole = an_object(from_json(body))
     except ValueError:
@@ -76,7 +76,7 @@ def _error_in(body: bytes) -> tuple[Object, str]:
 
 
 def _page_words(body: str) -> str:
-    """What a person would read of a page; of anything else, all of it."""
+    """Return the visible text of an HTML page; any other body as it is."""
     if not _PAGE.match(body):
         return body
     return html.unescape(_TAG.sub(" ", _UNREAD.sub(" ", body)))
@@ -87,7 +87,7 @@ def _one_line(words: str) -> str:
 
 
 def _codes(error: Object) -> set[str]:
-    """Some servers give the status again as a number."""
+    """Collect the codes of an error; some servers repeat the status as a number."""
     given = (error.get("code"), error.get("type"), error.get("status"))
     codes = (str(a_count(one)) if a_count(one) is not None else a_text(one) for one in given)
     return {code[:MAX_SHOWN] for code in codes} - {""}
@@ -107,7 +107,7 @@ def _phrase(status: int) -> str:
 
 
 def _asked_in_headers(headers: Mapping[str, str], now: float) -> float | None:
-    """Seconds to wait, by either header, as a number or a date. Nonsense is as good as nothing."""
+    """Return the seconds to wait that a header asks for, as a number or a date; nonsense is ignored."""
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         with suppress(KeyError, ValueError):
             if math.isfinite(seconds := float(headers[name]) * unit):

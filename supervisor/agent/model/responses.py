@@ -1,4 +1,4 @@
-"""The responses wire: a request's body, and the news in a stream's events. No I/O.
+"""The responses wire: a request's body, and stream events from a stream's data. No I/O.
 
 An item is finished with its `response.output_item.done`, the response with `response.completed`.
 """
@@ -6,13 +6,13 @@ An item is finished with its `response.output_item.done`, the response with `res
 from collections.abc import Callable
 from typing import ClassVar
 
-from actors.ids import CallId
-from actors.settings import ReasoningEffort, ReasoningSummary
+from actors.vocabulary.ids import CallId
+from actors.vocabulary.settings import ReasoningEffort, ReasoningSummary
 from supervisor.agent.bounds import DEFAULTS, Bounds, json_size
 from supervisor.agent.model.decoding import LONGEST_NAME, Decoder, Object, a_count, a_list, a_text, an_object, mended
 from supervisor.agent.model.errors import AnswerCut, StreamBroken
-from supervisor.agent.model.history import (
-    Answered,
+from supervisor.agent.model.refusals import in_stream
+from supervisor.agent.model.request import (
     Called,
     HistoryItem,
     Image,
@@ -20,11 +20,12 @@ from supervisor.agent.model.history import (
     ModelRequest,
     Part,
     Reasoned,
+    Returned,
     Said,
     Text,
     unread,
 )
-from supervisor.agent.model.news import (
+from supervisor.agent.model.stream_events import (
     CallDone,
     Delta,
     RawReasoningDelta,
@@ -35,7 +36,6 @@ from supervisor.agent.model.news import (
     TextDone,
     Usage,
 )
-from supervisor.agent.model.refusals import in_stream
 
 
 def body(request: ModelRequest) -> Object:
@@ -75,7 +75,7 @@ def _item(item: HistoryItem) -> Object:
             return {"type": "message", "id": None, "role": role, "content": content}
         case Called(call_id, name, arguments):
             return {"type": "function_call", "id": None, "name": name, "arguments": arguments, "call_id": call_id}
-        case Answered(call_id, output):
+        case Returned(call_id, output):
             return {"type": "function_call_output", "call_id": call_id, "output": output}
         case Reasoned(reasoning_id, summary, encrypted):
             parts_of_it = [{"type": "summary_text", "text": text} for text in summary]
@@ -107,7 +107,7 @@ class ResponsesDecoder(Decoder):
     def __init__(self, bounds: Bounds = DEFAULTS) -> None:
         super().__init__(bounds)
         self._calls = 0
-        self._summarised = False  # the open reasoning item has said something of its summary
+        self._summarised = False  # the open reasoning item has had some of its summary
 
     def _event(self, data: bytes) -> None:
         event = self._object(data)
@@ -127,7 +127,7 @@ class ResponsesDecoder(Decoder):
             self._tell(SectionBreak())
 
     def _arguments_delta(self, event: Object) -> None:
-        """Not shown to anybody; the finished call says them again."""
+        """Count the arguments only: nobody sees them, and the finished call repeats them."""
         self._heard(json_size(a_text(event.get("delta"))))
 
     def _item_done(self, event: Object) -> None:

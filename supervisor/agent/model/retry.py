@@ -1,4 +1,4 @@
-"""When to ask again: attempts within two budgets, and the pauses between them. Runs on the loop thread."""
+"""Attempts within two budgets, and the pauses between them. Runs on the loop thread."""
 
 import asyncio
 import random
@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from supervisor.agent.model.client import Deliver, ModelClient
 from supervisor.agent.model.endpoint import Endpoint
 from supervisor.agent.model.errors import RequestFailed, RetriesExhausted, RetryableModelError
-from supervisor.agent.model.history import ModelRequest
+from supervisor.agent.model.request import ModelRequest
 
 FIRST_DELAY_S = 0.2
 MAX_DELAY_S = 60.0  # of our own back-off; a config may allow many tries
-MAX_ASKED_S = 600.0  # a server that asks for more is down for the day: a person should hear of it now
+MAX_ASKED_S = 600.0  # a server that asks for more is down for the day, and a person should hear of it now
 
 Build = Callable[[], Awaitable[ModelRequest]]
 Uniform = Callable[[float, float], float]
@@ -20,7 +20,7 @@ Uniform = Callable[[float, float], float]
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """What is waited for: try `attempt` of `of`, after `delay_s`, because of `reason`."""
+    """A pause of `delay_s` before try `attempt` of `of`, because of `reason`."""
 
     reason: str
     attempt: int
@@ -33,7 +33,7 @@ class Pause:
 
 
 class Budgets:
-    """Counts failures of one response. Each stream that began has the whole request budget again."""
+    """The failures of one response, counted. A stream that began renews the request budget."""
 
     def __init__(self, endpoint: Endpoint, uniform: Uniform) -> None:
         self._endpoint = endpoint
@@ -42,7 +42,7 @@ class Budgets:
         self._streams = 0
 
     def after(self, error: RetryableModelError) -> Pause:
-        """The pause before the next try, or the error raised for good."""
+        """Return the pause before the next try, or raise the final error."""
         if isinstance(error, RequestFailed):
             self._requests += 1
             attempt, of, final = self._requests, self._endpoint.request_max_retries, error.exhausted
@@ -69,7 +69,7 @@ async def respond(
     uniform: Uniform = random.uniform,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> None:
-    """One response, over as many attempts as it takes. docs/models.md says what the three callables may rely on."""
+    """Get one response, over as many attempts as needed. docs/models.md says what the three callables may rely on."""
     budgets = Budgets(endpoint, uniform)
     while True:
         request = await build()

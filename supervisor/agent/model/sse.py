@@ -1,29 +1,29 @@
 """Server-sent events, incrementally: bytes of HTTP chunks in, the data of whole events out.
 
 Works on a whole chunk at a time, and joins each byte at most once however the stream is cut. Only `data` is kept:
-both wires say the type again inside it.
+both wires repeat the type inside it.
 """
 
 from supervisor.agent.bounds import DEFAULTS
 
-LINES = 10_000  # of one event; both wires write one
+LINES = 10_000  # of one event; both wires use a single line
 BOM = b"\xef\xbb\xbf"
 
 
 class EventTooLarge(Exception):
-    """An event that is larger than it may be. The text is for people."""
+    """An event exceeds the limit. The text is for people."""
 
 
 class SseParser:
-    """One stream. `feed` gives the data of every event that the chunk completed, in order."""
+    """The parser of one stream. `feed` returns the data of every event that the chunk completed, in order."""
 
     __slots__ = ("_after_cr", "_limit", "_open", "_start")
 
     def __init__(self, limit: int = DEFAULTS.answer_event_bytes) -> None:
         self._limit = limit
-        self._start: bytes | None = b""  # what may still be a byte order mark; None once that is decided
-        self._after_cr = False  # the last chunk ended in CR: a LF that begins the next belongs to it
-        self._open = bytearray()  # what came of the event that isn't complete
+        self._start: bytes | None = b""  # a possible byte order mark; None once that is decided
+        self._after_cr = False  # the last chunk ended in CR, to which a LF at the next one's beginning belongs
+        self._open = bytearray()  # the incomplete event so far
 
     def feed(self, chunk: bytes) -> list[bytes]:
         if self._start is not None:
@@ -42,7 +42,7 @@ class SseParser:
 
     @property
     def unfinished(self) -> int:
-        """Bytes of an event that has begun and not ended."""
+        """Count the bytes of the event that has begun and not ended."""
         return len(self._open)
 
     def _past_start(self, chunk: bytes) -> bytes:

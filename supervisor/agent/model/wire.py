@@ -1,4 +1,4 @@
-"""Which of the two wires an endpoint speaks. No I/O."""
+"""The choice between the two wires, by the endpoint. No I/O."""
 
 import json
 from typing import assert_never
@@ -9,7 +9,7 @@ from supervisor.agent.bounds import DEFAULTS, Bounds
 from supervisor.agent.model import chat, responses
 from supervisor.agent.model.decoding import Decoder
 from supervisor.agent.model.endpoint import Endpoint, WireApi
-from supervisor.agent.model.history import ModelRequest
+from supervisor.agent.model.request import ModelRequest
 
 
 def encoded(endpoint: Endpoint, request: ModelRequest) -> bytes:

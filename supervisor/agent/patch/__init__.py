@@ -1,1 +1,1 @@
-"""Patches of the model: parsed, verified against the files, applied all or nothing. Asks nobody; keeps no state."""
+"""A model's patches: parsed, verified against the files, applied all or nothing. Asks nobody; keeps no state."""

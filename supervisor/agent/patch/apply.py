@@ -1,7 +1,7 @@
 """A verified plan written to disk: all of it, or nothing. Blocking, for a worker thread; one call, no state.
 
-Between plan and apply an hour may have passed. Every file is compared again, by the inode that its backup holds on
-to, and a file is only replaced while its name still leads to that inode.
+Between plan and apply an hour may have passed. Every file is compared again, by the inode that its backup keeps
+alive, and replaced only while its name still leads to that inode.
 """
 
 import os
@@ -13,15 +13,15 @@ from pathlib import Path
 
 from supervisor.agent.patch.edits import FileEdit
 from supervisor.agent.patch.errors import PatchError, PatchFailed, PatchStale, os_error_text
-from supervisor.agent.patch.files import TEMPORARY_PREFIX, FileState, Unfit, look
+from supervisor.agent.patch.files import TEMPORARY_PREFIX, FileState, UnfitFile, look
 from supervisor.agent.patch.plan import PatchPlan
 from supervisor.agent.patch.transaction import Transaction, put
-from supervisor.umask import USUAL
+from supervisor.daemon.umask import USUAL
 
 
 @dataclass(frozen=True, slots=True)
 class _Old:
-    """The file that stands in the way of the new one."""
+    """The file to be replaced or deleted."""
 
     state: FileState
     identity: tuple[int, ...]
@@ -37,13 +37,13 @@ class _Step:
 
     @property
     def name(self) -> str:
-        return self.edit.place.real.name
+        return self.edit.path.real.name
 
 
 def apply_plan(plan: PatchPlan, umask: int = USUAL, pinned: Mapping[Path, tuple[int, int]] | None = None) -> str:
-    """`pinned`: folders that have to be these very inodes still.
+    """Write a plan, and return the success text. `pinned`: folders that must still be these very inodes.
 
-    The success text. After PatchStale or PatchFailed every file is as it was, or the text says which is not.
+    After PatchStale or PatchFailed every file is as it was, or the text says which is not.
     """
     transaction = Transaction(umask, pinned or {})
     try:
@@ -60,9 +60,9 @@ def apply_plan(plan: PatchPlan, umask: int = USUAL, pinned: Mapping[Path, tuple[
 
 
 def _prepared(transaction: Transaction, edit: FileEdit) -> _Step:
-    """All that needs space or permission happens here, while the files themselves are still untouched."""
+    """Do everything that needs space or permission, while the files themselves are still untouched."""
     with _told(edit):
-        real = edit.place.real
+        real = edit.path.real
         folder = transaction.folder(real.parent)
         old = None
         if edit.before is not None:
@@ -77,7 +77,7 @@ def _prepared(transaction: Transaction, edit: FileEdit) -> _Step:
 
 
 def _secured(transaction: Transaction, folder: int, edit: FileEdit, expected: FileState) -> _Old:
-    name = edit.place.real.name
+    name = edit.path.real.name
     backup = transaction.link_backup(folder, name)
     identity = _identity(folder, backup or name)
     state = look(folder, backup or name, most=len(expected.data))
@@ -102,7 +102,7 @@ def _commit(transaction: Transaction, step: _Step) -> None:
         os.unlink(name, dir_fd=folder)
         undo = partial(put, folder, old.backup, name)
     transaction.on_failure(f"put back {name}", undo)
-    # Somebody who had the old file open may have written to it after it was compared; the backup is that very file.
+    # A program that had the old file open may have written to it after the comparison; the backup is that very file.
     if look(folder, old.backup, most=len(old.state.data)) != old.state:
         raise _stale(step.edit)
 
@@ -113,16 +113,16 @@ def _identity(folder: int, name: str) -> tuple[int, ...]:
 
 
 def _stale(edit: FileEdit) -> PatchStale:
-    return PatchStale(f"{edit.place.shown} has changed since the patch was verified and has to be read again")
+    return PatchStale(f"{edit.path.shown} has changed since the patch was verified and has to be read again")
 
 
 @contextmanager
 def _told(edit: FileEdit) -> Iterator[None]:
     verb = "delete" if edit.after is None else "write"
-    failure = f"Failed to {verb} file {edit.place.written}"
+    failure = f"Failed to {verb} file {edit.path.written}"
     try:
         yield
-    except (FileNotFoundError, FileExistsError, Unfit) as error:
+    except (FileNotFoundError, FileExistsError, UnfitFile) as error:
         raise _stale(edit) from error
     except OSError as error:
         raise PatchFailed(f"{failure}: {os_error_text(error)}") from error

@@ -1,6 +1,6 @@
 """Unified diffs of two texts. Pure; adds no file header.
 
-Texts that differ too much to be compared in a moment are told as one that goes and one that comes.
+Texts that differ too much to be compared in a moment are shown as one removed and one added.
 """
 
 from collections.abc import Callable, Iterator
@@ -9,18 +9,18 @@ from itertools import takewhile
 
 from supervisor.agent.patch.text import split_lines
 
-COMMENT = "\\ "  # begins a line of a diff that is no line of either text
+COMMENT = "\\ "  # begins a line of a diff that is in neither text
 NO_NEWLINE = f"{COMMENT}No newline at end of file\n"
 MOST_STEPS = 2_000_000  # of the matcher in one diff: half a second
 GoOn = Callable[[], None]
 
 
 class TooDifferent(Exception):
-    """It would take too long to find what the texts have in common."""
+    """Comparing the texts would take too long."""
 
 
 class Matcher(SequenceMatcher[str]):
-    """Counts its steps before it makes them: on texts that repeat themselves it would take their square."""
+    """A matcher that counts its steps before it makes them: on repetitive texts their number is quadratic."""
 
     def __init__(self, old: list[str], new: list[str], go_on: GoOn) -> None:
         self._old = old
@@ -30,26 +30,21 @@ class Matcher(SequenceMatcher[str]):
 
     def find_longest_match(self, alo: int = 0, ahi: int | None = None, blo: int = 0, bhi: int | None = None) -> Match:
         self._go_on()
-        same: dict[str, list[int]] = self.b2j  # type: ignore[attr-defined]  # where each line of the second text stands
+        same: dict[str, list[int]] = self.b2j  # type: ignore[attr-defined]  # the places of each line in the second text
         self._steps += sum(1 + len(same.get(line, ())) for line in self._old[alo:ahi])
         if self._steps > MOST_STEPS:
             raise TooDifferent
         return super().find_longest_match(alo, ahi, blo, bhi)
 
 
-def unified_diff(old: str, new: str, context: int) -> str:
-    """Hunks from `@@` on; empty for equal texts."""
-    return "".join(diff_lines(old, new, context))
-
-
 def diff_lines(old: str, new: str, context: int, go_on: GoOn = lambda: None) -> Iterator[str]:
-    """The same, line by line. `go_on` is called between steps, and may raise."""
+    """Yield the hunks from `@@` on; none for equal texts. `go_on` is called between steps, and may raise."""
     return _hunks(split_lines(old), split_lines(new), context, go_on)
 
 
 def _hunks(old: list[str], new: list[str], context: int, go_on: GoOn) -> Iterator[str]:
-    # What is equal at both ends is cut off first: an edit of a few lines in a long file is the usual case, and the
-    # matcher's time grows faster than its input.
+    # Equal lines at both ends are cut off first: usually a few lines in a long file were edited, and the matcher's
+    # time grows faster than its input.
     head = _common(old, new)
     tail = _common(old[head:][::-1], new[head:][::-1])
     skip = max(0, head - context)
@@ -78,7 +73,7 @@ def _common(old: list[str], new: list[str]) -> int:
 
 
 def _range(start: int, stop: int) -> str:
-    """Lines counted from 1; an empty range names the line before it."""
+    """Format a range of lines, counted from 1; an empty range names the line before it."""
     length = stop - start
     if length == 1:
         return str(start + 1)

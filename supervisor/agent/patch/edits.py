@@ -1,14 +1,14 @@
-"""What becomes of each file, and how that is told to people, clients and the model. Pure."""
+"""The changes of each file, and their words for people, clients and the model. Pure."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from actors.events import FileAdd, FileChange, FileUpdate, UpdatedFile
+from actors.vocabulary.events import FileAdd, FileChange, FileUpdate, UpdatedFile
 from supervisor.agent.patch.diff import COMMENT, diff_lines
 from supervisor.agent.patch.effort import Effort
 from supervisor.agent.patch.files import FileState
-from supervisor.agent.patch.places import Place
+from supervisor.agent.patch.paths import PatchPath
 from supervisor.agent.patch.telling import Telling
 from supervisor.agent.patch.text import split_lines
 
@@ -17,47 +17,47 @@ DIFF_CONTEXT_LINES = 1
 
 @dataclass(frozen=True, slots=True)
 class FileEdit:
-    """One file before and after the whole patch; None: it isn't there. A move is two of these."""
+    """A file before and after the whole patch; None: it doesn't exist. A move is two of these."""
 
-    place: Place
+    path: PatchPath
     before: FileState | None
     after: FileState | None
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    source: Place
-    target: Place
+    source: PatchPath
+    target: PatchPath
 
 
 def told_changes(
     edits: Sequence[FileEdit], moves: Sequence[Move], effort: Effort
 ) -> Iterator[tuple[str, FileChange]]:
-    """Absolute path and change, in the order of the patch, as far as there is room. A move is told at its source."""
+    """Yield path and change, in the patch's order, as far as there is room. A move is listed at its source."""
     telling = Telling(effort.bounds)
-    if not all(telling.take(str(edit.place.shown)) for edit in edits):
+    if not all(telling.take(str(edit.path.shown)) for edit in edits):
         raise effort.refusal("patch_event_bytes", "the names of the files alone are too long to be told")
     moved_from = {move.source.real: move.target for move in moves}
     moved_to = {move.target.real for move in moves}
-    by_path = {edit.place.real: edit for edit in edits}
+    by_path = {edit.path.real: edit for edit in edits}
     for edit in edits:
-        target = moved_from.get(edit.place.real)
+        target = moved_from.get(edit.path.real)
         if target is not None:
             arrival = by_path[target.real]
-            yield str(edit.place.shown), _update(edit.before, arrival.after, target.shown, telling, effort)
-        elif edit.place.real not in moved_to:
-            yield str(edit.place.shown), _change(edit, telling, effort)
+            yield str(edit.path.shown), _update(edit.before, arrival.after, target.shown, telling, effort)
+        elif edit.path.real not in moved_to:
+            yield str(edit.path.shown), _change(edit, telling, effort)
 
 
 def summary(edits: Sequence[FileEdit], moves: Sequence[Move]) -> str:
-    """The success text: what was added, modified and deleted, as the patch wrote it. A move counts at its target."""
+    """List the files that were added, modified and deleted, as the patch wrote them. A move counts at its target."""
     gone = {move.source.real for move in moves}
     arrived = {move.target.real for move in moves}
     lines: dict[str, list[str]] = {"A": [], "M": [], "D": []}
     for edit in edits:
-        if edit.place.real not in gone:
-            letter = _letter(edit, moved_here=edit.place.real in arrived)
-            lines[letter].append(f"{letter} {edit.place.written}\n")
+        if edit.path.real not in gone:
+            letter = _letter(edit, moved_here=edit.path.real in arrived)
+            lines[letter].append(f"{letter} {edit.path.written}\n")
     return "Success. Updated the following files:\n" + "".join(line for group in lines.values() for line in group)
 
 

@@ -1,4 +1,4 @@
-"""What one patch may cost: bytes, files, lines, comparisons; counted while it is planned."""
+"""The cost of one patch, counted while it is planned: bytes, files, lines, comparisons."""
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -9,11 +9,11 @@ from supervisor.agent.patch.errors import PatchTooLarge
 
 Item = TypeVar("Item")
 
-STRIDE = 1024  # lines between two looks at whether the work is still wanted
+STRIDE = 1024  # lines between two checks whether the work is still wanted
 
 
 class Effort:
-    """`go_on` is called between steps; it raises where nobody waits for the plan any more."""
+    """The cost so far. `go_on` is called between steps, and raises when nobody waits for the plan any more."""
 
     def __init__(self, bounds: Bounds = DEFAULTS, go_on: Callable[[], None] = lambda: None) -> None:
         self.bounds = bounds
@@ -24,7 +24,7 @@ class Effort:
         self._paths: set[Path] = set()
 
     def spend_bytes(self, size: int) -> None:
-        """Of a file that is read, or of one that will be written."""
+        """Count the bytes of a file that is read, or that will be written."""
         self.go_on()
         self.bytes_left -= size
         if self.bytes_left < 0:
@@ -43,7 +43,7 @@ class Effort:
             raise self.refusal("patch_compared_lines", "it takes too long to find where the patch belongs")
 
     def spend_path(self, path: Path) -> None:
-        """A file, and the directories that lead to it."""
+        """Count a file, and the directories that lead to it."""
         for one in (path, *path.parents):
             if one in self._paths:
                 break

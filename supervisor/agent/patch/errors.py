@@ -1,4 +1,4 @@
-"""Why a patch was refused. The text is for the model; nothing was written when one of these is raised.
+"""Reasons why a patch was refused. The text is for the model; nothing was written when one of these is raised.
 
 PatchError
 ├── PatchSyntax      the text is not a patch
@@ -8,9 +8,9 @@ PatchError
 └── PatchFailed      the disk refused; everything was put back, or the text says what was not
 """
 
-from actors.errors import GreenroomError
+from actors.vocabulary.errors import GreenroomError
 
-LONGEST = 8 * 1024  # characters of a text; some quote the patch, and each is sent with every later request
+LONGEST = 8 * 1024  # characters; some texts quote the patch, and each is sent with every later request
 
 
 class PatchError(GreenroomError):

@@ -1,4 +1,4 @@
-"""Looking at the files of a patch by folder and name, without following a link."""
+"""Reading of a patch's files by folder and name, without following a link."""
 
 import os
 import secrets
@@ -12,24 +12,24 @@ TEMPORARY_PREFIX = ".greenroom-patch-"
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-class Unfit(Exception):
-    """What is there is not an ordinary file. The text follows a colon."""
+class UnfitFile(Exception):
+    """The path is not an ordinary file. The text follows a colon."""
 
 
-class TooLarge(Unfit):
-    """It is an ordinary file, and larger than is left to read."""
+class TooLarge(UnfitFile):
+    """The file is larger than the rest of what may be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileState:
-    """What a regular file holds. `mode` None: as the client's umask says, for a file that is still to be made."""
+    """The content of a regular file. `mode` None: a new file, whose mode follows from the client's umask."""
 
     data: bytes
     mode: int | None
 
 
 def look(folder: int, name: str, most: int) -> FileState | None:
-    """None if there is nothing by that name. Raises OSError, Unfit; TooLarge for more than `most` bytes, or holes."""
+    """Read a file; None if there is none. Raises OSError, UnfitFile; TooLarge beyond `most` bytes, even of holes."""
     try:
         before = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
@@ -46,7 +46,7 @@ def look(folder: int, name: str, most: int) -> FileState | None:
 
 
 def look_at(path: Path, most: int) -> FileState | None:
-    """As `look`, by a path whose folder is resolved; None also where the folder is missing."""
+    """Read a file by a path whose folder is resolved; None also where the folder is missing."""
     try:
         folder = open_folder(path.parent)
     except FileNotFoundError:
@@ -58,7 +58,7 @@ def look_at(path: Path, most: int) -> FileState | None:
 
 
 def is_writable(path: Path, mode: int) -> bool:
-    """Renaming over a protected file would work, so it has to be asked. Root may write anything, hence the bits."""
+    """Tell whether a file may be changed, although renaming over it would work. The bits count for root, too."""
     return bool(mode & 0o222) and os.access(path, os.W_OK)
 
 
@@ -70,10 +70,10 @@ def _require_ordinary(found: os.stat_result, folder: int, name: str, most: int) 
     kind = stat.S_IFMT(found.st_mode)
     if kind == stat.S_IFLNK:
         target = os.readlink(name, dir_fd=folder)
-        raise Unfit(f"it is a symbolic link to {target}; patch that file itself")
+        raise UnfitFile(f"it is a symbolic link to {target}; patch that file itself")
     if kind == stat.S_IFDIR:
-        raise Unfit("Is a directory (os error 21)")
+        raise UnfitFile("Is a directory (os error 21)")
     if kind != stat.S_IFREG:
-        raise Unfit("it is not an ordinary file")
+        raise UnfitFile("it is not an ordinary file")
     if found.st_size > most:
         raise TooLarge(f"it has {found.st_size} bytes, and {most} are left")

@@ -1,4 +1,4 @@
-"""Patch text -> operations. Pure: knows the grammar and its failure texts, and nothing of files."""
+"""The parser of patches: text to operations. Pure: knows the grammar and its failure texts, and nothing of files."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ MOVE = "*** Move to: "
 END_OF_FILE = "*** End of File"
 HEREDOC_STARTS = ("<<EOF", "<<'EOF'", '<<"EOF"')
 HEREDOC_END = "EOF"
-STRIDE = 1024  # lines between two looks at whether the patch is still wanted
+STRIDE = 1024  # lines between two checks whether the patch is still wanted
 
 
 class Mark(Enum):
@@ -25,7 +25,7 @@ class Mark(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class PatchLine:
     mark: Mark
     text: str
 
@@ -33,7 +33,7 @@ class Line:
 @dataclass(frozen=True, slots=True)
 class Chunk:
     context: str | None
-    lines: tuple[Line, ...]
+    lines: tuple[PatchLine, ...]
     at_end: bool = False
 
     @property
@@ -68,7 +68,7 @@ class Patch:
 
 
 def parse(text: str, go_on: Callable[[], None] = lambda: None) -> Patch:
-    """Raises PatchSyntax; the texts are those that models know from Codex. `go_on` is called every few lines."""
+    """Parse a patch; calls `go_on` every few lines. Raises PatchSyntax, with texts that models know from Codex."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -89,7 +89,7 @@ def _between_the_marks(lines: list[str]) -> list[str]:
 
 
 class _Lines:
-    """The operations' lines and how far they are read."""
+    """The operations' lines, and the position up to which they are read."""
 
     def __init__(self, lines: list[str], go_on: Callable[[], None]) -> None:
         self._lines = lines
@@ -98,7 +98,7 @@ class _Lines:
 
     @property
     def number(self) -> int:
-        """Counted as the model sees the patch, whose first line is the begin mark."""
+        """The number of the next line for the model, who counts from the begin mark."""
         return self._next + 2
 
     def peek(self) -> str | None:
@@ -116,7 +116,7 @@ class _Lines:
         return True
 
     def take_after(self, prefix: str) -> str | None:
-        """The rest of the next line if it begins so; then it is read."""
+        """Read the next line if it begins with the prefix, and return its rest."""
         line = self.peek()
         if line is None or not line.startswith(prefix):
             return None
@@ -171,7 +171,7 @@ def _chunk(lines: _Lines, *, first: bool) -> Chunk:
     context = lines.take_after("@@ ")
     if context is None and not lines.take("@@") and not first:
         raise lines.wrong(f"Expected update hunk to start with a @@ context marker, got: '{lines.peek()}'")
-    body: list[Line] = []
+    body: list[PatchLine] = []
     while (text := lines.peek()) is not None and text != END_OF_FILE:
         line = _line(text)
         if line is None and not body:
@@ -188,10 +188,10 @@ def _chunk(lines: _Lines, *, first: bool) -> Chunk:
     return Chunk(context or None, tuple(body), at_end=lines.take(END_OF_FILE))
 
 
-def _line(text: str) -> Line | None:
+def _line(text: str) -> PatchLine | None:
     if not text:
-        return Line(Mark.KEEP, "")
+        return PatchLine(Mark.KEEP, "")
     try:
-        return Line(Mark(text[0]), text[1:])
+        return PatchLine(Mark(text[0]), text[1:])
     except ValueError:
         return None

@@ -1,4 +1,4 @@
-"""Where in a file the chunks of an update belong, and what comes out. Pure."""
+"""Find the place of each chunk of an update in a file, and apply the chunks. Pure."""
 
 import json
 import sys
@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from supervisor.agent.patch.effort import Effort
 from supervisor.agent.patch.errors import PatchMismatch
-from supervisor.agent.patch.grammar import Chunk, Line, Mark
+from supervisor.agent.patch.grammar import Chunk, Mark, PatchLine
 from supervisor.agent.patch.text import Splice, TextFile, TextLine
 
 DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
@@ -25,7 +25,7 @@ def _typography_folded(text: str) -> str:
     return text.strip().translate(TYPOGRAPHY)
 
 
-# Strictest first: a loose match is only taken where no closer one exists.
+# Strictest first: a loose match counts only where there is no closer one.
 READINGS: tuple[Callable[[str], str], ...] = (str, str.rstrip, str.strip, _typography_folded)
 
 
@@ -33,7 +33,7 @@ SHOWN = 4000  # characters of the expected lines in a failure text: a model know
 
 
 def updated(content: str, chunks: Sequence[Chunk], path: str, effort: Effort | None = None) -> str:
-    """The content with every chunk applied; `path` is for the failure text."""
+    """Apply every chunk to the content; `path` is for the failure text."""
     effort = effort or Effort()
     effort.spend_lines(content.count("\n") + 1)
     file = TextFile.of(content, effort.walk)
@@ -73,12 +73,12 @@ def _replacement(file: TextFile, search: "_Search", chunk: Chunk, cursor: int, p
     return _splice(file, lines, start)
 
 
-def _without_last_old(lines: tuple[Line, ...]) -> tuple[Line, ...]:
+def _without_last_old(lines: tuple[PatchLine, ...]) -> tuple[PatchLine, ...]:
     last = max(index for index, line in enumerate(lines) if line.mark is not Mark.INSERT)
     return lines[:last] + lines[last + 1 :]
 
 
-def _splice(file: TextFile, lines: Sequence[Line], start: int) -> Splice:
+def _splice(file: TextFile, lines: Sequence[PatchLine], start: int) -> Splice:
     new: list[TextLine] = []
     at = start
     for line in lines:
@@ -92,9 +92,9 @@ def _splice(file: TextFile, lines: Sequence[Line], start: int) -> Splice:
 
 
 class _Reading:
-    """The lines of a file, read in one way, as a text with a letter for each line: equal lines have the same letter.
+    """A file's lines under one way of reading, as a text with a letter for each line; equal lines share a letter.
 
-    So that lines are looked for as words are, by the interpreter's own search, whose time is linear at its worst.
+    Lines are so found by the interpreter's text search, whose time is linear even at its worst.
     """
 
     def __init__(self, lines: list[str], read: Callable[[str], str], effort: Effort) -> None:
@@ -108,7 +108,7 @@ class _Reading:
         for line in self._effort.walk(wanted):
             letter = self._letters.get(self._read(line))
             if letter is None:
-                return None  # a line that the file has nowhere
+                return None  # a line that is nowhere in the file
             letters.append(letter)
         found = self._text.find("".join(letters), start)
         self._effort.spend_comparisons(len(wanted) + (len(self._text) if found < 0 else found) - start)

@@ -1,20 +1,20 @@
-"""Every operation verified against the files before anything is asked or written.
+"""Verification of every operation against the files, before anything is asked or written.
 
-Reads only; blocking, for a worker thread. A plan is what each file was and what it becomes: operations on one path
+Reads only; blocking, for a worker thread. A plan has each file's state before and after: the operations on one path
 are folded into one edit.
 """
 
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from actors.events import FileChange
+from actors.vocabulary.events import FileChange
 from supervisor.agent.patch.edits import FileEdit, Move, summary, told_changes
 from supervisor.agent.patch.effort import Effort
 from supervisor.agent.patch.errors import PatchMismatch, os_error_text
-from supervisor.agent.patch.files import FileState, TooLarge, Unfit, is_writable, look_at
+from supervisor.agent.patch.files import FileState, TooLarge, UnfitFile, is_writable, look_at
 from supervisor.agent.patch.grammar import AddFile, DeleteFile, Patch, UpdateFile
 from supervisor.agent.patch.locate import updated
-from supervisor.agent.patch.places import Place, place
+from supervisor.agent.patch.paths import PatchPath, patch_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,16 +27,16 @@ class PatchPlan:
     @property
     def touched(self) -> tuple[Path, ...]:
         """Every file that is written, moved or deleted, by its real path."""
-        return tuple(edit.place.real for edit in self.edits)
+        return tuple(edit.path.real for edit in self.edits)
 
     @property
     def changes(self) -> dict[str, FileChange]:
-        """For the events: absolute path -> what becomes of the file."""
+        """The changes by absolute path, for the events."""
         return dict(self.told)
 
 
 def plan_patch(patch: Patch, cwd: Path, effort: Effort | None = None) -> PatchPlan:
-    """Raises PatchMismatch or PatchTooLarge; then nothing was, and nothing would be, changed."""
+    """Plan a patch. Raises PatchMismatch or PatchTooLarge if it can't be applied; nothing is changed in any case."""
     effort = effort or Effort()
     draft = _Draft(cwd, effort)
     for operation in patch.operations:
@@ -64,32 +64,32 @@ class _Draft:
     moves: list[Move] = field(default_factory=list)
 
     def add(self, operation: AddFile) -> None:
-        spot = self._spot(operation.path)
-        self._require_absent(spot)
-        self._set(spot, self._written(operation.content, None))
+        path = self._path(operation.path)
+        self._require_absent(path)
+        self._set(path, self._written(operation.content, None))
 
     def delete(self, operation: DeleteFile) -> None:
-        spot = self._spot(operation.path)
-        self._existing(spot, "Failed to delete file")
-        self._set(spot, None)
+        path = self._path(operation.path)
+        self._existing(path, "Failed to delete file")
+        self._set(path, None)
 
     def update(self, operation: UpdateFile) -> None:
-        spot = self._spot(operation.path)
+        path = self._path(operation.path)
         failure = "Failed to read file to update"
-        old = self._existing(spot, failure)
-        before = _decoded(old.data, f"{failure} {spot.shown}")
-        new = self._written(updated(before, operation.chunks, str(spot.shown), self.effort), old.mode)
+        old = self._existing(path, failure)
+        before = _decoded(old.data, f"{failure} {path.shown}")
+        new = self._written(updated(before, operation.chunks, str(path.shown), self.effort), old.mode)
         if operation.move_to is None:
-            self._set(spot, new)
+            self._set(path, new)
         else:
-            self._move(spot, self._spot(operation.move_to), new)
+            self._move(path, self._path(operation.move_to), new)
 
     def _written(self, text: str, mode: int | None) -> FileState:
         data = text.encode()
         self.effort.spend_bytes(len(data))
         return FileState(data, mode)
 
-    def _move(self, source: Place, target: Place, new: FileState) -> None:
+    def _move(self, source: PatchPath, target: PatchPath, new: FileState) -> None:
         if source.real in self.edits or target.real in self.edits:
             raise PatchMismatch(f"{source.shown} is moved and named again in one patch; use a patch for each step")
         self._require_absent(target)
@@ -97,48 +97,48 @@ class _Draft:
         self._set(target, new)
         self.moves.append(Move(source, target))
 
-    def _spot(self, written: str) -> Place:
-        spot = place(written, self.cwd)
-        self.effort.spend_path(spot.real)
-        if any(spot.real in (move.source.real, move.target.real) for move in self.moves):
-            raise PatchMismatch(f"{spot.shown} is moved and named again in one patch; use a patch for each step")
-        return spot
+    def _path(self, written: str) -> PatchPath:
+        path = patch_path(written, self.cwd)
+        self.effort.spend_path(path.real)
+        if any(path.real in (move.source.real, move.target.real) for move in self.moves):
+            raise PatchMismatch(f"{path.shown} is moved and named again in one patch; use a patch for each step")
+        return path
 
-    def _set(self, spot: Place, after: FileState | None) -> None:
-        known = self.edits.get(spot.real)
-        before = self.on_disk[spot.real]
+    def _set(self, path: PatchPath, after: FileState | None) -> None:
+        known = self.edits.get(path.real)
+        before = self.on_disk[path.real]
         if before is not None and after is not None:
             after = FileState(after.data, before.mode)  # delete and add again is an update
-        self.edits[spot.real] = FileEdit(known.place if known else spot, before, after)
+        self.edits[path.real] = FileEdit(known.path if known else path, before, after)
 
-    def _state(self, spot: Place, failure: str) -> FileState | None:
-        """Each file is read once, so that an edit is compared with what it was made from."""
-        if spot.real in self.edits:
-            return self.edits[spot.real].after
+    def _state(self, path: PatchPath, failure: str) -> FileState | None:
+        """Return a file's current state. Each file is read once, so that an edit is compared with its original."""
+        if path.real in self.edits:
+            return self.edits[path.real].after
         try:
-            if spot.real not in self.on_disk:
-                self.on_disk[spot.real] = found = look_at(spot.real, self.effort.bytes_left)
+            if path.real not in self.on_disk:
+                self.on_disk[path.real] = found = look_at(path.real, self.effort.bytes_left)
                 self.effort.spend_bytes(len(found.data) if found else 0)
-            return self.on_disk[spot.real]
+            return self.on_disk[path.real]
         except OSError as error:
-            raise PatchMismatch(f"{failure} {spot.shown}: {os_error_text(error)}") from None
+            raise PatchMismatch(f"{failure} {path.shown}: {os_error_text(error)}") from None
         except TooLarge as error:
-            raise self.effort.refusal("patch_bytes", f"{failure} {spot.shown}: {error}") from None
-        except Unfit as error:
-            raise PatchMismatch(f"{failure} {spot.shown}: {error}") from None
+            raise self.effort.refusal("patch_bytes", f"{failure} {path.shown}: {error}") from None
+        except UnfitFile as error:
+            raise PatchMismatch(f"{failure} {path.shown}: {error}") from None
 
-    def _existing(self, spot: Place, failure: str) -> FileState:
-        state = self._state(spot, failure)
+    def _existing(self, path: PatchPath, failure: str) -> FileState:
+        state = self._state(path, failure)
         if state is None:
-            raise PatchMismatch(f"{failure} {spot.shown}: No such file or directory (os error 2)")
-        if state.mode is not None and not is_writable(spot.real, state.mode):
-            raise PatchMismatch(f"{failure} {spot.shown}: it is write-protected")
+            raise PatchMismatch(f"{failure} {path.shown}: No such file or directory (os error 2)")
+        if state.mode is not None and not is_writable(path.real, state.mode):
+            raise PatchMismatch(f"{failure} {path.shown}: it is write-protected")
         return state
 
-    def _require_absent(self, spot: Place) -> None:
+    def _require_absent(self, path: PatchPath) -> None:
         failure = "Failed to write file"
-        if self._state(spot, failure) is not None:
-            raise PatchMismatch(f"{failure} {spot.shown}: it exists already; update it, or delete it first")
+        if self._state(path, failure) is not None:
+            raise PatchMismatch(f"{failure} {path.shown}: it exists already; update it, or delete it first")
 
 
 def _decoded(data: bytes, failure: str) -> str:

@@ -1,8 +1,8 @@
 """A patch inside a shell call: as an argument of apply_patch, or as the heredoc of a script. Pure; parses no patch.
 
-Only `bash -lc` is looked into, as Codex does: what other shells would make of the text is theirs to say. The
-body of the heredoc is found by bash's own simple rule, line by line: the syntax tree ends it at a line like ` EOF`,
-which is an ordinary line of context in a patch of a shell script.
+Only `bash -lc` scripts are examined, as in Codex: other shells may read the text differently. The end of the heredoc
+is found by bash's own rule, line by line. The syntax tree would end it at a line like ` EOF`, which is an ordinary
+line of context in a patch of a shell script.
 """
 
 import re
@@ -13,7 +13,7 @@ from supervisor.agent.patch.errors import PatchSyntax
 from supervisor.agent.safety.shell import plain_commands
 
 NAMES = ("apply_patch", "applypatch")
-LONGEST_HEADER = 8192  # characters of the line that begins the heredoc: two paths
+LONGEST_HEADER = 8192  # characters of the heredoc's first line: two paths
 BEGINS = re.compile(r"(apply_patch|applypatch)(?![A-Za-z0-9_.+/-])")
 HEADER = re.compile(
     r"""(cd[ \t](?P<folder>.*)[ \t]&&[ \t]+)?(apply_patch|applypatch)
@@ -29,7 +29,7 @@ class PatchCall:
 
 
 def patch_in(argv: Sequence[str]) -> PatchCall | None:
-    """None: an ordinary command. Raises PatchSyntax for a patch with other commands beside it."""
+    """Return a call's patch; None for an ordinary command. Raises PatchSyntax if a patch has commands beside it."""
     match argv:
         case [name, text] if name in NAMES:
             return PatchCall(text)

@@ -1,4 +1,4 @@
-"""How much of a text is told in an event: its beginning, and then that the rest is not shown. Pure."""
+"""The part of a text that fits an event: its beginning, and a note that the rest is not shown. Pure."""
 
 from collections.abc import Iterable
 
@@ -6,19 +6,19 @@ from supervisor.agent.bounds import Bounds, json_size
 
 
 class Telling:
-    """The texts of one event, which share what room there is. `what` they are called where they are cut."""
+    """The room of one event, which its texts share."""
 
     def __init__(self, bounds: Bounds) -> None:
         self._bounds = bounds
         self.room = bounds.patch_event_bytes
 
     def take(self, text: str) -> bool:
-        """Whether all of it fits. A name that doesn't is no use."""
+        """Use up room for a text, and tell whether all of it fits; part of a name would be of no use."""
         self.room -= json_size(text)
         return self.room >= 0
 
     def told(self, pieces: Iterable[str], size: int, mark: str = "") -> str:
-        """As many of the pieces as fit, in their order. `size` of what they tell of is said where they are cut."""
+        """Join the pieces that fit. If some don't, a note tells `size`, the bytes of the whole."""
         kept: list[str] = []
         for piece in pieces:
             if not self.take(piece):

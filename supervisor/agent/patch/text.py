@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Self
 
-STRETCH = 256 * 1024  # characters split in one go: a worker that does more holds up everybody for as long
+STRETCH = 256 * 1024  # characters split in one go: other threads wait that long
 BYTE_ORDER_MARK = "\N{ZERO WIDTH NO-BREAK SPACE}"
 
 
 def split_lines(text: str) -> list[str]:
-    """Lines with their line feed; unlike `str.splitlines`, nothing else ends a line."""
+    """Split into lines with their line feed; unlike `str.splitlines`, nothing else ends a line."""
     lines: list[str] = []
     start = 0
     while start < len(text):
@@ -30,7 +30,7 @@ class TextLine:
 
 @dataclass(frozen=True, slots=True)
 class Splice:
-    """`count` lines from `start` give way to `lines`."""
+    """A replacement of `count` lines from `start` by `lines`."""
 
     start: int
     count: int
@@ -39,25 +39,25 @@ class Splice:
 
 @dataclass(frozen=True, slots=True)
 class TextFile:
-    """The last line always has an ending here, whether the file had one or not."""
+    """A text file. Its last line always has an ending here, even if the file's has none."""
 
     mark: str
     lines: tuple[TextLine, ...]
 
     @classmethod
     def of(cls, content: str, walk: Callable[[list[str]], Iterable[str]] = iter) -> Self:
-        """`walk` goes through the lines, and may look up between them."""
+        """Split a text. `walk` iterates over the lines, and may do other work between them."""
         mark = BYTE_ORDER_MARK if content.startswith(BYTE_ORDER_MARK) else ""
         return cls(mark, tuple(_with_endings(walk(split_lines(content.removeprefix(mark))))))
 
     def ending_at(self, index: int) -> str:
-        """How a new line at `index` ends: as the one it replaces or follows."""
+        """Return the ending for a new line at `index`: that of the line it replaces or follows."""
         if not self.lines:
             return "\n"
         return self.lines[max(0, index - 1)].ending
 
     def spliced(self, splices: Iterable[Splice]) -> str:
-        """The new content. Splices must not overlap; two at one place stay in their order."""
+        """Return the new content. Splices must not overlap; two at one place stay in their order."""
         result: list[TextLine] = []
         done = 0
         for splice in sorted(splices, key=lambda splice: splice.start):

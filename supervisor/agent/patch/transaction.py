@@ -1,4 +1,4 @@
-"""A sequence of changes to disk with their undos: what was begun and not finished is taken back in reverse.
+"""A sequence of changes to disk with their undos: on failure the finished ones are taken back in reverse.
 
 Owns open folders, temporary files and backups for the time of one `with` block. Knows nothing of patches.
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from supervisor.agent.folders import open_root, open_subfolder, open_up
+from supervisor.agent.folders import exists_in, open_root, open_subfolder, open_up
 from supervisor.agent.patch.files import temporary_name
 
 Undo = Callable[[], object]
@@ -20,7 +20,7 @@ Undo = Callable[[], object]
 
 class Transaction:
     def __init__(self, umask: int, pinned: Mapping[Path, tuple[int, int]]) -> None:
-        self._umask = umask  # of the conversation's client; that of this process is stricter
+        self._umask = umask  # of the conversation's client; this process has a stricter one
         self._pinned = pinned
         self.not_undone: list[str] = []
         self._stack = ExitStack()
@@ -37,11 +37,11 @@ class Transaction:
         self._stack.close()
 
     def on_failure(self, what: str, undo: Undo) -> None:
-        """`what` names the undo in `not_undone` if it fails in its turn."""
+        """Register an undo. `what` names it in `not_undone` if it fails in its turn."""
         self._stack.callback(self._undo, what, undo)
 
     def folder(self, path: Path) -> int:
-        """A descriptor of this resolved folder, made with its parents if it is missing."""
+        """Return a descriptor of this resolved folder, which is made with its parents if it is missing."""
         for at in (*reversed(path.parents), path):
             if at not in self._folders:
                 above = self._folders.get(at.parent)
@@ -52,7 +52,7 @@ class Transaction:
         return self._folders[path]
 
     def write_new(self, folder: int, data: bytes, mode: int | None) -> str:
-        """A temporary file beside the one it will become; gone at the end, unless it was renamed."""
+        """Write a temporary file beside its final name. It is deleted at the end, unless it was renamed."""
         name = temporary_name()
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         descriptor = os.open(name, flags, 0o600, dir_fd=folder)
@@ -67,7 +67,7 @@ class Transaction:
         return name
 
     def link_backup(self, folder: int, name: str) -> str | None:
-        """A second name for the file, kept if it can't be put back; None where there can't be one."""
+        """Give the file a second name, kept if it can't be put back; None where there can't be one."""
         backup = temporary_name()
         try:
             os.link(name, backup, src_dir_fd=folder, dst_dir_fd=folder)
@@ -101,27 +101,19 @@ class Transaction:
             self.not_undone.append(f"{what}: {error.strerror}")
 
     def _discard(self, folder: int, name: str) -> None:
-        """What is left over is not worth failing for: by now the patch stands, or is taken back."""
+        """Delete a temporary file. A failure is ignored: by now the patch is applied, or taken back."""
         if not self.not_undone:
             with suppress(OSError):
                 os.unlink(name, dir_fd=folder)
 
 
 def put(folder: int, temporary: str, name: str) -> None:
-    """Give the file its name, which must be free: a link never overwrites, and there is no moment in between."""
+    """Give the file its name, which must be free: a link never overwrites, and checks and changes in one step."""
     try:
         os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
     except FileExistsError:
         raise
     except OSError:  # a file system without links
-        if _exists(folder, name):
+        if exists_in(folder, name):
             raise FileExistsError from None
         os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
-
-
-def _exists(folder: int, name: str) -> bool:
-    try:
-        os.stat(name, dir_fd=folder, follow_symlinks=False)
-    except FileNotFoundError:
-        return False
-    return True

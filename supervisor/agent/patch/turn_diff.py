@@ -1,4 +1,4 @@
-"""What the patches of one turn changed altogether, as git would show it.
+"""All changes by one turn's patches, as git would show them.
 
 Remembers the first state of each file, as far as there is room, and reads the last.
 """
@@ -10,17 +10,17 @@ from pathlib import Path
 
 from supervisor.agent.bounds import DEFAULTS, Bounds
 from supervisor.agent.patch.diff import COMMENT, GoOn, diff_lines
-from supervisor.agent.patch.files import FileState, Unfit, look_at
+from supervisor.agent.patch.files import FileState, UnfitFile, look_at
 from supervisor.agent.patch.plan import PatchPlan
 from supervisor.agent.patch.telling import Telling
 
-BINARY = 8000  # bytes in which git looks for a NUL, to tell a text from what is none
+BINARY = 8000  # bytes in which git looks for a NUL, to recognise a binary file
 CONTEXT_LINES = 3
 NO_BLOB = "0" * 40
 
 
 class TurnChanges:
-    """One turn's files. `diff` blocks on the disk, for a worker thread; `remember` doesn't."""
+    """The files of one turn. `diff` blocks on the disk, for a worker thread; `remember` doesn't."""
 
     def __init__(self, cwd: Path, bounds: Bounds = DEFAULTS) -> None:
         self._bounds = bounds
@@ -30,10 +30,10 @@ class TurnChanges:
         self._before: dict[Path, FileState | None] = {}
 
     def remember(self, plan: PatchPlan) -> None:
-        """Of a plan that was applied. What a file was before the first of them is kept."""
+        """Remember an applied plan; of each file the state before the first plan is kept."""
         for edit in plan.edits:
-            if edit.place.real not in self._before:
-                self._remember(edit.place.real, edit.before)
+            if edit.path.real not in self._before:
+                self._remember(edit.path.real, edit.before)
 
     def _remember(self, path: Path, before: FileState | None) -> None:
         size = len(before.data) if before else 0
@@ -52,8 +52,8 @@ class TurnChanges:
             go_on()
             try:
                 now = look_at(path, self._bounds.patch_bytes)
-            except (OSError, Unfit):
-                continue  # no longer a file that a patch could have made; there is nothing to show for it
+            except (OSError, UnfitFile):
+                continue  # no longer a file that a patch could have made; there is nothing to show
             sizes = (len(state.data) for state in (before, now) if state)
             yield telling.told(git_diff_lines(self._name(path), before, now, go_on), max(sizes, default=0), COMMENT)
             if telling.room <= 0:
@@ -62,7 +62,7 @@ class TurnChanges:
             yield f"{COMMENT}[… {len(self._left_out)} more files are not shown …]\n"
 
     def _name(self, path: Path) -> str:
-        """Relative to the repository or the working directory; outside of it, absolute without the slash."""
+        """Return a path relative to the repository or working directory, or absolute without its first slash."""
         base = self._base if path.is_relative_to(self._base) else Path("/")
         return str(path.relative_to(base))
 
@@ -72,14 +72,10 @@ def git_root(cwd: Path) -> Path | None:
     return next((folder for folder in (real, *real.parents) if (folder / ".git").exists()), None)
 
 
-def git_diff(name: str, old: FileState | None, new: FileState | None) -> str:
-    """Empty where nothing changed."""
-    return "".join(git_diff_lines(name, old, new))
-
-
 def git_diff_lines(
     name: str, old: FileState | None, new: FileState | None, go_on: GoOn = lambda: None
 ) -> Iterator[str]:
+    """Nothing where nothing changed."""
     same_bytes = old is not None and new is not None and old.data == new.data
     if (old is None and new is None) or (same_bytes and _mode(old) == _mode(new)):
         return
@@ -110,7 +106,7 @@ def _content_diff(left: str, right: str, old: FileState | None, new: FileState |
 
 
 def _text(state: FileState | None) -> str:
-    """As git judges it. UnicodeDecodeError for what is no text."""
+    """Decode a text as git recognises it. Raises UnicodeDecodeError for a binary file."""
     data = state.data if state else b""
     if b"\0" in data[:BINARY]:
         raise UnicodeDecodeError("utf-8", b"\0", 0, 1, "a NUL")
@@ -120,7 +116,7 @@ def _text(state: FileState | None) -> str:
 def blob_id(state: FileState | None) -> str:
     if state is None:
         return NO_BLOB
-    # SHA-1 is how git names a blob; nothing is secured by it.
+    # Git names a blob by SHA-1; nothing is secured by it.
     blob = hashlib.sha1(b"blob %d\0" % len(state.data), usedforsecurity=False)
     blob.update(state.data)
     return blob.hexdigest()
@@ -131,7 +127,7 @@ def _mode(state: FileState | None) -> str:
 
 
 def _quoted(name: str) -> str:
-    """Git's C style, for names that would break the header's line."""
+    """Quote in git's C style a name that would break the header's line."""
     if all(character.isprintable() and character not in '"\\' for character in name):
         return name
     escaped = name.replace("\\", "\\\\").replace('"', '\\"')
@@ -140,5 +136,5 @@ def _quoted(name: str) -> str:
 
 
 def _ended(name: str) -> str:
-    """A tab after a name with blanks, as git writes it, so that readers know where it ends."""
+    """End a name that has blanks with a tab, as git does, so that readers know where it ends."""
     return name + "\t" if " " in name and not name.startswith('"') else name

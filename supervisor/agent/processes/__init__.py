@@ -1,10 +1,10 @@
 """Commands as processes: started, read, and ended so that nothing of them stays behind.
 
-Knows nothing of models, approvals or sandboxes; docs/processes.md tells the whole of it. Loop thread only.
+Knows nothing of models, approvals or sandboxes; docs/processes.md explains the whole. Loop thread only.
 """
 
 from supervisor.agent.processes.command import Command, Finished, NotStarted
-from supervisor.agent.processes.last_life import Swept, sweep_last_life
+from supervisor.agent.processes.last_life import sweep_last_life
 from supervisor.agent.processes.output import Capture, Output
 from supervisor.agent.processes.processes import Processes
 from supervisor.agent.processes.spawn import reason
@@ -16,7 +16,6 @@ __all__ = [
     "NotStarted",
     "Output",
     "Processes",
-    "Swept",
     "reason",
     "sweep_last_life",
 ]

@@ -1,8 +1,8 @@
-"""A program that ends the commands of a daemon that was killed, at once and not at the next start. Linux only.
+"""A program that ends the commands of a killed daemon at once, and not at the next start. Linux only.
 
-It reads from a pipe that only the daemon holds. A word means that all is in order; an end without a word means that
-nobody is left to end what runs. Whatever bears the mark of that one life or has inherited a number of its commands is
-ended then, and what descends from it; the next life has its own, so the two never meet. Standard library only, no
+It reads from a pipe that only the daemon holds. A byte means that all is in order; an end without a byte means that
+the daemon was killed. Every process that bears the mark of that one life, or has inherited a number of its commands,
+is ended then with its descendants; the next life has its own marks, so the two never meet. Standard library only, no
 package: it is kept small.
 """
 
@@ -13,13 +13,13 @@ import sys
 import time
 from collections.abc import Iterator
 
-LOOK_AGAIN_S = 0.02  # to look at everybody takes some milliseconds
-GIVE_UP_S = 5.0  # after the grace: what still lives is another user's, or stuck in the kernel
-DEAF_TO = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)  # what is said to the whole group is meant for the daemon
+LOOK_AGAIN_S = 0.02  # listing all processes takes some milliseconds
+GIVE_UP_S = 5.0  # after the grace; a process that still lives is another user's, or stuck in the kernel
+DEAF_TO = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)  # signals to the whole group are meant for the daemon
 
 
 def main(mark: str, grace_s: float, top: int, width: int) -> None:
-    """`top` and `width`: the numbers that commands of that life have inherited, as tags.py has it."""
+    """Wait for the daemon's end. `top` and `width`: the numbers that commands of its life inherit, see tags.py."""
     for signum in DEAF_TO:
         signal.signal(signum, signal.SIG_IGN)
     if not os.read(0, 1):
@@ -27,7 +27,7 @@ def main(mark: str, grace_s: float, top: int, width: int) -> None:
 
 
 class Ours:
-    """What a process of that life has: its mark, or a number of its commands."""
+    """The test for processes of that life: its mark, or a number of its commands."""
 
     def __init__(self, mark: bytes, top: int, width: int) -> None:
         self._mark = mark
@@ -51,7 +51,7 @@ class Ours:
 
 
 def _end(ours: Ours, deadline: float) -> None:
-    """TERM once to each, and when the grace is over KILL until nothing is found."""
+    """Send TERM once to each, and when the grace is over KILL until nothing is found."""
     asked: set[int] = set()
     while (found := _found(ours)) and (now := time.monotonic()) < deadline + GIVE_UP_S:
         for pid in found:
@@ -60,7 +60,7 @@ def _end(ours: Ours, deadline: float) -> None:
             elif pid not in asked:
                 asked.add(pid)
                 _signal(pid, signal.SIGTERM)
-                _signal(pid, signal.SIGCONT)  # what is stopped would not hear it
+                _signal(pid, signal.SIGCONT)  # a stopped process would not receive it
         time.sleep(LOOK_AGAIN_S)
 
 
@@ -73,7 +73,7 @@ def _found(ours: Ours) -> set[int]:
 
 
 def _living() -> Iterator[tuple[int, int]]:
-    """Each with its parent."""
+    """Yield all living processes, each with its parent."""
     for name in os.listdir("/proc"):  # noqa: PTH208  # pathlib takes as long to load as all the rest
         if name.isdigit():
             with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:  # noqa: PTH123  # the same

@@ -1,25 +1,25 @@
-"""What is to be run, what came of it, and the marks by which its processes are known. A leaf, no logic."""
+"""A command, its result, and the marks by which its processes are known. A leaf, no logic."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from actors.ids import ConversationId, TurnId
-from supervisor.umask import USUAL
+from actors.vocabulary.ids import ConversationId, TurnId
+from supervisor.daemon.umask import USUAL
 
-INSTANCE = "GREENROOM_INSTANCE"  # which daemon home; the same in its next life
+INSTANCE = "GREENROOM_INSTANCE"  # the daemon's home; the same in its next life
 CONVERSATION = "GREENROOM_CONVERSATION"
 TURN = "GREENROOM_TURN"
-COMMAND = "GREENROOM_COMMAND"  # one run; unique across daemon lives
+COMMAND = "GREENROOM_COMMAND"  # a single run; unique across daemon lives
 MARKS = (INSTANCE, CONVERSATION, TURN, COMMAND)
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One argv to execute, without a shell of ours.
+    """An argv to execute, without a shell of ours.
 
     `env` is complete: nothing is inherited, only the marks are added. `keeper` says that the first process is a
-    sandbox's keeper, which does not pass signals on: TERM goes past it to what it keeps.
+    sandbox's keeper, which does not pass signals on: TERM goes to its children instead.
     """
 
     argv: tuple[str, ...]
@@ -35,12 +35,12 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """`exit_code` is 128+n after signal n, as shells and bubblewrap have it; -1 if we ended it for its timeout."""
+    """The end of a command. `exit_code` is 128+n after signal n, as in shells; -1 if we ended it for its timeout."""
 
     exit_code: int
     timed_out: bool
     duration_s: float
-    survivors: tuple[int, ...] = ()  # what could not be ended, which is logged as a fault
+    survivors: tuple[int, ...] = ()  # processes that could not be ended, which is logged as a fault
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Ending a tree: TERM, a grace, KILL until nothing is found. Knows how, not whose; the finder says what is left."""
+"""The end of a process tree: TERM, a grace, KILL until nothing is found. `find` says which processes are left."""
 
 import asyncio
 import contextlib
@@ -21,11 +21,11 @@ Leaders = Callable[[], list[Child]]
 
 LOOK_AGAIN_S = 0.05  # a killed process is gone in less, unless the kernel holds it
 KEEPER_S = 0.001  # between looks at a sandbox that is being set up
-GIVE_UP_S = 5.0  # after the last KILL: what still lives is another user's, or stuck in the kernel; the turn must end
+GIVE_UP_S = 5.0  # after the last KILL; a survivor is another user's, or stuck in the kernel, and the turn must end
 
 
 async def end(find: Find, leaders: Leaders, grace_s: float, hurry: asyncio.Future[None]) -> list[Process]:
-    """Returns when nothing is found any more; otherwise what could not be ended."""
+    """End the processes, and return those that could not be ended."""
     try:
         if await _ask(find, leaders, time.monotonic() + grace_s, hurry):
             return []
@@ -36,9 +36,9 @@ async def end(find: Find, leaders: Leaders, grace_s: float, hurry: asyncio.Futur
 
 
 async def _ask(find: Find, leaders: Leaders, deadline: float, hurry: asyncio.Future[None]) -> bool:
-    """TERM once to each; True if that was enough.
+    """Send TERM once to each; return True if that was enough.
 
-    Newcomers are left alone while those asked may still need them, to clean up with.
+    New processes are left alone while older ones may need them to clean up.
     """
     asked: set[tuple[int, int]] = set()
     while (found := find()) and not hurry.done() and (left_s := deadline - time.monotonic()) > 0:
@@ -48,7 +48,7 @@ async def _ask(find: Find, leaders: Leaders, deadline: float, hurry: asyncio.Fut
             asked.update(process.name for process in waiting)
             for process in waiting:
                 _signal(process.pid, signal.SIGTERM)
-                _signal(process.pid, signal.SIGCONT)  # what is stopped would not hear it
+                _signal(process.pid, signal.SIGCONT)  # a stopped process would not receive it
         if waiting:
             await all_gone([process.pid for process in waiting], left_s, hurry)
         else:
@@ -57,9 +57,9 @@ async def _ask(find: Find, leaders: Leaders, deadline: float, hurry: asyncio.Fut
 
 
 def _kept(found: Sequence[Process], leaders: Sequence[Child]) -> list[Process]:
-    """All but the sandboxes' keepers, whose death would be a KILL for what they keep, and the first process of each.
+    """Return the processes for TERM: not a sandbox's keeper, whose death kills its content, nor its first process.
 
-    A keeper that has nothing else is setting up its sandbox, or is about to end: it does that in milliseconds.
+    A keeper without other children is setting up its sandbox, or about to end: that takes milliseconds.
     """
     keepers = {child.pid for child in leaders if child.keeper}
     return [process for process in found if process.pid not in keepers and process.ppid not in keepers]
@@ -73,9 +73,9 @@ async def _kill(find: Find, leaders: Leaders) -> list[Process]:
 
 
 def _strike(find: Find, leaders: Sequence[Child]) -> list[Process]:
-    """First the groups, each in one step of the kernel in which nobody of it can fork; then who has left his.
+    """Kill the groups, each in one step of the kernel in which none of it can fork; then those that left their group.
 
-    Each of those at sight: one that forks and ends all the time is somebody else when all have been looked at.
+    Each is killed as soon as it is seen: a process that keeps forking and ending is another one a moment later.
     """
     for child in leaders:
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -84,6 +84,6 @@ def _strike(find: Find, leaders: Sequence[Child]) -> list[Process]:
 
 
 def _signal(pid: int, sig: signal.Signals) -> None:
-    """To a process seen a moment ago: to be somebody else's by now, all numbers would have to be used in between."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):  # who may not be ended is a survivor
+    """Signal a process seen a moment ago: its pid could only be reused if all others had been used meanwhile."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):  # a process that we may not end is a survivor
         os.kill(pid, sig)

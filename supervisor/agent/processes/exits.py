@@ -1,6 +1,6 @@
-"""Hearing that processes have ended, without asking again and again: a descriptor each, readable at the exit.
+"""Notice of processes' exits without polling: a descriptor each, which becomes readable at the exit.
 
-Linux has pidfd (5.3 and later), macOS kqueue. Neither takes the exit status away from whoever waits for it.
+Linux has pidfd (5.3 and later), macOS kqueue. Neither takes the exit status away from the process that waits for it.
 """
 
 import asyncio
@@ -11,12 +11,12 @@ import select
 import sys
 from collections.abc import Sequence
 
-WATCHED = 64  # descriptors spent on one wait; of a larger tree the rest is found by the next look
-LOOK_AGAIN_S = 0.001  # when there is nothing to wait on: all gone already, or no descriptor left to wait with
+WATCHED = 64  # descriptors spent on one wait; the rest of a larger tree is found by the next look
+LOOK_AGAIN_S = 0.001  # if there is nothing to wait on: all are gone already, or no descriptor is left
 
 
 def exit_fd(pid: int) -> int:
-    """Readable once the process has ended. ProcessLookupError if it is gone altogether."""
+    """Return a descriptor that is readable once the process has ended. ProcessLookupError if it is gone."""
     if sys.platform == "darwin":
         with contextlib.closing(select.kqueue()) as queue:
             watch = select.kevent(pid, select.KQ_FILTER_PROC, select.KQ_EV_ADD, select.KQ_NOTE_EXIT)
@@ -27,7 +27,7 @@ def exit_fd(pid: int) -> int:
 
 
 class Exit:
-    """The end of one process as a future. Whoever made it closes it."""
+    """The end of one process as a future. The owner closes it."""
 
     def __init__(self, pid: int) -> None:
         self._fd = exit_fd(pid)
@@ -50,7 +50,7 @@ def settle(future: asyncio.Future[None]) -> None:
 
 
 async def all_gone(pids: Sequence[int], timeout_s: float, hurry: asyncio.Future[None] | None = None) -> None:
-    """Until all of them have ended, the time is up, or somebody hurries: whichever is first."""
+    """Wait until all have ended, the time is up, or `hurry` is set: whichever is first."""
     watched = _watch(pids)
     if not watched:
         await asyncio.sleep(LOOK_AGAIN_S)
@@ -72,7 +72,7 @@ async def all_gone(pids: Sequence[int], timeout_s: float, hurry: asyncio.Future[
 
 
 def _watch(pids: Sequence[int]) -> list[Exit]:
-    """As many as there are descriptors for."""
+    """Watch as many as there are descriptors for."""
     watched = []
     try:
         for pid in pids[:WATCHED]:

@@ -1,6 +1,7 @@
-"""The daemon's end of the pipe on which `after_death` waits, which is started with the first command.
+"""The daemon's end of the pipe to `after_death`, a program that is started with the first command.
 
-It stays in our session, as what other code of the daemon spawns, so that nobody takes it for a command's orphan.
+It runs in the daemon's session, like everything that is not a command, so that it is not taken for a command's
+orphan.
 """
 
 import contextlib
@@ -14,21 +15,21 @@ from supervisor.agent.processes import after_death
 from supervisor.agent.processes.platform import LINUX
 from supervisor.agent.processes.tags import WIDTH, Span
 
-LEAVES_S = 1.0  # it has nothing to do but to hear of it
+LEAVES_S = 1.0  # it only has to read the end of the pipe
 ALL_IS_WELL = b"."
 
 log = structlog.get_logger()
 
 
 class Guard:
-    """Loop thread only. Without one a killed daemon's commands run until the next daemon starts."""
+    """The daemon's side. Loop thread only. Without it a killed daemon's commands run until the next one starts."""
 
     def __init__(self, mark: str, grace_s: float, span: Span | None) -> None:
         self._words = (mark, str(grace_s), str(span.top if span else 0), str(WIDTH))
         self._process: subprocess.Popen[bytes] | None = None
 
     def watch(self) -> None:
-        """From now on, if not before."""
+        """Start the program, unless it runs."""
         if not LINUX or (self._process is not None and self._process.poll() is None):
             return
         self.close()
@@ -38,7 +39,7 @@ class Guard:
                 argv,
                 bufsize=0,
                 cwd="/",
-                env={},  # nobody's mark, and nothing of anybody's home
+                env={},  # no mark of a command, and nothing of the user's environment
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -47,7 +48,7 @@ class Guard:
             log.warning("guard.failed", error=str(error))
 
     def close(self) -> None:
-        """Nothing is left to be ended."""
+        """End the program: no command is left to be ended."""
         process, self._process = self._process, None
         if process is None or process.stdin is None:
             return

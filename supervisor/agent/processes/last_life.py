@@ -1,89 +1,55 @@
-"""Ending what a killed daemon left running. Before anything of this life is spawned.
+"""The end of everything that a killed daemon left running, before anything of this life is spawned.
 
-Certain are a process of the ledger whose start time and marks are still the same, one that carries the marks of our
-instance or a number of the last life's commands, and what descends from any. A pid that somebody else has now is
-never touched.
+A process is certainly ours if it carries the marks of our instance or a number of the last life's commands, or if it
+descends from such a process.
 """
 
 import asyncio
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
-from supervisor.agent.processes.command import INSTANCE, TURN
+from supervisor.agent.processes.command import INSTANCE
 from supervisor.agent.processes.ending import end
-from supervisor.agent.processes.ledger import Entry, Ledger
+from supervisor.agent.processes.ledger import ProcessLedger
 from supervisor.agent.processes.platform import table_of_this_system
-from supervisor.agent.processes.table import Process, Sight, Table, unmoved
+from supervisor.agent.processes.table import Process, ProcessTable, Sight, unmoved
 from supervisor.agent.processes.tags import Span
 
 
-@dataclass(frozen=True, slots=True)
-class Swept:
-    """What was found. `turns` are those that had a process running."""
-
-    ended: int
-    turns: frozenset[str]
-    reused: int  # entries whose number is somebody else's by now, or of an earlier boot
-    survivors: tuple[int, ...] = ()
-
-
-async def sweep_last_life(ledger_path: Path, instance: str, grace_s: float = 1.0) -> Swept:
-    ledger, table = Ledger(ledger_path), table_of_this_system()
-    entries, claims = ledger.entries(), ledger.claims()
+async def sweep_last_life(ledger_path: Path, instance: str, grace_s: float = 1.0) -> int:
+    """Return how many processes were ended."""
+    ledger, table = ProcessLedger(ledger_path), table_of_this_system()
+    claims = ledger.claims()
     remains = _Remains(table, instance, [Span(top) for boot, top in claims if boot == table.boot])
-    remains.expect(entries)
     never: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     survivors = await end(remains.find, list, grace_s, never)
-    for entry in entries:
-        ledger.remove(entry)
     for boot, top in claims:
         ledger.withdraw(boot, top)
-    return Swept(
-        ended=len(remains.seen) - len(survivors),
-        turns=frozenset(remains.turns),
-        reused=remains.reused,
-        survivors=tuple(process.pid for process in survivors),
-    )
+    return len(remains.seen) - len(survivors)
 
 
 class _Remains:
-    def __init__(self, table: Table, instance: str, spans: list[Span]) -> None:
+    def __init__(self, table: ProcessTable, instance: str, spans: list[Span]) -> None:
         self._table = table
         self._spans = spans
         self._instance = instance
         self._spared = self._ourselves()
         self.seen: set[tuple[int, int]] = set()
-        self.turns: set[str] = set()
-        self.reused = 0
 
     def _ourselves(self) -> set[int]:
-        """A daemon started from within a command carries its marks, and so does whoever started it."""
+        """Spare a daemon started from within a command, which carries its marks, and all its ancestors."""
         self._table.refresh()
         spared = {pid := os.getpid()}
         while (process := self._table.look(pid)) is not None and process.ppid > 0:
             spared.add(pid := process.ppid)
         return spared
 
-    def expect(self, entries: list[Entry]) -> None:
-        """Counts the entries that mean nobody who lives now."""
-        for entry in entries:
-            process = self._table.look(entry.pid)
-            if process is not None and not self._same(entry, process):
-                self.reused += 1
-
-    def _same(self, entry: Entry, process: Process) -> bool:
-        return (entry.boot, entry.start) == (self._table.boot, process.start) and self._marked(process.pid)
-
     def _left_behind(self, pid: int) -> bool:
-        """By its marks, or by the number that it inherited, which cleans no environment away."""
-        if self._marked(pid):
+        """Tell by the marks, or by the inherited number, which no clearing of the environment removes."""
+        if self._table.marks(pid).get(INSTANCE) == self._instance:
             return True
         tag = self._table.tag(pid) if self._spans else None
         return any(span.holds(tag) for span in self._spans)
-
-    def _marked(self, pid: int) -> bool:
-        return self._table.marks(pid).get(INSTANCE) == self._instance
 
     def find(self, at_sight: Sight = unmoved) -> list[Process]:
         self._table.refresh()
@@ -97,11 +63,5 @@ class _Remains:
             ahead.extend(self._table.children(pid))
             found[pid] = process
             at_sight(process)
-        self._note(found)
+        self.seen.update(process.name for process in found.values())
         return list(found.values())
-
-    def _note(self, found: dict[int, Process]) -> None:
-        for pid, process in found.items():
-            self.seen.add(process.name)
-            if turn := self._table.marks(pid).get(TURN):
-                self.turns.add(turn)

@@ -1,55 +1,27 @@
-"""The processes that run, and the numbers they have inherited, on disk: empty files whose names say all.
+"""The numbers that a daemon's commands inherit, on disk: an empty file for each life, whose name holds everything.
 
-So there is nothing to tear or repair. Nothing is synced: a killed daemon leaves its page cache to the kernel, and
-after a power cut nothing runs any more.
+An empty file can't be torn and needs no repair. Nothing is synced: after a kill the kernel still has the page cache,
+and after a power cut nothing runs any more.
 """
 
-import contextlib
-from dataclasses import dataclass
 from pathlib import Path
 
 SPAN = "span"
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    boot: str
-    pid: int
-    start: int
-
-    @property
-    def name(self) -> str:
-        return f"{self.pid}.{self.start}.{self.boot}"
-
-
-class Ledger:
+class ProcessLedger:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
 
-    def add(self, entry: Entry) -> None:
-        (self._directory / entry.name).touch()
-
-    def remove(self, entry: Entry) -> None:
-        (self._directory / entry.name).unlink(missing_ok=True)
-
     def claim(self, boot: str, top: int) -> None:
-        """The numbers of this life's commands, see tags.py, for whoever comes after a kill."""
+        """Record the numbers of this life's commands, see tags.py, for the daemon that follows after a kill."""
         (self._directory / f"{SPAN}.{top}.{boot}").touch()
 
     def claims(self) -> list[tuple[str, int]]:
+        """Read the numbers; other files are left alone."""
         names = (path.name.split(".", 2) for path in self._directory.glob(f"{SPAN}.*.*"))
         return [(boot, int(top)) for _, top, boot in names if top.isdigit()]
 
     def withdraw(self, boot: str, top: int) -> None:
         (self._directory / f"{SPAN}.{top}.{boot}").unlink(missing_ok=True)
-
-    def entries(self) -> list[Entry]:
-        """What doesn't look like an entry is not ours to judge, and is left."""
-        found = []
-        for path in self._directory.iterdir():
-            pid, _, rest = path.name.partition(".")
-            start, _, boot = rest.partition(".")
-            with contextlib.suppress(ValueError):
-                found.append(Entry(boot, int(pid), int(start)))
-        return found

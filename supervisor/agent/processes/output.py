@@ -1,4 +1,4 @@
-"""What a command wrote, bounded: head and tail kept, the middle counted. Doesn't know where bytes come from."""
+"""A command's output, bounded: head and tail kept, the middle counted. Doesn't know where bytes come from."""
 
 from collections.abc import Awaitable, Callable
 from typing import Literal
@@ -7,7 +7,7 @@ Stream = Literal["stdout", "stderr"]
 Take = Callable[[Stream, bytes], Awaitable[None]]
 
 KEEP_BYTES = 128 * 1024  # per stream, for history and model: more than either wants to read
-LIVE_BYTES = 1024 * 1024  # per stream, shown while it runs; a watcher learns nothing from more of it
+LIVE_BYTES = 1024 * 1024  # per stream, shown while it runs; more tells a watcher nothing
 
 
 class Capture:
@@ -31,11 +31,11 @@ class Capture:
 
     @property
     def cut(self) -> int:
-        """How many bytes of the middle are gone."""
+        """The number of bytes that are gone from the middle."""
         return max(0, self.total - self._head_room - self._tail_room)
 
     def text(self) -> str:
-        """What isn't UTF-8 is replaced, no character is cut in two, and a gap says its size."""
+        """Decode, with replacements for bytes that aren't UTF-8, no character cut in two, and the size of the gap."""
         if not self.cut:
             return (self._head + self._tail).decode("utf-8", "replace")
         head = self._head[: whole(self._head)]
@@ -49,9 +49,9 @@ class Capture:
 
 
 class Output:
-    """Where a command's output goes: pieces to `take` while it runs, one at a time, and the captures for afterwards.
+    """The target of a command's output: pieces go to `take` while it runs, one at a time, and all to the captures.
 
-    It belongs to the caller, so that what was written before an interrupt is still there after it.
+    It belongs to the caller, so that output from before an interrupt is still there after it.
     """
 
     def __init__(self, take: Take, *, keep_bytes: int = KEEP_BYTES, live_bytes: int = LIVE_BYTES) -> None:
@@ -62,7 +62,7 @@ class Output:
 
 
 def whole(data: bytes | bytearray) -> int:
-    """How many bytes of it do not begin a character that the end cuts. Binary data counts as whole."""
+    """Return the length without a character that the end cuts. Binary data counts as whole."""
     for back in range(1, min(3, len(data)) + 1):
         byte = data[-back]
         if byte & 0xC0 == 0x80:

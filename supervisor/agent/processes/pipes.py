@@ -1,4 +1,4 @@
-"""From a command's pipes to its Output: bounded reads, one piece in flight, and no reading ahead of a slow taker."""
+"""Reading from a command's pipes to its Output: bounded, one piece in flight, and not ahead of a slow taker."""
 
 import asyncio
 import contextlib
@@ -9,10 +9,10 @@ from io import FileIO
 from supervisor.agent.processes.exits import settle
 from supervisor.agent.processes.output import Capture, Output, Stream, whole
 
-CHUNK = 64 * 1024  # what a pipe holds at most, so that one read empties it
-PENDING = 64 * 1024  # read ahead of the taker at most this, and then one chunk
-LEFT_BEHIND = 1024 * 1024  # read at most so much from children that go on writing after their command has ended
-SINK_PAUSE_S = 0.01  # between reads for nobody: 6 MB/s suit a server's log and don't let a `yes` keep us busy
+CHUNK = 64 * 1024  # the capacity of a pipe, so that one read empties it
+PENDING = 64 * 1024  # bytes read ahead of the taker at most, and then one chunk
+LEFT_BEHIND = 1024 * 1024  # bytes read at most from children that go on writing after their command has ended
+SINK_PAUSE_S = 0.01  # between reads of dropped data: 6 MB/s suit a server's log and don't let a `yes` keep us busy
 
 
 class Pipe:
@@ -36,7 +36,7 @@ class Pipe:
             self._loop.remove_reader(self._fd)
 
     def _read(self) -> int:
-        """How many bytes came; at the end of the stream the pipe is closed."""
+        """Read once and return the number of bytes; at the end of the stream close the pipe."""
         try:
             data = os.read(self._fd, CHUNK)
         except BlockingIOError:
@@ -51,7 +51,7 @@ class Pipe:
         return len(data)
 
     def take(self, *, last: bool = False) -> bytes:
-        """What has come since the last time, as far as it is whole characters; reading goes on."""
+        """Return the whole characters that came since the last time; reading goes on."""
         size = len(self._pending) if last or self.ended.done() else whole(self._pending)
         piece = bytes(self._pending[:size])
         del self._pending[:size]
@@ -61,13 +61,13 @@ class Pipe:
         return piece
 
     def empty(self) -> None:
-        """Reads what is there now, taker or not: it is no more than the pipe holds, unless somebody still writes."""
+        """Read the current content, taker or not: no more than the pipe holds, unless somebody still writes."""
         left = LEFT_BEHIND
         while not self.ended.done() and left > 0 and (came := self._read()):
             left -= came
 
     def sink(self) -> None:
-        """What comes now is dropped, so that a server left in the background doesn't die of a closed pipe."""
+        """Drop further data, so that a server left in the background doesn't die of a closed pipe."""
         self._loop.remove_reader(self._fd)
         if self.ended.done():
             return
@@ -115,7 +115,7 @@ class Pump:
             await self._came.wait()
 
     async def ended(self, within_s: float) -> None:
-        """Until both streams have ended, or the time is up because somebody keeps them open."""
+        """Wait until both streams have ended, or the time is up because a process keeps them open."""
         for pipe in self.pipes:
             pipe.empty()
         waiting = [pipe.ended for pipe in self.pipes if not pipe.ended.done()]
@@ -125,13 +125,13 @@ class Pump:
                 pipe.empty()
 
     async def finish(self) -> None:
-        """Hands over the rest."""
+        """Hand over the rest."""
         self._finishing = True
         self._came.set()
         await self.task
 
     def stop(self) -> list[Pipe]:
-        """Nothing more is handed over. What is still in the pipes is captured; those that stay open are returned."""
+        """Stop handing over. The pipes' content is captured; return those that stay open."""
         self.task.cancel()
         for pipe in self.pipes:
             pipe.empty()

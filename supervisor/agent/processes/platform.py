@@ -1,11 +1,11 @@
-"""Which process table this system has."""
+"""The choice of the process table for this system."""
 
 import functools
 import sys
 
 from supervisor.agent.processes.procfs import ProcTable, become_subreaper
 from supervisor.agent.processes.ps import PsTable
-from supervisor.agent.processes.table import Table
+from supervisor.agent.processes.table import ProcessTable
 from supervisor.agent.processes.tags import Tags
 
 LINUX = sys.platform == "linux"
@@ -16,11 +16,11 @@ def tags_of_this_process() -> Tags | None:
     return Tags() if LINUX else None
 
 
-def table_of_this_system() -> Table:
+def table_of_this_system() -> ProcessTable:
     return ProcTable() if LINUX else PsTable()
 
 
 def gather_orphans(on: bool) -> None:
-    """Where the system can: what a command leaves behind becomes a child of this process."""
+    """Make processes that a command leaves behind children of this process, where the system can."""
     if LINUX:
         become_subreaper(on)

@@ -1,7 +1,7 @@
-"""Owns every process of every turn: starts commands, reads them, and ends whatever is left of them.
+"""The owner of every process of every turn: starts commands, reads them, and ends their remains.
 
 One per daemon, on the loop thread. Cancelling a run is interrupting its turn: nothing of the turn is alive when the
-cancellation comes out again. Nobody else in the daemon may spawn into a session of its own.
+cancellation comes out again. No other code of the daemon may spawn into a session of its own.
 """
 
 import asyncio
@@ -14,12 +14,12 @@ from typing import Self
 
 import structlog
 
-from actors.ids import TurnId
+from actors.vocabulary.ids import TurnId
 from supervisor.agent.processes.command import COMMAND, CONVERSATION, INSTANCE, TURN, Command, Finished, NotStarted
 from supervisor.agent.processes.ending import end
 from supervisor.agent.processes.exits import settle
 from supervisor.agent.processes.guard import Guard
-from supervisor.agent.processes.ledger import Entry, Ledger
+from supervisor.agent.processes.ledger import ProcessLedger
 from supervisor.agent.processes.output import Output
 from supervisor.agent.processes.pipes import Pipe, Pump
 from supervisor.agent.processes.platform import gather_orphans, table_of_this_system, tags_of_this_process
@@ -27,26 +27,26 @@ from supervisor.agent.processes.spawn import Child, reason, spawn
 from supervisor.agent.processes.tree import Scope, Tree
 
 GRACE_S = 1.0  # from TERM to KILL
-DRAIN_S = 0.05  # after a command's end, for a pipeline's last words; who keeps the pipe longer is in the background
-REAP_S = 5.0  # dead orphans cost an entry in the process table; in a long turn they are cleared away so often
+DRAIN_S = 0.05  # after a command's end, for a pipeline's last output; later writers are in the background
+REAP_S = 5.0  # between removals of dead orphans, each of which costs an entry in the process table
 
 log = structlog.get_logger()
 
 
 class _Turn:
-    """What is kept of a turn from its first command to its end."""
+    """The state of a turn from its first command to its end."""
 
     def __init__(self) -> None:
         loop = asyncio.get_running_loop()
         self.hurry: asyncio.Future[None] = loop.create_future()
         self.ending: asyncio.Task[tuple[int, ...]] | None = None
-        self.background: list[Pipe] = []  # held open by what its commands left running
+        self.background: list[Pipe] = []  # held open by background processes of its commands
 
 
 class Processes:
     def __init__(self, ledger_path: Path, instance: str, grace_s: float = GRACE_S, *, guarded: bool = False) -> None:
-        """`guarded`: should this process be killed, its commands are ended at once, not at the start of the next."""
-        self._ledger = Ledger(ledger_path)
+        """A `guarded` object has its commands ended at once if this process is killed, not at the next start."""
+        self._ledger = ProcessLedger(ledger_path)
         self._instance = instance
         self._grace_s = grace_s
         self._table = table_of_this_system()
@@ -65,7 +65,7 @@ class Processes:
         if self._span is not None:
             try:
                 self._ledger.claim(self._table.boot, self._span.top)
-            except OSError as error:  # a full disk: the marks still tell the next life whose most of them are
+            except OSError as error:  # a full disk: by their marks the next life still recognises most processes
                 log.warning("ledger.failed", error=str(error))
         return self
 
@@ -89,9 +89,9 @@ class Processes:
         }
 
     async def run(self, command: Command, output: Output) -> Finished | NotStarted:
-        """Runs it to its end. When this returns, its own process is gone; after a timeout, its whole tree.
+        """Run a command. At the return its own process is gone; after a timeout, its whole tree.
 
-        What it left in the background on purpose lives on until `end_turn`.
+        Processes that it left in the background on purpose live on until `end_turn`.
         """
         turn = self._open(command.turn)
         run = f"{self._life}-{next(self._runs)}"
@@ -103,10 +103,9 @@ class Processes:
             return NotStarted(reason(error))
         self._tree.children[child.pid] = child
         if turn.ending is not None and turn.ending.done():
-            turn.ending = None  # it saw nothing of this one
+            turn.ending = None  # it saw nothing of this run
             self._tree.ending.discard(command.turn)
         pump = Pump(child.stdout, child.stderr, output)
-        entry = self._enter(child)
         try:
             return await self._to_the_end(child, pump, command.timeout_s)
         except BaseException:
@@ -114,15 +113,14 @@ class Processes:
             raise
         finally:
             self._put_away(turn, child, pump)
-            self._ledger.remove(entry)
 
     def kill_now(self, turn: TurnId) -> None:
-        """No more grace for what is being ended in this turn, nor for what will be."""
+        """Skip the grace of everything that is or will be ended in this turn."""
         if turn in self._turns:
             settle(self._turns[turn].hurry)
 
     async def end_turn(self, turn: TurnId) -> tuple[int, ...]:
-        """Ends what the turn's commands have left; the pids of what could not be ended, which is hardly ever any."""
+        """End the remains of the turn's commands; return the pids that could not be ended, hardly ever any."""
         ending = self._turns.get(turn)
         if ending is None:
             return ()
@@ -153,7 +151,7 @@ class Processes:
         self._reaping = asyncio.get_running_loop().call_later(REAP_S, self._reap)
 
     def _spawn(self, command: Command, run: str) -> Child:
-        """Between two steps down of the number that is inherited: the first is the command's, the second nobody's."""
+        """Lower the inherited number before and after: the first is the command's, the second nobody's."""
         tags = tags_of_this_process()
         self._tree.enter(run, command.turn, tags.lower() if tags else None)
         try:
@@ -165,22 +163,12 @@ class Processes:
     def _marks(self, command: Command, run: str) -> dict[str, str]:
         return {INSTANCE: self._instance, CONVERSATION: command.conversation, TURN: command.turn, COMMAND: run}
 
-    def _enter(self, child: Child) -> Entry:
-        self._table.refresh()
-        process = self._table.look(child.pid)
-        entry = Entry(self._table.boot, child.pid, process.start if process is not None else 0)
-        try:
-            self._ledger.add(entry)
-        except OSError as error:  # a full disk: the marks still tell the next life whose it is
-            log.warning("ledger.failed", pid=child.pid, error=str(error))
-        return entry
-
     async def _to_the_end(self, child: Child, pump: Pump, timeout_s: float | None) -> Finished:
         began = time.monotonic()
         ends: set[asyncio.Future[None]] = {child.exit.future, pump.task}
         await asyncio.wait(ends, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
         if pump.task.done():
-            await pump.task  # it only ends by itself when its taker raised
+            await pump.task  # it only ends by itself if its taker raised
         duration_s = time.monotonic() - began
         survivors: tuple[int, ...] = ()
         if timed_out := not child.exit.future.done():
@@ -193,9 +181,9 @@ class Processes:
         return Finished(exit_code, timed_out, duration_s, survivors)
 
     async def _interrupt(self, turn_id: TurnId, turn: _Turn) -> tuple[int, ...]:
-        """Whoever waits for the end of the turn waits for the same one; who is cancelled meanwhile, hurries.
+        """End the turn, once for all waiters; a cancelled waiter hurries it.
 
-        Where nothing was found, nothing can have come since: what starts a command forgets the ending.
+        An end that found nothing stays valid until the next command starts, which discards it.
         """
         if turn.ending is None or (turn.ending.done() and not _found_nothing(turn.ending)):
             self._tree.ending.add(turn_id)
@@ -229,7 +217,7 @@ def _found_nothing(ending: asyncio.Task[tuple[int, ...]]) -> bool:
 
 
 async def _through(task: asyncio.Task[tuple[int, ...]], hurry: asyncio.Future[None] | None = None) -> tuple[int, ...]:
-    """The task's result, however often the waiter is cancelled; the cancellation comes out when the task is done."""
+    """Return the task's result, however often the waiter is cancelled; the cancellation is raised after the task."""
     cancelled = False
     while not task.done():
         try:

@@ -1,7 +1,7 @@
 """The process table of Linux, read a process at a time. Never the whole of /proc, except at the start of a life.
 
-We are sub-reaper: whatever a command leaves behind becomes our child, however it forked. So every root of a tree is
-in our own list of children, and the kernel appends to it in the same step in which it declares a parent dead.
+We are sub-reaper: every process that a command leaves behind becomes our child, however it forked. So every root of a
+tree is in our own list of children, and the kernel appends to it in the same step in which it declares a parent dead.
 """
 
 import ctypes
@@ -37,7 +37,7 @@ class ProcTable:
         pass  # nothing is kept
 
     def candidates(self) -> list[int]:
-        """Orphans come to the main thread and we spawn from this one: two files, however many threads we have."""
+        """Read the children of two threads only: orphans come to the main thread, and we spawn from this one."""
         me = os.getpid()
         return [pid for tid in {me, threading.get_native_id()} for pid in _children_of_thread(me, tid)]
 
@@ -85,9 +85,9 @@ _libc = ctypes.PyDLL(None)  # calls made through it keep the interpreter's lock
 
 
 def _glance(path: str) -> bytes:
-    """A file that the kernel makes up at once, without ever waiting for its process; empty if there is none.
+    """Read a file that the kernel writes at once, without waiting for its process; empty if there is none.
 
-    To give up the interpreter for these microseconds is to stand in line again for it, behind every busy
+    Releasing the interpreter's lock for these microseconds would mean waiting for it again, behind every busy
     conversation, three times a file.
     """
     page = ctypes.create_string_buffer(4096)
@@ -102,7 +102,7 @@ def _glance(path: str) -> bytes:
 
 
 def _read(path: str) -> bytes:
-    """One that may have to wait for what its process is doing."""
+    """Read a file that may have to wait for its process."""
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         parts = []

@@ -1,7 +1,7 @@
 """The process table of macOS, by `ps`: one snapshot for each look at a tree.
 
-There is no sub-reaper there, so every process is a candidate and only group, descent and marks tell whose it is;
-who leaves all three escapes. Written to the manual of ps(1); only the parsing is tested on Linux.
+There is no sub-reaper there, so every process is a candidate, and is recognised by group, descent and marks only; a
+process without all three escapes. Written after the manual of ps(1); only the parsing is tested on Linux.
 """
 
 import calendar
@@ -16,7 +16,7 @@ from supervisor.agent.processes.command import MARKS
 from supervisor.agent.processes.table import Process
 
 PS = ("/bin/ps", "-axwwE", "-o", "pid=,ppid=,pgid=,stat=,lstart=,command=")
-PS_TIMEOUT_S = 5.0  # takes some 20 ms; a machine on which it hangs is not to hang us
+PS_TIMEOUT_S = 5.0  # takes some 20 ms; if it hangs, we must not
 LINE = re.compile(r"\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\w{3}\s+\w{3}\s+\d+\s+[\d:]{8}\s+\d{4})\s?(.*)")
 MARK = re.compile(rf"(?:^|\s)({'|'.join(MARKS)})=(\S*)")
 
@@ -62,7 +62,7 @@ class PsTable:
         return self._children.get(pid, ())
 
     def tag(self, _: int) -> None:
-        return None  # macOS passes no such number on
+        return None  # macOS has no such number
 
     def marks(self, pid: int) -> Mapping[str, str]:
         return self._marks.get(pid, {})

@@ -1,4 +1,4 @@
-"""Starting one process: session and group of its own, stdin null, nothing inherited but what the command names.
+"""The start of one process: session and group of its own, stdin null, nothing inherited but what the command names.
 
 Never `preexec_fn`, which would copy the daemon's memory maps. Loop thread only: a sandbox's keeper dies with the
 thread that spawned it.
@@ -15,7 +15,7 @@ from supervisor.agent.processes.exits import Exit
 
 
 class Child:
-    """A process of ours. Until `status` is read its pid, and with it group and session, belong to nobody else."""
+    """A process of ours. Until `status` is read its pid, and with it group and session, belong to it alone."""
 
     def __init__(self, popen: subprocess.Popen[bytes], command: Command, run: str) -> None:
         self._popen = popen
@@ -28,10 +28,10 @@ class Child:
         self.exit = Exit(popen.pid)
 
     def status(self) -> int | None:
-        """The exit status as a shell has it, or None if somebody keeps the process alive whom we can't end."""
+        """Return the exit status as in a shell, or None if the process lives and can't be ended."""
         code = self._popen.poll()
         if code is None:
-            self._popen.returncode = -1  # or its collection would wait for it once more and warn
+            self._popen.returncode = -1  # otherwise its garbage collection would wait for it once more and warn
             return None
         return 128 - code if code < 0 else code
 
@@ -40,7 +40,7 @@ class Child:
 
 
 def spawn(command: Command, run: str, marks: Mapping[str, str]) -> Child:
-    """OSError or ValueError if it can't be started; nothing is left of it then."""
+    """Start a process. OSError or ValueError if it can't be started; nothing of it is left then."""
     popen = subprocess.Popen(  # noqa: S603 - running what was asked for is the purpose; safety is judged before
         command.argv,
         bufsize=0,
@@ -62,7 +62,7 @@ def spawn(command: Command, run: str, marks: Mapping[str, str]) -> Child:
 
 
 def reason(error: OSError | ValueError) -> str:
-    """In the words of the system: `No such file or directory: 'x'`."""
+    """Return the system's words: `No such file or directory: 'x'`."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}: {error.filename!r}" if error.filename else error.strerror
     return str(error)

@@ -1,6 +1,6 @@
-"""Which processes there are, as the system tells it. Knows nothing of turns.
+"""The system's processes. Knows nothing of turns.
 
-`Table` is what the rest needs; procfs.py is Linux, ps.py is macOS and whatever else there is.
+`ProcessTable` is the interface; procfs.py is for Linux, ps.py for macOS and other systems.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,7 +10,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A pid alone is no name: numbers are used again. With the start time it is one."""
+    """A process. Its pid alone is no name, because pids are reused; with the start time it is."""
 
     pid: int
     ppid: int
@@ -28,22 +28,22 @@ Sight = Callable[[Process], None]  # called with each process in the moment in w
 
 
 def unmoved(_: Process) -> None:
-    """Only looks."""
+    """Do nothing."""
 
 
-class Table(Protocol):
-    boot: str  # start times of another boot say nothing
+class ProcessTable(Protocol):
+    boot: str  # start times of another boot mean nothing
 
     def now(self) -> int:
-        """In the unit of start times; a process started later never has a smaller one."""
+        """Return the time in the unit of start times; a process started later never has a smaller one."""
         ...
 
     def refresh(self) -> None:
-        """What was read before may be out of date from here on."""
+        """Forget earlier reads, which may be out of date."""
         ...
 
     def candidates(self) -> Sequence[int]:
-        """Where trees of ours can have their roots."""
+        """Return the pids that may be roots of our trees."""
         ...
 
     def everybody(self) -> Sequence[int]: ...
@@ -53,9 +53,9 @@ class Table(Protocol):
     def children(self, pid: int) -> Sequence[int]: ...
 
     def tag(self, pid: int) -> int | None:
-        """The number it has inherited, see tags.py; None where there is none, or no such thing."""
+        """Return the inherited number, see tags.py; None if there is no process or no number."""
         ...
 
     def marks(self, pid: int) -> Mapping[str, str]:
-        """The marks in the environment that the process was started with; empty where it may not be read."""
+        """Return the marks in the environment that the process was started with; empty if we may not read it."""
         ...

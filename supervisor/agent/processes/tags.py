@@ -1,8 +1,8 @@
-"""A number for each command that all it starts inherits, and that nobody can raise again: its limit of file locks.
+"""A number for each command, which its processes inherit and can't raise again: the limit of file locks.
 
-No kernel since 2.4.25 looks at that limit, but each passes it on by fork and exec, and only root may raise it. A
-daemon lowers its own by one before each command and by one after it, so a command's numbers are its alone; what the
-daemon starts besides has one in between. Linux only, loop thread only.
+No kernel since 2.4.25 uses that limit, but each passes it on by fork and exec, and only root may raise it. The daemon
+lowers its own by one before each command and by one after it, so a command's number is its alone; other children of
+the daemon have the numbers in between. Linux only, loop thread only.
 """
 
 import resource
@@ -16,29 +16,30 @@ INFINITE = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The numbers of one life of a daemon. From the top down every second one is a command's."""
+    """The numbers of one life of a daemon. From the top down every second belongs to a command."""
 
     top: int
 
     def holds(self, tag: int | None) -> bool:
-        """Whether it is the number of a command of that life; what else the daemon started has an even distance."""
+        """Tell whether a number is a command's of that life; the daemon's other children have an even distance."""
         return tag is not None and self.top - WIDTH < tag <= self.top and (self.top - tag) % 2 == 1
 
 
 class Tags:
-    """One per process, as its limits are: what was lowered once stays so."""
+    """The numbers of the running process; a lowered limit can't be raised again."""
 
     def __init__(self) -> None:
         hard = resource.getrlimit(LIMIT_LOCKS)[1]
         ceiling = INFINITE if hard == resource.RLIM_INFINITY else min(hard, INFINITE)
         places = (ceiling >> 6) // WIDTH
-        # Below all that whoever started us may still give out, and nobody else's but by a chance of one in millions.
+        # Below all numbers that our ancestors may still give out, and shared with others only by a chance of one in
+        # millions.
         top = ceiling - (1 + secrets.randbelow(places)) * WIDTH if places else 0
-        self.span = Span(top) if top else None  # somebody has left us no room
+        self.span = Span(top) if top else None  # an ancestor has left no room
         self._last = top
 
     def lower(self) -> int | None:
-        """The number that is inherited from now on."""
+        """Lower the limit, and return the number that is inherited from now on."""
         if self.span is None or self._last <= self.span.top - WIDTH + 2:
             return None
         self._last -= 1

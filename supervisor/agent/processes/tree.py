@@ -1,10 +1,10 @@
-"""Whose process is it? Finds everything that is alive of a command or of a turn, wherever it has gone.
+"""The owners of processes: finds everything alive of a command or a turn, wherever it has gone.
 
-A root is a child of ours: one we spawned, or an orphan that came to us. What descends from a root belongs with it.
-An orphan is known by having been seen below one; by the number it has inherited; by the session or group of a command
-still running. None of these can a process choose. Its marks, which it can, only count where there is no number, and
-only if they name a run of an open turn. If it shows nothing of all that, it belongs to the only turn that can have
-started it, or else to the last of those. Turns that end at the same time are all the last.
+A root is a child of ours: spawned by us, or an orphan that came to us. Its descendants belong with it. An orphan is
+known if it was seen below a root before; by the number it has inherited; by the session or group of a command still
+running. A process can choose none of these. It can choose its marks, so they only count where there is no number, and
+only if they name a run of an open turn. An orphan without any of these belongs to the only turn that can have started
+it, or else to the last of those. Turns that end at the same time are all the last.
 """
 
 import contextlib
@@ -12,17 +12,17 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from actors.ids import TurnId
+from actors.vocabulary.ids import TurnId
 from supervisor.agent.processes.command import COMMAND, INSTANCE, TURN
 from supervisor.agent.processes.spawn import Child
-from supervisor.agent.processes.table import Process, Sight, Table, unmoved
+from supervisor.agent.processes.table import Process, ProcessTable, Sight, unmoved
 
 SETTLING_LOOKS = 100  # while others' orphans arrive without end, an empty answer is believed after so many
 
 
 @dataclass(slots=True)
 class Scope:
-    """What is meant: a turn, or one run of it. `seen` is what has been found of it so far."""
+    """A turn, or one run of it. `seen` are the processes of it found so far."""
 
     turn: TurnId
     run: str | None = None
@@ -30,7 +30,7 @@ class Scope:
 
 
 class Tree:
-    def __init__(self, table: Table, instance: str) -> None:
+    def __init__(self, table: ProcessTable, instance: str) -> None:
         self._table = table
         self._instance = instance
         self._session = os.getsid(0)
@@ -38,16 +38,17 @@ class Tree:
         self.since: dict[TurnId, int] = {}  # open turns, and the time before their first process
         self.runs: dict[str, TurnId] = {}  # of the open turns
         self.tags: dict[int, str] = {}  # the runs by the numbers that their processes inherit
-        self.ending: set[TurnId] = set()  # those of them that may look no more
+        self.ending: set[TurnId] = set()  # open turns whose end has begun, which may not look again
 
     def leaders(self, scope: Scope) -> list[Child]:
         return [child for child in self.children.values() if _within(scope, child)]
 
     def find(self, scope: Scope, at_sight: Sight = unmoved) -> list[Process]:
-        """All that is alive. Empty means gone: no parent died during the look and passed its children on to us.
+        """Return all living processes of a scope. Empty means gone: no parent died meanwhile and passed on children.
 
-        Who came to us last is looked at first: if it runs away, it will not be there much longer. Who came meanwhile
-        is looked at next, but nobody twice: else one that runs away from another turn would hold up all of them.
+        The newest arrivals are checked first: a process that runs away will not be there much longer. Those that
+        arrive meanwhile are checked next, but none twice: otherwise a fork bomb of another turn would hold up all
+        others.
         """
         looked_at: set[int] = set()
         for _ in range(SETTLING_LOOKS):
@@ -68,7 +69,7 @@ class Tree:
                 pid = ahead.pop()
                 if pid in found or (process := self._table.look(pid)) is None:
                     continue
-                if process.dead:  # its children were given away before it was declared so
+                if process.dead:  # its children were given away before it was declared dead
                     continue
                 ahead.extend(self._table.children(pid))  # while they are still its own
                 found[pid] = process
@@ -76,7 +77,7 @@ class Tree:
         return list(found.values())
 
     def _owns(self, scope: Scope, pid: int) -> bool:
-        """And it lives. The dead are put away, or each later look would meet them again."""
+        """Tell whether a process lives and is the scope's. The dead are reaped, so that no later look meets them."""
         if (child := self.children.get(pid)) is not None:
             return _within(scope, child)
         process = self._table.look(pid)
@@ -90,7 +91,7 @@ class Tree:
         return self._orphan(process) and self._unmarked(scope, process)
 
     def _marked(self, pid: int) -> str | None:
-        """The run that its marks name. Of a turn that isn't open they say nothing: it would be nobody's."""
+        """Return the run that the marks name, if its turn is open; other marks would belong to nobody."""
         marks = self._table.marks(pid)
         run = marks.get(COMMAND, "")
         ours = marks.get(INSTANCE) == self._instance and marks.get(TURN) == self.runs.get(run)
@@ -100,7 +101,7 @@ class Tree:
         self.since[turn] = self._table.now()
 
     def enter(self, run: str, turn: TurnId, tag: int | None) -> None:
-        """Before it is started."""
+        """Record a run before it is started."""
         self.runs[run] = turn
         if tag is not None:
             self.tags[tag] = run
@@ -112,7 +113,7 @@ class Tree:
         self.tags = {tag: run for tag, run in self.tags.items() if run in self.runs}
 
     def _orphan(self, process: Process) -> bool:
-        """Ours, though not spawned as a command. What other code of the daemon spawns stays in our session."""
+        """Tell whether a process is ours, and a command's: the daemon's other children stay in our session."""
         return process.ppid == os.getpid() and process.sid != self._session
 
     def _unmarked(self, scope: Scope, process: Process) -> bool:
@@ -125,13 +126,13 @@ class Tree:
         return not any(self.since[turn] <= process.start for turn in others)
 
     def reap(self) -> None:
-        """The children we spawned are left to whoever waits for them."""
+        """Reap dead orphans; spawned children are left to the code that waits for them."""
         for pid in self._table.candidates():
             if pid not in self.children and (process := self._table.look(pid)) is not None:
                 self._put_away(process)
 
     def _put_away(self, process: Process) -> bool:
-        """Reads the status of a dead orphan. Whether it is dead."""
+        """Read the status of a dead orphan. Tell whether the process is dead."""
         if process.dead and self._orphan(process):
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(process.pid, os.WNOHANG)

@@ -1,1 +1,1 @@
-"""Whether a command or a patch runs, asks or is refused. Pure decisions: runs nothing, opens no file."""
+"""Decisions about commands and patches: run, ask or refuse. Pure: runs nothing, opens no file."""

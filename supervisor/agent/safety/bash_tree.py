@@ -7,7 +7,7 @@ _BASH = Language(tree_sitter_bash.language())
 
 
 def parse_bash(script: str) -> Node | None:
-    """The root, or None if any of it isn't understood."""
+    """Parse a script and return its root, or None if any of it isn't understood."""
     try:
         source = script.encode()
     except UnicodeEncodeError:
@@ -17,5 +17,5 @@ def parse_bash(script: str) -> Node | None:
 
 
 def text_of(node: Node) -> str:
-    """Nodes end on character boundaries, so this is the script's own text."""
+    """Return a node's text. Nodes end on character boundaries, so decoding can't fail."""
     return (node.text or b"").decode()

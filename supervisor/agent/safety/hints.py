@@ -1,12 +1,12 @@
-"""What a command seems to do, as a hint for display. Pure, and never a reason to let anything run."""
+"""Hints for display about what a command does. Pure, and never a reason to let anything run."""
 
 import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import Literal
 
-from actors.events import ListFilesCommand, ParsedCommand, PlainCommand, ReadCommand, SearchCommand
-from supervisor.agent.safety.quote import quoted_command
+from actors.vocabulary.events import ListFilesCommand, ParsedCommand, PlainCommand, ReadCommand, SearchCommand
+from actors.vocabulary.quoting import quoted_command
 from supervisor.agent.safety.shell import plain_commands
 
 OPTIONS_WITH_VALUE = {
@@ -18,7 +18,7 @@ SEARCH_FLAGS = re.compile(r"-[inrRHlwvFEoSuac]+|--(files-with-matches|hidden|lin
 
 
 def parsed_command(argv: Sequence[str]) -> tuple[ParsedCommand, ...]:
-    """A hint for each command of a plain script, else one for the whole."""
+    """Return a hint for each command of a plain script, otherwise one hint for the whole argv."""
     match argv:
         case ["bash", "-lc", script]:
             commands = plain_commands(script)
@@ -49,7 +49,7 @@ def _hint(argv: Sequence[str]) -> ParsedCommand:
 
 
 def _all_flags(words: Sequence[str]) -> bool:
-    """Flags without a value, so that it is plain which word is searched for."""
+    """Tell whether all words are flags without a value, so that the search pattern is certain."""
     return all(SEARCH_FLAGS.fullmatch(word) for word in words)
 
 
@@ -70,7 +70,7 @@ def _is_name(word: str) -> bool:
     return not word.startswith("-")
 
 
-# Each into a variable of its own type: that is how the member's name is known to be a literal one.
+# Each is assigned to a variable of its own type, which is how mypy knows that the key is a literal.
 
 
 def _read(argv: Sequence[str], file: str) -> ParsedCommand:

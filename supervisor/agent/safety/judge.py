@@ -1,11 +1,11 @@
-"""Run, ask or refuse: the tables of `rules`, read. Pure; whoever asks the person supplies the model's own reason."""
+"""Judge a command or a patch by the tables of `rules`. Pure; the caller adds the model's own reason to a question."""
 
 from collections.abc import Sequence
 
-from actors.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxMode, SandboxPolicy
+from actors.vocabulary.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxMode, SandboxPolicy
 from supervisor.agent.safety import rules
 from supervisor.agent.safety.known_safe import programs
-from supervisor.agent.safety.rules import Reject, Run, Sandboxing, Verdict
+from supervisor.agent.safety.rules import MayRun, Reject, Sandboxing, Verdict
 
 
 def judge_command(
@@ -16,14 +16,11 @@ def judge_command(
     sandbox_available: bool,
     plainly_named: bool = False,
     escalated: bool = False,
-    approved: bool = False,
 ) -> Verdict:
-    """`plainly_named`: its programs are the system's own; asked only where there is no sandbox.
+    """Judge a command. `plainly_named`: its programs are the system's own; only used where there is no sandbox.
 
-    `escalated`: the model asked to leave the sandbox. `approved`: a person let this run for the session.
+    `escalated`: the model asked to leave the sandbox.
     """
-    if approved:
-        return Run()
     cell = (policy, _column(sandbox_mode, available=sandbox_available))
     if escalated:
         return rules.ESCALATED.get(cell, rules.COMMANDS[cell])
@@ -32,23 +29,23 @@ def judge_command(
 
 def _only_reads(
     argv: Sequence[str], cell: tuple[ApprovalPolicy, Sandboxing], *, available: bool, plainly: bool
-) -> Run | None:
-    """How a known safe command runs without a question; None where it is judged like any other.
+) -> MayRun | None:
+    """Return how a known safe command runs without a question; None where it is judged like any other.
 
-    Safe is a name: the search path decides what answers to it, and a project may tell what only reads to start
-    programs, as it tells git by its configuration. So it runs where it can do no harm; where there is no such place,
-    only what obeys no file, and is the system's own, runs at all.
+    A command is known by its name only: the search path decides which program that is, and a project can make a
+    reading program start others, as it can git by its configuration. So the command runs in a sandbox that lets it
+    do no harm; without a sandbox only a system program that obeys no project file runs at all.
     """
-    if rules.COMMANDS[cell] == Run():
+    if rules.COMMANDS[cell] == MayRun():
         return None  # everything runs there
     names = programs(argv)
     if names and available:
-        return Run(sandboxed=True, read_only=True)
-    return Run() if names and plainly and rules.OBEYS_FILES.isdisjoint(names) else None
+        return MayRun(sandboxed=True, read_only=True)
+    return MayRun() if names and plainly and rules.OBEYS_FILES.isdisjoint(names) else None
 
 
-def confinement(run: Run, own: SandboxPolicy) -> SandboxPolicy:
-    """The sandbox that a command runs in, if `own` is the conversation's."""
+def confinement(run: MayRun, own: SandboxPolicy) -> SandboxPolicy:
+    """Return the sandbox that a command runs in; `own` is the conversation's."""
     if run.read_only:
         return ReadOnly()
     return own if run.sandboxed else DangerFullAccess()
@@ -57,7 +54,7 @@ def confinement(run: Run, own: SandboxPolicy) -> SandboxPolicy:
 def judge_patch(
     *, inside_roots: bool, empty: bool, policy: ApprovalPolicy, sandbox_mode: SandboxMode, sandbox_available: bool
 ) -> Verdict:
-    """`inside_roots` speaks of every path that is written, moved or deleted."""
+    """Judge a patch. `inside_roots` is about every path that is written, moved or deleted."""
     if empty:
         return Reject(rules.EMPTY_PATCH)
     if not inside_roots:

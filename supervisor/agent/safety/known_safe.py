@@ -1,4 +1,4 @@
-"""Whether a command is known only to read. Applies the lists of `rules`; what isn't understood is not safe."""
+"""Recognise commands that are known only to read, by the lists of `rules`; any other command is not safe."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -9,13 +9,11 @@ from supervisor.agent.safety.shell import plain_commands
 SED_PRINT = re.compile(r"[0-9]+(,[0-9]+)?p")
 
 
-def known_safe(argv: Sequence[str]) -> bool:
-    """A command as it would be executed, or every command in a `bash -lc` script."""
-    return bool(programs(argv))
-
-
 def programs(argv: Sequence[str]) -> tuple[str, ...]:
-    """The names of all programs of a known safe command; none where it is not known to be safe."""
+    """Return the names of all programs of a known safe command, or none if it is not known to be safe.
+
+    A command as it would be executed, or every command in a `bash -lc` script.
+    """
     match argv:
         case ["bash", "-lc", script]:
             commands = plain_commands(script) or ()

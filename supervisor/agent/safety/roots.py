@@ -1,4 +1,4 @@
-"""Whether a patch writes only where commands of its conversation could: the same roots, judged by resolved paths."""
+"""Compare a patch with the roots of its conversation: it may write only where commands could, by resolved paths."""
 
 import os
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ _OWN = frozenset(name.casefold() for name in OWN)
 
 
 def cover(roots: Roots, paths: Iterable[Path]) -> bool:
-    """Whether each of these paths, resolved, may be written."""
+    """Tell whether each of these resolved paths may be written."""
     planned = tuple(paths)
     return all(_covers(roots, path, planned) for path in planned)
 
@@ -25,7 +25,7 @@ def _covers(roots: Roots, path: Path, planned: tuple[Path, ...]) -> bool:
 
 
 def _in_repository(root: Path, path: Path, planned: tuple[Path, ...]) -> bool:
-    """Nested ones too, as file systems without case would read it; and what git takes for one without a `.git`."""
+    """Tell whether a path is in a repository: nested, bare, or named `.GIT` on a file system that ignores case."""
     parts = path.relative_to(root).parts
     if any(part.casefold() == GIT for part in parts):
         return True
@@ -38,7 +38,7 @@ def _in_repository(root: Path, path: Path, planned: tuple[Path, ...]) -> bool:
 
 
 def _is_repository(folder: Path, planned: tuple[Path, ...]) -> bool:
-    """As the folder will be."""
+    """Tell whether a folder will be a repository once the planned paths are written."""
 
     def there(name: str) -> bool:
         return os.path.lexists(folder / name) or any(_lies_in(path, folder / name) for path in planned)
@@ -47,6 +47,6 @@ def _is_repository(folder: Path, planned: tuple[Path, ...]) -> bool:
 
 
 def _lies_in(path: Path, folder: Path) -> bool:
-    """Upper and lower case are the same to some file systems; to close too much asks a question, no more."""
+    """Ignore case, as some file systems do; a match too many only causes a question."""
     above = [part.casefold() for part in folder.parts]
     return [part.casefold() for part in path.parts[: len(above)]] == above

@@ -1,4 +1,4 @@
-"""The tables: what each policy does in each sandbox, and which programs only read.
+"""Tables: the verdict of each policy with each sandbox, and the programs that only read.
 
 Data alone; `judge` and `known_safe` apply it.
 """
@@ -7,17 +7,17 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
-from actors.settings import ApprovalPolicy
+from actors.vocabulary.settings import ApprovalPolicy
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class MustAsk:
     reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """`read_only`: in a sandbox that may write nothing and has no network, whatever the conversation's own is."""
+class MayRun:
+    """Permission to run; `read_only`: without write access and network, whatever the conversation's own sandbox."""
 
     sandboxed: bool = False
     retry_unsandboxed_on_failure: bool = False
@@ -29,7 +29,7 @@ class Reject:
     text: str
 
 
-Verdict = Ask | Run | Reject
+Verdict = MustAsk | MayRun | Reject
 
 
 class Sandboxing(Enum):
@@ -53,50 +53,50 @@ _ON_REQUEST, _NEVER = ApprovalPolicy.ON_REQUEST, ApprovalPolicy.NEVER
 _UNWANTED, _AVAILABLE, _MISSING = Sandboxing.UNWANTED, Sandboxing.AVAILABLE, Sandboxing.MISSING
 
 COMMANDS: dict[tuple[ApprovalPolicy, Sandboxing], Verdict] = {
-    (_UNTRUSTED, _UNWANTED): Ask(),
-    (_UNTRUSTED, _AVAILABLE): Ask(),
-    (_UNTRUSTED, _MISSING): Ask(),
-    (_ON_FAILURE, _UNWANTED): Run(),
-    (_ON_FAILURE, _AVAILABLE): Run(sandboxed=True, retry_unsandboxed_on_failure=True),
-    (_ON_FAILURE, _MISSING): Ask(),
-    (_ON_REQUEST, _UNWANTED): Run(),
-    (_ON_REQUEST, _AVAILABLE): Run(sandboxed=True),
-    (_ON_REQUEST, _MISSING): Ask(),
-    (_NEVER, _UNWANTED): Run(),
-    (_NEVER, _AVAILABLE): Run(sandboxed=True),
+    (_UNTRUSTED, _UNWANTED): MustAsk(),
+    (_UNTRUSTED, _AVAILABLE): MustAsk(),
+    (_UNTRUSTED, _MISSING): MustAsk(),
+    (_ON_FAILURE, _UNWANTED): MayRun(),
+    (_ON_FAILURE, _AVAILABLE): MayRun(sandboxed=True, retry_unsandboxed_on_failure=True),
+    (_ON_FAILURE, _MISSING): MustAsk(),
+    (_ON_REQUEST, _UNWANTED): MayRun(),
+    (_ON_REQUEST, _AVAILABLE): MayRun(sandboxed=True),
+    (_ON_REQUEST, _MISSING): MustAsk(),
+    (_NEVER, _UNWANTED): MayRun(),
+    (_NEVER, _AVAILABLE): MayRun(sandboxed=True),
     (_NEVER, _MISSING): Reject(NOT_TRUSTED),
 }
 
-# Where the model may ask to leave the sandbox, by `with_escalated_permissions`.
-ESCALATED: dict[tuple[ApprovalPolicy, Sandboxing], Verdict] = {(_ON_REQUEST, _AVAILABLE): Ask()}
+# For commands with `with_escalated_permissions`, by which the model asks to leave the sandbox.
+ESCALATED: dict[tuple[ApprovalPolicy, Sandboxing], Verdict] = {(_ON_REQUEST, _AVAILABLE): MustAsk()}
 
 PATCHES_INSIDE: dict[tuple[ApprovalPolicy, Sandboxing], Verdict] = {
-    (_UNTRUSTED, _UNWANTED): Ask(),
-    (_UNTRUSTED, _AVAILABLE): Ask(),
-    (_UNTRUSTED, _MISSING): Ask(),
-    (_ON_FAILURE, _UNWANTED): Run(),
-    (_ON_FAILURE, _AVAILABLE): Run(),
-    (_ON_FAILURE, _MISSING): Ask(),
-    (_ON_REQUEST, _UNWANTED): Run(),
-    (_ON_REQUEST, _AVAILABLE): Run(),
-    (_ON_REQUEST, _MISSING): Ask(),
-    (_NEVER, _UNWANTED): Run(),
-    (_NEVER, _AVAILABLE): Run(),
-    (_NEVER, _MISSING): Run(),
+    (_UNTRUSTED, _UNWANTED): MustAsk(),
+    (_UNTRUSTED, _AVAILABLE): MustAsk(),
+    (_UNTRUSTED, _MISSING): MustAsk(),
+    (_ON_FAILURE, _UNWANTED): MayRun(),
+    (_ON_FAILURE, _AVAILABLE): MayRun(),
+    (_ON_FAILURE, _MISSING): MustAsk(),
+    (_ON_REQUEST, _UNWANTED): MayRun(),
+    (_ON_REQUEST, _AVAILABLE): MayRun(),
+    (_ON_REQUEST, _MISSING): MustAsk(),
+    (_NEVER, _UNWANTED): MayRun(),
+    (_NEVER, _AVAILABLE): MayRun(),
+    (_NEVER, _MISSING): MayRun(),
 }
 
-# The same in every column: a sandbox does not hold a patch back, the roots do.
+# The same in every column: patches are held back by the roots, not by a sandbox.
 PATCHES_OUTSIDE: dict[ApprovalPolicy, Verdict] = {
-    _UNTRUSTED: Ask(),
-    _ON_FAILURE: Ask(OUTSIDE_REASON),
-    _ON_REQUEST: Ask(OUTSIDE_REASON),
+    _UNTRUSTED: MustAsk(),
+    _ON_FAILURE: MustAsk(OUTSIDE_REASON),
+    _ON_REQUEST: MustAsk(OUTSIDE_REASON),
     _NEVER: Reject(OUTSIDE),
 }
-# The same verdicts, where no place at all may be written: "outside" would be no reason there.
+# The same verdicts where nothing at all may be written: "outside" would be no reason there.
 PATCHES_READ_ONLY: dict[ApprovalPolicy, Verdict] = {
-    _UNTRUSTED: Ask(),
-    _ON_FAILURE: Ask(READ_ONLY_REASON),
-    _ON_REQUEST: Ask(READ_ONLY_REASON),
+    _UNTRUSTED: MustAsk(),
+    _ON_FAILURE: MustAsk(READ_ONLY_REASON),
+    _ON_REQUEST: MustAsk(READ_ONLY_REASON),
     _NEVER: Reject(READ_ONLY),
 }
 
@@ -115,9 +115,9 @@ RG_STARTS_PROGRAMS = frozenset({"--pre", "--hostname-bin", "--search-zip"})
 RG_SEARCH_ZIP_LETTER = "z"  # may hide in a cluster, as in -nz
 
 GIT_READS = _words("branch status log diff show")
-# Git takes any unambiguous beginning of a long option.
+# Git accepts any unambiguous prefix of a long option.
 GIT_WRITES_OR_STARTS = frozenset({"--output", "--ext-diff", "--textconv", "--show-signature", "--help"})
-GIT_SIGNATURE_FORMAT = re.compile(r"%[-+ ]?G")  # runs gpg, or what the configuration has in its place
+GIT_SIGNATURE_FORMAT = re.compile(r"%[-+ ]?G")  # runs gpg, or the program that the configuration names for it
 GIT_BRANCH_SIGNATURE = "signature"  # a field to show or sort by, since git 2.42; runs it too
 GIT_BRANCH_LISTS = _words(
     "-a --all -r --remotes -v -vv --verbose -i --ignore-case --show-current --list --color --no-color --column "
@@ -126,17 +126,17 @@ GIT_BRANCH_LISTS = _words(
 # With one of these, a bare word is a pattern or a commit and not the name of a new branch.
 GIT_BRANCH_LISTS_SURELY = _words("--list --contains --no-contains --merged --no-merged --points-at")
 
-# What is run without a sandbox must obey nobody but us. git starts what a repository's configuration names, and a
-# folder of a cloned tree can be such a repository.
+# A command that runs without a sandbox must not obey a project's files. git starts programs that a repository's
+# configuration names, and a folder of a cloned tree can be such a repository.
 OBEYS_FILES = frozenset({"git"})
-# The directories that no project and no agent writes to; a program counts as known if it is found there first.
+# Directories that no project and no agent writes to; a program counts as known if it is found there first.
 SYSTEM_DIRECTORIES = frozenset(
     {
         *("/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"),
         *("/opt/homebrew/bin", "/run/current-system/sw/bin"),
     }
 )
-# Variables by which a shell, the dynamic linker or one of the readers starts or loads something else.
+# Variables that make a shell, the dynamic linker or one of the readers start or load something else.
 STEERING = re.compile(
     r"BASH_ENV|ENV|SHELLOPTS|BASHOPTS|BASH_FUNC_.*|LD_.*|DYLD_.*|GCONV_PATH|GREP_OPTIONS|RIPGREP_CONFIG_PATH"
 )

@@ -1,8 +1,8 @@
-"""A bash script -> the plain commands that bash would run, or None if there is anything more to it.
+"""Reduce a bash script to the plain commands that bash would run, or to None if there is anything more to it.
 
-The parser and bash may differ about odd text. So the parser's answer is only believed where the script reads like it
-byte for byte: words of harmless characters, simple quotes, operators, and nothing but blanks in between. It gets no
-others: some of 16 KiB keep it busy for many seconds.
+The parser and bash may differ about odd text. So the parser's answer counts only where the script agrees with it
+byte for byte: words of harmless characters, simple quotes, operators, and only blanks in between. Other scripts are
+not parsed at all: some of 16 KiB keep the parser busy for many seconds.
 """
 
 import re
@@ -38,7 +38,7 @@ BLANKS = re.compile(rb"[ \t\n]*")
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A command or an operator, and where it stands in the bytes of the script."""
+    """A command or an operator, and its place in the bytes of the script."""
 
     start: int
     end: int
@@ -61,7 +61,7 @@ def plain_commands(script: str) -> tuple[Words, ...] | None:
 
 
 def _plain_word(node: Node) -> str | None:
-    """The one string that bash makes of this word, if no expansion of any kind could have a part in it."""
+    """Return the one string that bash makes of this word, or None if an expansion could change it."""
     text = text_of(node)
     match node.type:
         case "word" | "number" if BARE_WORD.fullmatch(text):

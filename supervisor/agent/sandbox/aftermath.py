@@ -1,6 +1,6 @@
-"""What is seen to when a command is over, for no mount can do it before.
+"""Checks after a command, for changes that no mount can prevent.
 
-A folder that was made a repository by what lies in it is none then, and a `.git` that is a link leads where it led.
+A folder whose new content makes it a repository is made none again, and a changed `.git` link is restored.
 """
 
 import contextlib
@@ -13,16 +13,17 @@ from pathlib import Path
 
 import structlog
 
+from supervisor.agent.folders import exists_in
 from supervisor.agent.repositories import COMMON, GIT, GIT_SET_ASIDE, HEAD, SET_ASIDE, STORES
 from supervisor.agent.sandbox.roots import Root, Roots
 
 log = structlog.get_logger()
-NAMES = 100  # that a command may have taken on purpose, for what is set aside
-PASSABLE = stat.S_IWUSR | stat.S_IXUSR  # what it takes to look into a folder and rename there
+NAMES = 100  # for a file that is set aside; a command may have taken some on purpose
+PASSABLE = stat.S_IWUSR | stat.S_IXUSR  # the rights to search a folder and rename in it
 
 
 def seen_to(roots: Roots) -> Iterator[str]:
-    """What was found and undone, or could not be. Raises nothing."""
+    """Yield a text about each change that was undone, or could not be. Raises nothing."""
     for root in roots.plain:
         yield from _tried(root, partial(_renamed, root))
     for root, target in roots.links:
@@ -45,8 +46,8 @@ def _tried(root: Root, undo: Callable[[], str]) -> Iterator[str]:
 
 def _linked_again(root: Root, target: str) -> str:
     left = ""
-    if _exists(root.folder, GIT):
-        with contextlib.suppress(OSError):  # no link any more
+    if exists_in(root.folder, GIT):
+        with contextlib.suppress(OSError):  # not a link any more
             if os.readlink(GIT, dir_fd=root.folder) == target:
                 return ""
         free = _free(root.folder, GIT_SET_ASIDE)
@@ -58,8 +59,8 @@ def _linked_again(root: Root, target: str) -> str:
 
 
 def _renamed(root: Root) -> str:
-    """Git would take the folder for a repository, and run what its configuration names."""
-    there = frozenset(name for name in (HEAD, COMMON, *STORES) if _exists(root.folder, name))
+    """Rename HEAD of a new repository: git would run the programs that its configuration names."""
+    there = frozenset(name for name in (HEAD, COMMON, *STORES) if exists_in(root.folder, name))
     if HEAD not in there or not (COMMON in there or there.issuperset(STORES)):
         return ""
     free = _free(root.folder, SET_ASIDE)
@@ -73,27 +74,19 @@ def _renamed(root: Root) -> str:
 
 def _free(folder: int, name: str) -> str:
     for one in (name, *(f"{name}.{number}" for number in range(2, NAMES))):
-        if not _exists(folder, one):
+        if not exists_in(folder, one):
             return one
     raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), name)
 
 
-def _exists(folder: int, name: str) -> bool:
-    try:
-        os.stat(name, dir_fd=folder, follow_symlinks=False)
-    except FileNotFoundError:
-        return False
-    return True
-
-
 @contextlib.contextmanager
 def _passable(folder: int) -> Iterator[None]:
-    """A command may have taken the right to write there from its owner, who can give it back later."""
+    """Restore the owner's rights in a folder for a while, if a command took them."""
     mode, name = stat.S_IMODE(os.fstat(folder).st_mode), f"/proc/self/fd/{folder}"
     if mode & PASSABLE == PASSABLE:
         yield
         return
-    with contextlib.suppress(PermissionError):  # another's folder
+    with contextlib.suppress(PermissionError):  # another user's folder
         Path(name).chmod(mode | PASSABLE)
     try:
         yield

@@ -1,7 +1,7 @@
-"""The sandbox of Linux: mounts and namespaces by bubblewrap, and a filter for what they don't separate.
+"""The sandbox of Linux: mounts and namespaces by bubblewrap, and a filter for system calls that they don't cover.
 
 bubblewrap itself gets nothing of the client's: neither its environment, which may name libraries to load, nor its
-search path, nor its directory. What it is told goes through a descriptor, because everybody may read an argv.
+search path, nor its directory. Its arguments go through a descriptor, because everybody may read an argv.
 """
 
 import contextlib
@@ -32,22 +32,22 @@ ALLOW = (
     "`sysctl kernel.apparmor_restrict_unprivileged_userns=0`, in a container the right to create them"
 )
 ISOLATED = (
-    # The keeper dies with us and takes the namespace with it; no terminal to type into from within.
+    # The keeper dies with us and takes the namespace with it; without a terminal nothing can be typed from within.
     *("--die-with-parent", "--new-session", "--unshare-user-try", "--unshare-pid", "--unshare-ipc"),
-    *("--cap-drop", "ALL"),  # a daemon of root's would otherwise hand over the right to undo the mounts
+    *("--cap-drop", "ALL"),  # otherwise a daemon of root's would hand over the right to undo the mounts
 )
 
 
 class Bubblewrap:
     def __init__(self, search: Sequence[str] = SYSTEM) -> None:
-        """The system's own goes before one that only the daemon's search path has: a project may lie on that."""
+        """Find bwrap, first in the system's directories: the daemon's search path may have a project's."""
         yours = (entry for entry in os.get_exec_path() if Path(entry).is_absolute())
         self._program = shutil.which("bwrap", path=os.pathsep.join((*search, *yours)))
         self._placeholders = Placeholders()
 
     @functools.cached_property
     def _by_descriptor(self) -> bool:
-        """Older ones take names alone."""
+        """Tell whether this version takes descriptors; older ones take names only."""
         told = subprocess.run(  # noqa: S603 - the program that we are going to run
             (self._program or "bwrap", "--help"), env=BARE, capture_output=True, timeout=PROBE_TIMEOUT_S, check=False
         )
@@ -112,30 +112,31 @@ class Bubblewrap:
             )
 
     def _seen(self, mounts: Mounts) -> Iterator[str]:
-        """Later ones win: what is closed inside a writable root is closed, however the roots lie in each other."""
+        """Yield the mounts. Later ones win: a closed path in a writable root is closed, however roots are nested."""
         yield from ("--ro-bind", "/", "/")
         for option, group in (("--bind", mounts.writable), ("--ro-bind", mounts.closed)):
             for path, fd in group.items():
                 how = (f"{option}-fd", str(fd)) if self._by_descriptor else (option, str(path))
                 yield from (*how, str(path))
-        # A /proc of its own, without the host's processes; read-only, for root could write the host's /proc/sys.
-        # Behind what a repository names: a `.git` may be a link to anywhere, and would bring the host's own back.
+        # A /proc of its own, without the host's processes; read-only, because root could write the host's /proc/sys.
+        # It comes after the mounts that a repository names: a `.git` may link anywhere, and would bring the host's
+        # /proc back.
         yield from ("--dev", "/dev", "--proc", "/proc", "--remount-ro", "/proc")
         for path in mounts.hidden:
             yield from ("--tmpfs", str(path), "--remount-ro", str(path))
 
 
 def _environment(env: Mapping[str, str]) -> Iterator[str]:
-    """Over the bare one. The marks come from who starts us, and are nobody else's to set."""
+    """Set the command's environment over the bare one. The marks are ours to set, so the client's are left out."""
     if "PATH" not in env:
         yield from ("--unsetenv", "PATH")
     for name, value in env.items():
-        if name not in MARKS and name and "=" not in name:  # else nothing would be run at all
+        if name not in MARKS and name and "=" not in name:  # otherwise nothing would be run at all
             yield from ("--setenv", name, value)
 
 
 def _sockets(named: Sequence[Path]) -> Iterator[str]:
-    """All others are covered, for the filter sees no names; those that appear later lie in covered folders."""
+    """Cover all sockets but the named, because the filter sees no names; later ones appear in covered folders."""
     if not named:
         return
     folders, files = others(frozenset(named))
@@ -150,7 +151,7 @@ def _sockets(named: Sequence[Path]) -> Iterator[str]:
 
 
 def _socket(path: Path, stack: contextlib.ExitStack) -> Path:
-    """Named by its real path, so that nobody who may write on the way there can make it lead to another."""
+    """Check that a path is a socket and real, so that nobody can redirect it by a link on the way."""
     found = open_below(open_folder(path.parent), (path.name,), PASS)
     stack.callback(os.close, found)
     if not stat.S_ISSOCK(os.fstat(found).st_mode):
@@ -159,7 +160,7 @@ def _socket(path: Path, stack: contextlib.ExitStack) -> Path:
 
 
 def _joined(told: Sequence[str]) -> bytes:
-    """As `--args` reads it: a NUL ends each. One inside would end its argument too, and begin one of its own."""
+    """Join arguments for `--args`, which ends each at a NUL. One inside would end an argument and begin another."""
     if any("\0" in part for part in told):  # the value is not shown: it may be a secret
         raise OSError("a variable of the environment, or a path, has a NUL in it, and can't be given to a command")
     return b"".join(os.fsencode(part) + b"\0" for part in told)

@@ -1,4 +1,4 @@
-"""What the sandboxes say to those who use them. A leaf, no logic."""
+"""Results of the sandboxes for their users. A leaf, no logic."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Availability:
-    """Whether commands can be confined here; if not, why, and what the user can do about it."""
+    """The answer whether commands can be confined here; if not, why, and what the user can do about it."""
 
     ok: bool
     reason: str = ""
@@ -16,7 +16,7 @@ class Availability:
 
 @dataclass(frozen=True, slots=True)
 class Confined:
-    """What to run in place of a command, and with what."""
+    """The argv to run in place of a command, and its surroundings."""
 
     argv: tuple[str, ...]
     cwd: Path
@@ -24,4 +24,4 @@ class Confined:
     keeper: bool = False  # the first process is the sandbox's own and passes no signal on
     pass_fds: tuple[int, ...] = ()
     notices: tuple[str, ...] = ()
-    aftermath: list[str] = field(default_factory=list)  # what was found when the command was over; filled at the end
+    aftermath: list[str] = field(default_factory=list)  # findings after the command; filled at the end

@@ -1,7 +1,7 @@
-"""From the roots to the mounts that make them so: what is opened, by descriptor, and what is closed again inside.
+"""The mounts for a set of roots: paths that are opened, by descriptor, and paths that are closed again inside them.
 
-Every folder between a root and what is closed in it is mounted too, on itself: a mount point can't be renamed, so
-what is closed can't be carried away and replaced. What is closed and does not exist gets a placeholder.
+Every folder between a root and a closed path in it is mounted too, on itself: a mount point can't be renamed, so the
+closed path can't be moved away and replaced. A closed path that does not exist gets a placeholder.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ from supervisor.agent.sandbox.roots import Root, Roots
 
 @dataclass(slots=True)
 class Mounts:
-    """Path -> descriptor of what is to be seen there. In each group the later ones lie over the earlier."""
+    """Mounts by path, with a descriptor of their content. In each group later mounts lie over earlier ones."""
 
     writable: dict[Path, int] = field(default_factory=dict)
     closed: dict[Path, int] = field(default_factory=dict)
@@ -31,7 +31,7 @@ class Mounts:
 
 
 def mounts_of(roots: Roots, placeholders: Placeholders, stack: contextlib.ExitStack) -> Mounts:
-    """OSError where something was moved meanwhile: then nothing is to be run."""
+    """Make the mounts. OSError if something was moved meanwhile; then no command may run."""
     return _Plan(roots, placeholders, stack).made()
 
 
@@ -59,7 +59,7 @@ class _Plan:
     def _close(self, path: Path) -> None:
         outer = self._roots.over(path.parent)
         if outer is None:
-            if path.exists():  # above a root, which is closed by it
+            if path.exists():  # it contains a root, and is closed around it
                 self._mounts.closed[path] = self._own(open_folder(path))
             return
         folder = self._walk(outer, path.parent)
@@ -85,7 +85,7 @@ class _Plan:
             self._close(path)
 
     def _walk(self, outer: Root, path: Path) -> int | None:
-        """Makes mount points of the folders from the root down to the path. None: a placeholder stands in the way."""
+        """Make mount points of the folders from the root to the path. None: a placeholder stands in the way."""
         folder, at = outer.folder, outer.path
         for name in path.relative_to(outer.path).parts:
             at /= name
@@ -114,7 +114,7 @@ class _Plan:
 
 
 def _is_empty(folder: int, name: str) -> bool:
-    """Or gone, if it was the placeholder of another program's command."""
+    """Tell whether a folder is empty, or gone, as another program's placeholder may be."""
     try:
         below = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
     except PermissionError:  # another user's

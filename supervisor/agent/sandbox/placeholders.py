@@ -1,8 +1,8 @@
-"""Keeps names from being created: something empty stands there for as long as a command runs, to mount on.
+"""Empty files and folders that keep names from being created while a command runs: they are mounted over.
 
-A mount needs something to cover. git doesn't take an empty `.git` for a repository, and goes on looking above it; an
-empty file of configuration says nothing. Any thread. Each of them is locked, for a mount goes with what it covers:
-another daemon, whose command ends first, must not take away what one of ours still stands on.
+git doesn't take an empty `.git` for a repository and goes on looking above it, and an empty configuration file sets
+nothing. Any thread. Each placeholder is locked, because its mount ends when it is deleted: another daemon must not
+delete it at the end of its command while one of ours still needs it.
 """
 
 import contextlib
@@ -20,20 +20,20 @@ TRIES = 20  # each is lost only to a command that ends in this very moment
 
 
 @dataclass(slots=True)
-class _Held:
+class _Placeholder:
     commands: int
-    folder: int  # a descriptor of our own: the name may be taken away from the folder meanwhile
+    folder: int  # a descriptor of our own: the name may leave the folder meanwhile
     lock: int
 
 
 class Placeholders:
     def __init__(self) -> None:
-        self._held: dict[tuple[int, int, str], _Held] = {}  # commands beside each other may hold the same one
+        self._held: dict[tuple[int, int, str], _Placeholder] = {}  # concurrent commands may hold the same
         self._lock = threading.Lock()
 
     @contextlib.contextmanager
     def held(self, folder: int, name: str, *, file: bool = False) -> Iterator[int | None]:
-        """A descriptor of what stands there now. None where we may not create it: then the command may not either."""
+        """Yield a descriptor of the entry by that name. None if we may not create it: a command may not either."""
         found = os.fstat(folder)
         place = (found.st_dev, found.st_ino, name)
         with self._lock:
@@ -60,12 +60,12 @@ class Placeholders:
             try:
                 _make(folder, name, file=file)
             except FileExistsError:
-                if name != GIT:  # left by a daemon that was killed, it goes with the next command
+                if name != GIT:  # left by a killed daemon; it goes with the next command
                     return False
             except OSError:
                 return False
             if (lock := _locked(folder, name)) is not None:
-                self._held[place] = _Held(1, os.dup(folder), lock)
+                self._held[place] = _Placeholder(1, os.dup(folder), lock)
                 return True
         return False
 
@@ -75,7 +75,7 @@ class Placeholders:
         if held.commands:
             return
         del self._held[place]
-        with contextlib.suppress(OSError):  # somebody outside has made something of it meanwhile, or stands on it
+        with contextlib.suppress(OSError):  # an outside program uses it by now
             fcntl.flock(held.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if not file:
                 os.rmdir(place[2], dir_fd=held.folder)
@@ -93,7 +93,7 @@ def _make(folder: int, name: str, *, file: bool) -> None:
 
 
 def _locked(folder: int, name: str) -> int | None:
-    """A descriptor that keeps it there; None if it went before that. A command may have locked it: then it is not."""
+    """Lock a placeholder, unless a command has; return its descriptor, or None if the placeholder is gone."""
     try:
         lock = os.open(name, LOOK, dir_fd=folder)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""What no command and no patch may change, wherever the roots lie: Greenroom's own files. A leaf, no logic."""
+"""Greenroom's own files, which no command and no patch may change, wherever the roots lie. A leaf, no logic."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,9 +6,9 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Protection:
-    """`closed` and `files` are read-only, and what is not there must not come to be; `hidden` is not even seen.
+    """Paths to protect: `closed` and `files` are read-only and must not be created, `hidden` is not even visible.
 
-    A relative file is one of the conversation's directory.
+    A relative file is in the conversation's directory.
     """
 
     closed: tuple[Path, ...] = ()

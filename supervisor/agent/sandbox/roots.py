@@ -1,6 +1,6 @@
-"""Which directories workspace-write opens, and what stays closed inside them: for commands and for patches alike.
+"""The directories that workspace-write opens, and the paths in them that stay closed, for commands and patches alike.
 
-Opens what was pinned and nothing else; changes nothing. Blocking, for a worker thread.
+Opens pinned directories only; changes nothing. Blocking, for a worker thread.
 """
 
 import contextlib
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from actors.settings import Pin, SandboxPolicy, WorkspaceWrite
+from actors.vocabulary.settings import Pin, SandboxPolicy, WorkspaceWrite
 from supervisor.agent.folders import lies_in, open_folder
 from supervisor.agent.pins import Moved, open_pinned
 from supervisor.agent.repositories import GIT, around, behind, below, is_repository, named_by_config, parts_of
@@ -19,7 +19,7 @@ from supervisor.agent.workspace import projects
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """A writable directory, held open: what is mounted, and written into, is this one whatever its name means."""
+    """A writable directory, held open: it is mounted and written to as itself, whatever its name means by then."""
 
     path: Path
     folder: int
@@ -31,10 +31,10 @@ class Root:
 
 @dataclass(frozen=True, slots=True)
 class Roots:
-    """Resolved paths. `closed` lies in a root or above it; what of it does not exist must not come to be.
+    """Resolved paths. `closed` paths lie in a root or above it; those that don't exist must not be created.
 
-    `files` are those of the closed that would be files. `plain` are folders in which git must find no repository
-    after a command: projects that are none, and the writable folders above them, where git looks next.
+    `files` are the closed paths that would be files. `plain` are folders in which git must find no repository after a
+    command: projects that are none, and the writable folders above them, where git looks next.
     """
 
     writable: tuple[Root, ...] = ()
@@ -42,18 +42,18 @@ class Roots:
     files: frozenset[Path] = frozenset()
     hidden: tuple[Path, ...] = ()
     plain: tuple[Root, ...] = ()
-    links: tuple[tuple[Root, str], ...] = ()  # projects whose `.git` is a link, and where it leads
+    links: tuple[tuple[Root, str], ...] = ()  # projects whose `.git` is a link, and its target
     notices: tuple[str, ...] = field(default=())
 
     def over(self, path: Path) -> Root | None:
-        """The innermost root that the path lies in."""
+        """Return the innermost root that the path lies in."""
         holding = (root for root in self.writable if lies_in(path, root.path))
         return max(holding, key=lambda root: len(root.path.parts), default=None)
 
 
 @contextlib.contextmanager
 def opened(policy: SandboxPolicy, cwd: Path, pins: Sequence[Pin], protection: Protection) -> Iterator[Roots]:
-    """The descriptors live as long as the context."""
+    """Open the roots. Their descriptors live as long as the context."""
     with contextlib.ExitStack() as stack:
         yield _roots(policy, cwd, pins, protection, stack)
 
@@ -67,7 +67,7 @@ def _roots(
     for pin in (
         pins if isinstance(policy, WorkspaceWrite) else ()
     ):  # a command may be given less than its conversation
-        if pin.path is None:  # which was said when the conversation was made
+        if pin.path is None:  # that was told when the conversation was made
             continue
         try:
             folder = open_pinned(pin.path, pin)
@@ -101,7 +101,7 @@ def _roots(
 def _writable_above(
     outer: Mapping[Path, Sequence[Path]], writable: Sequence[Root], stack: contextlib.ExitStack
 ) -> tuple[Root, ...]:
-    """Where git looks next for the repository of a project that is none, as far as a command may write there."""
+    """Return the writable folders in which git looks next for the repository of a project that is none."""
     paths = [root.path for root in writable]
     found: dict[Path, Root] = {}
     for path in dict.fromkeys(path for above in outer.values() for path in above):
@@ -115,7 +115,7 @@ def _writable_above(
 def _of_git(
     projects_: Sequence[Root], writable: Sequence[Root], outer: Mapping[Path, Sequence[Path]]
 ) -> Iterator[Path]:
-    """`outer`: where git looks next, for those of the projects that are no repository."""
+    """Yield git's paths to close. `outer`: for projects that are no repository, the folders where git looks next."""
     paths = [root.path for root in writable]
     for root in projects_:
         yield root.path / GIT
@@ -132,14 +132,14 @@ def _of_git(
                 yield from parts_of(folder)
         found = (*map(_real, named_by_config(folder, stores)), *map(_real_above, below(root.path)))
         yield from (path for path in found if path not in paths and _in_any(path, paths))
-    # In a temporary directory a link, or a file that points somewhere, is anybody's word, and closes nothing: any
-    # command could close another project's directory with it, or the whole disk.
+    # In a temporary directory a `.git` that points elsewhere closes nothing: any command could put it there, and so
+    # close another project's directory, or the whole disk.
     scratch = (root.path / GIT for root in writable if root not in projects_)
     yield from (git for git in scratch if git.is_dir() and not git.is_symlink())
 
 
 def _outermost(paths: Iterable[Path]) -> tuple[Path, ...]:
-    """Nothing can be hidden in what is hidden."""
+    """Drop paths inside others: nothing needs hiding inside a hidden folder."""
     found: list[Path] = []
     for path in sorted(paths):
         if not _in_any(path, found):
@@ -152,7 +152,7 @@ def _in_any(path: Path, folders: Iterable[Path]) -> bool:
 
 
 def _meets(path: Path, roots: Iterable[Root]) -> bool:
-    """A root itself stays open, whatever a configuration names."""
+    """Tell whether a path concerns a root. A root itself stays open, whatever a configuration names."""
     return any(path != root.path and (lies_in(path, root.path) or lies_in(root.path, path)) for root in roots)
 
 
@@ -161,5 +161,5 @@ def _real(path: Path) -> Path:
 
 
 def _real_above(path: Path) -> Path:
-    """Of what is found below a root, and may be a link itself."""
+    """Resolve a path found below a root, but not a `.git`, which may itself be a link."""
     return path if path.name.casefold() == GIT else _real(path)

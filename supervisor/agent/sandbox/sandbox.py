@@ -1,6 +1,7 @@
-"""Which sandbox this system has, whether it works, and how a command is put into it.
+"""The sandbox of this system: whether it works, and how a command is put into it.
 
-What is writable comes from the conversation: its directory, its policy, its pins. A call only says where it starts.
+The writable directories come from the conversation: its directory, its policy, its pins. A call only says where it
+starts.
 """
 
 import contextlib
@@ -13,8 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from actors.ids import ConversationId
-from actors.settings import DangerFullAccess, Pin, SandboxPolicy, Settings, WorkspaceWrite
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.settings import DangerFullAccess, Pin, SandboxPolicy, Settings, WorkspaceWrite
 from supervisor.agent.pins import Pins, pins_of
 from supervisor.agent.sandbox.aftermath import seen_to
 from supervisor.agent.sandbox.bubblewrap import Bubblewrap
@@ -43,7 +44,7 @@ class Implementation(Protocol):
 
 
 class Sandbox:
-    """One per daemon. `protection` is never writable for a command or a patch: our journal, config and sockets."""
+    """The daemon's sandbox. No command and no patch may write to `protection`: our journal, config and sockets."""
 
     def __init__(self, protection: Protection = Protection()) -> None:  # noqa: B008 - frozen
         self.protection = protection
@@ -52,17 +53,17 @@ class Sandbox:
 
     @functools.cached_property
     def availability(self) -> Availability:
-        """Found out by trying, once: ask for it at the start, for it takes some 10 ms."""
+        """The result of a probe, which is run once. Ask for it at the start: it takes some 10 ms."""
         return self._implementation.probe()
 
     def pins(self, conversation: ConversationId, settings: Settings, env: Mapping[str, str]) -> tuple[Pin, ...]:
-        """Blocking. What the conversation's roots were when it first named them."""
+        """Return the conversation's roots as they were when it first named them. Blocking."""
         return self._pins.of(conversation, settings, temporary_of(env))
 
     def roots(
         self, policy: SandboxPolicy, cwd: Path, pins: Sequence[Pin]
     ) -> contextlib.AbstractContextManager[Roots]:
-        """Blocking. Where commands and patches may write now."""
+        """Open the directories in which commands and patches may write now. Blocking."""
         return opened(policy, cwd, pins, self.protection)
 
     @contextlib.contextmanager
@@ -76,11 +77,11 @@ class Sandbox:
         start: Path | None = None,
         pins: Sequence[Pin] | None = None,
     ) -> Iterator[Confined]:
-        """Blocking, as far as the first yield. Run what it yields, to its end, before you leave it.
+        """Confine a command. Blocking up to the yield; run the yielded argv to its end before you leave the context.
 
         `cwd` is the conversation's; `start` is where this command starts, and opens nothing. Without `pins` the roots
-        are what they are now. OSError if there is no such directory or program: inside, its absence would look like a
-        failed command.
+        are taken as they are now. OSError if there is no such directory or program: inside, its absence would look
+        like a failed command.
         """
         real = _directory(start or cwd)
         if isinstance(policy, DangerFullAccess):

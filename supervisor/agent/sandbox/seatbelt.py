@@ -1,6 +1,6 @@
 """The sandbox of macOS: a profile for sandbox-exec. Paths are parameters and never part of the profile's text.
 
-Later rules win. Written to what Apple's own profiles do; the text is tested, running it needs a Mac.
+Later rules win. Modelled on Apple's own profiles; the text is tested, running it needs a Mac.
 """
 
 import contextlib
@@ -47,7 +47,7 @@ class Seatbelt:
     ) -> Iterator[Confined]:
         groups = {
             "WRITABLE": tuple(root.path for root in roots.writable),
-            # A folder on the way to what is closed can't be renamed or removed, only what is in it.
+            # A folder on the way to a closed path can't be renamed or removed, only its content.
             "ANCHOR": tuple(dict.fromkeys(_between(roots))),
             "READ_ONLY": roots.closed,
             "HIDDEN": roots.hidden,
@@ -73,7 +73,7 @@ def _between(roots: Roots) -> Iterator[Path]:
 
 
 def profile(names: Iterable[str], *, network: bool) -> str:
-    """Unix sockets stay shut with the network on, but for those that were opened by name."""
+    """Write the profile. Unix sockets stay shut with the network on, but for those that were opened by name."""
     rules = {
         "WRITABLE": '(allow file-write* (subpath (param "{}")))',
         "ANCHOR": '(deny file-write-unlink (literal (param "{}")))',

@@ -1,9 +1,9 @@
 """The filter of system calls that every sandboxed command runs under: classic BPF, as seccomp(2) describes it.
 
-It refuses what mounts and namespaces do not separate: sockets of other programs, which are reached through a
-read-only mount all the same; the kernel's keyrings; leases, by which a reader of a file keeps all others from
-opening it; files that would run as their owner when somebody else starts them; and user namespaces, in which one
-may call what the kernel has for administrators. Decides from numbers alone; a filter sees no path.
+It refuses what mounts and namespaces do not separate: sockets of other programs, which work even through a read-only
+mount; the kernel's keyrings; leases, by which a reader of a file keeps all others from opening it; files that would
+run as their owner when somebody else starts them; and user namespaces, in which a process may make system calls meant
+for administrators. Decides from numbers alone; a filter sees no path.
 """
 
 import errno
@@ -15,38 +15,38 @@ from dataclasses import dataclass
 
 AF_NETLINK = 16  # socket.AF_NETLINK exists on Linux only; names and routes of the own namespace
 NETWORK = (socket.AF_INET, socket.AF_INET6, AF_NETLINK)
-CONNECTED = (socket.SOCK_STREAM, socket.SOCK_SEQPACKET)  # a pair of these can't be pointed at anybody else
-KIND = 0xF  # the kind of a socket; above it are flags
+CONNECTED = (socket.SOCK_STREAM, socket.SOCK_SEQPACKET)  # a pair of these can't be connected to anybody else
+KIND = 0xF  # the kind of a socket; the bits above are flags
 SET_ID = 0o6000
 SETLEASE = 1024  # a command of fcntl
 NEW_USER = 0x10000000  # CLONE_NEWUSER
 CREATES = 0x40 | 0x400000  # O_CREAT, and what O_TMPFILE adds to O_DIRECTORY: only with these does open read a mode
-X32 = 0x40000000  # numbers from here on are a second set of the same calls, on x86_64
+X32 = 0x40000000  # on x86_64 the numbers from here on are a second set of the same calls
 
 LOAD, MASK, JUMP_EQ, JUMP_GE, JUMP_ANY, RETURN = 0x20, 0x54, 0x15, 0x35, 0x45, 0x06
-NUMBER, ARCH, ARGUMENTS = 0, 4, 16  # where struct seccomp_data has them
+NUMBER, ARCH, ARGUMENTS = 0, 4, 16  # offsets in struct seccomp_data
 ALLOW, ERROR, KILL = 0x7FFF0000, 0x00050000, 0x80000000
 REFUSE = ERROR | errno.EPERM
-UNKNOWN = ERROR | errno.ENOSYS  # callers go back to the older call, whose arguments can be read
+UNKNOWN = ERROR | errno.ENOSYS  # callers fall back to the older call, whose arguments can be read
 
 Step = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """Numbers of one processor. `modes`: call -> which argument is a mode; `opens`: which are flags and mode."""
+    """One processor's call numbers. `modes`: call -> the argument with a mode; `opens`: call -> flags and mode."""
 
     arch: int
     socket: int
     socketpair: int
     keyrings: tuple[int, ...]
     fcntl: int
-    namespaces: tuple[int, ...]  # clone and unshare, whose first argument says which
+    namespaces: tuple[int, ...]  # clone and unshare, whose first argument tells which namespaces
     modes: dict[int, int]
     opens: dict[int, tuple[int, int]]
 
 
-# The same everywhere: they came after the numbers had been unified. io_uring would go past every filter.
+# The same on all processors: they came after the numbers had been unified. io_uring would bypass every filter.
 IO_URING_SETUP, CLONE3, OPENAT2, FCHMODAT2 = 425, 435, 437, 452
 CALLS = {
     "x86_64": Calls(
@@ -82,14 +82,14 @@ CALLS = {
 
 @functools.cache
 def program(machine: str, *, unix_sockets: bool = False) -> bytes | None:
-    """None for a processor whose numbers we don't have. `unix_sockets`: some were opened by name."""
+    """Return the filter; None for an unknown processor. `unix_sockets`: some were opened by name."""
     calls = CALLS.get(machine)
     if calls is None:
         return None
     steps = [
         (LOAD, 0, 0, ARCH),
         (JUMP_EQ, 1, 0, calls.arch),
-        (RETURN, 0, 0, KILL),  # another architecture's calls have other numbers
+        (RETURN, 0, 0, KILL),  # other architectures number their calls differently
         (LOAD, 0, 0, NUMBER),
         (JUMP_GE, 0, 1, X32),
         (RETURN, 0, 0, REFUSE),
@@ -102,7 +102,7 @@ def program(machine: str, *, unix_sockets: bool = False) -> bytes | None:
 
 
 def _decided(calls: Calls, *, unix_sockets: bool) -> Iterator[tuple[tuple[int, ...], list[Step]]]:
-    """Each call with steps that return."""
+    """Yield calls, each with steps that return."""
     yield (IO_URING_SETUP, *calls.keyrings), [(RETURN, 0, 0, REFUSE)]
     yield (OPENAT2, CLONE3), [(RETURN, 0, 0, UNKNOWN)]  # their mode and flags lie in memory
     yield calls.namespaces, _without(0, NEW_USER)
@@ -137,5 +137,5 @@ def _if_equal(value: int, then: list[Step]) -> list[Step]:
 
 
 def _argument(index: int) -> Step:
-    """Its lower half: that is all of an int, and both processors are little-endian."""
+    """Load the lower half of an argument: all of an int, as both processors are little-endian."""
     return (LOAD, 0, 0, ARGUMENTS + 8 * index)

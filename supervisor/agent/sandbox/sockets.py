@@ -1,4 +1,4 @@
-"""Which unix sockets there are on this machine, for a command that may use some and no others. Reads /proc."""
+"""The unix sockets on this machine, for a command that may use some and no others. Reads /proc."""
 
 import os
 import stat
@@ -6,13 +6,13 @@ from collections.abc import Collection
 from pathlib import Path
 
 LISTED = Path("/proc/net/unix")
-NAME = 7  # which column has the path
-# Where programs of one user put theirs; one that is made there later is not seen either.
+NAME = 7  # the column of the path
+# Programs of one user put their sockets here; later ones are covered with the folder.
 FOLDERS = ("/run/user/{uid}", "/tmp/tmux-{uid}", "/tmp/.X11-unix", "/tmp/.ICE-unix")  # noqa: S108 - looked at only
 
 
 def others(named: Collection[Path]) -> tuple[list[Path], list[Path]]:
-    """Folders, and socket files outside of them, that are to be covered."""
+    """Return the folders, and the socket files outside of them, that must be covered."""
     wanted = (Path(folder.format(uid=os.getuid())) for folder in FOLDERS)
     folders = [folder for folder in wanted if folder.is_dir() and not folder.is_symlink()]
     lines = LISTED.read_text(encoding="utf-8", errors="surrogateescape").splitlines()[1:]

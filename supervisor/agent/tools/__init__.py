@@ -1,1 +1,1 @@
-"""What a model may do beside talk: run a command, apply a patch, keep a plan."""
+"""The tools of a model: run a command, apply a patch, keep a plan."""

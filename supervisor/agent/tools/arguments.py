@@ -1,20 +1,20 @@
-"""What a model wrote as arguments of a call, made into values, or into a text that tells it what was wrong."""
+"""The arguments that a model wrote for a call, parsed into values, or into a text that tells it what was wrong."""
 
 from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from actors.events import PlanStep
+from actors.vocabulary.events import PlanStep
 from supervisor.agent.bounds import DEFAULTS, Bounds
 from supervisor.agent.model.decoding import intricate
 
 MAX_TIMEOUT_MS = 24 * 3600 * 1000
-TOLD = 10  # mistakes in one call's arguments; a model that made more has to begin anew anyhow
+TOLD = 10  # mistakes told of one call; a model that made more has to begin anew anyhow
 
 
 class BadArguments(Exception):
-    """The text goes back to the model."""
+    """The arguments can't be used. The text goes back to the model."""
 
 
 class ShellArguments(BaseModel):
@@ -36,7 +36,7 @@ class StepArguments(PlanStep):
 
 
 class PlanArguments(BaseModel):
-    """Strict: what we do not know here, the model meant to show to somebody."""
+    """Strict: an unknown field is content that the model meant to show, and we would drop it."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     explanation: str | None = None

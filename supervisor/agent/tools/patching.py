@@ -1,13 +1,12 @@
-"""A patch from its text to the files: verified first, judged, asked about where policy says so, applied whole."""
+"""A patch from its text to the files: verified, judged, approved where the policy demands it, applied as a whole."""
 
 import asyncio
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from actors import events as ev
-from actors.settings import DangerFullAccess, SandboxMode, SandboxPolicy
+from actors.vocabulary import events as ev
+from actors.vocabulary.settings import DangerFullAccess, SandboxMode, SandboxPolicy
 from supervisor.agent.bounds import Bounds
-from supervisor.agent.chore import Chore, in_worker
 from supervisor.agent.patch.apply import apply_plan
 from supervisor.agent.patch.effort import Effort
 from supervisor.agent.patch.errors import PatchError, PatchMismatch, PatchStale
@@ -16,10 +15,11 @@ from supervisor.agent.patch.plan import PatchPlan, plan_patch
 from supervisor.agent.patch.turn_diff import TurnChanges
 from supervisor.agent.safety.judge import judge_patch
 from supervisor.agent.safety.roots import cover
-from supervisor.agent.safety.rules import Ask, Reject, Run, Verdict
+from supervisor.agent.safety.rules import MayRun, MustAsk, Reject, Verdict
 from supervisor.agent.sandbox import Roots, Sandbox
 from supervisor.agent.tools.work import Work
 from supervisor.agent.transcript import OpenCall
+from supervisor.agent.worker_job import WorkerJob, in_worker
 from supervisor.agent.workspace import missing
 
 
@@ -28,7 +28,7 @@ class Patching:
         self._sandbox = sandbox
 
     async def apply(self, work: Work, call: OpenCall, text: str, cwd: Path) -> str:
-        """What the model gets to read."""
+        """Apply a patch, and return the text for the model."""
         try:
             plan = await in_worker(_planned, text, cwd, work.bounds)
         except PatchError as error:
@@ -37,16 +37,16 @@ class Patching:
         match verdict:
             case Reject():
                 return f"patch rejected: {verdict.text}"
-            case Ask():
+            case MustAsk():
                 answer = await work.ask(self._request(work, call, plan, verdict, outside=not inside))
                 if not answer.approved:
                     return _rejected(answer.reason)
-            case Run():
+            case MayRun():
                 pass
-        return await self._write(work, call, plan, auto_approved=not isinstance(verdict, Ask))
+        return await self._write(work, call, plan, auto_approved=not isinstance(verdict, MustAsk))
 
     def _judge(self, work: Work, plan: PatchPlan) -> tuple[Verdict, bool]:
-        """And whether the sandbox would let a command write all of it."""
+        """Judge the plan; also tell whether the sandbox would let a command write all of it."""
         settings = work.settings
         with self._roots(work) as roots:
             inside = _may_write(settings.sandbox, roots, plan)
@@ -65,7 +65,7 @@ class Patching:
         return self._sandbox.roots(settings.sandbox, settings.cwd, pins)
 
     def _apply(self, work: Work, plan: PatchPlan, *, auto_approved: bool) -> str:
-        """Under the roots as they are now: nobody has read where it goes if nobody was asked."""
+        """Write under the roots as they are now, which must still cover the plan if no person approved it."""
         with self._roots(work) as roots:
             if auto_approved and not _may_write(work.settings.sandbox, roots, plan):
                 raise PatchStale("the directories that may be written have changed since the patch was verified")
@@ -73,7 +73,7 @@ class Patching:
             return apply_plan(plan, work.around.umask, pinned)
 
     def _request(
-        self, work: Work, call: OpenCall, plan: PatchPlan, verdict: Ask, *, outside: bool
+        self, work: Work, call: OpenCall, plan: PatchPlan, verdict: MustAsk, *, outside: bool
     ) -> ev.ApplyPatchApprovalRequest:
         return ev.ApplyPatchApprovalRequest(
             call_id=call.call,
@@ -92,7 +92,7 @@ class Patching:
                 call_id=call.call, auto_approved=auto_approved, changes=plan.changes, item_id=call.item
             )
         )
-        # What is done to the files must stand in the history, whatever becomes of the disk or of us.
+        # The journal must have the beginning on disk before any file changes, or a crash would hide it.
         await work.turn.stored()
         try:
             # A thread can't be cancelled half-way, so the turn's end waits for it: all of the patch, or nothing.
@@ -117,16 +117,16 @@ class Patching:
         )
 
 
-def _planned(chore: Chore, text: str, cwd: Path, bounds: Bounds) -> PatchPlan:
+def _planned(job: WorkerJob, text: str, cwd: Path, bounds: Bounds) -> PatchPlan:
     if not cwd.exists():
         raise PatchMismatch(missing(cwd))
-    effort = Effort(bounds, chore.go_on)
+    effort = Effort(bounds, job.go_on)
     effort.spend_lines(text.count("\n"))
-    return plan_patch(parse(text, chore.go_on), cwd, effort)
+    return plan_patch(parse(text, job.go_on), cwd, effort)
 
 
-def _all_changes(chore: Chore, changes: TurnChanges) -> str:
-    return changes.diff(chore.go_on)
+def _all_changes(job: WorkerJob, changes: TurnChanges) -> str:
+    return changes.diff(job.go_on)
 
 
 def _may_write(policy: SandboxPolicy, roots: Roots, plan: PatchPlan) -> bool:

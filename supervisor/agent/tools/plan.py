@@ -1,6 +1,6 @@
-"""The plan that a model shows: an event, and a word of thanks."""
+"""The tool that shows the model's plan: an event, and a fixed answer."""
 
-from actors.events import PlanUpdate
+from actors.vocabulary.events import PlanUpdate
 from supervisor.agent.tools.arguments import PlanArguments
 from supervisor.agent.tools.work import Work
 from supervisor.agent.transcript import OpenCall

@@ -1,4 +1,4 @@
-"""A command from the model's argv to the text it reads: judged, asked about, sandboxed, run, told. Loop thread."""
+"""A command from the model's argv to the text it reads: judged, approved, sandboxed, run, reported. Loop thread."""
 
 import asyncio
 import json
@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-from actors import events as ev
-from actors.settings import DangerFullAccess, SandboxMode, SandboxPolicy
+from actors.vocabulary import events as ev
+from actors.vocabulary.settings import DangerFullAccess, SandboxMode, SandboxPolicy
 from supervisor.agent.entering import in_a_thread
 from supervisor.agent.patch.errors import PatchSyntax
 from supervisor.agent.patch.recognise import patch_in
@@ -17,7 +17,7 @@ from supervisor.agent.processes.output import Stream
 from supervisor.agent.safety.hints import parsed_command
 from supervisor.agent.safety.judge import confinement, judge_command
 from supervisor.agent.safety.names import plainly_named
-from supervisor.agent.safety.rules import RETRY_REASON, Ask, Reject, Run
+from supervisor.agent.safety.rules import RETRY_REASON, MayRun, MustAsk, Reject
 from supervisor.agent.sandbox import Confined, Sandbox
 from supervisor.agent.tools.arguments import ShellArguments
 from supervisor.agent.tools.patching import Patching
@@ -25,9 +25,9 @@ from supervisor.agent.tools.work import Work
 from supervisor.agent.transcript import OpenCall
 
 UNPRINTABLE = {code: "\ufffd" for code in range(32) if chr(code) not in "\t\n\r\x1b"}  # six characters each in JSON
-NOT_FOUND = 127  # a missing program fails outside the sandbox too
+NOT_FOUND = 127  # outside the sandbox a missing program would be missing, too
 REJECTED = "exec command rejected by user"
-SHOWN = 200  # characters of a directory that is none
+SHOWN = 200  # characters of an unusable directory name that are shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class ShellLimits:
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """How a command ended, as told to everybody."""
+    """The result of a command, as the model and all clients see it."""
 
     exit_code: int
     stdout: str
@@ -52,7 +52,7 @@ class Ran:
 
     @property
     def failed(self) -> bool:
-        """In a way that the sandbox may have caused."""
+        """The command failed in a way that the sandbox may have caused."""
         return self.exit_code not in {0, NOT_FOUND} and self.not_started is None and not self.timed_out
 
 
@@ -64,7 +64,7 @@ class Shell:
         self._limits = limits
 
     async def run(self, work: Work, call: OpenCall, arguments: ShellArguments) -> str:
-        if sum(word.count("\n") for word in arguments.command) > work.bounds.patch_lines:  # before it is looked into
+        if sum(word.count("\n") for word in arguments.command) > work.bounds.patch_lines:  # before anything parses it
             return "error: " + work.bounds.beyond("patch_lines", "the command has too many lines")
         cwd = work.settings.cwd / (arguments.workdir or "")
         if (wrong := _no_path(arguments.workdir or "")) is not None:
@@ -96,17 +96,17 @@ class Shell:
         match verdict:
             case Reject():
                 return verdict.text
-            case Ask():
+            case MustAsk():
                 answer = await work.ask(
                     self._request(work, call, arguments, cwd, arguments.justification or verdict.reason)
                 )
                 if not answer.approved:
                     return _rejected(answer.reason)
                 return self._told(await self._execute(work, call, arguments, cwd, DangerFullAccess()), arguments)
-            case Run():
+            case MayRun():
                 return await self._run(work, call, arguments, cwd, verdict)
 
-    async def _run(self, work: Work, call: OpenCall, arguments: ShellArguments, cwd: Path, verdict: Run) -> str:
+    async def _run(self, work: Work, call: OpenCall, arguments: ShellArguments, cwd: Path, verdict: MayRun) -> str:
         retry = verdict.retry_unsandboxed_on_failure
         ran = _already(work, call) if retry else None
         if ran is None:
@@ -140,7 +140,7 @@ class Shell:
             approval_id=work.new_approval(),
             item_id=call.item,
             retry=retry,
-            outside_sandbox=True,  # what is approved runs without
+            outside_sandbox=True,  # an approved command runs outside
             deadline_s=work.deadline_s,
             default=work.default,
         )
@@ -148,7 +148,7 @@ class Shell:
     async def _execute(
         self, work: Work, call: OpenCall, arguments: ShellArguments, cwd: Path, policy: SandboxPolicy
     ) -> Ran:
-        """Begin and end are said whatever happens in between."""
+        """Run the command; its begin and end events are sent in every case."""
         work.say(
             ev.ExecCommandBegin(
                 call_id=call.call,
@@ -166,7 +166,7 @@ class Shell:
 
         output = Output(take, keep_bytes=self._limits.history_bytes)
         try:
-            await work.turn.stored()  # or a crash would leave a command that ran and was never said to
+            await work.turn.stored()  # otherwise a crash could leave no record of a command that ran
             result, notices = await self._start(work, arguments, cwd, output, policy)
         except asyncio.CancelledError:
             _say_ended(work, call, Ran(-1, output.stdout.text(), output.stderr.text(), 0.0))
@@ -178,7 +178,7 @@ class Shell:
     async def _start(
         self, work: Work, arguments: ShellArguments, cwd: Path, output: Output, policy: SandboxPolicy
     ) -> tuple[Finished | NotStarted, tuple[str, ...]]:
-        """How it went, and what is to be said of its sandbox."""
+        """Run the command, and return its result and the notices about its sandbox."""
         order = work.turn.order
         timeout_s = arguments.timeout / 1000 if arguments.timeout else self._limits.timeout_s
         try:
@@ -206,13 +206,13 @@ class Shell:
     def _confined(
         self, work: Work, policy: SandboxPolicy, arguments: ShellArguments, start: Path
     ) -> AbstractContextManager[Confined]:
-        """Entered in a worker thread: on a disk that is away it hangs, and not the loop with it."""
+        """Confine the command. Entered in a worker thread, because a disk that is away can block it."""
         settings = work.settings
         pins = self._sandbox.pins(work.turn.order.conversation, settings, work.env)
         return self._sandbox.confine(policy, settings.cwd, arguments.command, work.env, start=start, pins=pins)
 
     def _told(self, ran: Ran, arguments: ShellArguments) -> str:
-        """For the model: both streams whatever the exit code, as text, head and tail, and how much is missing."""
+        """Compose the text for the model: both streams, their head and tail, and how much is missing between."""
         if ran.not_started is not None:
             return ran.not_started
         output = ran.stdout if not ran.stderr else f"{ran.stdout}\n[stderr]\n{ran.stderr}".lstrip("\n")
@@ -226,7 +226,7 @@ class Shell:
 
 
 def _no_path(workdir: str) -> str | None:
-    """Why the system can't even be asked for it."""
+    """Return why a directory name can't be passed to the system at all, or None."""
     try:
         os.fsencode(workdir)
     except UnicodeEncodeError:
@@ -237,7 +237,7 @@ def _no_path(workdir: str) -> str | None:
 
 
 def shortened(text: str, max_bytes: int, max_lines: int) -> str:
-    """The first and the last half of what is allowed, and between them what was left out and why."""
+    """Keep the first and the last half of the allowed size, and say between them how much was left out and why."""
     lines = text.splitlines(keepends=True)
     if len(lines) <= max_lines and len(text.encode()) <= max_bytes:
         return text
@@ -282,7 +282,7 @@ def _say_ended(work: Work, call: OpenCall, ran: Ran) -> None:
 
 
 def _already(work: Work, call: OpenCall) -> Ran | None:
-    """A command that ran in an earlier life of this turn is not run again to ask the same question."""
+    """Return a result from an earlier life of this turn: a command is not run again only to ask the same question."""
     ended = work.transcript.ended(call.item)
     if ended is None:
         return None

@@ -1,10 +1,10 @@
-"""The tools as models are told of them. Data."""
+"""The tools as they are described to models. Data."""
 
 from collections.abc import Iterator
 from typing import Any
 
-from actors.settings import ApprovalPolicy, Settings
-from supervisor.agent.model.history import ToolSpec
+from actors.vocabulary.settings import ApprovalPolicy, Settings
+from supervisor.agent.model.request import ToolSpec
 
 SHELL = "shell"
 SHELL_NAMES = frozenset({SHELL, "container.exec"})

@@ -1,6 +1,6 @@
-"""Carries out one tool call of a model, from its arguments to the text that answers it.
+"""One tool call of a model, carried out from its arguments to the text that answers it.
 
-Everything a model can get wrong goes back to it as text. Loop thread.
+Every mistake that a model can make is answered with text. Loop thread.
 """
 
 from supervisor.agent.tools.arguments import BadArguments, PatchArguments, PlanArguments, ShellArguments, parsed

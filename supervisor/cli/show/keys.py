@@ -1,4 +1,4 @@
-"""Keys as they are pressed, where standard input is a terminal; the terminal is put back however we leave."""
+"""Keys as they are pressed on a terminal, which is restored however the program leaves."""
 
 import os
 import re
@@ -12,13 +12,13 @@ ENTER, BACKSPACE, ESCAPE = "\r", "\x7f", "\x1b"
 UP, DOWN = "\x1b[A", "\x1b[B"
 PASTES_APART, PASTES_AS_KEYS = "\x1b[?2004h", "\x1b[?2004l"  # the terminal says where a paste begins and ends
 _PASTE_BEGINS, _PASTE_ENDS = "\x1b[200~", "\x1b[201~"
-_WAYS_OUT = {b"\x03", b"\x04", b"\x1c"}  # pressed alone
-_BEGUN = re.compile(r"\x1b(\[[0-9;]*)?\Z")  # of a sequence, the part that has come so far
+_WAYS_OUT = {b"\x03", b"\x04", b"\x1c"}  # keys that end a paste if they are pressed alone
+_BEGUN = re.compile(r"\x1b(\[[0-9;]*)?\Z")  # an escape sequence that has only begun
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 class Pasted(str):
-    """Text that came in one piece from elsewhere, with its line ends; no key was pressed for it."""
+    """Pasted text, with its line ends; no key was pressed for it."""
 
     __slots__ = ()
 
@@ -31,14 +31,14 @@ def there_are() -> bool:
 
 
 class Keyboard:
-    """Every key comes to us, Ctrl-C too: what it means is for the verb to say."""
+    """The keyboard. Every key is read, Ctrl-C too; the verb decides what it means."""
 
     def __init__(self) -> None:
         self.fd = sys.stdin.fileno()
         self._before = termios.tcgetattr(self.fd)
         self._unfinished = b""
         self._begun = ""
-        self._paste: str | None = None  # what has come of one that has not ended
+        self._paste: str | None = None  # what has arrived of a paste that has not ended
 
     def __enter__(self) -> Self:
         self.take()
@@ -65,7 +65,7 @@ class Keyboard:
         sys.stdout.flush()
 
     def read(self) -> list[str]:
-        """What has been pressed or pasted since; an end of input is Ctrl-D. Arrow keys and the like come whole."""
+        """Read what was pressed or pasted. The end of input is Ctrl-D; arrow keys and the like come whole."""
         try:
             data = os.read(self.fd, 4096)
         except OSError:
@@ -73,7 +73,7 @@ class Keyboard:
         if not data:
             return [CTRL_D]
         if self._paste is not None and data in _WAYS_OUT:
-            self._paste = None  # its end was lost; nobody is kept in it
+            self._paste = None  # the end of the paste was lost; let the person out
         text = (self._unfinished + data).decode(errors="surrogateescape")
         self._unfinished = b""
         if text and "\udc80" <= text[-1] <= "\udcff":  # the first bytes of a character
@@ -85,7 +85,7 @@ class Keyboard:
         return self.understood(text)
 
     def understood(self, text: str) -> list[str]:
-        """Keys, and pastes in one piece, of text that may end anywhere."""
+        """The keys and whole pastes in a text that may end anywhere."""
         text, self._begun = self._begun + text, ""
         found: list[str] = []
         while text:

@@ -1,4 +1,4 @@
-"""Events for programs: one JSON object a line, with seq, ts, conversation and type always there."""
+"""Events for programs: one JSON object a line, always with seq, ts, conversation and type."""
 
 import sys
 
@@ -7,7 +7,7 @@ from supervisor.cli.written import json_text
 
 
 def line(envelope: Json) -> str:
-    """The event's own members follow its place in the world; none of them is called like one of those."""
+    """The event as one line: its place first, then its own members, whose names differ from those."""
     head = {name: envelope[name] for name in ("seq", "ts", "conversation", "turn")}
     body = envelope["event"]
     return json_text({**head, "type": body["type"], **body})

@@ -1,4 +1,4 @@
-"""Text that flows, with one foot line below it that comes and goes. Owns the terminal's last line, knows no events.
+"""Flowing text with a foot line below it. Owns the last line of the terminal, knows no events.
 
 Without a terminal there is no foot line, and text goes out as it is.
 """
@@ -21,7 +21,7 @@ ASKS = (
     "\u0294",
     "\u2753",
     "\u2754",
-)  # at the beginning of a question, and what looks like it
+)  # the sign that begins an approval, and signs that look like it
 _ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 _PIECES = re.compile(r"\x1b\[[0-9;]*m|\n|[^\S\n]+|[^\s\x1b]+")
 
@@ -31,10 +31,10 @@ class Screen:
         self._stream = stream
         self._live = live
         self._columns = terminal.size()[0]
-        self._at = 0  # the cell in which the next character goes
+        self._at = 0  # the cell of the next character
         self._bare = True  # nothing is drawn in this line yet
         self._foot = ""
-        self._drawn = ""  # the foot line as it stands there
+        self._drawn = ""  # the foot line as it is drawn now
 
     def resized(self) -> None:
         self._erase()
@@ -48,22 +48,22 @@ class Screen:
 
     @property
     def room(self) -> int | None:
-        """Cells of a line that is never broken; None where no window breaks any."""
+        """Cells of a line that the window does not break; None without a window."""
         return max(8, self._columns - 1) if self._live else None
 
     def write(self, text: str, *, asks: bool = False) -> None:
-        """In the flow: words are kept whole where a line is full. Only what `asks` begins a line with its mark."""
+        """Write text; full lines break between words. Only an approval (`asks`) may begin a line with its sign."""
         self._erase()
         self._stream.write("".join(self._wrapped(text, asks=asks)))
         self._draw()
         self._stream.flush()
 
     def line(self, text: str = "", *, asks: bool = False) -> None:
-        """On lines of its own."""
+        """Write the text on lines of its own."""
         self.write(("\n" if self._at else "") + text + "\n", asks=asks)
 
     def fresh(self) -> None:
-        """At the beginning of a line."""
+        """Go to the beginning of a line."""
         if self._at:
             self.write("\n")
 
@@ -86,7 +86,7 @@ class Screen:
             self._stream.write(("\n" if self._at else "") + self._drawn)
 
     def _erase(self) -> None:
-        """Also where a narrower window has broken it into several lines."""
+        """Erase the foot line, also if a narrower window has broken it into several lines."""
         if not self._drawn:
             return
         columns = max(1, terminal.size()[0])
@@ -113,7 +113,7 @@ class Screen:
         return out
 
     def _put(self, piece: str, out: list[str], *, asks: bool) -> None:
-        """A line is never quite full, so the terminal does not break it itself and we know where we are."""
+        """Write a word. No line is filled, so the terminal breaks none itself, and the position stays known."""
         room = self._columns - 1
         if self._at and self._at + width(piece) > room and (piece.isspace() or width(piece) <= room):
             self._end_line(out)
@@ -121,7 +121,7 @@ class Screen:
                 return
         self._indent(piece, 0, out, asks=asks)
         start, left = 0, width(piece)
-        while self._at + left > room:  # longer than a line: broken where lines end
+        while self._at + left > room:  # longer than a line: broken at its end
             end = _end(piece, start, max(1, room - self._at))
             out.append(piece[start:end])
             left -= width(piece[start:end])
@@ -133,7 +133,7 @@ class Screen:
         self._bare = self._bare and not _first_drawn(piece, start)
 
     def _indent(self, piece: str, start: int, out: list[str], *, asks: bool) -> None:
-        """Where a model's own words would look like a question of ours."""
+        """Indent words of the model that would look like an approval."""
         if self._bare and not asks and _first_drawn(piece, start).startswith(ASKS):
             out.append("  ")
             self._at, self._bare = 2, False
@@ -144,13 +144,13 @@ class Screen:
 
 
 def _first_drawn(text: str, start: int) -> str:
-    """Its first character with a cell of its own: joiners and marks are drawn over their neighbour, or not at all."""
+    """The first character with a cell of its own: joiners and marks are drawn over their neighbour, or not at all."""
     rest = (text[at] for at in range(start, len(text)))
     return next((one for one in rest if unicodedata.category(one) not in {"Mn", "Me", "Cf"}), "")
 
 
 def _end(text: str, start: int, cells: int) -> int:
-    """Where a piece of so many cells ends; it has one character at least."""
+    """The end of a piece of this width; it has at least one character."""
     end, used = start, 0
     while end < len(text) and (end == start or used + width(text[end]) <= cells):
         used += width(text[end])
@@ -159,6 +159,6 @@ def _end(text: str, start: int, cells: int) -> int:
 
 
 def _fitting(text: str, cells: int) -> str:
-    """A foot line that is too long loses its colours with its end."""
+    """The foot line, cut if it is too long; a cut line has no colours."""
     bare = _ESCAPE.sub("", text)
     return text if width(bare) <= cells else cut(bare, cells)

@@ -1,13 +1,13 @@
-"""What keys mean while a conversation is watched, and what the foot line says. Pure: keys in, wishes out.
+"""The meaning of keys while a conversation is watched, and the text of the foot line. Pure: keys in, commands out.
 
-A question is answered by a word and Enter, written by somebody who had seen it: never by a single key, by what was
-pasted, or by what was begun before it stood there.
+A word and Enter answer an approval, if they were typed after the person could read it: never a single key, a paste,
+or a word that was begun before.
 """
 
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from actors.visible import visible
+from actors.vocabulary.visible import visible
 from supervisor.cli.ids import short
 from supervisor.cli.show import keys
 from supervisor.cli.terminal import Paint
@@ -20,16 +20,16 @@ ANSWERS = {
     "abort": "abort",
 }
 SHOW = "show"
-LOOK_S = 0.5  # nobody has read a question sooner; such a key was meant for the line that was being typed
+LOOK_S = 0.5  # nobody reads an approval faster; an earlier key was meant for the line that was being typed
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
-WIDE = 80  # columns from which there is room to say what the words mean
-CHANGED = "not answered: the question came while you typed; read it, then type again"
-PASTED = "what is pasted answers nothing; type the word"
-CLOSED = "that question is closed; nothing was answered, nothing was sent"
+WIDE = 80  # columns needed to say what the words mean
+CHANGED = "not answered: the approval appeared while you typed; read it, then type again"
+PASTED = "a paste answers no approval; type the word"
+CLOSED = "that approval is no longer open; nothing was answered, nothing was sent"
 PARTLY = "not all of it is on the screen; type show and Enter first"
 
 
-class Wish(Enum):
+class WatchAction(Enum):
     LEAVE = auto()
     INTERRUPT = auto()
     KILL = auto()
@@ -40,44 +40,44 @@ class Wish(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    wish: Wish
-    text: str = ""  # what to say, or the decision
+class WatchCommand:
+    action: WatchAction
+    text: str = ""  # the message, or the decision
 
 
 @dataclass(slots=True)
 class Scene:
-    """What goes on in the conversation, as far as keys depend on it."""
+    """The state of the conversation, as far as keys depend on it."""
 
     running: bool = False
-    question: str | None = None
-    partly: bool = False  # some lines of the question were left out
+    approval: str | None = None
+    partly: bool = False  # some lines of the approval were left out
     asked: float = 0.0
     began: float = 0.0
 
 
 class Talk:
-    """A line being typed, and whether we have just asked about an interrupt."""
+    """The line that is being typed, and whether an interrupt is to be confirmed."""
 
     def __init__(self, paint: Paint, *, read_only: bool = False) -> None:
         self._paint = paint
         self._read_only = read_only
         self._typed = ""
         self._typed_at = 0.0
-        self._pasted = False  # some of it was
-        self._seen: str | None = None  # the question that stood there when the line was begun
+        self._pasted = False  # at least in part
+        self._seen: str | None = None  # the approval that was shown when the line was begun
         self._said = ""  # why nothing was answered
         self._asking = False
         self._interrupting = False
 
-    def press(self, key: str, scene: Scene, now: float, *, more: bool = False) -> Wanted | None:
-        """`more`: other keys came in the same moment, so this is no hand that types."""
+    def press(self, key: str, scene: Scene, now: float, *, more: bool = False) -> WatchCommand | None:
+        """Act on a key. `more`: other keys came at the same moment, so it was not typed by hand."""
         if key in {keys.CTRL_BACKSLASH, keys.CTRL_D}:
-            return Wanted(Wish.LEAVE)
+            return WatchCommand(WatchAction.LEAVE)
         if key == keys.CTRL_Z:
-            return Wanted(Wish.SUSPEND)
+            return WatchCommand(WatchAction.SUSPEND)
         if self._read_only:
-            return Wanted(Wish.LEAVE) if key in {keys.CTRL_C, "q"} else None
+            return WatchCommand(WatchAction.LEAVE) if key in {keys.CTRL_C, "q"} else None
         if key == keys.CTRL_C:
             return self._ctrl_c(scene)
         if self._asking:
@@ -88,35 +88,35 @@ class Talk:
 
     def _begin(self, scene: Scene, now: float) -> None:
         if not self._typed:
-            known = scene.question is not None and self._seen == scene.question and not self._pasted
+            known = scene.approval is not None and self._seen == scene.approval and not self._pasted
             self._pasted, self._said = False, ""
-            self._seen = scene.question if known or self._may_answer(scene, now) else None
+            self._seen = scene.approval if known or self._may_answer(scene, now) else None
         self._typed_at = now
 
     def _may_answer(self, scene: Scene, now: float) -> bool:
-        return scene.question is not None and now - max(scene.asked, self._typed_at) >= LOOK_S
+        return scene.approval is not None and now - max(scene.asked, self._typed_at) >= LOOK_S
 
-    def _ctrl_c(self, scene: Scene) -> Wanted | None:
+    def _ctrl_c(self, scene: Scene) -> WatchCommand | None:
         if self._typed:
             self._typed = ""
             return None
         if not scene.running:
             self._asking = False
-            return Wanted(Wish.LEAVE)
+            return WatchCommand(WatchAction.LEAVE)
         if self._asking or self._interrupting:
             return self._interrupt(scene)
         self._asking = True
         return None
 
-    def _interrupt(self, scene: Scene) -> Wanted | None:
+    def _interrupt(self, scene: Scene) -> WatchCommand | None:
         self._asking = False
         if not scene.running:
             return None
-        wish = Wish.KILL if self._interrupting else Wish.INTERRUPT
+        action = WatchAction.KILL if self._interrupting else WatchAction.INTERRUPT
         self._interrupting = True
-        return Wanted(wish)
+        return WatchCommand(action)
 
-    def _type(self, key: str, scene: Scene, *, more: bool) -> Wanted | None:
+    def _type(self, key: str, scene: Scene, *, more: bool) -> WatchCommand | None:
         if isinstance(key, keys.Pasted):
             self._typed += key
             self._pasted = True
@@ -124,7 +124,7 @@ class Talk:
             said, self._typed = self._typed.strip(), ""
             self._pasted = self._pasted or more
             wanted = self._entered(said, scene) if said else None
-            self._seen = None  # of a line that was only erased it is still known
+            self._seen = None  # but not if the line was only erased
             return wanted
         elif key in {keys.BACKSPACE, "\x08"}:
             self._typed = self._typed[:-1]
@@ -134,25 +134,25 @@ class Talk:
             self._typed += key
         return None
 
-    def _entered(self, said: str, scene: Scene) -> Wanted | None:
+    def _entered(self, said: str, scene: Scene) -> WatchCommand | None:
         word = said.lower()
-        if word not in ANSWERS and not (word == SHOW and scene.question is not None):
-            return Wanted(Wish.SAY, said)
-        if scene.question is None:
+        if word not in ANSWERS and not (word == SHOW and scene.approval is not None):
+            return WatchCommand(WatchAction.SAY, said)
+        if scene.approval is None:
             if self._seen is None:
-                return Wanted(Wish.SAY, said)
+                return WatchCommand(WatchAction.SAY, said)
             self._said = CLOSED
             return None
         if word == SHOW and not self._pasted:
-            return Wanted(Wish.SHOW)
+            return WatchCommand(WatchAction.SHOW)
         decision = ANSWERS.get(word, "")
         self._said = self._why_not(scene, decision)
-        return None if self._said else Wanted(Wish.ANSWER, decision)
+        return None if self._said else WatchCommand(WatchAction.ANSWER, decision)
 
     def _why_not(self, scene: Scene, decision: str) -> str:
         if self._pasted:
             return PASTED
-        if self._seen != scene.question:
+        if self._seen != scene.approval:
             return CHANGED
         return PARTLY if scene.partly and decision.startswith("approved") else ""
 
@@ -160,7 +160,7 @@ class Talk:
         self._asking = self._interrupting = False
 
     def foot(self, scene: Scene, now: float, columns: int) -> str:
-        """The one line at the bottom; what is most urgent comes first."""
+        """The text of the foot line: the most urgent there is."""
         if self._asking:
             return self._paint("Interrupt the turn? Ctrl-C again: yes, any other key: no", "yellow", "bold")
         if self._typed:
@@ -169,8 +169,8 @@ class Talk:
             return self._paint(self._said, "yellow", "bold")
         if self._interrupting:
             return f"{self._paint('interrupting', 'yellow')}  {self._paint('Ctrl-C again: kill at once', 'dim')}"
-        if not self._read_only and scene.question is not None and self._may_answer(scene, now):
-            return self._paint(self._words(scene.question, columns, partly=scene.partly), "yellow", "bold")
+        if not self._read_only and scene.approval is not None and self._may_answer(scene, now):
+            return self._paint(self._words(scene.approval, columns, partly=scene.partly), "yellow", "bold")
         if scene.running:
             turning = SPINNER[int(now * 10) % len(SPINNER)]
             hint = "Ctrl-D leaves" if self._read_only else "Ctrl-C interrupts, Ctrl-D leaves, type to join in"
@@ -178,9 +178,9 @@ class Talk:
         leave = self._paint("Ctrl-D leaves", "dim")
         return leave if self._read_only else self._paint("> type a message; Ctrl-D leaves", "dim")
 
-    def _words(self, question: str, columns: int, *, partly: bool) -> str:
+    def _words(self, approval: str, columns: int, *, partly: bool) -> str:
         if partly:
-            return f"{short(question)}: show (all of it), no, abort + Enter"
+            return f"{short(approval)}: show (all of it), no, abort + Enter"
         if columns < WIDE:
-            return f"{short(question)}: yes/no/always/abort + Enter"
-        return f"{short(question)}: yes, no, always (in this conversation), abort (ends the turn) + Enter"
+            return f"{short(approval)}: yes/no/always/abort + Enter"
+        return f"{short(approval)}: yes, no, always (in this conversation), abort (ends the turn) + Enter"

@@ -1,6 +1,6 @@
-"""One conversation, watched: events to the screen, keys to the daemon. One thread, one select.
+"""A conversation, watched live: events to the screen, keys to the daemon. One thread, one select.
 
-Leaving never ends anything: the conversation goes on, whatever becomes of us.
+Leaving never ends anything: the conversation goes on.
 """
 
 import contextlib
@@ -12,47 +12,47 @@ import time
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, NoReturn
 
-from actors.visible import visible
+from actors.vocabulary.visible import visible
 from supervisor.cli import exits, ids
 from supervisor.cli.client import Control, Json, Lost, Refused, result_of
-from supervisor.cli.ending import Ending
+from supervisor.cli.ending import TERMINAL, TurnOutcome
 from supervisor.cli.problems import Problem
 from supervisor.cli.show import keys, lines
+from supervisor.cli.show.printer import EventPrinter
 from supervisor.cli.show.screen import Screen
-from supervisor.cli.show.talk import Scene, Talk, Wanted, Wish
-from supervisor.cli.show.transcript import Transcript
+from supervisor.cli.show.talk import Scene, Talk, WatchAction, WatchCommand
 from supervisor.cli.terminal import Paint, is_terminal, size
 from supervisor.cli.words import clean
 
 TICK_S = 0.1  # of the spinner, where there is one
 
 
-class Manner(NamedTuple):
-    """How it is shown."""
+class WatchOptions(NamedTuple):
+    """Choices for how a conversation is shown."""
 
     as_json: bool = False
     read_only: bool = False
     raw: bool = False
     keys: bool = True
-    one_stream: bool = False  # everything is the result, also in a pipe
+    one_stream: bool = False  # all goes to standard output, also in a pipe
 
 
 class Watch:
-    def __init__(self, control: Control, conversation: str, manner: Manner) -> None:
+    def __init__(self, control: Control, conversation: str, options: WatchOptions) -> None:
         self._control = control
         self.conversation = conversation
-        self._manner = manner
-        terminal = is_terminal() and not manner.as_json
-        self._keyboard = keys.Keyboard() if terminal and manner.keys and keys.there_are() else None
-        one = terminal or manner.one_stream
+        self._options = options
+        terminal = is_terminal() and not options.as_json
+        self._keyboard = keys.Keyboard() if terminal and options.keys and keys.there_are() else None
+        one = terminal or options.one_stream
         told = Screen(sys.stdout if one else sys.stderr, live=terminal)
         said = told if one else Screen(sys.stdout, live=False)
         self.screen = told
         self._said = said
         paint = Paint(sys.stdout if one else sys.stderr)
-        self.transcript = Transcript(said, told, paint, raw=manner.raw, markdown=terminal)
-        self.ending = Ending()
-        self._talk = Talk(paint, read_only=manner.read_only)
+        self.printer = EventPrinter(said, told, paint, raw=options.raw, markdown=terminal)
+        self.ending = TurnOutcome()
+        self._talk = Talk(paint, read_only=options.read_only)
         self._scene = Scene()
         self.seq = 0
         self._subscription = ""
@@ -64,27 +64,27 @@ class Watch:
     # --- from outside ---------------------------------------------------------------------------------------------
 
     def attach(self, after: int | None) -> Json:
-        """Subscribe; what comes is shown by the loop."""
-        params: Json = {"conversation": self.conversation, "after": after, "read_only": self._manner.read_only}
+        """Subscribe; the loop shows the events."""
+        params: Json = {"conversation": self.conversation, "after": after, "read_only": self._options.read_only}
         answer = self._control.call("conversation/attach", **params)
         self._subscription = answer["subscription"]
         self.seq = answer["seq"] if after is None else after
         running = answer["summary"]["turn"] is not None
-        self.transcript.base = answer["summary"]["settings"]["cwd"]
+        self.printer.base = answer["summary"]["settings"]["cwd"]
         self._scene.running, self._scene.began = running, time.time()
         return answer
 
     def until_answered(self, request: int, timeout_s: float | None = None) -> Json:
-        """The answer of a request of ours; events that belong before it are shown before."""
+        """Show events until the request is answered; return the answer."""
         self._awaited = request
         self._loop(lambda: self.result is not None, timeout_s)
         if self.result is None:
-            raise Left
+            raise PersonLeft
         return self.result
 
     def until_left(self) -> NoReturn:
         self._loop(lambda: False)
-        raise Left
+        raise PersonLeft
 
     # --- the loop -------------------------------------------------------------------------------------------------
 
@@ -104,7 +104,7 @@ class Watch:
         for message in self._control.messages(0.0):
             self._arrived(message)
             if self.result is not None:
-                return  # what comes behind it belongs to somebody else's turn
+                return  # what follows belongs to another turn
         self._foot()
         ready, _, _ = select.select(sources.all, [], [], TICK_S)
         if sources.wake in ready:
@@ -121,7 +121,7 @@ class Watch:
 
     @contextlib.contextmanager
     def _listening(self) -> Iterator["Sources"]:
-        """Window sizes wake the select; TERM ends us like Ctrl-C ends others, with the terminal put back."""
+        """Let a new window size wake the select, and TERM end the program with the terminal restored."""
         wake, woken = os.pipe()
         for end in (wake, woken):
             os.set_blocking(end, False)
@@ -150,7 +150,7 @@ class Watch:
         elif method == "announcement":
             self.screen.line(f"({clean(str(params.get('message')))})")
         elif "method" not in message and message.get("id") in {None, self._awaited}:
-            self.result = result_of(message)  # without an id it is an error: what we said was not even read
+            self.result = result_of(message)  # an error without an id: the request could not be read
         elif "method" not in message and message.get("id") in self._asides:
             self._aside(self._asides.pop(message["id"]), message)
 
@@ -159,47 +159,47 @@ class Watch:
             self.screen.line(f"(events {params['gap'][0]} to {params['gap'][1]} are no longer stored)")
         for envelope in params["events"]:
             self.seq = envelope["seq"] or self.seq
-            if self._manner.as_json:
+            if self._options.as_json:
                 lines.write(envelope)
             self._follow(envelope)
         for request in params.get("pending") or ():
-            if request["approval_id"] not in self.transcript.questions and not self._manner.as_json:
-                self.transcript.ask(request)  # asked before what we were shown; who answers must have read it
-        self._next_question()
+            if request["approval_id"] not in self.printer.approvals and not self._options.as_json:
+                self.printer.ask(request)  # asked before the first event shown; to answer it, a person must read it
+        self._next_approval()
 
-    def _next_question(self) -> None:
-        question = next(iter(self.transcript.questions), None)
-        self._scene.partly = question in self.transcript.partly
-        if question != self._scene.question:
-            self._scene.question, self._scene.asked = question, time.time()
-            if question is not None and not (self._manner.read_only or self._manner.as_json):
-                self._below(question)
+    def _next_approval(self) -> None:
+        approval = next(iter(self.printer.approvals), None)
+        self._scene.partly = approval in self.printer.partly
+        if approval != self._scene.approval:
+            self._scene.approval, self._scene.asked = approval, time.time()
+            if approval is not None and not (self._options.read_only or self._options.as_json):
+                self._below(approval)
 
-    def _below(self, question: str) -> None:
-        """A line below a question where the foot line can't tell all that its reader needs."""
-        short = ids.short(question)
+    def _below(self, approval: str) -> None:
+        """Add a line below an approval if the foot line can't say all that the person needs."""
+        short = ids.short(approval)
         if self._keyboard is None:
             self.screen.line(f"  (`greenroom approve {short}` or `greenroom deny {short}` answers it)")
-        elif (height := self.transcript.heights.get(question, 0)) >= size()[1]:
+        elif (height := self.printer.heights.get(approval, 0)) >= size()[1]:
             self.screen.line(f"  ({short} has {height} lines and begins above this window; scroll up to read it)")
 
     def _follow(self, envelope: Json) -> None:
         self.ending.take(envelope["event"])
-        if not self._manner.as_json:
-            self.transcript.take(envelope)
+        if not self._options.as_json:
+            self.printer.take(envelope)
         kind = envelope["event"]["type"]
         if kind == "task_started":
             self._scene.running, self._scene.began = True, envelope["ts"]
-        elif kind in {"task_complete", "turn_aborted"}:
+        elif kind in TERMINAL:
             self._scene.running = False
             self._talk.turn_ended()
 
     def _ended(self, reason: str) -> None:
-        """It has a new owner; what we have is where we go on."""
+        """Attach again behind the last event that was shown: the conversation has a new owner."""
         try:
             self.attach(self.seq)
         except Refused as refusal:
-            raise Problem(f"the conversation ended this subscription: {reason}", refusal.message) from refusal
+            raise Problem(f"the daemon ended the subscription: {reason}", refusal.message) from refusal
 
     def _aside(self, what: str, message: Json) -> None:
         try:
@@ -210,39 +210,39 @@ class Watch:
 
     # --- from the keys --------------------------------------------------------------------------------------------
 
-    def _want(self, wanted: Wanted | None) -> None:
-        if wanted is None:
+    def _want(self, command: WatchCommand | None) -> None:
+        if command is None:
             return
-        match wanted.wish:
-            case Wish.LEAVE:
+        match command.action:
+            case WatchAction.LEAVE:
                 self._over = True
-            case Wish.INTERRUPT | Wish.KILL:
-                kill = wanted.wish is Wish.KILL
+            case WatchAction.INTERRUPT | WatchAction.KILL:
+                kill = command.action is WatchAction.KILL
                 self._ask("interrupt", "conversation/interrupt", conversation=self.conversation, kill=kill)
-            case Wish.ANSWER:
-                self._answer(wanted.text)
-            case Wish.SHOW:
+            case WatchAction.ANSWER:
+                self._answer(command.text)
+            case WatchAction.SHOW:
                 self._show()
-            case Wish.SAY:
-                self._ask("send", "conversation/send", conversation=self.conversation, prompt=wanted.text)
-            case Wish.SUSPEND:
+            case WatchAction.SAY:
+                self._ask("send", "conversation/send", conversation=self.conversation, prompt=command.text)
+            case WatchAction.SUSPEND:
                 self._suspend()
 
     def _answer(self, decision: str) -> None:
-        question = self._scene.question
-        if question is not None:
-            self.transcript.questions.pop(question, None)
-            self._scene.question = next(iter(self.transcript.questions), None)
+        approval = self._scene.approval
+        if approval is not None:
+            self.printer.approvals.pop(approval, None)
+            self._scene.approval = next(iter(self.printer.approvals), None)
             self._scene.asked = time.time()
             self._show(whole=False)
-            self._ask("answer", "approvals/answer", approval=question, decision=decision)
+            self._ask("answer", "approvals/answer", approval=approval, decision=decision)
 
     def _show(self, *, whole: bool = True) -> None:
-        """Again, or the next one: what was shown of it may be far above by now."""
-        if self._scene.question is not None:
-            self.transcript.ask(self.transcript.questions[self._scene.question], whole=whole)
-            self._scene.partly = self._scene.question in self.transcript.partly
-            self._below(self._scene.question)
+        """Show the open approval, again if need be: it may have scrolled far up."""
+        if self._scene.approval is not None:
+            self.printer.ask(self.printer.approvals[self._scene.approval], whole=whole)
+            self._scene.partly = self._scene.approval in self.printer.partly
+            self._below(self._scene.approval)
 
     def _ask(self, what: str, method: str, **params: object) -> None:
         self._asides[self._control.send(method, **params)] = what
@@ -264,8 +264,8 @@ class Sources(NamedTuple):
     wake: int
 
 
-class Left(Exception):
-    """The person went before the answer came."""
+class PersonLeft(Exception):
+    """The person left before the answer came."""
 
 
 def _terminated(*_: object) -> None:
@@ -273,7 +273,7 @@ def _terminated(*_: object) -> None:
 
 
 def coming_back(conversation: str, work: Callable[[], int], *, quietly: bool = False) -> int:
-    """However we go, the person is told that the conversation has not, and how to find it again."""
+    """Do the work; if it ends early, say that the conversation goes on, and how to come back."""
     short = ids.short(conversation)
     back = f"the conversation goes on, `greenroom attach {short}` comes back"
     try:
@@ -285,6 +285,6 @@ def coming_back(conversation: str, work: Callable[[], int], *, quietly: bool = F
         if not quietly:
             print(f"\ngreenroom: left; {back}", file=sys.stderr)
         raise
-    except Left:
+    except PersonLeft:
         print(f"left; {back}", file=sys.stderr)
         return exits.OK

@@ -1,15 +1,15 @@
-"""What a conversation's history may look like, whatever happened: a small model that knows nothing of the core.
+"""A small model of the histories that a conversation may have, whatever happened; it knows nothing of the core.
 
-`Story` reads what became durable, one append at a time, and objects to everything that the rules of the house forbid.
+`Story` reads what became durable, one append at a time, and objects to everything that a history must not contain.
 """
 
 from collections import Counter
 from dataclasses import dataclass, field
 
-from actors import events as ev
-from actors.ids import ApprovalId, CallId, InputId, ItemId, TurnId
-from actors.records import Record
-from actors.settings import AbortReason, BusyPolicy, Decision
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import ApprovalId, CallId, InputId, ItemId, TurnId
+from actors.vocabulary.records import Record
+from actors.vocabulary.settings import AbortReason, BusyPolicy, Decision
 from tests.actors.conversation.words import text
 
 BEGINS = (ev.ExecCommandBegin, ev.PatchApplyBegin, ev.McpToolCallBegin)
@@ -36,7 +36,7 @@ class Story:
     situations: Counter[str] = field(default_factory=Counter)
 
     def take(self, records: tuple[Record, ...]) -> None:
-        """One decision: everything in it happened at one moment."""
+        """Take the events of one decision, which all happened at one moment."""
         events = [ev.durable_adapter.validate_json(record.body) for record in records]
         place = 0
         while place < len(events):
@@ -56,7 +56,7 @@ class Story:
         self.seq += 1
 
     def _at_rest(self) -> None:
-        """Nothing that may run waits while nothing runs."""
+        """Check that no input waits that could run while nothing runs."""
         if self.turn is None and not self.failed:
             assert BusyPolicy.INTERRUPT not in self.waiting.values(), "urgent input was left behind"
             assert self.paused or not self.waiting, "input waits for nothing"

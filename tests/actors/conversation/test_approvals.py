@@ -1,15 +1,15 @@
-"""Questions to people: asked once, answered once, scoped, withdrawn, on paper over a restart."""
+"""Questions to people: asked once, answered once, scoped, withdrawn, kept over a restart."""
 
 import pytest
 
-from actors import events as ev
-from actors.answers import Answered, Condition, Ending, Interrupted, TurnResult
 from actors.conversation import condition, summary, visible
-from actors.effects import SetTimer
-from actors.errors import AlreadyAnswered, InvalidInput, UnknownApproval
-from actors.messages import TimerFired
-from actors.orders import AnswerAgent, Completed, StopAgent, Stopped, SuspendAgent, Suspended
-from actors.settings import AbortReason, Decision
+from actors.conversation.effects import SetTimer
+from actors.conversation.messages import TimerFired
+from actors.conversation.orders import AgentStopped, AnswerAgent, Completed, StopAgent, SuspendAgent, Suspended
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Answered, Condition, Ending, Interrupted, TurnResult
+from actors.vocabulary.errors import AlreadyAnswered, InvalidInput, UnknownApproval
+from actors.vocabulary.settings import AbortReason, Decision
 from tests.actors.conversation import words as w
 from tests.support.core_driver import Core, caller
 
@@ -25,7 +25,7 @@ def asked(*, deadline_s: float | None = None) -> Core:
 
 
 def on_paper() -> Core:
-    """The same, and the agent has been put to sleep."""
+    """Such a turn whose agent was suspended, too."""
     core = asked()
     core.now += core.limits.idle_park_s
     core.say(TimerFired("idle"))
@@ -124,7 +124,7 @@ def test_d16_two_questions_of_one_call_are_answered_each_for_itself() -> None:
 
 
 def test_what_goes_on_is_shown_as_of_what_is_on_disk() -> None:
-    """Who hears that a conversation waits, or has come to its end, and looks, finds the question, or the end."""
+    """A client that hears that a conversation waits, or has ended, and looks, finds the question, or the end."""
     core = Core()
     core.send()
     core.commits = False
@@ -370,7 +370,7 @@ def test_a_restart_ends_a_turn_that_waits_while_a_command_of_it_runs() -> None:
 def test_the_winner_is_known_after_a_restart() -> None:
     core = asked()
     core.answer_with(Decision.DENIED, ANN)
-    core.end(Stopped())
+    core.end(AgentStopped())
     core.crash()
     core.answer_with(Decision.APPROVED, BEN)
     late = core.answer(BEN)

@@ -1,11 +1,11 @@
 """A caller whose connection closes with its call open: its turn ends after a while, unless somebody else is there."""
 
-from actors import events as ev
-from actors.effects import Effect, SetTimer
-from actors.ids import Caller, ConnectionId
-from actors.messages import ConnectionClosed, Send, TimerFired
-from actors.orders import InputWanted, StopAgent
-from actors.settings import BusyPolicy
+from actors.conversation.effects import Effect, SetTimer
+from actors.conversation.messages import ConnectionClosed, Send, TimerFired
+from actors.conversation.orders import InputWanted, StopAgent
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import Caller, ConnectionId
+from actors.vocabulary.settings import BusyPolicy
 from tests.actors.conversation import words as w
 from tests.support.core_driver import Core, caller, said
 
@@ -16,11 +16,11 @@ GONE_S = 5.0
 def call(
     core: Core, who: Caller = ANN, policy: BusyPolicy = BusyPolicy.STEER, *, gone_s: float | None = GONE_S
 ) -> None:
-    core.say(Send(who, said("hi"), policy, await_end=True, gone_s=gone_s))
+    core.say(Send(said("hi"), policy, await_end=True, gone_s=gone_s), who)
 
 
 def leave(core: Core, who: Caller = ANN) -> list[str]:
-    """The timers that it led to."""
+    """Close the connection; returns the timers that this set."""
     return timers(core.say(ConnectionClosed(who.connection)))
 
 

@@ -1,12 +1,12 @@
-"""A request that its caller takes back: before it came, before it was taken, while it runs, after its end."""
+"""A request that its caller takes back: before it was taken, while it runs, after its end."""
 
-from actors import events as ev
-from actors.answers import Accepted, Ending, TurnResult
-from actors.errors import Cancelled
-from actors.ids import Caller
-from actors.messages import CancelRequest, ConnectionClosed
-from actors.orders import GiveInput, InputWanted, StopAgent
-from actors.settings import AbortReason, BusyPolicy
+from actors.conversation.messages import CancelRequest, ConnectionClosed
+from actors.conversation.orders import GiveInput, InputWanted, StopAgent
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Accepted, Ending, TurnResult
+from actors.vocabulary.errors import Cancelled
+from actors.vocabulary.ids import Caller
+from actors.vocabulary.settings import AbortReason, BusyPolicy
 from tests.actors.conversation import words as w
 from tests.support.core_driver import Core, caller
 
@@ -17,36 +17,24 @@ def cancel(core: Core, who: Caller) -> None:
     core.say(CancelRequest(who, who.connection))
 
 
-def test_d15_a_cancel_that_overtakes_its_request_still_cancels_it() -> None:
+def test_a_cancel_of_what_is_settled_or_never_came_changes_nothing() -> None:
     core = Core()
-    cancel(core, ANN)
-    core.send("hi", ANN, await_end=True)
-    assert isinstance(core.answer(ANN), Cancelled)
-    assert core.runs == []
-    assert core.types == []
-
-
-def test_an_early_cancel_counts_for_one_request_only() -> None:
-    core = Core()
-    cancel(core, ANN)
     core.send("hi", ANN)
-    core.send("hi", BEN)
-    assert [w.words_of(run.inputs) for run in core.runs] == [["hi"]]
+    core.end()
+    cancel(core, ANN)
+    cancel(core, BEN)
+    core.send("again", BEN)
+    assert [w.words_of(run.inputs) for run in core.runs] == [["hi"], ["again"]]
+    assert core.orders_of(StopAgent) == []
 
 
 def test_d16_the_cancel_of_request_1_leaves_request_text_1_and_the_1_of_others_alone() -> None:
-    core = Core()
     for other in (caller("ann", "1"), caller("ben", 1)):
-        cancel(core, caller("ann", 1))
+        core = Core()
         core.send("hi", other)
+        cancel(core, caller("ann", 1))
         assert isinstance(core.answer(other), Accepted)
-
-
-def test_early_cancels_are_bounded() -> None:
-    core = Core()
-    for request in range(1000):
-        cancel(core, caller("ann", request))
-    assert len(core.state.early_cancels) == 64
+        assert core.orders_of(StopAgent) == []
 
 
 def test_cancelled_input_that_no_turn_has_taken_is_withdrawn_and_the_turn_goes_on() -> None:

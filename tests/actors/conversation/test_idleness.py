@@ -1,13 +1,13 @@
-"""When a conversation may leave memory, and that it comes back the same."""
+"""Parking: a conversation leaves memory only when it may, and comes back the same."""
 
-from actors.answers import Condition
 from actors.conversation import condition
-from actors.effects import Effect, Leave, OfferToPark, SetTimer, Stay
-from actors.errors import StorageFull
-from actors.ids import ConnectionId
-from actors.messages import ConnectionClosed, Inspect, Park, Rename, TimerFired
-from actors.orders import Suspended
-from actors.settings import BusyPolicy, Decision
+from actors.conversation.effects import Effect, Leave, OfferToPark, SetTimer, Stay
+from actors.conversation.messages import ConnectionClosed, Inspect, Park, Rename, TimerFired
+from actors.conversation.orders import Suspended
+from actors.vocabulary.answers import Condition
+from actors.vocabulary.errors import StorageFull
+from actors.vocabulary.ids import ConnectionId
+from actors.vocabulary.settings import BusyPolicy, Decision
 from tests.actors.conversation import words as w
 from tests.support.core_driver import Core, caller
 
@@ -15,7 +15,7 @@ ANN = caller("ann")
 
 
 def look(core: Core, after_s: float) -> list[Effect]:
-    """What the idle timer brings about, but the next timer."""
+    """The effects of the idle timer, without the next timer."""
     core.now += after_s
     return [effect for effect in core.say(TimerFired("idle")) if not isinstance(effect, SetTimer)]
 
@@ -29,7 +29,7 @@ def test_a_conversation_that_was_idle_long_enough_offers_to_leave() -> None:
 def test_a_conversation_that_was_spoken_to_meanwhile_stays() -> None:
     core = Core()
     core.now += core.limits.idle_park_s / 2
-    core.say(Inspect(ANN))
+    core.say(Inspect(), ANN)
     assert look(core, core.limits.idle_park_s / 2) == []
     assert look(core, core.limits.idle_park_s) == [OfferToPark()]
 
@@ -53,8 +53,8 @@ def test_a_conversation_stays_while_a_turn_runs() -> None:
 
 def test_a_conversation_whose_append_was_refused_may_leave_before_the_ones_behind_it_are_refused_too() -> None:
     core = Core(commits=False)
-    core.say(Rename(ANN, "one"))
-    core.say(Rename(ANN, "two"))
+    core.say(Rename("one"), ANN)
+    core.say(Rename("two"), ANN)
     core.disk.refuses = StorageFull("full")
     core.store(1)
     core.disk.refuses = None

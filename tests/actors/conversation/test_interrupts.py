@@ -2,13 +2,13 @@
 
 import pytest
 
-from actors import events as ev
-from actors.answers import Condition, Ending, Interrupted, TurnResult
 from actors.conversation import condition
-from actors.ids import ConnectionId
-from actors.messages import ConnectionClosed, Interrupt
-from actors.orders import AgentNews, Completed, Crashed, ModelFailed, StopAgent, Stopped
-from actors.settings import AbortReason, BusyPolicy
+from actors.conversation.messages import ConnectionClosed, Interrupt
+from actors.conversation.orders import AgentNews, AgentStopped, Completed, Crashed, ModelFailed, StopAgent
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Condition, Ending, Interrupted, TurnResult
+from actors.vocabulary.ids import ConnectionId
+from actors.vocabulary.settings import AbortReason, BusyPolicy
 from tests.actors.conversation import words as w
 from tests.support.core_driver import Core, caller, with_limits
 
@@ -108,8 +108,8 @@ def test_a_completed_turn_whose_interrupt_was_accepted_pauses_the_queue() -> Non
     assert core.answer(ANN) == Interrupted(core.runs[0].turn, Ending.COMPLETED, queued=1)
 
 
-@pytest.mark.parametrize("outcome", [Stopped(), ModelFailed("connection lost"), Crashed("cancelled twice")])
-def test_however_a_stopped_agent_ends_the_turn_was_interrupted(outcome: Stopped | ModelFailed | Crashed) -> None:
+@pytest.mark.parametrize("outcome", [AgentStopped(), ModelFailed("connection lost"), Crashed("cancelled twice")])
+def test_however_a_stopped_agent_ends_the_turn_was_interrupted(outcome: AgentStopped | ModelFailed | Crashed) -> None:
     core = Core()
     core.send()
     core.interrupt(ANN)
@@ -200,7 +200,7 @@ def test_an_interrupt_of_a_client_that_left_still_stops_and_is_answered_to_nobod
 def test_an_interrupt_says_why_when_its_sender_does() -> None:
     core = Core()
     core.send()
-    core.say(Interrupt(ANN, "ann", message="wrong branch"))
+    core.say(Interrupt("ann", message="wrong branch"), ANN)
     core.stopped()
     assert core.said_of(ev.TurnAborted)[0].message == "wrong branch"
 

@@ -12,9 +12,7 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
-from actors import events as ev
-from actors.answers import Accepted, Answer, Attached, Ending, Interrupted, TurnResult
-from actors.effects import (
+from actors.conversation.effects import (
     Deliver,
     EndSubscription,
     FeedOthers,
@@ -27,19 +25,17 @@ from actors.effects import (
     Slice,
     Stay,
 )
-from actors.errors import Cancelled, GreenroomError, StorageFull, TurnFailed
-from actors.ids import ApprovalId, Caller, ConnectionId, ItemId, SubscriptionId, TurnId
-from actors.messages import (
+from actors.conversation.messages import (
     AnswerApproval,
     AppendRefused,
     Archive,
     Attach,
     CancelRequest,
     ChangeSettings,
+    Command,
     Committed,
     ConnectionClosed,
     Detach,
-    Input,
     Inspect,
     Interrupt,
     PageRead,
@@ -51,31 +47,36 @@ from actors.messages import (
     ResumeQueue,
     Revived,
     Send,
+    SessionInput,
     TimerFired,
     WithdrawInput,
 )
-from actors.orders import (
+from actors.conversation.orders import (
     AgentNews,
     AgentOutput,
+    AgentStopped,
     AllStored,
     AnswerAgent,
     Completed,
     Crashed,
     GiveInput,
-    InputWaits,
     InputWanted,
     ModelFailed,
+    OfferInput,
     Outcome,
     RunAgent,
     StopAgent,
-    Stopped,
     StorageAwaited,
     SuspendAgent,
     Suspended,
     TakeMore,
     TurnEnded,
 )
-from actors.settings import AbortReason, BusyPolicy, Decision
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Accepted, Answer, Attached, Ending, Interrupted, TurnResult
+from actors.vocabulary.errors import GreenroomError, StorageFull, TurnFailed
+from actors.vocabulary.ids import ApprovalId, Caller, ConnectionId, ItemId, SubscriptionId, TurnId
+from actors.vocabulary.settings import AbortReason, BusyPolicy, Decision
 from tests.actors.conversation import words as w
 from tests.actors.conversation.model import Story
 from tests.support.core_driver import SETTINGS, Core, said, with_limits
@@ -112,7 +113,7 @@ class Agent:
 
 @dataclass
 class Subscription:
-    """What one client has seen through one cursor."""
+    """The events that one client has seen through one cursor."""
 
     connection: str
     seq: int
@@ -132,7 +133,7 @@ class Conversation(RuleBasedStateMachine):
         self.agent = Agent()
         self.told: deque[Committed | AppendRefused] = deque()
         self.readers: dict[str, Subscription] = {}
-        self.asked: dict[Caller, Input] = {}
+        self.asked: dict[Caller, SessionInput | Command] = {}
         self.answered: dict[Caller, Answer] = {}
         self.settled: Counter[Caller] = Counter()
         self.forgiven: set[Caller] = set()
@@ -149,12 +150,11 @@ class Conversation(RuleBasedStateMachine):
 
     # --- the one door ---------------------------------------------------------------------------------------------
 
-    def say(self, message: Input) -> None:
-        caller = getattr(message, "caller", None)
-        if isinstance(caller, Caller) and not isinstance(message, CancelRequest):
+    def say(self, message: SessionInput | Command, caller: Caller | None = None) -> None:
+        if caller is not None:
             self.asked[caller] = message
             self.hit[caller] = self.core.state.facts.turn.id if self.core.state.facts.turn else None
-        self.core.say(message)
+        self.core.say(message, caller)
         self.look()
         self.judge_passed()
         if self.prompt and not self.working:
@@ -335,7 +335,7 @@ class Conversation(RuleBasedStateMachine):
                     bodies = (one.body for one in self.core.disk.records if one.type == "exec_command_begin")
                     assert any(f'"{item}"'.encode() in body for body in bodies)
                     self.saw("a command's beginning was stored")
-            case InputWaits():
+            case OfferInput():
                 assert agent.turn in {None, order.turn} or order.turn in self.old_turns, "at worst it is late"
             case _:
                 raise AssertionError(order)
@@ -344,7 +344,7 @@ class Conversation(RuleBasedStateMachine):
 
     @initialize(prompt=st.sampled_from([True, True, False]), beginning=st.integers(0, 16))
     def hello(self, *, prompt: bool, beginning: int) -> None:
-        """Begins in one of the places that chance alone finds too seldom."""
+        """Begin in a state that chance alone finds too seldom."""
         self.prompt = prompt or beginning > 1
         self.send("ann", BusyPolicy.STEER, await_end=True, own=False, key=None)
         match beginning:
@@ -412,11 +412,11 @@ class Conversation(RuleBasedStateMachine):
     )
     def send(self, client: str, policy: BusyPolicy, *, await_end: bool, own: bool, key: str | None) -> None:
         caller, words = self.caller(client), said(self.name("words"))
-        self.say(Send(caller, words, policy, OTHER if own else None, key, await_end, client))
+        self.say(Send(words, policy, OTHER if own else None, key, await_end, client), caller)
 
     @rule(client=CLIENTS, kill=st.booleans(), clear=st.sampled_from([False, False, False, True]))
     def interrupt(self, client: str, *, kill: bool, clear: bool = False) -> None:
-        self.say(Interrupt(self.caller(client), client, kill, clear=clear))
+        self.say(Interrupt(client, kill, clear=clear), self.caller(client))
 
     @rule(data=st.data(), client=CLIENTS)
     def cancel(self, data: st.DataObject, client: str) -> None:
@@ -426,22 +426,16 @@ class Conversation(RuleBasedStateMachine):
             self.say(CancelRequest(caller, client))
             self.saw("a request was cancelled")
 
-    def cancel_early(self, client: str) -> None:
-        caller = self.caller(client)
-        self.say(CancelRequest(caller, client))
-        self.say(Send(caller, said(self.name("words")), await_end=True))
-        assert isinstance(self.answered[caller], Cancelled)
-
     @precondition(lambda self: self.questions)
     @rule(data=st.data(), client=CLIENTS, decision=DECISIONS)
     def answer(self, data: st.DataObject, client: str, decision: Decision) -> None:
         question = data.draw(st.sampled_from(self.questions[-3:]))
-        self.say(AnswerApproval(self.caller(client), question, decision, client))
+        self.say(AnswerApproval(question, decision, client), self.caller(client))
 
     @precondition(lambda self: self.story.questions)
     @rule(client=CLIENTS, decision=st.sampled_from([Decision.APPROVED, Decision.DENIED, Decision.ABORT]))
     def answer_the_last(self, client: str, decision: Decision) -> None:
-        self.say(AnswerApproval(self.caller(client), list(self.story.questions)[-1], decision, client))
+        self.say(AnswerApproval(list(self.story.questions)[-1], decision, client), self.caller(client))
 
     @precondition(lambda self: self.story.questions)
     @rule(client=CLIENTS, asked=st.booleans())
@@ -460,7 +454,7 @@ class Conversation(RuleBasedStateMachine):
         self.saw("a question was passed on" + (" by the last one" if denied else ""))
 
     def resolved_since(self, appends: int) -> bool:
-        """Also if the disk refused it: then the question is open again."""
+        """True if an answer was emitted, even if the disk refused it: then the question is open again."""
         return any(
             one.type == "approval_resolved" for append in self.core.appends[appends:] for one in append.records
         )
@@ -470,7 +464,7 @@ class Conversation(RuleBasedStateMachine):
         return readers - self.passed[question]
 
     def judge_passed(self) -> None:
-        """Somebody looks after every question that was passed on and that nobody here can answer."""
+        """Check that a timer runs for every question that was passed on and that nobody here can answer."""
         for question in self.passed:
             if self.core.state.facts.approval(question) is not None and not self.who_can_answer(question):
                 assert self.timers.count(f"unanswerable:{question}") == 1
@@ -480,20 +474,20 @@ class Conversation(RuleBasedStateMachine):
         caller, pending = self.caller(client), self.core.state.facts.pending
         match what:
             case 0:
-                self.say(Rename(caller, self.name("name")))
+                self.say(Rename(self.name("name")), caller)
             case 1:
-                self.say(Archive(caller, flag))
-                self.say(Archive(self.caller(client), archived=False))
+                self.say(Archive(flag), caller)
+                self.say(Archive(archived=False), self.caller(client))
             case 2:
-                self.say(ChangeSettings(caller, OTHER if flag else SETTINGS))
+                self.say(ChangeSettings(OTHER if flag else SETTINGS), caller)
             case 3 if pending:
-                self.say(WithdrawInput(caller, pending[-1].id, "not needed"))
+                self.say(WithdrawInput(pending[-1].id, "not needed"), caller)
             case 4:
-                self.say(Restart(caller, client))
+                self.say(Restart(client), caller)
             case 5:
-                self.say(Inspect(caller))
+                self.say(Inspect(), caller)
             case _:
-                self.say(ResumeQueue(caller))
+                self.say(ResumeQueue(), caller)
 
     def hang_up(self, client: str) -> None:
         self.forgiven.update(one for one in self.asked if one.connection == client)
@@ -504,7 +498,7 @@ class Conversation(RuleBasedStateMachine):
     @precondition(lambda self: self.story.questions and self.prompt)
     @rule()
     def everybody_leaves(self) -> None:
-        """The idle timer comes to a conversation in which only a question is left."""
+        """Hang up all clients, so that the idle timer finds a conversation in which only a question is left."""
         for client in ("ann", "ben", "cem"):
             self.hang_up(client)
         for _ in range(2):
@@ -519,7 +513,7 @@ class Conversation(RuleBasedStateMachine):
 
     @rule(client=CLIENTS, what=st.integers(0, 19))
     def mischief(self, client: str, what: int) -> None:
-        """What happens seldom, and should."""
+        """Cause a rare event."""
         match what:
             case 0 | 1 | 2:
                 self.core.disk.refuses = StorageFull("full")
@@ -537,8 +531,6 @@ class Conversation(RuleBasedStateMachine):
                 self.detach()
             case 13 | 14:
                 self.prune()
-            case 15 | 16:
-                self.cancel_early(client)
             case _:
                 pass
 
@@ -551,7 +543,7 @@ class Conversation(RuleBasedStateMachine):
         cursor = self.core.state.committed if after is None else after
         self.readers[name] = Subscription(client, cursor, can_answer)
         caller = self.caller(client)
-        self.say(Attach(caller, ConnectionId(client), SubscriptionId(name), after, not can_answer))
+        self.say(Attach(ConnectionId(client), SubscriptionId(name), after, not can_answer), caller)
         assert isinstance(self.answered[caller], Attached)
 
     def detach(self) -> None:
@@ -559,7 +551,7 @@ class Conversation(RuleBasedStateMachine):
         if name is None:
             return
         self.readers[name].alive = False
-        self.say(Detach(self.caller("ann"), SubscriptionId(name)))
+        self.say(Detach(SubscriptionId(name)), self.caller("ann"))
 
     @precondition(lambda self: any(one.in_hands and one.alive for one in self.readers.values()))
     @rule(data=st.data(), everybody=st.booleans())
@@ -611,7 +603,7 @@ class Conversation(RuleBasedStateMachine):
             count = None if count is None else count - 1
 
     def compare(self) -> None:
-        """What the journal gives back is what lives."""
+        """Compare the state that the journal gives back with the live one."""
         assert self.core.disk.restored(LIMITS).facts == self.core.state.durable == self.core.state.facts
         assert self.core.state.facts.seq == self.story.seq
 
@@ -645,7 +637,7 @@ class Conversation(RuleBasedStateMachine):
         self.say(Park())
 
     def leave(self) -> None:
-        """It was parked in order; the next message wakes it, and nothing happened to it."""
+        """Leave after an orderly parking; the next message wakes the same state."""
         assert not [epoch for _, epoch in self.core.disk.under_way if epoch == self.core.state.epoch]
         stored = len(self.core.disk.records)
         self.work()  # what follows something that was refused is refused too, and nobody is there to hear it
@@ -726,7 +718,7 @@ class Conversation(RuleBasedStateMachine):
         self.agent.asked.add(question)
         self.say_out(w.call(item), request.model_copy(update={"deadline_s": 30.0 if deadline else None}))
         if for_good and standing:
-            self.say(AnswerApproval(self.caller("ben"), question, Decision.APPROVED_FOR_SESSION, "ben"))
+            self.say(AnswerApproval(question, Decision.APPROVED_FOR_SESSION, "ben"), self.caller("ben"))
             if self.agent.turn and not self.blocked():
                 self.agent_asks(standing=True, deadline=False, patch=False, for_good=False)
 
@@ -735,9 +727,16 @@ class Conversation(RuleBasedStateMachine):
     def agent_ends(self, outcome: int, last: list[int]) -> None:
         agent, turn = self.agent, self.agent.turn
         assert turn is not None
-        ends: list[Outcome] = [Completed("done"), Completed(), ModelFailed("502"), Crashed("a bug"), Stopped()]
+        ends: list[Outcome] = [Completed("done"), Completed(), ModelFailed("502"), Crashed("a bug"), AgentStopped()]
         if agent.stopping:
-            ends = [Stopped(), Stopped(), Stopped(), Completed("in time"), ModelFailed("cut"), Crashed("cut")]
+            ends = [
+                AgentStopped(),
+                AgentStopped(),
+                AgentStopped(),
+                Completed("in time"),
+                ModelFailed("cut"),
+                Crashed("cut"),
+            ]
         elif agent.suspending and agent.asked:
             ends = [Suspended()]
         elif self.blocked() and outcome:
@@ -769,7 +768,7 @@ class Conversation(RuleBasedStateMachine):
         self.say(AgentOutput(turn, news))
 
     def words(self, choice: int) -> tuple[AgentNews, ...]:
-        """One thing that an agent may say now."""
+        """An event that an agent may emit now."""
         agent = self.agent
         match choice:
             case 0 | 1 | 2:
@@ -811,7 +810,7 @@ class Conversation(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         if self.judging or self.working:
-            return  # a rule was broken: that is the news, not what comes of it
+            return  # a rule was broken: report that, not its consequences
         self.core.disk.refuses = None
         for _ in range(100):
             if self.settle_down():
@@ -823,7 +822,7 @@ class Conversation(RuleBasedStateMachine):
         SITUATIONS.update(self.story.situations)
 
     def settle_down(self) -> bool:
-        """One round of everybody doing what they are expected to do. True when nobody has anything to do."""
+        """Let everybody do once what they are expected to do. True when nobody has anything to do."""
         self.work()
         self.hear()
         for name, reader in self.readers.items():
@@ -835,10 +834,10 @@ class Conversation(RuleBasedStateMachine):
         if self.agent.turn is not None:
             self.shown_in_full()
             turn, self.agent = self.agent.turn, Agent()
-            self.say(TurnEnded(turn, Stopped() if self.core.now % 2 else Completed("at last")))
+            self.say(TurnEnded(turn, AgentStopped() if self.core.now % 2 else Completed("at last")))
         elif self.story.questions and not self.core.disk.under_way:
             question = next(iter(self.story.questions))
-            self.say(AnswerApproval(self.caller("cem"), question, Decision.DENIED, "cem"))
+            self.say(AnswerApproval(question, Decision.DENIED, "cem"), self.caller("cem"))
         elif "storage" in self.timers:
             self.timers.remove("storage")
             self.say(TimerFired("storage"))
@@ -848,7 +847,7 @@ class Conversation(RuleBasedStateMachine):
         return False
 
     def shown_in_full(self) -> None:
-        """Whoever is up to date has been shown all of what is in progress."""
+        """Check that readers that are up to date have seen all that is in progress."""
         tails = {key: words for key, words in self.said.items() if ItemId(key.split("/")[0]) in self.story.items}
         for reader in self.readers.values():
             up_to_date = reader.alive and not reader.in_hands and reader.seq == self.core.state.facts.seq

@@ -1,14 +1,14 @@
-"""What waits for a turn of its own: its order, its pause, and what resumes it."""
+"""The queue of input that waits for a turn of its own: its order, its pause, and what resumes it."""
 
 import pytest
 
-from actors import events as ev
-from actors.answers import Done, Ending, Interrupted
-from actors.errors import Cancelled, InvalidInput, QueueFull, WrongState
-from actors.ids import InputId
-from actors.messages import Archive, ResumeQueue, WithdrawInput
-from actors.orders import Crashed, ModelFailed, Outcome, Stopped
-from actors.settings import BusyPolicy
+from actors.conversation.messages import Archive, ResumeQueue, WithdrawInput
+from actors.conversation.orders import AgentStopped, Crashed, ModelFailed, Outcome
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Done, Ending, Interrupted
+from actors.vocabulary.errors import Cancelled, InvalidInput, QueueFull, WrongState
+from actors.vocabulary.ids import InputId
+from actors.vocabulary.settings import BusyPolicy
 from tests.actors.conversation import words as w
 from tests.support.core_driver import Core, caller, with_limits
 
@@ -66,7 +66,7 @@ def test_a_queue_that_is_paused_and_full_is_left_by_saying_something_and_then_fu
     assert isinstance(core.answer(BEN), QueueFull)
 
 
-@pytest.mark.parametrize("outcome", [ModelFailed("502"), Crashed("a bug"), Stopped()])
+@pytest.mark.parametrize("outcome", [ModelFailed("502"), Crashed("a bug"), AgentStopped()])
 def test_every_turn_that_did_not_end_well_pauses_the_queue(outcome: Outcome) -> None:
     core = with_queue("a")
     core.end(outcome)
@@ -92,8 +92,8 @@ def test_a_paused_queue_is_resumed_by_hand_once() -> None:
     core = with_queue("a", "b")
     core.interrupt()
     core.stopped()
-    core.say(ResumeQueue(ANN))
-    core.say(ResumeQueue(BEN))
+    core.say(ResumeQueue(), ANN)
+    core.say(ResumeQueue(), BEN)
     assert core.answer(ANN) == core.answer(BEN) == Done()
     assert core.types.count("queue_resumed") == 1
     core.end()
@@ -136,7 +136,7 @@ def test_the_queue_and_its_pause_survive_a_restart() -> None:
     core.stopped()
     core.crash()
     assert core.state.facts.paused
-    core.say(ResumeQueue(None))
+    core.say(ResumeQueue())
     assert runs(core)[-1] == ["a"]
 
 
@@ -144,7 +144,7 @@ def test_waiting_input_can_be_withdrawn_by_anyone_and_its_sender_is_told() -> No
     core = Core()
     core.send("first")
     core.send("second", ANN, BusyPolicy.ENQUEUE, await_end=True)
-    core.say(WithdrawInput(BEN, core.state.facts.pending[0].id, "not needed"))
+    core.say(WithdrawInput(core.state.facts.pending[0].id, "not needed"), BEN)
     assert core.answer(BEN) == Done()
     assert isinstance(core.answer(ANN), Cancelled)
     core.end()
@@ -154,8 +154,8 @@ def test_waiting_input_can_be_withdrawn_by_anyone_and_its_sender_is_told() -> No
 def test_input_that_does_not_wait_cannot_be_withdrawn() -> None:
     core = Core()
     core.send("first")
-    core.say(WithdrawInput(ANN, core.runs[0].inputs[0].id))
-    core.say(WithdrawInput(BEN, InputId("unheard-of")))
+    core.say(WithdrawInput(core.runs[0].inputs[0].id), ANN)
+    core.say(WithdrawInput(InputId("unheard-of")), BEN)
     assert isinstance(core.answer(ANN), InvalidInput)
     assert isinstance(core.answer(BEN), InvalidInput)
 
@@ -165,7 +165,7 @@ def test_who_waits_for_queued_input_is_answered_when_its_conversation_is_archive
     core.send("awaited", ANN, BusyPolicy.ENQUEUE, await_end=True)
     core.interrupt()
     core.stopped()
-    core.say(Archive(BEN))
+    core.say(Archive(), BEN)
     assert isinstance(core.answer(ANN), Cancelled)
     assert core.answer(BEN) == Done()
     assert w.words_of(core.state.facts.pending) == ["kept"]
@@ -175,8 +175,8 @@ def test_the_queue_of_an_archived_conversation_does_not_go_on() -> None:
     core = with_queue("a")
     core.interrupt()
     core.stopped()
-    core.say(Archive(None))
-    core.say(ResumeQueue(ANN))
+    core.say(Archive())
+    core.say(ResumeQueue(), ANN)
     assert isinstance(core.answer(ANN), WrongState)
     assert len(core.runs) == 1
 

@@ -5,15 +5,15 @@ from functools import partial
 
 import pytest
 
-from actors import events as ev
-from actors.answers import Attached, Done
 from actors.conversation import summary
+from actors.conversation.effects import Deliver, FeedOthers, ReadPage, ReplyTo
+from actors.conversation.messages import Attach, ConnectionClosed, Detach, PageRead, ReadersWait, Rename
 from actors.conversation.reading import AT_ONCE
-from actors.effects import Deliver, FeedOthers, ReadPage, ReplyTo
-from actors.errors import InvalidInput, StorageFull, UnknownConversation
-from actors.ids import ConnectionId, SubscriptionId
-from actors.messages import Attach, ConnectionClosed, Detach, PageRead, ReadersWait, Rename
-from actors.settings import Decision
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Attached, Done
+from actors.vocabulary.errors import InvalidInput, StorageFull, UnknownConversation
+from actors.vocabulary.ids import ConnectionId, SubscriptionId
+from actors.vocabulary.settings import Decision
 from tests.actors.conversation import words as w
 from tests.support.core_driver import Core, caller, with_limits
 
@@ -64,7 +64,7 @@ def test_a_reader_from_now_gets_only_what_comes() -> None:
 @pytest.mark.parametrize("after", [-1, 2, 1000])
 def test_a_cursor_outside_history_is_refused_with_the_last_that_there_is(after: int) -> None:
     core = Core()
-    core.say(Attach(ANN, ANN.connection, SubscriptionId("r"), after))
+    core.say(Attach(ANN.connection, SubscriptionId("r"), after), ANN)
     answer = core.answer(ANN)
     assert isinstance(answer, InvalidInput)
     assert answer.details == {"last_seq": 1}
@@ -74,19 +74,19 @@ def test_a_cursor_outside_history_is_refused_with_the_last_that_there_is(after: 
 def test_a_cursor_into_what_is_not_on_disk_yet_is_refused() -> None:
     core = Core(commits=False)
     core.send()
-    core.say(Attach(ANN, ANN.connection, SubscriptionId("r"), 2))
+    core.say(Attach(ANN.connection, SubscriptionId("r"), 2), ANN)
     assert isinstance(core.answer(ANN), InvalidInput)
 
 
 def test_nobody_can_attach_to_a_conversation_that_never_began() -> None:
     core = Core(begin=False)
-    core.say(Attach(ANN, ANN.connection, SubscriptionId("r")))
+    core.say(Attach(ANN.connection, SubscriptionId("r")), ANN)
     assert isinstance(core.answer(ANN), UnknownConversation)
 
 
 def test_d28_the_answer_to_attach_comes_before_the_first_slice() -> None:
     core = Core()
-    effects = core.say(Attach(ANN, ANN.connection, SubscriptionId("r")))
+    effects = core.say(Attach(ANN.connection, SubscriptionId("r")), ANN)
     kinds = [type(effect) for effect in effects]
     assert kinds.index(ReplyTo) < kinds.index(Deliver)
     answer = core.answer(ANN)
@@ -293,7 +293,7 @@ def test_a_page_for_a_reader_that_left_is_dropped() -> None:
     core = Core(limits=SMALL, ready=False)
     talk(core, 20)
     core.attach("r")
-    core.say(Detach(None, SubscriptionId("r")))
+    core.say(Detach(SubscriptionId("r")))
     core.page()
     assert core.reader("r").slices == []
 
@@ -343,7 +343,7 @@ def test_waiting_questions_come_with_the_first_live_slice_and_not_with_the_next(
 def test_a_detached_reader_gets_nothing_more() -> None:
     core = Core()
     reader = core.attach("r")
-    core.say(Detach(ANN, SubscriptionId("r")))
+    core.say(Detach(SubscriptionId("r")), ANN)
     assert core.answer(ANN) == Done()
     talk(core, 1)
     assert reader.seqs == [1]
@@ -351,7 +351,7 @@ def test_a_detached_reader_gets_nothing_more() -> None:
 
 def test_who_is_not_attached_cannot_detach() -> None:
     core = Core()
-    core.say(Detach(ANN, SubscriptionId("r")))
+    core.say(Detach(SubscriptionId("r")), ANN)
     assert isinstance(core.answer(ANN), InvalidInput)
 
 
@@ -359,7 +359,7 @@ def test_d23_detaching_one_subscription_leaves_a_newer_one_of_the_same_client_al
     core = Core()
     core.attach("old")
     new = core.attach("new")
-    core.say(Detach(None, SubscriptionId("old")))
+    core.say(Detach(SubscriptionId("old")))
     talk(core, 1)
     assert new.seqs == dense(core)
 
@@ -378,7 +378,7 @@ def test_a_reader_that_comes_back_by_its_cursor_misses_nothing_and_gets_nothing_
     core = Core()
     first = core.attach("first")
     talk(core, 3)
-    core.say(Detach(None, SubscriptionId("first")))
+    core.say(Detach(SubscriptionId("first")))
     talk(core, 3)
     second = core.attach("second", after=first.seqs[-1])
     talk(core, 1)
@@ -398,6 +398,29 @@ def test_a_page_may_know_more_of_the_disk_than_the_conversation_does() -> None:
     core.say(told)
     core.free("r")
     assert reader.seqs == dense(core)
+
+
+def test_an_approval_is_never_pending_for_a_reader_that_has_seen_its_answer() -> None:
+    """The page may have it a moment before the conversation hears that it is stored."""
+    core = Core(limits=SMALL, ready=False)
+    talk(core, 20)
+    core.send()
+    core.output(w.ask())
+    reader = core.attach("r")
+    core.commits = False
+    core.answer_with(Decision.DENIED)
+    wanted = ReadPage(SubscriptionId("r"), 0, 100)
+    told = core.disk.answer_oldest()
+    core.say(PageRead(SubscriptionId("r"), core.disk.page(wanted)))
+    core.pages.clear()
+    core.free("r")
+    core.say(told)
+    core.free("r")
+    assert reader.seqs == dense(core)
+    resolved = False
+    for slice_ in reader.slices:
+        resolved = resolved or any(one.type == "approval_resolved" for one in slice_.records)
+        assert not (resolved and slice_.pending)
 
 
 def test_a_command_that_runs_again_is_streamed_from_its_beginning_to_a_reader_that_was_busy_meanwhile() -> None:
@@ -422,7 +445,7 @@ def test_after_a_refused_write_a_reader_is_shown_what_comes_from_its_first_word(
     core.disk.refuses = StorageFull("full")
     core.output(w.message("other", "other"))
     core.disk.refuses = None
-    core.say(Rename(None, "works again"))
+    core.say(Rename("works again"))
     core.output(w.delta("after"))
     core.ready = True
     core.free("r")
@@ -480,7 +503,7 @@ def test_one_step_serves_a_few_and_says_that_others_wait() -> None:
     for number in range(2 * AT_ONCE + 1):
         core.attach(f"r{number}")
         core.free(f"r{number}")
-    core.say(Rename(None, "new"))
+    core.say(Rename("new"))
     told = core.effects[-AT_ONCE - 1 :]
     assert [type(one) for one in told] == [*[Deliver] * AT_ONCE, FeedOthers]
     first = {one.subscription for one in told if isinstance(one, Deliver)}

@@ -1,16 +1,16 @@
-"""What comes back from the journal, and what a failed life owes to others."""
+"""State that comes back from the journal, and the debts of a failed life to others."""
 
 import pytest
 
-from actors import events as ev
-from actors.answers import Condition, Done
 from actors.conversation import condition, head_of, restore, survivors_of
 from actors.conversation.facts import apply, unborn
+from actors.conversation.messages import Archive, ChangeSettings, Rename, Restart
+from actors.conversation.orders import AgentNews, Completed, InputWanted, ModelFailed
 from actors.conversation.state import Limits
-from actors.errors import TurnFailed, UnknownConversation, WrongState
-from actors.messages import Archive, ChangeSettings, Rename, Restart
-from actors.orders import AgentNews, Completed, InputWanted, ModelFailed
-from actors.settings import AbortReason, BusyPolicy, Decision
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Condition, Done
+from actors.vocabulary.errors import TurnFailed, UnknownConversation, WrongState
+from actors.vocabulary.settings import AbortReason, BusyPolicy, Decision
 from tests.actors.conversation import words as w
 from tests.support.core_driver import CONVERSATION, SETTINGS, Core, caller, with_limits
 
@@ -20,8 +20,8 @@ ANN, BEN, CEM = caller("ann"), caller("ben"), caller("cem")
 def rich() -> Core:
     """A conversation in which nearly everything is set."""
     core = Core()
-    core.say(Rename(None, "garden"))
-    core.say(ChangeSettings(None, SETTINGS.model_copy(update={"model": "model-b"})))
+    core.say(Rename("garden"))
+    core.say(ChangeSettings(SETTINGS.model_copy(update={"model": "model-b"})))
     core.send("first", key="k1")
     core.output(w.call(), w.ask(), w.tokens(7))
     core.answer_with(Decision.APPROVED_FOR_SESSION, ANN)
@@ -163,7 +163,7 @@ def test_an_answer_that_waited_for_the_disk_when_the_actor_failed_is_given_once(
     core = Core()
     core.commits = False
     core.send("one", ANN)
-    core.say(Rename(BEN, "x"))
+    core.say(Rename("x"), BEN)
     core.commits = True
     core.crash(AbortReason.FAILED)
     assert isinstance(core.answer(ANN), TurnFailed)
@@ -203,7 +203,7 @@ def test_what_a_failed_life_had_under_way_is_kept_as_far_as_the_disk_has_it() ->
     core = Core()
     reader = core.attach("r")
     core.commits = False
-    core.say(Rename(None, "kept"))
+    core.say(Rename("kept"))
     core.commits = True
     core.crash(AbortReason.FAILED)
     assert core.state.facts.name == "kept"
@@ -221,7 +221,7 @@ def test_a_conversation_that_was_given_up_takes_nothing_until_it_is_restarted() 
     assert [one.traceback for one in core.said_of(ev.ConversationFailed)] == ["Traceback: …"]
     core.send("hi", ANN)
     assert isinstance(core.answer(ANN), WrongState)
-    core.say(Restart(BEN, "ben"))
+    core.say(Restart("ben"), BEN)
     core.send("hi", CEM)
     assert w.words_of(core.runs[-1].inputs) == ["hi"]
 
@@ -236,10 +236,10 @@ def test_a_conversation_that_was_given_up_stays_so_over_a_restart_of_the_daemon(
 
 def test_what_has_not_failed_is_not_restarted() -> None:
     core = Core()
-    core.say(Restart(ANN))
+    core.say(Restart(), ANN)
     assert isinstance(core.answer(ANN), WrongState)
     core.send()
-    core.say(Restart(BEN))
+    core.say(Restart(), BEN)
     assert isinstance(core.answer(BEN), WrongState)
 
 
@@ -247,23 +247,23 @@ def test_after_a_turn_that_ended_in_an_error_a_restart_leaves_the_pictures_out_b
     core = Core()
     core.send()
     core.end(ModelFailed("400"))
-    core.say(Restart(ANN))
+    core.say(Restart(), ANN)
     assert isinstance(core.answer(ANN), Done)
     assert [one.without_pictures for one in core.said_of(ev.ConversationRestarted)] == [True]
-    core.say(Restart(BEN))
+    core.say(Restart(), BEN)
     assert isinstance(core.answer(BEN), WrongState)
     core.send()
     core.end(ModelFailed("400"))
     core.send()
     core.end(Completed("well"))
-    core.say(Restart(CEM))
+    core.say(Restart(), CEM)
     assert isinstance(core.answer(CEM), WrongState)
 
 
 def test_an_open_turn_keeps_its_conversation_out_of_the_archive() -> None:
     core = Core()
     core.send()
-    core.say(Archive(ANN))
+    core.say(Archive(), ANN)
     assert isinstance(core.answer(ANN), WrongState)
 
 
@@ -287,7 +287,7 @@ def test_nothing_runs_and_nothing_waits_in_a_conversation_that_was_given_up() ->
     core.crash(AbortReason.FAILED, gave_up="Traceback: …")
     assert len(core.runs) == 1
     assert core.state.facts.turn is None
-    core.say(Restart(None))
+    core.say(Restart())
     assert w.words_of(core.runs[-1].inputs) == ["two"]
 
 
@@ -303,16 +303,16 @@ def test_a_question_of_a_conversation_that_was_given_up_is_withdrawn() -> None:
 
 def test_a_conversation_that_never_began_can_be_neither_renamed_nor_archived_nor_changed() -> None:
     core = Core(begin=False)
-    core.say(Rename(ANN, "x"))
-    core.say(Archive(BEN))
-    core.say(ChangeSettings(CEM, SETTINGS))
+    core.say(Rename("x"), ANN)
+    core.say(Archive(), BEN)
+    core.say(ChangeSettings(SETTINGS), CEM)
     assert core.disk.records == []
     assert all(isinstance(core.answer(who), UnknownConversation) for who in (ANN, BEN, CEM))
 
 
 @pytest.mark.parametrize("total", [2**63 - 1, 2**62, 10**30, -(10**30)])
 def test_a_count_of_tokens_beyond_all_numbers_ends_no_conversation(total: int) -> None:
-    """Also where it stands in a journal that was written before counts were looked at."""
+    """It may stand in a journal that was written before counts were bounded."""
     core = Core()
     for _ in range(3):
         core.send()

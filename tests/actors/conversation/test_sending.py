@@ -2,12 +2,12 @@
 
 import pytest
 
-from actors import events as ev
-from actors.answers import Accepted, Ending, Interrupted, TurnResult
-from actors.errors import Busy, InvalidInput, QueueFull, WrongState
-from actors.messages import Archive, ConnectionClosed
-from actors.orders import Completed, GiveInput, InputWanted, ModelFailed, StopAgent
-from actors.settings import AbortReason, BusyPolicy
+from actors.conversation.messages import Archive, ConnectionClosed
+from actors.conversation.orders import Completed, GiveInput, InputWanted, ModelFailed, StopAgent
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Accepted, Ending, Interrupted, TurnResult
+from actors.vocabulary.errors import Busy, InvalidInput, QueueFull, WrongState
+from actors.vocabulary.settings import AbortReason, BusyPolicy
 from tests.actors.conversation import words as w
 from tests.support.core_driver import SETTINGS, Core, caller, with_limits
 
@@ -265,10 +265,10 @@ def test_input_beyond_the_queues_limit_is_refused() -> None:
 
 def test_an_archived_conversation_takes_no_input_until_it_is_brought_back() -> None:
     core = Core()
-    core.say(Archive(None))
+    core.say(Archive())
     core.send("hi", ANN)
     assert isinstance(core.answer(ANN), WrongState)
-    core.say(Archive(None, archived=False))
+    core.say(Archive(archived=False))
     core.send("hi", BEN)
     assert isinstance(core.answer(BEN), Accepted)
 

@@ -2,14 +2,14 @@
 
 import pytest
 
-from actors import events as ev
-from actors.answers import Accepted, Condition, Ending, Interrupted, TurnResult
 from actors.conversation import condition
-from actors.effects import SetTimer
-from actors.errors import StorageFull, UnknownConversation
-from actors.messages import Begin, CancelRequest, Committed, Rename, TimerFired
-from actors.orders import AllStored, AnswerAgent, Completed, StopAgent, StorageAwaited, TakeMore
-from actors.settings import BusyPolicy, Decision
+from actors.conversation.effects import SetTimer
+from actors.conversation.messages import Begin, CancelRequest, Committed, Rename, TimerFired
+from actors.conversation.orders import AllStored, AnswerAgent, Completed, StopAgent, StorageAwaited, TakeMore
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Accepted, Condition, Ending, Interrupted, TurnResult
+from actors.vocabulary.errors import StorageFull, UnknownConversation
+from actors.vocabulary.settings import BusyPolicy, Decision
 from tests.actors.conversation import words as w
 from tests.support.core_driver import CONVERSATION, SETTINGS, Core, caller
 
@@ -38,13 +38,13 @@ def recover(core: Core) -> None:
 def test_a_conversation_whose_first_event_is_refused_never_was() -> None:
     core = Core(begin=False)
     refuse(core)
-    core.say(Begin(ANN, SETTINGS))
+    core.say(Begin(SETTINGS), ANN)
     assert core.answer(ANN) == FULL
     core.send("hi", BEN)
     assert isinstance(core.answer(BEN), UnknownConversation)
     recover(core)
     again = caller("ann", 2)
-    core.say(Begin(again, SETTINGS))
+    core.say(Begin(SETTINGS), again)
     assert core.answer(again) != FULL
     assert [record.type for record in core.disk.records] == ["session_configured"]
 
@@ -230,7 +230,7 @@ def test_news_of_an_older_epoch_means_nothing() -> None:
 def test_what_was_refused_is_not_remembered_as_done() -> None:
     core = Core()
     refuse(core)
-    core.say(Rename(None, "lost"))
+    core.say(Rename("lost"))
     core.send("hi", key="k")
     recover(core)
     assert core.state.facts.name is None
@@ -318,8 +318,8 @@ def test_who_repeats_an_input_that_is_on_disk_and_is_refused_with_what_came_befo
 def test_the_refusal_of_a_write_that_followed_a_refused_one_takes_nothing_back_that_was_said_since() -> None:
     core = Core()
     core.commits = False
-    core.say(Rename(None, "one"))
-    core.say(Rename(None, "two"))
+    core.say(Rename("one"))
+    core.say(Rename("two"))
     refuse(core)
     core.store(1)
     core.send("hi", ANN)

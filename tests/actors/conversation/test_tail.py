@@ -2,7 +2,7 @@
 
 from actors.conversation import tail as tails
 from actors.conversation.tail import Tail, delta_of, grown, key_of, without_item
-from actors.ids import ItemId
+from actors.vocabulary.ids import ItemId
 from tests.actors.conversation import words as w
 
 

@@ -2,24 +2,24 @@
 
 import pytest
 
-from actors import events as ev
-from actors.answers import Ending, TurnResult
-from actors.errors import InvalidInput, UnknownConversation
-from actors.ids import ItemId
-from actors.messages import Rename
-from actors.orders import (
+from actors.conversation.messages import Rename
+from actors.conversation.orders import (
     AgentNews,
     AgentOutput,
+    AgentStopped,
     AllStored,
     Completed,
     Crashed,
     InputWanted,
     ModelFailed,
-    Stopped,
     StorageAwaited,
     TakeMore,
 )
-from actors.settings import AbortReason, Decision
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Ending, TurnResult
+from actors.vocabulary.errors import InvalidInput, UnknownConversation
+from actors.vocabulary.ids import ItemId, TurnId
+from actors.vocabulary.settings import AbortReason, Decision
 from tests.actors.conversation import words as w
 from tests.support.core_driver import Core, caller
 
@@ -172,11 +172,11 @@ def test_d4_the_late_end_of_an_older_turn_does_not_end_the_one_that_runs() -> No
         (Completed("hi"), ["task_complete"], Ending.COMPLETED),
         (ModelFailed("502"), ["error", "task_complete"], Ending.ERROR),
         (Crashed("a bug"), ["error", "turn_aborted"], Ending.FAILED),
-        (Stopped(), ["error", "turn_aborted"], Ending.FAILED),
+        (AgentStopped(), ["error", "turn_aborted"], Ending.FAILED),
     ],
 )
 def test_d6_however_the_agent_ends_there_is_one_terminal_event_and_the_caller_is_answered(
-    outcome: Completed | ModelFailed | Crashed | Stopped, types: list[str], ending: Ending
+    outcome: Completed | ModelFailed | Crashed | AgentStopped, types: list[str], ending: Ending
 ) -> None:
     """D1, D3 and D6: on every exit path one end, one answer, and the request's id means nothing any more."""
     core = Core()
@@ -284,11 +284,9 @@ def test_every_batch_of_the_running_turn_is_acknowledged_once() -> None:
     assert core.orders_of(TakeMore) == [TakeMore(core.turn)] * 2
 
 
-def test_an_agent_that_says_what_only_the_core_may_say_is_a_bug() -> None:
-    core = Core()
-    core.send()
-    with pytest.raises(ValueError, match="may not say task_complete"):
-        core.output(ev.TaskComplete())
+def test_what_only_the_core_may_say_is_no_news_of_an_agent() -> None:
+    """The type checker proves this: it objects to an ignore that nothing needs."""
+    AgentOutput(TurnId("turn"), (ev.TaskComplete(),))  # type: ignore[arg-type]  # the error is the test
 
 
 def test_the_agent_is_told_only_when_what_was_said_is_on_disk() -> None:
@@ -310,7 +308,7 @@ def test_only_the_turn_that_a_conversation_begins_with_has_no_history_to_read() 
     core.send("two")
     assert [run.first for run in core.runs] == [True, False]
     renamed = Core()
-    renamed.say(Rename(ANN, "two events old"))
+    renamed.say(Rename("two events old"), ANN)
     renamed.send("one")
     assert [run.first for run in renamed.runs] == [False]
 

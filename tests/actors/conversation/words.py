@@ -1,11 +1,11 @@
-"""What an agent says in tests, short enough to read a turn in a line."""
+"""The messages of an agent in tests, short enough to read a turn in a line."""
 
 from pathlib import Path
 
-from actors import events as ev
-from actors.ids import ApprovalId, CallId, ItemId
-from actors.items import InputItem, TextItem
-from actors.orders import PendingInput
+from actors.conversation.orders import PendingInput
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import ApprovalId, CallId, ItemId
+from actors.vocabulary.items import InputItem, TextItem
 
 
 def delta(text: str, item: str = "message") -> ev.AgentMessageDelta:

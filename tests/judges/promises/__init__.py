@@ -1,4 +1,4 @@
-"""A judge that knows nothing of us: what anybody may expect of a server of the `codex mcp` shape, tried over stdio.
+"""A judge that knows nothing of Greenroom: promises of any server of the `codex mcp` shape, tried over stdio.
 
     python -m tests.judges.promises 'greenroom mcp'
 

@@ -1,4 +1,4 @@
-"""All promises, in the order in which a person would ask."""
+"""All promises, from the simple to the special."""
 
 from tests.judges.promises import (
     cases_approvals,

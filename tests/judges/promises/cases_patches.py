@@ -14,7 +14,7 @@ def patch(*operations: str) -> str:
 
 
 def applied(trial: Trial, client: Client, *operations: str) -> str:
-    """What the model was told of it."""
+    """Apply a patch; the output that the model was told."""
     (trial.work / "here.txt").write_text("original\n")
     client.opened(trial.settings(), patch(*operations))
     (output,) = texts(trial.model.requests[-1].body, "output")

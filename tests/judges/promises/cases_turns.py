@@ -1,4 +1,4 @@
-"""What every turn is: words to the model, its words back, events between, one end."""
+"""Promises of every turn: words to the model, its words back, events between, one end."""
 
 from tests.judges.promises.client import TERMINAL, is_error, said
 from tests.judges.promises.history import texts, unpaired

@@ -19,7 +19,7 @@ SESSION_NAMES = ("sessionId", "threadId", "conversationId")
 
 
 class Client(McpClient):
-    """`reading`: cleared, it leaves everything in the pipe, as a client that is busy."""
+    """A client over stdio. While `reading` is cleared it leaves everything in the pipe, like a busy client."""
 
     def __init__(self, *arguments: Any, **more: Any) -> None:
         self.reading = threading.Event()
@@ -28,7 +28,7 @@ class Client(McpClient):
         self._session_name = ""
 
     def let_go(self) -> None:
-        """Its server has been ended."""
+        """Close the connection to a server that has been ended, and wait for its end."""
         self.reading.set()
         self.hang_up()
         self.process.wait(WAIT_S)
@@ -49,11 +49,11 @@ class Client(McpClient):
         os.write(self.process.stdin.fileno(), line + b"\n")
 
     def ping(self) -> None:
-        """Everything that was said before has been read, and the server is well."""
+        """Send a ping: its answer proves that all earlier lines were read, and that the server is well."""
         assert self.ask("ping").get("result") == {}, "ping was not answered with {}"
 
     def error_of(self, request: int | str | None, *, after: int = 0) -> int:
-        """The code of the JSON-RPC error for it; with None, of one that could not say for what it is."""
+        """The code of the JSON-RPC error for this id; None: of an error without an id."""
 
         def is_it(line: Json) -> bool:
             return "error" in line and "method" not in line and line.get("id") in {request, None}
@@ -91,14 +91,14 @@ class Client(McpClient):
         return said(self.answer(self.reply(session, prompt)))
 
     def stopped(self, call: int | str) -> None:
-        """Stops it and waits until that is told."""
+        """Stop a call and wait for the event of its end."""
         self.cancel(call)
         self.event_of(call, "turn_aborted")
 
     # --- events ---------------------------------------------------------------------------------------------------
 
     def event_of(self, call: int | str, kind: str, *, after: int = 0) -> Json:
-        """Its `msg`."""
+        """The `msg` of an event."""
 
         def is_it(line: Json) -> bool:
             return belongs(line, call) and bool(line["params"]["msg"]["type"] == kind)
@@ -117,7 +117,7 @@ class Client(McpClient):
         return [kind for kind in self.kinds_of(call, after) if kind in TERMINAL]
 
     def number_of_end(self, call: int | str) -> int:
-        """Of the line that told the end of its turn."""
+        """The number of the line that told the end of the call's turn."""
         with self._changed:
             ends = [
                 number
@@ -147,7 +147,7 @@ class Client(McpClient):
 
 
 def belongs(line: Json, call: int | str) -> bool:
-    """An event of this call: `1` and `"1"` are two."""
+    """Whether an event belongs to this call; the ids `1` and `"1"` differ."""
     if line.get("method") != "codex/event":
         return False
     owner = line["params"].get("_meta", {}).get("requestId")
@@ -164,5 +164,5 @@ def said(answer: Json) -> str:
 
 
 def is_error(answer: Json) -> bool:
-    """As MCP knows errors: of the protocol, or of the tool."""
+    """Whether an answer is an error of MCP: of the protocol, or of the tool."""
     return "error" in answer or answer["result"].get("isError") is True

@@ -1,4 +1,4 @@
-"""What a request to the model says has been: its messages, calls and outputs, on either wire."""
+"""The history in a request to the model: its messages, calls and outputs, on either wire."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class Item:
 
 
 def history(body: dict[str, Any]) -> list[Item]:
-    """In order, without what the server itself says to the model before the first words of a user."""
+    """The items in order, without the server's own messages before the first of a user."""
     items = _chat(body["messages"]) if "messages" in body else _responses(body["input"])
     return [item for item in items if not (item.kind == "user" and item.text.startswith(OURS))]
 
@@ -27,7 +27,7 @@ def texts(body: dict[str, Any], kind: str) -> list[str]:
 
 
 def unpaired(body: dict[str, Any]) -> str:
-    """What is wrong with its calls and outputs, in words; empty if each call has one output, behind it."""
+    """The fault in the request's calls and outputs, in words; "" if each call is followed by its one output."""
     open_calls: set[str] = set()
     for item in history(body):
         if item.kind == "call":

@@ -1,4 +1,4 @@
-"""A promise: what it says, and the function that tries it. Kept is what raises nothing."""
+"""A promise: its words, and the function that tries it. It is kept if the function raises nothing."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ Case = Callable[[Trial], None]
 
 
 class BesideThePoint(Exception):
-    """There is nothing to try with a server that is built like this one."""
+    """The promise does not apply to a server of this kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class Promise:
 
 
 def promise(words: str) -> Callable[[Case], Promise]:
-    """The function becomes the promise that it tries."""
+    """Make a function the trial of a promise."""
     return lambda case: Promise(words, case)
 
 

@@ -29,7 +29,7 @@ class Judgement:
 
 
 def judge(command: Sequence[str], promises: Sequence[Promise], jobs: int) -> Iterator[Judgement]:
-    """In the order of the promises."""
+    """Try the promises; the outcomes in their order."""
     with ThreadPoolExecutor(jobs, "trial") as pool:
         yield from pool.map(lambda one: judged(command, one), promises)
 
@@ -57,7 +57,7 @@ def total(judgements: Sequence[Judgement]) -> str:
 
 
 def told(judgements: Iterator[Judgement], say: Callable[[str], None], *, whole: bool = False) -> list[Judgement]:
-    """Each as it comes, and all of them at the end."""
+    """Print each outcome as it comes, and all of them at the end."""
     heard = []
     for one in judgements:
         heard.append(one)

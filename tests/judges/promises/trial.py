@@ -1,7 +1,7 @@
-"""What one promise is tried on: a fresh home, a scripted model, and the servers that were started there.
+"""The setting of one promise's trial: a fresh home, a scripted model, and the servers that were started there.
 
-Whatever runs on their behalf is found in /proc by the home's path, which stands in the environment of all that they
-start; at the end of the trial it is ended by its id.
+Their processes are found in /proc by the home's path, which is in the environment of all that they start; at the end
+of the trial each is ended by its id.
 """
 
 import contextlib
@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from tests.faults.house import LEFT_OUT, everything, until
+from tests.faults.daemon_harness import LEFT_OUT, everything, until
 from tests.judges.promises.client import WAIT_S, Client
 from tests.support.mcp_client import Json
 from tests.support.model_server import ModelServer
@@ -66,7 +66,7 @@ class Trial:
         return client
 
     def _config(self) -> str:
-        """What the person has allowed: no sandbox, and the scripted model in each of the ways that trials use it."""
+        """The person's config: no sandbox, and the scripted model in each of the ways that trials use it."""
         tables = (
             f'[model_providers.scripted-{wire}-{retries}]\nname = "scripted"\nbase_url = "{self.model.base_url}"\n'
             f'wire_api = "{wire}"\nrequest_max_retries = {retries}\nstream_max_retries = {retries}\n'
@@ -89,12 +89,12 @@ class Trial:
     # --- what runs ------------------------------------------------------------------------------------------------
 
     def processes(self, *words: str) -> dict[int, str]:
-        """Everything alive of this trial, servers included; with words, what has one of them in its command line."""
+        """Live processes of this trial, servers included; with words, those with one in their command line."""
         found = dict(everything([os.fsencode(self.home)]))
         return {pid: line for pid, line in found.items() if not words or any(word in line for word in words)}
 
     def wait_for(self, word: str) -> None:
-        """For the command itself, not for a shell that has its name among its words."""
+        """Wait for the command itself, not for a shell that has its name among its words."""
 
         def is_there() -> bool:
             return any(line.startswith(word) for line in self.processes(word).values())
@@ -105,7 +105,7 @@ class Trial:
         until(lambda: not self.processes(word), f"{word} runs on for {limit_s:g} s", limit_s)
 
     def stays_without(self, *words: str, for_s: float) -> None:
-        """What was to be prevented has not begun, and does not."""
+        """Assert that no process with these words runs, now and for a while."""
         deadline = time.monotonic() + for_s
         while time.monotonic() < deadline:
             found = self.processes(*words)
@@ -113,7 +113,7 @@ class Trial:
             time.sleep(0.05)
 
     def kill_all(self) -> None:
-        """Servers and commands, again and again, until nothing of this trial is left."""
+        """Kill servers and commands until no process of this trial is left."""
         deadline = time.monotonic() + END_S
         while (found := self.processes()) and time.monotonic() < deadline:
             for pid in found:

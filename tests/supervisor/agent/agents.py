@@ -1,14 +1,14 @@
-"""What tests of the runner and its turns are made of: orders, and backends that do as they are told."""
+"""Parts for tests of the runner and its turns: orders, and backends that do as they are told."""
 
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
-from actors.ids import ConversationId, InputId, TurnId
-from actors.items import TextItem
-from actors.orders import PendingInput, RunAgent
-from actors.settings import BusyPolicy, Settings
+from actors.conversation.orders import PendingInput, RunAgent
+from actors.vocabulary.ids import ConversationId, InputId, TurnId
+from actors.vocabulary.items import TextItem
+from actors.vocabulary.settings import BusyPolicy, Settings
 from supervisor.agent.backends import Backend
 from supervisor.agent.processes import Processes
 from supervisor.agent.runner import Runner
@@ -29,7 +29,7 @@ def an_input(text: str, name: str = "i-1") -> PendingInput:
 
 
 class Doing:
-    """A backend whose turns all do the same. `begun` is set when one has taken its first step."""
+    """A backend whose turns all do the same. `begun` is set after a turn's first step."""
 
     def __init__(self, work: Work, *, resumable: bool = True) -> None:
         self._work = work

@@ -11,12 +11,12 @@ from typing import TypeVar
 
 import pytest
 
-from actors.ids import ConversationId, TurnId
+from actors.vocabulary.ids import ConversationId, TurnId
 from supervisor.agent.processes import Command, Output
 from supervisor.agent.processes.output import KEEP_BYTES, LIVE_BYTES, Stream
 from supervisor.agent.sandbox import Confined
 
-LIMIT_S = 20.0  # far above what any of these takes: only a test that would hang gets there
+LIMIT_S = 20.0  # far above what any of these takes; only a hanging test reaches it
 INSTANCE = f"instance-of-the-tests-{os.getpid()}"  # a sweep must not end what other workers have started
 TURN = TurnId("turn-1")
 ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="looks for what is left in /proc")
@@ -59,7 +59,7 @@ def confined(plain: Command, inside: Confined) -> Command:
 
 
 async def until(condition: Callable[[], object]) -> None:
-    """For what a child does by itself; the limit of the test is its bound."""
+    """Wait for something that a child does by itself; the test's time limit is the bound."""
     while not condition():  # noqa: ASYNC110 - nobody sets an event there
         await asyncio.sleep(0.002)
 
@@ -81,7 +81,7 @@ class Watched:
 
 
 def alive(token: str) -> list[str]:
-    """Everything that runs, or waits as a zombie to be reaped, with the token in its environment or command line."""
+    """Return every process, running or zombie, with the token in its environment or command line."""
     found = []
     for process in Path("/proc").iterdir():
         if not process.name.isdigit() or int(process.name) == os.getpid():
@@ -96,7 +96,7 @@ def alive(token: str) -> list[str]:
 
 
 def zombies() -> list[str]:
-    """Our own: nobody else could reap them."""
+    """Return our own zombies: nobody else could reap them."""
     found = []
     for process in Path("/proc").iterdir():
         if process.name.isdigit():

@@ -1,4 +1,4 @@
-"""Places that several files try things in."""
+"""Places in which several test files try things."""
 
 from pathlib import Path
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.settings import Pin, SandboxPolicy, WorkspaceWrite
+from actors.vocabulary.settings import Pin, SandboxPolicy, WorkspaceWrite
 from supervisor.agent.pins import pins_of
 from supervisor.agent.processes import Finished, Processes
 from supervisor.agent.sandbox import Sandbox
@@ -63,7 +63,7 @@ class Place:
         return self.run(sys.executable, "-SE", "-c", script, *args, policy=policy)
 
     def talk(self, policy: SandboxPolicy = CLOSED, cwd: Path | None = None, **env: str) -> "Talk":
-        """A conversation that begins now."""
+        """Begin a conversation."""
         where = cwd or self.workspace
         return Talk(self, policy, where, pins_of(policy, where, temporary_of(env)), env)
 

@@ -1,6 +1,7 @@
-"""Run inside of a sandbox, in the conversation's directory: tries each row of the table, and tells which it could do.
+"""A program for inside of a sandbox: tries each row of the table, and reports the rows in which it succeeded.
 
-`python sandbox_probe.py WHERE`, where WHERE is a JSON object of places. Standard library alone.
+`python sandbox_probe.py WHERE`, in the conversation's directory, where WHERE is a JSON object of places. Standard
+library alone.
 """
 
 import ctypes
@@ -56,7 +57,7 @@ def leave_set_id() -> None:
 
 
 def seen_process() -> None:
-    """By what it runs: the number itself may be somebody's in here too."""
+    """Find a process by its argv: its number may be another's in here."""
     for process in Path("/proc").iterdir():
         if process.name.isdigit() and b"pytest" in (process / "cmdline").read_bytes().split(b"\0", 3)[2:3]:
             return
@@ -68,7 +69,7 @@ def mount() -> None:
 
 
 def inherited() -> None:
-    if sum(1 for _ in Path("/proc/self/fd").iterdir()) <= 4:  # the three, and the one that lists them
+    if sum(1 for _ in Path("/proc/self/fd").iterdir()) <= 4:  # the three, and the descriptor that lists them
         raise OSError(0, "nothing")
 
 

@@ -1,4 +1,4 @@
-"""The bounds of the agent are those of the configuration, and work in a worker ends when nobody waits for it."""
+"""The bounds of the agent are those of the configuration, and a worker's job ends when nobody waits for it."""
 
 import asyncio
 import gc
@@ -9,13 +9,13 @@ from dataclasses import fields
 import pytest
 
 from supervisor.agent.bounds import DEFAULTS, Bounds, json_size
-from supervisor.agent.chore import Chore, in_worker
-from supervisor.config.own import Limits
+from supervisor.agent.worker_job import WorkerJob, in_worker
+from supervisor.config.own import LimitsTable
 from tests.supervisor.agent.commands import limited
 
 
 def test_every_bound_is_a_key_of_the_configuration_with_the_same_default() -> None:
-    configured = Limits()
+    configured = LimitsTable()
     assert {one.name: getattr(DEFAULTS, one.name) for one in fields(Bounds)} == {
         one.name: getattr(configured, one.name) for one in fields(Bounds)
     }
@@ -33,14 +33,14 @@ def test_a_text_counts_as_it_stands_in_an_event(text: str, size: int) -> None:
     assert json_size(text) == size
 
 
-def test_a_chore_ends_when_nobody_waits_for_it_any_more_and_before_that_is_said() -> None:
+def test_a_worker_job_ends_when_nobody_waits_for_it_any_more_and_before_that_is_said() -> None:
     begun = threading.Event()
 
-    def work(chore: Chore) -> None:
+    def work(job: WorkerJob) -> None:
         begun.set()
         try:
             while True:
-                chore.go_on()
+                job.go_on()
         finally:
             ended.append(time.perf_counter())
 
@@ -58,7 +58,7 @@ def test_a_chore_ends_when_nobody_waits_for_it_any_more_and_before_that_is_said(
     assert gc.isenabled()
 
 
-def test_a_chore_gives_its_result_and_its_error_to_who_waits() -> None:
+def test_a_worker_job_gives_its_result_and_its_error_to_who_waits() -> None:
     async def scene() -> None:
         assert await in_worker(lambda _, one: one + 1, 1) == 2
         with pytest.raises(ZeroDivisionError):

@@ -6,24 +6,24 @@ from pathlib import Path
 
 import pytest
 
-from actors import events as ev
-from actors.answers import Ending
-from actors.settings import ApprovalPolicy, Decision, ReadOnly, WorkspaceWrite
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Ending
+from actors.vocabulary.settings import ApprovalPolicy, Decision, ReadOnly, WorkspaceWrite
 from supervisor.agent.backends.demo import HELP, MAX_COUNT, PHRASES, next_step
-from supervisor.agent.model.history import said
+from supervisor.agent.model.request import said
 from tests.support.confinement import confinable
-from tests.support.house import House, Talk
+from tests.support.engine_harness import EngineHarness, Talk
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[House]:
-    with House(tmp_path, 'model_provider = "demo"') as house:
-        yield house
+def harness(tmp_path: Path) -> Iterator[EngineHarness]:
+    with EngineHarness(tmp_path, 'model_provider = "demo"') as harness:
+        yield harness
 
 
 @pytest.fixture
-def demo(house: House) -> Talk:
-    return house.talk(model="demo", provider="demo")
+def demo(harness: EngineHarness) -> Talk:
+    return harness.talk(model="demo", provider="demo")
 
 
 def test_it_says_and_streams_what_it_is_told(demo: Talk) -> None:
@@ -40,15 +40,15 @@ def test_it_runs_a_command_and_tells_its_output(demo: Talk) -> None:
     assert demo.ask("run true").message == "Done; it printed nothing."
 
 
-def test_it_writes_and_changes_files_by_patches(house: House, demo: Talk) -> None:
+def test_it_writes_and_changes_files_by_patches(harness: EngineHarness, demo: Talk) -> None:
     assert demo.ask(r"write note.txt: one\ntwo").message == "I have updated the following files:\nA note.txt\n"
-    assert (house.workspace / "note.txt").read_text() == "one\ntwo\n"
+    assert (harness.workspace / "note.txt").read_text() == "one\ntwo\n"
     demo.ask("change note.txt: two => three")
-    assert (house.workspace / "note.txt").read_text() == "one\nthree\n"
+    assert (harness.workspace / "note.txt").read_text() == "one\nthree\n"
     assert len(demo.all(ev.PatchApplyEnd)) == 2
 
 
-def test_it_does_one_step_after_the_other(house: House, demo: Talk) -> None:
+def test_it_does_one_step_after_the_other(harness: EngineHarness, demo: Talk) -> None:
     demo.ask("write a.txt: milk; then run cat a.txt; then plan drink, sleep; then say good night")
     assert demo.wait(ev.ExecCommandEnd).stdout == "milk\n"
     assert [(one.step, one.status) for one in demo.wait(ev.PlanUpdate).plan] == [
@@ -56,7 +56,7 @@ def test_it_does_one_step_after_the_other(house: House, demo: Talk) -> None:
         ("sleep", "pending"),
     ]
     assert demo.wait(ev.TaskComplete).last_agent_message == "good night"
-    assert (house.workspace / "a.txt").exists()
+    assert (harness.workspace / "a.txt").exists()
 
 
 @confinable
@@ -67,14 +67,14 @@ def test_it_does_one_step_after_the_other(house: House, demo: Talk) -> None:
         (Decision.DENIED, "I could not run it: exec command rejected by user"),
     ],
 )
-def test_it_asks_before_it_leaves_the_sandbox(house: House, decision: Decision, message: str) -> None:
-    demo = house.talk(provider="demo", approval_policy=ApprovalPolicy.ON_REQUEST, sandbox=ReadOnly())
+def test_it_asks_before_it_leaves_the_sandbox(harness: EngineHarness, decision: Decision, message: str) -> None:
+    demo = harness.talk(provider="demo", approval_policy=ApprovalPolicy.ON_REQUEST, sandbox=ReadOnly())
     begun = demo.start("ask touch x")
     question = demo.wait(ev.ExecApprovalRequest)
     assert question.reason == "You asked me to run it outside the sandbox."
     demo.decide(question.approval_id, decision)
     assert demo.result(begun).message == message
-    assert (house.workspace / "x").exists() == (decision is Decision.APPROVED)
+    assert (harness.workspace / "x").exists() == (decision is Decision.APPROVED)
 
 
 def test_it_thinks_aloud(demo: Talk) -> None:
@@ -107,10 +107,10 @@ def test_every_phrase_of_its_help_is_understood(phrase: str) -> None:
     assert not step.words.startswith("You said:")
 
 
-def test_the_same_words_get_the_same_answer(house: House) -> None:
+def test_the_same_words_get_the_same_answer(harness: EngineHarness) -> None:
     answers = []
     for _ in range(2):
-        demo = house.talk(provider="demo", sandbox=WorkspaceWrite())
+        demo = harness.talk(provider="demo", sandbox=WorkspaceWrite())
         demo.ask("run echo hi; then say done")
         answers.append([event.type for event in demo.events])
     assert answers[0] == answers[1]

@@ -1,10 +1,10 @@
-"""Whose environment and umask a conversation's commands run with, and what never gets into it."""
+"""The environment and umask of a conversation's commands, and the variables that never reach them."""
 
 from typing import Any
 
 import pytest
 
-from actors.ids import ConversationId
+from actors.vocabulary.ids import ConversationId
 from supervisor.agent.environments import KEPT, Environments
 from supervisor.config import Config
 
@@ -69,7 +69,7 @@ def test_what_the_config_names_as_a_key_is_dropped_whatever_the_policy_says(poli
 
 def test_a_variable_with_the_value_of_a_key_is_dropped_by_whatever_name() -> None:
     key = "a-key-that-is-long-enough"
-    environments = Environments({"MY_LLM": key})  # of the daemon alone; the client has a copy
+    environments = Environments({"MY_LLM": key})  # the daemon's only; the client has a copy
     copies = {
         "COPY": key,
         "PADDED": f" {key}\n",

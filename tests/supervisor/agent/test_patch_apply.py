@@ -29,7 +29,7 @@ def planned(cwd: Path, *lines: str) -> PatchPlan:
 
 
 def everything(root: Path) -> PatchPlan:
-    """A patch that does each kind of thing, in a tree made for it."""
+    """Plan a patch that does each kind of thing, in a tree made for it."""
     (root / "f").write_text("1\n2\n")
     (root / "f").chmod(0o754)
     (root / "old").write_bytes(b"\xff\0")
@@ -56,7 +56,7 @@ def test_every_kind_of_operation_is_applied_and_modes_are_kept(tmp_path: Path) -
 
 @pytest.mark.parametrize("umask", [0o022, 0o002, 0o027, 0o077, 0])
 def test_new_files_and_folders_get_the_mode_that_the_umask_leaves(tmp_path: Path, umask: int) -> None:
-    """The client's umask, not that of this process, which is stricter."""
+    """The client's umask counts, not that of this process, which is stricter."""
     tmp_path.chmod(0o2755)
     before = os.umask(0o077)
     try:
@@ -225,7 +225,7 @@ def disk_full() -> None:
 
 
 class DiskFails:
-    """The n-th call that would change the disk fails once, as a full disk would; the undoing works again."""
+    """The n-th call that would change the disk fails once, as on a full disk; the undoing works again."""
 
     def __init__(self, nth: int, fail: Callable[[], object] = disk_full) -> None:
         self.calls = 0
@@ -269,13 +269,13 @@ def test_a_failure_at_any_step_leaves_the_tree_as_it_was(tmp_path: Path) -> None
             assert file_tree(root) == before
         if disk.calls < nth:
             break
-    # 3 folders made, 3 files opened and 3 written, 6 modes set, 1 file replaced, 2 taken away. A link that fails has
-    # a second way, and a temporary file that can't be taken away is no failure.
+    # 3 folders made, 3 files opened and 3 written, 6 modes set, 1 file replaced, 2 deleted. A failing link has an
+    # alternative, and a temporary file that can't be deleted is no failure.
     assert failed == 18
 
 
 def killed_at_each_step(root: Path) -> None:
-    """In a process of its own, because it forks: apply in a child that kills itself just before its n-th change."""
+    """Apply in a child that kills itself just before its n-th change; in a process of its own, because it forks."""
     for nth in range(1, 100):
         here = root / str(nth)
         here.mkdir()
@@ -341,7 +341,7 @@ def test_a_disk_without_links_puts_everything_back_too(tmp_path: Path, monkeypat
         raise OSError(errno.EPERM, os.strerror(errno.EPERM))
 
     monkeypatch.setattr(os, "link", no_links)
-    moved = plan.edits[-1].place.real
+    moved = plan.edits[-1].path.real
     real = os.rename
 
     def fails_at_last(source: Any, target: Any, **kwargs: Any) -> None:
@@ -356,7 +356,7 @@ def test_a_disk_without_links_puts_everything_back_too(tmp_path: Path, monkeypat
 
 
 def test_a_new_name_is_never_taken_from_somebody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Somebody makes the file after the last look and before the link."""
+    """Another program makes the file after the last look and before the link."""
     plan = planned(tmp_path, "*** Add File: f", "+x")
     real = os.link
 
@@ -445,9 +445,9 @@ def test_any_patch_is_applied_as_planned_or_not_at_all(
         return
     expected = {name: held for name, (_, held) in before.items() if (root / name).is_file()}
     for edit in plan.edits:
-        expected.pop(str(edit.place.real.relative_to(root)), None)
+        expected.pop(str(edit.path.real.relative_to(root)), None)
         if edit.after is not None:
-            expected[str(edit.place.real.relative_to(root))] = edit.after.data
-    # Where the failing call was the taking away of a temporary file, the patch stands and that file stays.
+            expected[str(edit.path.real.relative_to(root))] = edit.after.data
+    # If the failing call deleted a temporary file, the patch stands and that file stays.
     files = {name: held for name, (_, held) in file_tree(root).items() if (root / name).is_file()}
     assert {name: held for name, held in files.items() if TEMPORARY_PREFIX not in name} == expected

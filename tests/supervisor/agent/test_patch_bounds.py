@@ -1,4 +1,4 @@
-"""What one patch may cost, and how much of it is told: each bound is met by a refusal that names it."""
+"""The cost of one patch, and the size of its report: each bound is met by a refusal that names it."""
 
 import asyncio
 import threading
@@ -8,19 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from actors.events import PatchApplyBegin
-from actors.ids import CallId
+from actors.vocabulary.events import PatchApplyBegin
+from actors.vocabulary.ids import CallId
 from supervisor.agent.bounds import Bounds
-from supervisor.agent.chore import Chore, Stopped, in_worker
 from supervisor.agent.patch.apply import apply_plan
-from supervisor.agent.patch.diff import unified_diff
+from supervisor.agent.patch.diff import diff_lines
 from supervisor.agent.patch.effort import Effort
 from supervisor.agent.patch.errors import PatchMismatch, PatchTooLarge
 from supervisor.agent.patch.files import FileState
 from supervisor.agent.patch.grammar import parse
 from supervisor.agent.patch.plan import PatchPlan, plan_patch
-from supervisor.agent.patch.turn_diff import TurnChanges, git_diff
+from supervisor.agent.patch.turn_diff import TurnChanges, git_diff_lines
 from supervisor.agent.tools.patching import _planned
+from supervisor.agent.worker_job import JobStopped, WorkerJob, in_worker
 from tests.supervisor.agent.commands import limited
 from tests.support.file_tree import file_tree
 
@@ -185,7 +185,7 @@ def test_what_a_turn_remembers_of_its_files_is_bounded_and_the_rest_is_counted(t
 
 
 def test_a_file_of_nuls_is_binary_as_for_git() -> None:
-    told = git_diff("f", FileState(b"\0" * 1000, 0o644), None)
+    told = "".join(git_diff_lines("f", FileState(b"\0" * 1000, 0o644), None))
     assert told.endswith("Binary files a/f and /dev/null differ\n")
 
 
@@ -197,7 +197,7 @@ def texts_that_take_long() -> Iterator[tuple[str, str]]:
 @pytest.mark.parametrize(("old", "new"), list(texts_that_take_long()), ids=["repeated", "reversed"])
 def test_texts_that_differ_too_much_are_told_as_one_that_goes_and_one_that_comes(old: str, new: str) -> None:
     began = time.process_time()
-    told = unified_diff(old, new, 1)
+    told = "".join(diff_lines(old, new, 1))
     assert time.process_time() - began < 5.0
     lines = told.splitlines(keepends=True)
     assert "".join(line[1:] for line in lines if line[0] in " -") == old
@@ -210,11 +210,11 @@ def test_a_plan_that_is_being_made_ends_with_the_turn_that_wanted_it(tmp_path: P
     text = "\n".join(["*** Begin Patch", "*** Update File: f", *chunks, "*** End Patch"])
     begun, outcomes = threading.Event(), []
 
-    def work(chore: Chore) -> None:
+    def work(job: WorkerJob) -> None:
         begun.set()
         try:
-            _planned(chore, text, tmp_path, Bounds())
-        except Stopped:
+            _planned(job, text, tmp_path, Bounds())
+        except JobStopped:
             outcomes.append("stopped")
 
     async def scene() -> None:

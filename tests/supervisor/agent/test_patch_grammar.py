@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from supervisor.agent.patch.errors import PatchError, PatchSyntax
-from supervisor.agent.patch.grammar import AddFile, Chunk, DeleteFile, Line, Mark, Operation, UpdateFile, parse
+from supervisor.agent.patch.grammar import AddFile, Chunk, DeleteFile, Mark, Operation, PatchLine, UpdateFile, parse
 
 KEEP, REMOVE, INSERT = Mark.KEEP, Mark.REMOVE, Mark.INSERT
 HEADERS = "Valid hunk headers: '*** Add File: {path}', '*** Delete File: {path}', '*** Update File: {path}'"
@@ -118,7 +118,7 @@ def test_every_kind_of_operation_is_read() -> None:
         UpdateFile(
             "f.py",
             "g.py",
-            (Chunk("def f():", (Line(REMOVE, "  pass"), Line(INSERT, "  return 1")), at_end=True),),
+            (Chunk("def f():", (PatchLine(REMOVE, "  pass"), PatchLine(INSERT, "  return 1")), at_end=True),),
         ),
     )
 
@@ -142,14 +142,16 @@ def test_a_heredoc_round_the_patch_is_taken_off(start: str) -> None:
 
 
 def test_the_first_chunk_needs_no_marker_and_an_empty_line_is_context() -> None:
-    assert only_update(" a", "", "-b").chunks == (Chunk(None, (Line(KEEP, "a"), Line(KEEP, ""), Line(REMOVE, "b"))),)
+    assert only_update(" a", "", "-b").chunks == (
+        Chunk(None, (PatchLine(KEEP, "a"), PatchLine(KEEP, ""), PatchLine(REMOVE, "b"))),
+    )
 
 
 def test_blank_lines_before_a_chunk_are_skipped() -> None:
     update = only_update("", "@@", "-a", "*** End of File", "  ", "", "@@ x", "+b")
     assert update.chunks == (
-        Chunk(None, (Line(REMOVE, "a"),), at_end=True),
-        Chunk("x", (Line(INSERT, "b"),)),
+        Chunk(None, (PatchLine(REMOVE, "a"),), at_end=True),
+        Chunk("x", (PatchLine(INSERT, "b"),)),
     )
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from actors.events import ApplyPatchApprovalRequest, UpdatedFile
-from actors.ids import CallId
+from actors.vocabulary.events import ApplyPatchApprovalRequest, UpdatedFile
+from actors.vocabulary.ids import CallId
 from supervisor.agent.bounds import DEFAULTS, Bounds
 from supervisor.agent.patch import files
 from supervisor.agent.patch import plan as plan_module
@@ -25,7 +25,7 @@ def planned(cwd: Path, *lines: str, bounds: Bounds = DEFAULTS) -> PatchPlan:
 
 
 def refusal(cwd: Path, *lines: str, bounds: Bounds = DEFAULTS) -> str:
-    """What a patch is refused with, once it is sure that the refusal left no trace."""
+    """Return the refusal of a patch, after a check that it left no trace."""
     before = file_tree(cwd)
     with pytest.raises((PatchMismatch, PatchTooLarge)) as failure:
         planned(cwd, *lines, bounds=bounds)
@@ -73,7 +73,7 @@ def test_a_patch_without_operations_is_empty(tmp_path: Path) -> None:
 def test_a_file_that_is_written_between_two_looks_is_still_found_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A plan that read the file twice would take the later content for the one it was made from."""
+    """A plan that read the file twice would take the later content for its original."""
     (tmp_path / "f").write_text("a\n")
 
     def look_and_write(path: Path, most: int) -> files.FileState | None:

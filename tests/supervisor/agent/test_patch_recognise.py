@@ -1,4 +1,4 @@
-"""Which shell calls are patches."""
+"""Recognition of patches in shell calls."""
 
 import subprocess
 

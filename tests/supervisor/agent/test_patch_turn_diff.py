@@ -1,4 +1,4 @@
-"""What a turn's patches changed, as git shows it: git itself reads it and computes the same ids."""
+"""The diff of a turn's patches, as git shows it: git itself reads it and computes the same ids."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ from supervisor.agent.patch.apply import apply_plan
 from supervisor.agent.patch.files import FileState
 from supervisor.agent.patch.grammar import parse
 from supervisor.agent.patch.plan import plan_patch
-from supervisor.agent.patch.turn_diff import TurnChanges, blob_id, git_diff, git_root
+from supervisor.agent.patch.turn_diff import TurnChanges, blob_id, git_diff_lines, git_root
 from tests.support.file_tree import file_tree
 
 ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1"}
@@ -129,11 +129,11 @@ def test_without_a_repository_paths_are_relative_to_the_working_directory(tmp_pa
 
 def test_a_mode_that_changed_is_shown() -> None:
     old, new = FileState(b"x\n", 0o644), FileState(b"x\n", 0o755)
-    assert git_diff("f", old, new) == "diff --git a/f b/f\nold mode 100644\nnew mode 100755\n"
+    assert "".join(git_diff_lines("f", old, new)) == "diff --git a/f b/f\nold mode 100644\nnew mode 100755\n"
 
 
 def test_what_is_no_text_is_only_said_to_differ() -> None:
-    diff = git_diff("f", FileState(b"\xff\n", 0o644), None)
+    diff = "".join(git_diff_lines("f", FileState(b"\xff\n", 0o644), None))
     assert diff.endswith("\nBinary files a/f and /dev/null differ\n")
 
 

@@ -1,4 +1,4 @@
-"""Where chunks belong, what becomes of the text around them, and how it is shown."""
+"""The place of chunks in a file, the text around them, and their diffs."""
 
 import difflib
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from supervisor.agent.patch.diff import unified_diff
+from supervisor.agent.patch.diff import diff_lines
 from supervisor.agent.patch.errors import PatchMismatch
 from supervisor.agent.patch.grammar import UpdateFile, parse
 from supervisor.agent.patch.locate import updated
@@ -179,23 +179,23 @@ def test_chunks_with_little_context_give_exactly_the_new_file(old: list[str], da
 
 
 def test_a_changed_line_is_one_hunk_without_a_header() -> None:
-    assert unified_diff("original content\n", "modified content\n", 1) == (
+    assert "".join(diff_lines("original content\n", "modified content\n", 1)) == (
         "@@ -1 +1 @@\n-original content\n+modified content\n"
     )
 
 
 def test_a_missing_last_line_feed_is_told() -> None:
-    assert unified_diff("a", "b\n", 1) == "@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+b\n"
+    assert "".join(diff_lines("a", "b\n", 1)) == "@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+b\n"
 
 
 def test_equal_texts_have_no_diff() -> None:
-    assert unified_diff("a\n", "a\n", 3) == ""
+    assert "".join(diff_lines("a\n", "a\n", 3)) == ""
 
 
 @given(FILES, FILES, st.integers(1, 3))
 def test_diffs_are_those_of_difflib(old: list[str], new: list[str], context: int) -> None:
     before, now = ("".join(line + "\n" for line in lines) for lines in (old, new))
-    ours = split_lines(unified_diff(before, now, context))
+    ours = list(diff_lines(before, now, context))
     theirs = list(difflib.unified_diff(split_lines(before), split_lines(now), n=context))[2:]
     changed = [line for line in ours if line[0] in "+-"]
     assert len(changed) <= len(split_lines(before)) + len(split_lines(now))
@@ -204,7 +204,7 @@ def test_diffs_are_those_of_difflib(old: list[str], new: list[str], context: int
 
 
 def applied(content: str, diff: list[str]) -> str:
-    """An independent little `patch`: goes by the line numbers of the hunks alone."""
+    """Apply a diff, as an independent little `patch`: goes by the line numbers of the hunks alone."""
     lines = split_lines(content)
     result: list[str] = []
     done = 0

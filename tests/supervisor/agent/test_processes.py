@@ -1,4 +1,4 @@
-"""Running a command to its end: what comes back, what it may leave, and what it costs."""
+"""Running a command to its end: its result, the processes it may leave, and its cost."""
 
 import asyncio
 import os
@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from actors.ids import TurnId
-from supervisor.agent.processes import Finished, NotStarted, Processes, pipes
+from actors.vocabulary.ids import TurnId
+from supervisor.agent.processes import Command, Finished, NotStarted, Processes, pipes
 from supervisor.agent.processes.command import MARKS
 from supervisor.agent.processes.output import Stream
 from supervisor.agent.processes.pipes import CHUNK, PENDING
@@ -113,7 +113,7 @@ def test_three_hundred_megabytes_cost_neither_memory_nor_pieces(tmp_path: Path) 
 
 
 def test_a_taker_that_does_not_take_stops_the_writer(tmp_path: Path) -> None:
-    """The command's own counter stands still while the first piece is not taken, at what pipe and reader hold."""
+    """The command's own counter stands still until the first piece is taken, at the capacity of pipe and reader."""
 
     async def work() -> tuple[int, int]:
         gate, came = asyncio.Event(), asyncio.Event()
@@ -285,7 +285,7 @@ def test_a_background_child_that_holds_the_pipe_does_not_hold_the_command(tmp_pa
     result, watched = ran(tmp_path, "sh", "-c", "sleep 300 & echo started")
     assert finished(result).exit_code == 0
     assert watched.output.stdout.text() == "started\n"
-    assert time.monotonic() - began < 10  # and not the 300 s of who holds it
+    assert time.monotonic() - began < 10  # and not the 300 s of the process that holds it
 
 
 def test_a_server_started_in_one_command_serves_the_next_and_dies_with_the_turn(tmp_path: Path) -> None:
@@ -339,15 +339,19 @@ def test_a_timeout_leaves_the_background_of_earlier_commands(tmp_path: Path) -> 
     limited(work())
 
 
-def test_an_orphan_without_marks_dies_with_its_turn_though_another_is_open(tmp_path: Path) -> None:
-    token, other, bare = new_token(), TurnId("turn-2"), tmp_path / "bare"
+def leaves_an_orphan_without_marks(folder: Path, token: str) -> Command:
+    bare = folder / "bare"
     hides = f"setsid env -i /bin/sh -c ': > {bare}; /bin/sleep 300; : {token}' >/dev/null 2>&1"
-    hidden = f"{hides} & while [ ! -e {bare} ]; do sleep 0.01; done"
+    return command("sh", "-c", f"{hides} & while [ ! -e {bare} ]; do sleep 0.01; done")
+
+
+def test_an_orphan_without_marks_dies_with_its_turn_though_another_is_open(tmp_path: Path) -> None:
+    token, other = new_token(), TurnId("turn-2")
 
     async def work() -> None:
         async with processes_at(tmp_path) as processes:
             await processes.run(command("true", turn=other), Watched().output)
-            await processes.run(command("sh", "-c", hidden), Watched().output)
+            await processes.run(leaves_an_orphan_without_marks(tmp_path, token), Watched().output)
             await processes.end_turn(other)
             assert alive(token)
             await processes.run(command("true", turn=other), Watched().output)
@@ -393,15 +397,13 @@ def test_false_marks_free_no_orphan_from_its_turn_and_give_it_to_no_other(tmp_pa
 
 
 def test_an_orphan_without_marks_is_not_left_by_turns_that_end_at_once(tmp_path: Path) -> None:
-    """Each may look while the other is still there: then it is both's to end, and nobody leaves it to the other."""
-    token, other, bare = new_token(), TurnId("turn-2"), tmp_path / "bare"
-    hides = f"setsid env -i /bin/sh -c ': > {bare}; /bin/sleep 300; : {token}' >/dev/null 2>&1"
-    hidden = f"{hides} & while [ ! -e {bare} ]; do sleep 0.01; done"
+    """Each turn may look while the other is still open: then the orphan is both's to end, and is left by neither."""
+    token, other = new_token(), TurnId("turn-2")
 
     async def work() -> None:
         async with processes_at(tmp_path) as processes:
             await processes.run(command("true", turn=other), Watched().output)
-            await processes.run(command("sh", "-c", hidden), Watched().output)
+            await processes.run(leaves_an_orphan_without_marks(tmp_path, token), Watched().output)
             await asyncio.gather(processes.end_turn(TURN), processes.end_turn(other))
             assert not alive(token)
 
@@ -411,7 +413,7 @@ def test_an_orphan_without_marks_is_not_left_by_turns_that_end_at_once(tmp_path:
 # --- what it costs -------------------------------------------------------------------------------------------------
 
 
-def test_no_descriptor_no_zombie_and_no_ledger_entry_is_left(tmp_path: Path) -> None:
+def test_no_descriptor_no_zombie_and_no_claim_is_left(tmp_path: Path) -> None:
     async def work() -> tuple[int, int]:
         async with processes_at(tmp_path) as processes:
             await processes.run(command("true"), Watched().output)
@@ -448,7 +450,7 @@ def test_without_a_descriptor_left_a_command_is_refused_and_the_next_one_runs(tm
 
 
 def dead_child() -> subprocess.Popen[bytes]:
-    """Its status has not been read yet."""
+    """Return a child whose status has not been read yet."""
     child = subprocess.Popen(["sh", "-c", "exit 7"])
     os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
     return child

@@ -37,7 +37,7 @@ def finding(*processes: subprocess.Popen[bytes]) -> Find:
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[signal.Signals]:
-    """Signals that are written down and not sent: a process that nobody can end."""
+    """Record signals instead of sending them: a process that nobody can end."""
     signals: list[signal.Signals] = []
     monkeypatch.setattr(ending, "_signal", lambda _, sig: signals.append(sig))
     monkeypatch.setattr(ending, "GIVE_UP_S", 0.1)

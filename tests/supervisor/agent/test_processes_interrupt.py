@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.settings import WorkspaceWrite
+from actors.vocabulary.settings import WorkspaceWrite
 from supervisor.agent.processes import Command, Processes
 from supervisor.agent.sandbox import Sandbox
 from tests.supervisor.agent.commands import (
@@ -28,7 +28,7 @@ from tests.support.confinement import confinable
 from tests.support.stubborn import Kind, kinds
 
 GRACE_S = 0.15  # short, for these do their best to use it up
-LONG_GRACE_S = 10.0  # for those who end at TERM: it must never come to KILL
+LONG_GRACE_S = 10.0  # for commands that end at TERM: it must never come to KILL
 PROMPT_S = 0.05  # p99 of the cooperative ones; fifty processes take the kernel longer when the machine is busy
 pytestmark = ON_LINUX
 MATRIX = [pytest.param(kind, id=kind.name) for kind in kinds()]
@@ -43,10 +43,10 @@ def in_sandbox(plain: Command, cwd: Path) -> Iterator[Command]:
 
 
 async def interrupt(processes: Processes, kind: Kind, stubborn: Command) -> float:
-    """Seconds from the interrupt to its coming back."""
+    """Return the seconds from the interrupt to its coming back."""
     watched = Watched()
     run = asyncio.create_task(processes.run(stubborn, watched.output))
-    await (watched.spoke.wait() if kind.says_ready else asyncio.sleep(0))  # one step of the loop and it is spawned
+    await (watched.spoke.wait() if kind.says_ready else asyncio.sleep(0))  # one step of the loop spawns it
     began = time.monotonic()
     run.cancel()
     with contextlib.suppress(asyncio.CancelledError):
@@ -83,7 +83,7 @@ def test_after_an_interrupt_nothing_of_the_sandbox_is_alive(tmp_path: Path, kind
 
 
 def test_a_loop_on_a_thread_of_its_own_finds_orphans_too(tmp_path: Path) -> None:
-    """As in the daemon: children belong to the thread that spawned them, orphans come to the main thread."""
+    """Children belong to the thread that spawned them, orphans come to the main thread, as in the daemon."""
     kind = next(kind for kind in kinds() if kind.name == "double_fork_session_deaf")
     with ThreadPoolExecutor(1) as thread:
         (took,) = thread.submit(limited, interrupted_runs(tmp_path, kind, times=1, sandbox=False)).result()
@@ -96,7 +96,7 @@ def test_a_loop_on_a_thread_of_its_own_finds_orphans_too(tmp_path: Path) -> None
 def test_many_interrupts_in_a_row_leave_nothing(tmp_path: Path, kind: Kind, *, sandbox: bool) -> None:
     times = (
         100 if kind.cooperative else 10
-    )  # a p99 needs some to leave out; the deaf ones have their 50 in whole turns
+    )  # a p99 needs some to leave out; the deaf commands have their 50 in whole turns
     took = sorted(asyncio.run(interrupted_runs(tmp_path, kind, times=times, sandbox=sandbox)))
     p50, p99 = took[times // 2], took[times * 99 // 100 - 1]
     worst, where = took[-1], "sandboxed" if sandbox else "bare"

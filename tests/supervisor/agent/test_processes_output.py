@@ -1,4 +1,4 @@
-"""What is kept of an output: the bounds, the gap, and characters that pieces cut."""
+"""The part of an output that is kept: the bounds, the gap, and characters that pieces cut."""
 
 import pytest
 from hypothesis import given

@@ -1,11 +1,11 @@
-"""Whose process is it: what no real process can be made to show, on a table that the test writes."""
+"""The owners of processes, in cases that no real process can be made to show, on a table that the test writes."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import pytest
 
-from actors.ids import TurnId
+from actors.vocabulary.ids import TurnId
 from supervisor.agent.processes.command import COMMAND, INSTANCE, TURN
 from supervisor.agent.processes.table import Process
 from supervisor.agent.processes.tree import Scope, Tree
@@ -91,7 +91,7 @@ def test_a_parent_that_dies_between_the_list_and_the_look_does_not_hide_its_chil
 
 
 def test_one_that_runs_away_from_another_turn_does_not_make_us_look_at_everybody_again_and_again() -> None:
-    """It is quick: after every third look there is another one of it."""
+    """The runaway is quick: after every third look there is another of it."""
     table, looks = WrittenTable(), 0
     for number in range(50):
         table.put(PARENT + number, ppid=os.getpid(), turn=OTHERS)
@@ -123,7 +123,7 @@ def test_each_is_struck_at_sight_with_its_children_known_and_the_newest_first() 
         story.append(f"strike {process.pid - PARENT}")
         del table.processes[process.pid]
         for child in table.children(process.pid):
-            table.put(child, ppid=os.getpid(), turn=OTHERS)  # nothing would tell any more whose it is
+            table.put(child, ppid=os.getpid(), turn=OTHERS)  # nothing would tell its owner any more
 
     assert [process.pid for process in tree.find(Scope(MINE), strike)] == [ORPHAN, PARENT, PARENT + 5]
     strikes = [story.index(f"strike {number}") for number in (1, 0, 5)]
@@ -148,7 +148,7 @@ def test_an_orphan_that_was_seen_before_is_known_without_its_marks() -> None:
     assert found(table, scope, both) == [ORPHAN]
     table.marked[ORPHAN] = {}
     assert found(table, scope, both) == [ORPHAN]
-    table.put(ORPHAN, ppid=os.getpid(), start=11)  # the same number, somebody else
+    table.put(ORPHAN, ppid=os.getpid(), start=11)  # the same number, another process
     table.marked[ORPHAN] = {}
     assert found(table, scope, both) == []
 

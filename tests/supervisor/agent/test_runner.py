@@ -5,29 +5,29 @@ from pathlib import Path
 
 import pytest
 
-from actors import events as ev
-from actors.errors import ConfigError
-from actors.ids import ApprovalId, CallId, ConversationId, ItemId, TurnId
-from actors.orders import (
+from actors.conversation.orders import (
     AbandonAgent,
     AgentAbandoned,
+    AgentStopped,
     AnswerAgent,
     Completed,
     Crashed,
     GiveInput,
     ModelFailed,
     StopAgent,
-    Stopped,
     SuspendAgent,
     Suspended,
     TakeMore,
     TurnEnded,
 )
-from actors.settings import Decision
+from actors.vocabulary import events as ev
+from actors.vocabulary.errors import ConfigError
+from actors.vocabulary.ids import ApprovalId, CallId, ConversationId, ItemId, TurnId
+from actors.vocabulary.settings import Decision
 from supervisor.agent.backends import Backend
 from supervisor.agent.model.errors import StreamBroken
 from supervisor.agent.processes import Output, Processes
-from supervisor.agent.turn import Turn, Verdict
+from supervisor.agent.turn import ApprovalAnswer, Turn
 from tests.fakes.session import FakeSession
 from tests.supervisor.agent.agents import CONVERSATION, TURN, Doing, a_runner, an_input, an_order, for_ever
 from tests.supervisor.agent.commands import alive, command, limited, new_token, open_files
@@ -43,8 +43,8 @@ async def says_done(turn: Turn) -> str | None:
 
 
 async def asks(turn: Turn) -> str | None:
-    verdict = await turn.ask(QUESTION)
-    return f"{verdict.decision.value} {verdict.reason}".strip()
+    answer = await turn.ask(QUESTION)
+    return f"{answer.decision.value} {answer.reason}".strip()
 
 
 def test_a_turn_says_what_it_has_and_ends_once(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_a_stop_before_the_first_step_ends_the_turn_without_one(tmp_path: Path) 
         async with a_runner(tmp_path, backend) as (runner, _):
             runner.order(an_order(), session)
             runner.order(StopAgent(TURN), session)
-            assert await session.end() == Stopped()
+            assert await session.end() == AgentStopped()
             assert not backend.begun.is_set()
             assert len(session.messages) == 1
 
@@ -114,7 +114,7 @@ def test_a_stopped_turn_ends_when_its_processes_are_gone(tmp_path: Path) -> None
             await session.batch()
             assert alive(token)
             runner.order(StopAgent(TurnId("turn-1")), session)
-            assert await session.end() == Stopped()
+            assert await session.end() == AgentStopped()
             assert not alive(token)
 
     limited(scene())
@@ -187,7 +187,7 @@ def test_an_answer_as_fast_as_the_question_is_not_lost(tmp_path: Path) -> None:
         def tell(self, message: object) -> None:
             super().tell(message)
             if not isinstance(message, TurnEnded):
-                self.turn.answered(QUESTION.approval_id, verdict)
+                self.turn.answered(QUESTION.approval_id, answer)
 
     async def scene() -> None:
         session = Eager()
@@ -201,7 +201,7 @@ def test_an_answer_as_fast_as_the_question_is_not_lost(tmp_path: Path) -> None:
             await session.batch()
             assert await session.end() == Completed("approved")
 
-    verdict = Verdict(Decision.APPROVED)
+    answer = ApprovalAnswer(Decision.APPROVED)
     limited(scene())
 
 
@@ -232,7 +232,7 @@ def test_a_turn_that_does_not_only_wait_is_not_suspended(tmp_path: Path, work: o
             await asyncio.sleep(0)
             assert runner.statistics() == {"turns": 1}
             runner.order(StopAgent(TURN), session)
-            assert await last(session) == Stopped()
+            assert await last(session) == AgentStopped()
 
     limited(scene())
 
@@ -252,7 +252,7 @@ def test_a_stop_wins_over_a_suspension_on_its_way(tmp_path: Path) -> None:
             await session.batch()
             runner.order(SuspendAgent(TURN), session)
             runner.order(StopAgent(TURN), session)
-            assert await session.end() == Stopped()
+            assert await session.end() == AgentStopped()
 
     limited(scene())
 
@@ -279,7 +279,7 @@ def test_abandoning_ends_the_turns_of_one_conversation_and_says_when_they_are_go
             runner.order(an_order(), mine)
             runner.order(an_order(TurnId("t-2"), ConversationId("c-2")), other)
             mine.gone = True
-            runner.order(AbandonAgent(CONVERSATION), registry)
+            runner.abandon(AbandonAgent(CONVERSATION), registry)
             assert await registry.abandoned() == AgentAbandoned(CONVERSATION)
             assert runner.statistics() == {"turns": 1}
             assert not other.messages
@@ -291,7 +291,7 @@ def test_abandoning_a_conversation_without_a_turn_is_answered_at_once(tmp_path: 
     async def scene() -> None:
         registry = FakeSession()
         async with a_runner(tmp_path, Doing(for_ever)) as (runner, _):
-            runner.order(AbandonAgent(CONVERSATION), registry)
+            runner.abandon(AbandonAgent(CONVERSATION), registry)
             assert await registry.abandoned() == AgentAbandoned(CONVERSATION)
 
     limited(scene())
@@ -302,7 +302,7 @@ def test_a_registry_that_is_gone_stops_nothing(tmp_path: Path) -> None:
         registry, session = FakeSession(), FakeSession()
         registry.gone = True
         async with a_runner(tmp_path, Doing(says_done)) as (runner, _):
-            runner.order(AbandonAgent(CONVERSATION), registry)
+            runner.abandon(AbandonAgent(CONVERSATION), registry)
             await asyncio.sleep(0)
             runner.order(an_order(), session)
             await session.batch()
@@ -319,7 +319,7 @@ def test_closing_ends_every_turn_and_leaves_no_task(tmp_path: Path) -> None:
                 runner.order(an_order(TurnId(f"t-{number}"), ConversationId(f"c-{number}")), session)
             await asyncio.sleep(0)
             await runner.close()
-            assert [await session.end() for session in sessions] == [Stopped()] * 3
+            assert [await session.end() for session in sessions] == [AgentStopped()] * 3
         assert asyncio.all_tasks() == {asyncio.current_task()}
 
     before = open_files()
@@ -348,7 +348,7 @@ def test_an_order_after_the_runner_was_closed_runs_nothing(tmp_path: Path) -> No
         async with a_runner(tmp_path, backend) as (runner, _):
             await runner.close()
             runner.order(an_order(), session)
-            assert await session.end() == Stopped()
+            assert await session.end() == AgentStopped()
             assert not backend.begun.is_set()
 
     limited(scene())

@@ -1,10 +1,10 @@
-"""What a command seems to do."""
+"""Hints about what a command does."""
 
 import pytest
 
-from actors.events import ExecCommandBegin
+from actors.vocabulary.events import ExecCommandBegin
+from actors.vocabulary.quoting import quoted_command
 from supervisor.agent.safety.hints import parsed_command
-from supervisor.agent.safety.quote import quoted_command
 
 HINTS: dict[str, tuple[str, dict[str, str | None]]] = {
     "cat src/main.py": ("Read", {"name": "main.py"}),

@@ -1,10 +1,10 @@
-"""Without a sandbox: what a command's names stand for, on a real disk with a search path of the test's own."""
+"""The programs behind a command's names without a sandbox, on a real disk with a search path of the test's own."""
 
 from pathlib import Path
 
 import pytest
 
-from actors.settings import DangerFullAccess, ReadOnly, SandboxPolicy, WorkspaceWrite
+from actors.vocabulary.settings import DangerFullAccess, ReadOnly, SandboxPolicy, WorkspaceWrite
 from supervisor.agent.safety.names import plainly_named
 
 SYSTEM = "/usr/local/bin:/usr/bin:/bin"

@@ -1,10 +1,10 @@
-"""Where a patch may write unasked: in the roots of its conversation, and not where somebody's programs are named."""
+"""The paths that a patch may write unasked: in the roots of its conversation, but not where programs are named."""
 
 from pathlib import Path
 
 import pytest
 
-from actors.settings import ReadOnly, SandboxPolicy, WorkspaceWrite
+from actors.vocabulary.settings import ReadOnly, SandboxPolicy, WorkspaceWrite
 from supervisor.agent.pins import pins_of
 from supervisor.agent.safety.roots import cover
 from supervisor.agent.sandbox import Protection
@@ -14,7 +14,7 @@ NOTHING = Protection()
 
 
 class Ground:
-    """A home for roots that exist, as the roots of a conversation have to."""
+    """A home for roots that exist, as a conversation's must."""
 
     def __init__(self, base: Path, protection: Protection = NOTHING) -> None:
         self.base = base

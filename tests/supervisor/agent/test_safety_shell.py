@@ -1,4 +1,4 @@
-"""Scripts: what is judged plain is exactly what bash executes, and everything odd is not safe."""
+"""Scripts: those judged plain are exactly what bash executes, and everything odd is not safe."""
 
 import os
 import shlex
@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from supervisor.agent.safety.known_safe import known_safe
+from supervisor.agent.safety.known_safe import programs
 from supervisor.agent.safety.shell import SCRIPT_LIMIT_CHARS, plain_commands
 
 PLAIN: dict[str, list[list[str]]] = {
@@ -33,12 +33,12 @@ PLAIN: dict[str, list[list[str]]] = {
 @pytest.mark.parametrize("script", PLAIN)
 def test_a_list_of_plain_commands_is_read_word_by_word(script: str) -> None:
     assert plain_commands(script) == tuple(map(tuple, PLAIN[script]))
-    assert known_safe(["bash", "-lc", script])
+    assert programs(["bash", "-lc", script])
 
 
 def test_a_script_is_as_safe_as_its_least_safe_command() -> None:
-    assert known_safe(["bash", "-lc", "ls && git status"])
-    assert not known_safe(["bash", "-lc", "git status | rm f"])
+    assert programs(["bash", "-lc", "ls && git status"])
+    assert not programs(["bash", "-lc", "git status | rm f"])
 
 
 NASTY = [
@@ -101,7 +101,7 @@ NASTY = [
     *('ls "$"', "$(rm f)", "`rm f`", "ls $'x'", 'ls $"x"', "ls $'\\x72m'"),
     # assignments
     *("x=1", "x=1 ls", "PATH=. ls", "LD_PRELOAD=./x ls", "x+=1 ls", "x[0]=1 ls", "ls; x=1", "GIT_PAGER=x git log"),
-    # words bash makes something else of
+    # words that bash changes
     *("ls *", "ls ?", "ls [a]", "ls *.py", "find *", "rg x *", "ls ~", "ls ~/x", "ls ~root", "ls {a,b}", "ls {1..3}"),
     *("find . {-delete,x}", "ls a{b,c}", "ls !(x)", "ls @(x)", "ls +(x)", "ls x=~", "ls \\*"),
     # escapes and odd quotes
@@ -178,7 +178,7 @@ NASTY = [
 
 @pytest.mark.parametrize("script", NASTY)
 def test_a_script_that_is_more_than_plain_safe_commands_is_not_safe(script: str) -> None:
-    assert not known_safe(["bash", "-lc", script])
+    assert not programs(["bash", "-lc", script])
 
 
 @pytest.mark.parametrize("word", ["if", "then", "time", "coproc", "in", "-n", "%1", "./x", "a/b", "x=y", "1", "'ls'"])
@@ -188,13 +188,13 @@ def test_what_bash_would_not_look_up_as_a_program_is_no_plain_command(word: str)
 
 def test_only_bash_lc_is_looked_into() -> None:
     for argv in (["bash", "-c", "ls"], ["sh", "-lc", "ls"], ["bash", "-lc", "ls", "x"], ["/bin/bash", "-lc", "ls"]):
-        assert not known_safe(argv)
+        assert not programs(argv)
 
 
 def test_a_very_long_script_is_not_safe_and_a_long_one_is_no_trouble() -> None:
-    assert known_safe(["bash", "-lc", "&&".join(["ls"] * 200)])
-    assert not known_safe(["bash", "-lc", "ls " + "x" * SCRIPT_LIMIT_CHARS])
-    assert not known_safe(["bash", "-lc", "(" * 16000])
+    assert programs(["bash", "-lc", "&&".join(["ls"] * 200)])
+    assert not programs(["bash", "-lc", "ls " + "x" * SCRIPT_LIMIT_CHARS])
+    assert not programs(["bash", "-lc", "(" * 16000])
 
 
 # --- against bash itself -------------------------------------------------------------------------------------------
@@ -209,7 +209,7 @@ command_not_found_handle() { record "$@"; }
 
 
 class Bash:
-    """Real bash without a program to run: what it would execute is written down, word by word."""
+    """Real bash without a program to run: it writes down, word by word, what it would execute."""
 
     def __init__(self, folder: Path) -> None:
         self._log = folder / "log"
@@ -235,7 +235,7 @@ class Bash:
 
     @staticmethod
     def _taken(record: Path) -> tuple[str, ...]:
-        """One record a file: the parts of a pipeline write at the same time."""
+        """Return the records, one a file: the parts of a pipeline write at the same time."""
         words = record.read_bytes().decode().split("\0")[:-1]
         record.unlink()
         return tuple(words)
@@ -309,7 +309,7 @@ CommandList = list[tuple[tuple[str, list[tuple[str, str]]], str]]
 
 
 def as_script(commands: CommandList) -> str:
-    """Without what would join the last one to nothing."""
+    """Join the commands to a script, without the last operator, which would join nothing."""
     text = "".join(name + "".join(map("".join, arguments)) + join for (name, arguments), join in commands)
     return text[: len(text) - len(commands[-1][1])]
 
@@ -385,7 +385,7 @@ SLOW = ("a|", "a;", "a ", "a&&a|", "a=(", "${", "<<A ", "<<A\n", "[[ a =~ (", "(
 
 @pytest.mark.parametrize("piece", SLOW)
 def test_no_script_keeps_the_parser_busy(piece: str) -> None:
-    """It is read on the loop's thread, where everybody waits meanwhile."""
+    """Parsing happens on the loop's thread, where everybody waits meanwhile."""
     began = time.process_time()
     plain_commands((piece * SCRIPT_LIMIT_CHARS)[:SCRIPT_LIMIT_CHARS])
     plain_commands(piece * 500)

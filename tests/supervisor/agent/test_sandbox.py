@@ -1,4 +1,4 @@
-"""Trying to get out of the real sandbox."""
+"""Attempts to get out of the real sandbox."""
 
 import asyncio
 import os
@@ -11,7 +11,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from actors.settings import DangerFullAccess, ReadOnly, WorkspaceWrite
+from actors.vocabulary.settings import DangerFullAccess, ReadOnly, WorkspaceWrite
 from supervisor.agent.pins import missing, pins_of
 from supervisor.agent.processes import Processes
 from supervisor.agent.sandbox import Protection, Sandbox
@@ -56,7 +56,7 @@ def test_a_link_made_inside_leads_nowhere_either(place: Place) -> None:
 
 
 def test_mounts_cannot_be_undone_from_inside(place: Place) -> None:
-    """Root keeps no right inside, and a namespace of one's own inside gives none back."""
+    """Root keeps no right inside, and a namespace made inside gives none back."""
     script = (
         "mount -o remount,rw,bind /; umount /proc; unshare -Um mount -o remount,rw,bind /; "
         f"nsenter -t 1 -m true; touch '{place.outside}/new' || echo safe; grep CapEff /proc/self/status"
@@ -261,7 +261,7 @@ with socket.create_server(("127.0.0.1", 0)) as server: socket.create_connection(
 
 
 def test_a_process_outside_is_neither_seen_nor_signalled(place: Place) -> None:
-    """Tried on one process of ours by its number only, so that a sandbox that fails harms nobody else."""
+    """A single process of ours is tried by its number, so that a sandbox that fails harms nobody else."""
     with subprocess.Popen(["sleep", "300"]) as outside:
         did = place.run("sh", "-c", f"kill -9 {outside.pid}; ls /proc/{outside.pid}", policy=NETWORK)
         assert did.exit_code != 0
@@ -334,10 +334,10 @@ def test_full_access_is_no_sandbox(place: Place) -> None:
 
 
 def test_marks_of_a_sandboxed_process_are_seen_from_outside(place: Place) -> None:
-    """That is how the next life finds it, should the kernel not have ended it with the daemon."""
+    """The next daemon finds the process by them, should the kernel not have ended it with the last."""
     ready = place.workspace / "ready"
     ready.write_text("ready\n", encoding="utf-8")
-    instance = str(place.outside)  # nobody else's, for other tests run beside this one
+    instance = str(place.outside)  # of this test only, for others run beside it
 
     async def work() -> list[str]:
         watched = Watched()

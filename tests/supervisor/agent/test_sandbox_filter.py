@@ -1,4 +1,4 @@
-"""What no mount separates: other programs' sockets, the kernel's keyrings, files that run as their owner."""
+"""Things that no mount separates: other programs' sockets, the kernel's keyrings, files that run as their owner."""
 
 import os
 import shutil
@@ -22,7 +22,7 @@ EITHER = pytest.mark.parametrize("policy", [CLOSED, NETWORK], ids=["without netw
 
 @pytest.fixture
 def short() -> Iterator[Path]:
-    """Names of sockets may have 107 bytes."""
+    """Make a short path: names of sockets may have 107 bytes."""
     folder = Path("/tmp") / new_token()[:20]
     folder.mkdir()
     yield folder
@@ -191,7 +191,7 @@ def listening(stack: ExitStack, *names: str) -> None:
 
 @pytest.mark.parametrize("network", [False, True])
 def test_of_all_sockets_only_the_named_ones_are_reached(place: Place, short: Path, *, network: bool) -> None:
-    """A bus, Docker's and one in the project; in the project also when it is called by a link."""
+    """A bus, Docker's socket and a project's are tried, the last also by a link."""
     bus, docker, project, named = (str(short / name) for name in ("bus", "docker.sock", "p", "named"))
     (place.workspace / "link").symlink_to(docker)
     policy = CLOSED.model_copy(update={"network_access": network, "unix_sockets": (Path(named),)})

@@ -1,4 +1,4 @@
-"""The macOS profile as text, and what is said where no sandbox works."""
+"""The macOS profile as text, and the message where no sandbox works."""
 
 import shutil
 from pathlib import Path

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from actors.ids import ConversationId
-from actors.settings import Pin, Settings, WorkspaceWrite
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.settings import Pin, Settings, WorkspaceWrite
 from supervisor.agent import repositories
 from supervisor.agent.pins import Pins, pins_of, this_boot
 from supervisor.agent.sandbox import Protection, Sandbox
@@ -54,7 +54,7 @@ def test_a_directory_that_is_none_is_an_error_and_no_command(place: Place, start
 
 
 def deep(place: Place) -> Talk:
-    """A conversation two levels below another writable root."""
+    """Make a conversation two levels below another writable root."""
     shared = place.outside / "shared"
     (shared / "a/project").mkdir(parents=True)
     git(shared / "a/project", "init")
@@ -135,7 +135,7 @@ def test_device_numbers_of_another_boot_say_nothing_and_inode_numbers_do(place: 
 
 
 def test_what_a_conversation_names_later_is_remembered_as_it_was_first(place: Place) -> None:
-    """And so is everything that one from before there were pins names."""
+    """The same goes for everything that a conversation from before there were pins names."""
     conversation, memory = ConversationId("c"), Pins()
     later = place.outside / "later"
     settings = Settings(
@@ -154,7 +154,7 @@ def test_what_a_conversation_names_later_is_remembered_as_it_was_first(place: Pl
 
 
 def guarded(place: Place) -> Talk:
-    """A project in which a nested repository and files of ours lie."""
+    """Make a project with a nested repository and files of ours in it."""
     inner = place.workspace / "packages/app"
     inner.mkdir(parents=True)
     git(inner, "init")
@@ -237,7 +237,7 @@ def test_a_project_that_a_command_makes_a_repository_without_a_git_directory_is_
 
 
 def test_that_configuration_would_have_been_run(place: Place) -> None:
-    """Else the test above proves nothing."""
+    """Without this the test above proves nothing."""
     ran = place.outside / "ran"
     place.talk().sh(f"mkdir sub; cd sub; {BARE}", str(ran))
     git(place.workspace / "sub", "status")
@@ -345,7 +345,7 @@ def evil_repository(ran: Path) -> str:
 @pytest.mark.parametrize("bare", [False, True])
 @pytest.mark.parametrize("temporary", [False, True])
 def test_no_repository_is_made_around_a_project_that_is_none(place: Place, *, bare: bool, temporary: bool) -> None:
-    """Git goes on looking above it."""
+    """Git would go on looking above the project."""
     top, ran = place.outside / "top", place.outside / "ran"
     project = top / "a/project"
     project.mkdir(parents=True)
@@ -381,7 +381,7 @@ def test_programs_that_repositories_below_and_around_the_project_name_are_closed
 
 
 def test_repositories_below_the_root_of_everything_have_their_usual_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`//a` is another path than `/a`, and lies in no root."""
+    """The path `//a` is another than `/a`, and lies in no root."""
     monkeypatch.setattr(repositories, "_inside", {"/": ("a",), "/a": (".git",)}.__getitem__)
     assert list(repositories.nested(Path("/"))) == [(Path("/a"), Path("/a/.git"))]
 
@@ -416,7 +416,7 @@ def test_a_repository_deeper_than_the_search_goes_is_open_as_documented(place: P
 
 
 def test_what_stands_under_a_command_of_another_daemon_is_not_taken_away(place: Place) -> None:
-    """The mount would go with it."""
+    """The mount would be gone with its mount point."""
     with place.sandbox.confine(CLOSED, place.workspace, ["true"], {}):
         with Sandbox().confine(CLOSED, place.workspace, ["true"], {}):
             pass
@@ -427,7 +427,7 @@ def test_what_stands_under_a_command_of_another_daemon_is_not_taken_away(place: 
 
 
 def test_a_temporary_directory_that_holds_the_home_is_none(place: Place) -> None:
-    """`TMPDIR=$UNSET/` is everything there is."""
+    """A path like `TMPDIR=$UNSET/` is the whole disk."""
     home = place.outside / "home/me"
     home.mkdir(parents=True)
     for named in ("/", str(place.outside / "home"), str(home), "relative", f"{home}/../me"):
@@ -442,7 +442,7 @@ def test_a_temporary_directory_that_holds_the_home_is_none(place: Place) -> None
 
 
 def test_nothing_of_the_clients_environment_is_the_sandboxs_own(place: Place) -> None:
-    """The loader of the sandbox's own program would look into the project, or load what it names."""
+    """The loader of the sandbox's own program would look into the project, or load the libraries that it names."""
     env = {
         "LD_LIBRARY_PATH": "",
         "LD_PRELOAD": str(place.workspace / "evil.so"),

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from actors.settings import ReadOnly, SandboxPolicy, WorkspaceWrite
+from actors.vocabulary.settings import ReadOnly, SandboxPolicy, WorkspaceWrite
 from supervisor.agent.sandbox import Protection, Sandbox
 from tests.supervisor.agent.commands import new_token
 from tests.supervisor.agent.place import Place, git, on_linux

@@ -1,4 +1,4 @@
-"""Programs that are run outside of the sandbox take no code from where commands may write."""
+"""Programs that are run outside of the sandbox take no code from directories where commands may write."""
 
 from pathlib import Path
 

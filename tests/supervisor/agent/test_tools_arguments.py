@@ -1,4 +1,4 @@
-"""What a model wrote as arguments, whatever it wrote: values, or a short text that says what is wrong."""
+"""A model's arguments, whatever it wrote: values, or a short text that says what is wrong."""
 
 import json
 import re

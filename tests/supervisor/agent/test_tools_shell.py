@@ -1,4 +1,4 @@
-"""What the model gets to read of a command's output: head and tail, and what is missing."""
+"""A command's output as the model reads it: head and tail, and what is missing."""
 
 import pytest
 from hypothesis import given, settings

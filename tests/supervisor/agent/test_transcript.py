@@ -1,4 +1,4 @@
-"""From events to what a model reads: the same live and read back, well formed in every order that can happen."""
+"""A model's transcript from events: the same live and read back, well formed in every order that can happen."""
 
 import json
 import time
@@ -8,27 +8,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors import events as ev
-from actors.events import MessageKind
-from actors.ids import ApprovalId, CallId, ItemId
-from actors.items import ImageItem, LocalImageItem, TextItem
-from actors.settings import Decision
+from actors.vocabulary import events as ev
+from actors.vocabulary.events import MessageKind
+from actors.vocabulary.ids import ApprovalId, CallId, ItemId
+from actors.vocabulary.items import ImageItem, LocalImageItem, TextItem
+from actors.vocabulary.settings import Decision
 from supervisor.agent.model.endpoint import Endpoint, WireApi
-from supervisor.agent.model.history import (
-    Answered,
+from supervisor.agent.model.request import (
     Called,
     HistoryItem,
     Image,
     LocalImage,
     ModelRequest,
     Reasoned,
+    Returned,
     Said,
     Text,
     said,
 )
 from supervisor.agent.model.wire import encoded
 from supervisor.agent.pictures import readable
-from supervisor.agent.transcript import READ_BY_MODELS, OpenCall, Transcript
+from supervisor.agent.transcript import ModelTranscript, OpenCall
+from tests.support.any_event import event_of
 
 
 def user(text: str) -> ev.UserMessage:
@@ -51,8 +52,8 @@ def agent(text: str) -> ev.AgentMessage:
     return ev.AgentMessage(message=text)
 
 
-def told(*events: ev.DurableEvent) -> Transcript:
-    transcript = Transcript()
+def told(*events: ev.DurableEvent) -> ModelTranscript:
+    transcript = ModelTranscript()
     for event in events:
         transcript.take(event)
     return transcript
@@ -93,8 +94,8 @@ def test_outputs_stand_behind_their_calls_whatever_was_said_in_between() -> None
     assert transcript.items == [
         Called(CallId("a"), "shell", "{}"),
         Called(CallId("b"), "shell", "{}"),
-        Answered(CallId("a"), "out a"),
-        Answered(CallId("b"), "out b"),
+        Returned(CallId("a"), "out a"),
+        Returned(CallId("b"), "out b"),
         said("assistant", "wait"),
     ]
 
@@ -103,8 +104,8 @@ def test_the_same_name_of_a_call_in_a_later_response_is_another_call() -> None:
     second = call("a").model_copy(update={"item_id": ItemId("other")})
     answer = output("a").model_copy(update={"item_id": ItemId("other"), "output": "second"})
     transcript = told(call("a"), output("a"), agent("again"), second, answer)
-    assert [type(item).__name__ for item in transcript.items] == ["Called", "Answered", "Said", "Called", "Answered"]
-    assert transcript.items[-1] == Answered(CallId("a"), "second")
+    assert [type(item).__name__ for item in transcript.items] == ["Called", "Returned", "Said", "Called", "Returned"]
+    assert transcript.items[-1] == Returned(CallId("a"), "second")
 
 
 def test_open_calls_are_those_without_an_output_in_the_order_of_the_model() -> None:
@@ -184,8 +185,8 @@ EVENTS = st.one_of(
 
 @given(st.lists(EVENTS, max_size=25))
 def test_every_output_stands_directly_behind_calls_and_outputs(events: list[ev.DurableEvent]) -> None:
-    """As the core sees to it: an output only for an open call, none left open at the end of a turn."""
-    transcript, open_calls = Transcript(), {}
+    """Events come as the core sends them: an output only for an open call, none left open at the end of a turn."""
+    transcript, open_calls = ModelTranscript(), {}
     for number, event in enumerate(events):
         match event:
             case ev.ToolCall():
@@ -204,7 +205,7 @@ def test_every_output_stands_directly_behind_calls_and_outputs(events: list[ev.D
     check(transcript.items)
 
 
-def close(transcript: Transcript, open_calls: dict[ItemId, CallId]) -> None:
+def close(transcript: ModelTranscript, open_calls: dict[ItemId, CallId]) -> None:
     for item, name in open_calls.items():
         transcript.take(ev.ToolOutput(call_id=name, item_id=item, output="aborted"))
     open_calls.clear()
@@ -215,24 +216,21 @@ def check(items: list[HistoryItem]) -> None:
     for item in items:
         if isinstance(item, Called):
             waiting.append(item.call_id)
-        elif isinstance(item, Answered):
+        elif isinstance(item, Returned):
             waiting.remove(item.call_id)
         else:
             assert not waiting
     assert not waiting
 
 
-def test_every_event_that_changes_what_is_read_is_read_back_from_the_journal() -> None:
-    """The list of types that a restart parses is what `take` looks at."""
-    looked_at = {
-        kind.model_fields["type"].default
-        for kind in (
-            *(ev.TaskStarted, ev.UserMessage, ev.AgentMessage, ev.ModelReasoning, ev.ToolCall, ev.ToolOutput),
-            *(ev.ExecApprovalRequest, ev.ApplyPatchApprovalRequest, ev.ApprovalResolved, ev.ExecCommandEnd),
-            ev.ConversationRestarted,
-        )
-    }
-    assert looked_at == READ_BY_MODELS
+@pytest.mark.parametrize("kind", [one for one in ev.DURABLE_EVENTS if not one.read_by_models], ids=ev.type_of)
+@given(st.data())
+def test_an_event_that_a_restart_does_not_parse_changes_nothing(
+    kind: type[ev.DurableEvent], data: st.DataObject
+) -> None:
+    transcript, same = (told(user("u"), call("c"), context("c1"), agent("x")) for _ in range(2))
+    transcript.take(data.draw(event_of(kind)))
+    assert vars(transcript) == vars(same)
 
 
 FOREIGN = st.one_of(
@@ -268,8 +266,8 @@ ANY_EVENT = st.one_of(
 @pytest.mark.parametrize("wire", WireApi)
 @given(events=st.lists(ANY_EVENT, max_size=12))
 def test_every_history_of_events_makes_a_request_on_both_wires(wire: WireApi, events: list[ev.DurableEvent]) -> None:
-    """In any order and with any content: what is stored once can't keep its conversation from asking for ever."""
-    transcript = Transcript()
+    """The order and the content are arbitrary: no stored event may keep its conversation from asking for ever."""
+    transcript = ModelTranscript()
     for event in events:
         transcript.take(ev.durable_adapter.validate_json(ev.durable_adapter.dump_json(event)))
     read = tuple(_read(item) for item in transcript.items)
@@ -287,7 +285,7 @@ def _read(item: HistoryItem) -> HistoryItem:
 
 
 def test_twenty_thousand_calls_of_one_answer_are_answered_in_linear_time() -> None:
-    transcript = Transcript()
+    transcript = ModelTranscript()
     calls = [CallId(f"c{number}") for number in range(20_000)]
     began = time.process_time()
     for call in calls:
@@ -296,11 +294,11 @@ def test_twenty_thousand_calls_of_one_answer_are_answered_in_linear_time() -> No
     for call in calls:
         transcript.take(ev.ToolOutput(call_id=call, item_id=ItemId(call), output=call))
     assert time.process_time() - began < 2.0
-    assert [item.call_id for item in transcript.items if isinstance(item, Answered)] == calls
+    assert [item.call_id for item in transcript.items if isinstance(item, Returned)] == calls
     assert transcript.items[-1] == said("assistant", "and now")
 
 
-def noisy(transcript: Transcript, name: str) -> None:
+def noisy(transcript: ModelTranscript, name: str) -> None:
     call, item = CallId(name), ItemId(name)
     transcript.take(ev.ToolCall(call_id=call, item_id=item, name="shell", arguments="{}"))
     question = ev.ExecApprovalRequest(
@@ -312,7 +310,7 @@ def noisy(transcript: Transcript, name: str) -> None:
 
 
 def test_what_a_command_wrote_is_kept_until_its_call_has_its_output_and_no_longer() -> None:
-    transcript = Transcript()
+    transcript = ModelTranscript()
     noisy(transcript, "a")
     assert transcript.ended(ItemId("a")) is not None
     assert transcript.decided(ItemId("a")) is not None
@@ -322,7 +320,7 @@ def test_what_a_command_wrote_is_kept_until_its_call_has_its_output_and_no_longe
 
 
 def test_between_two_turns_a_transcript_keeps_what_a_model_reads_and_its_size() -> None:
-    transcript = Transcript()
+    transcript = ModelTranscript()
     transcript.take(user("four"))
     noisy(transcript, "a")
     transcript.rest()

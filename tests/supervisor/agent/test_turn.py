@@ -1,4 +1,4 @@
-"""What a backend may do with its turn: names that are nobody else's, questions and input that end with it."""
+"""A backend's turn: ids that are its alone, questions and input that end with it."""
 
 import asyncio
 from dataclasses import replace
@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from actors import events as ev
-from actors.ids import ApprovalId, CallId, ItemId
-from actors.orders import AgentOutput, InputWanted, StorageAwaited
-from actors.settings import Decision
-from supervisor.agent.turn import Turn, Verdict
+from actors.conversation.orders import AgentOutput, InputWanted, StorageAwaited
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import ApprovalId, CallId, ItemId
+from actors.vocabulary.settings import Decision
+from supervisor.agent.turn import ApprovalAnswer, Turn
 from tests.fakes.session import FakeSession
 from tests.supervisor.agent.agents import an_input, an_order
 from tests.supervisor.agent.commands import limited
@@ -41,7 +41,7 @@ def test_items_of_a_turn_and_of_its_resumption_have_different_names() -> None:
     ],
 )
 def test_only_an_approval_approves(decision: Decision, approved: bool) -> None:
-    assert Verdict(decision).approved == approved
+    assert ApprovalAnswer(decision).approved == approved
 
 
 def test_a_turn_only_waits_while_a_question_is_open() -> None:
@@ -51,8 +51,8 @@ def test_a_turn_only_waits_while_a_question_is_open() -> None:
         waits = [turn.only_waits]
         await asyncio.sleep(0)
         waits.append(turn.only_waits)
-        turn.answered(QUESTION.approval_id, Verdict(Decision.DENIED, "no"))
-        assert await asking == Verdict(Decision.DENIED, "no")
+        turn.answered(QUESTION.approval_id, ApprovalAnswer(Decision.DENIED, "no"))
+        assert await asking == ApprovalAnswer(Decision.DENIED, "no")
         assert [*waits, turn.only_waits] == [False, True, False]
 
     limited(scene())
@@ -64,11 +64,11 @@ def test_a_question_that_was_cancelled_is_closed_and_its_answer_harms_nobody() -
         asking = asyncio.create_task(turn.ask(QUESTION))
         await asyncio.sleep(0)
         asking.cancel()
-        turn.answered(QUESTION.approval_id, Verdict(Decision.APPROVED))
+        turn.answered(QUESTION.approval_id, ApprovalAnswer(Decision.APPROVED))
         with pytest.raises(asyncio.CancelledError):
             await asking
         assert not turn.only_waits
-        turn.answered(QUESTION.approval_id, Verdict(Decision.APPROVED))
+        turn.answered(QUESTION.approval_id, ApprovalAnswer(Decision.APPROVED))
 
     limited(scene())
 

@@ -1,18 +1,16 @@
 """A daemon for each module of tests, in a home of its own, and nothing of it left afterwards."""
 
 import signal
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from tests.supervisor.cli.place import Place
+from tests.supervisor.cli.place import Place, a_place
 
 
 @pytest.fixture(scope="session", autouse=True)
 def ctrl_c_is_heard() -> Iterator[None]:
-    """A shell starts what it puts into the background deaf to Ctrl-C, and our programs would inherit that."""
+    """Restore Ctrl-C: a shell makes background programs ignore it, and ours would inherit that."""
     before = signal.getsignal(signal.SIGINT)
     if before is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -22,22 +20,14 @@ def ctrl_c_is_heard() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def place() -> Iterator[Place]:
-    """With a daemon that runs."""
-    with tempfile.TemporaryDirectory(prefix="gr-cli-", dir="/tmp") as base:  # pytest's own are too long for a socket
-        made = Place(Path(base))
+    """A place with a running daemon."""
+    with a_place() as made:
         made.run("up")
-        try:
-            yield made
-        finally:
-            made.close()
+        yield made
 
 
 @pytest.fixture
 def quiet() -> Iterator[Place]:
-    """Without a daemon, to begin with."""
-    with tempfile.TemporaryDirectory(prefix="gr-cli-", dir="/tmp") as base:
-        made = Place(Path(base))
-        try:
-            yield made
-        finally:
-            made.close()
+    """A place that has no daemon at first."""
+    with a_place() as made:
+        yield made

@@ -1,4 +1,4 @@
-"""As much of a terminal as our output uses: what a person would see. Unknown sequences are a failure, not ignored."""
+"""A terminal as far as our output uses it: what a person would see. Unknown sequences are failures."""
 
 import re
 import unicodedata
@@ -36,7 +36,7 @@ class Emulator:
         count = int(arguments) if arguments.isdigit() else 1
         match letter:
             case "m" | "h" | "l":
-                pass  # colours, and which of two screens: neither is text
+                pass  # colours, and the choice of a screen: neither is text
             case "A":
                 self.row = max(0, self.row - count)
             case "C":
@@ -55,7 +55,7 @@ class Emulator:
                 raise AssertionError(f"not a sequence of ours: {arguments}{letter}")
 
     def _put(self, character: str) -> None:
-        cells = [character, *[""] * (unicodedata.east_asian_width(character) in "WF")]  # a wide one has two
+        cells = [character, *[""] * (unicodedata.east_asian_width(character) in "WF")]  # a wide character has two
         if self.column + len(cells) > self.columns:
             self._down()
             self.column = 0

@@ -1,4 +1,4 @@
-"""Files with what verbs print. With GREENROOM_GOLDEN=write in the environment they are written anew."""
+"""Files with the output of verbs. With GREENROOM_GOLDEN=write in the environment they are written anew."""
 
 import os
 from pathlib import Path

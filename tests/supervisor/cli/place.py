@@ -1,4 +1,4 @@
-"""A home of its own with the command line in front of it, driven like a person would: words, pipes, terminals."""
+"""A home of its own, and the command line used as a person would: with words, pipes and terminals."""
 
 import codecs
 import contextlib
@@ -13,19 +13,20 @@ import signal
 import struct
 import subprocess
 import sys
+import tempfile
 import termios
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from supervisor.cli.main import main
+from supervisor.cli.app import main
 from tests.supervisor.cli.emulator import Emulator
 from tests.support.warden import MARK
 
 PATIENCE_S = 20.0  # for anything; a busy machine takes a second or two
-PROGRAM = (sys.executable, "-m", "supervisor.cli.main")
+PROGRAM = (sys.executable, "-m", "supervisor.cli.app")
 ROOT = Path(__file__).resolve().parents[3]
 
 
@@ -51,7 +52,7 @@ class Place:
     def run(
         self, *words: str, code: int | None = 0, text: str = "", cwd: Path | None = None
     ) -> "subprocess.CompletedProcess[str]":
-        """In this process, into pipes; `code` is what is expected of it, `text` is its standard input."""
+        """Run a verb in this process, into pipes. `code` is the expected exit code, `text` the standard input."""
         out, err = io.StringIO(), io.StringIO()
         with (
             patch.dict(os.environ, self.env, clear=True),
@@ -103,7 +104,7 @@ class Place:
         return conversation
 
     def failed(self, name: str) -> str:
-        """A conversation that was given up: one that says so in its history, taken in from a file."""
+        """A failed conversation, imported from a file whose history says so."""
         conversation = self.new("say x", "--name", name)
         self.at_rest(conversation)
         head, *events = [json.loads(line) for line in self.said("export", conversation).splitlines()]
@@ -129,7 +130,7 @@ class Place:
 
 
 class Terminal:
-    """A program in a terminal of a certain size. What it wrote is kept, to be searched and to be looked at."""
+    """A program in a terminal of a certain size. Its output is kept."""
 
     def __init__(self, command: list[str], env: dict[str, str], cwd: Path, columns: int, rows: int) -> None:
         self._ours, theirs = pty.openpty()
@@ -151,7 +152,7 @@ class Terminal:
         os.close(theirs)
 
     def expect(self, text: str) -> str:
-        """Wait until it has been written, after what was expected before. Gives what came up to its end."""
+        """Wait for a text after the last that was expected; return the output up to its end."""
         deadline = time.monotonic() + PATIENCE_S
         while (at := self.written.find(text, self._seen)) < 0:
             assert time.monotonic() < deadline, f"no {text!r} in {self.written[self._seen :]!r}"
@@ -168,7 +169,7 @@ class Terminal:
         os.killpg(self.process.pid, signal.SIGWINCH)
 
     def end(self) -> int:
-        """Its exit code, once it has ended by itself."""
+        """The exit code, once the program has ended by itself."""
         deadline = time.monotonic() + PATIENCE_S
         while self._read(0.05) or self.process.poll() is None:
             assert time.monotonic() < deadline, f"it did not end: {self.written[-500:]!r}"
@@ -199,7 +200,7 @@ class Terminal:
 
 
 def until(wanted: Callable[[], bool]) -> None:
-    """Bounded: a condition that does not come is a failure."""
+    """Wait for a condition, and fail if it does not come in time."""
     deadline = time.monotonic() + PATIENCE_S
     while not wanted():
         assert time.monotonic() < deadline, "it did not come about"
@@ -225,8 +226,18 @@ _NORMAL = (
 
 
 def normal(text: str, place: Place) -> str:
-    """Without what differs from one time to the next."""
+    """The text without what differs from run to run."""
     text = text.replace("\r\n", "\n").replace(str(place.base), "BASE")
     for pattern, instead in _NORMAL:
         text = pattern.sub(instead, text)
     return text
+
+
+@contextlib.contextmanager
+def a_place() -> Iterator[Place]:
+    with tempfile.TemporaryDirectory(prefix="gr-cli-", dir="/tmp") as base:  # pytest's own are too long for a socket
+        made = Place(Path(base))
+        try:
+            yield made
+        finally:
+            made.close()

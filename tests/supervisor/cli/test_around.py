@@ -1,4 +1,4 @@
-"""Doctor, service, completion, man pages, reference and the tour."""
+"""Doctor, service, completion and the tour."""
 
 import os
 import plistlib
@@ -13,13 +13,11 @@ from typing import Any, cast
 
 import pytest
 
-from supervisor.cli import examination, mcp, service
-from supervisor.cli.door import verb_first
-from supervisor.cli.main import main
-from supervisor.cli.man import pages
-from supervisor.cli.verbs import shown
-from supervisor.single import AlreadyRunning
-from tests.faults.house import everything
+from supervisor.cli import checks, mcp, service
+from supervisor.cli.app import main
+from supervisor.cli.entry import verb_first
+from supervisor.daemon.single import AlreadyRunning
+from tests.faults.daemon_harness import everything
 from tests.supervisor.cli.place import PROGRAM, Place
 from tests.support.confinement import CONFINED
 
@@ -59,7 +57,7 @@ def test_a_missing_key_and_an_unreachable_endpoint_are_found(quiet: Place) -> No
 
 
 def guard_of(daemon: int) -> int:
-    """It is told in its command line whose commands it is to end: those with the mark of this one life."""
+    """The guard of this daemon; its command line names the mark of the commands that it is to end."""
     (guard,) = (pid for pid, line in everything([f"={daemon}-".encode()]) if "after_death.py" in line)
     return guard
 
@@ -87,17 +85,17 @@ def test_a_full_disk_a_missing_sandbox_and_a_repaired_journal_are_found(
     assert found["disk"]["broken"]
     assert "commands can't be sandboxed" in str(found["sandbox"]["told"])
     assert found["sandbox"]["advice"]
-    assert not found["sandbox"]["broken"]  # one is asked then; see the table of policies
+    assert not found["sandbox"]["broken"]  # a person is asked then; see the table of policies
     status = {"journal_repaired": "kept 7 events", "log": "/log"}
-    patient = SimpleNamespace(control=SimpleNamespace(call=lambda _: status))
-    (repaired,) = examination.journal(cast("Any", patient))
+    installation = SimpleNamespace(control=SimpleNamespace(call=lambda _: status))
+    (repaired,) = checks.journal(cast("Any", installation))
     assert repaired == ("the journal was repaired: kept 7 events", "see the log: /log", False)
 
 
 def test_the_doctor_tells_of_a_journal_that_was_taken_away_and_what_to_do() -> None:
     trouble = "/j was deleted while the daemon had it open; nothing is stored any more; all of it is kept in /k"
     status = {"journal_repaired": None, "log": "/log", "trouble": trouble}
-    (found,) = examination.journal(cast("Any", SimpleNamespace(control=SimpleNamespace(call=lambda _: status))))
+    (found,) = checks.journal(cast("Any", SimpleNamespace(control=SimpleNamespace(call=lambda _: status))))
     assert found == ("/j was deleted while the daemon had it open", "all of it is kept in /k", True)
 
 
@@ -164,24 +162,6 @@ def test_the_agent_for_launchd_is_a_property_list(monkeypatch: pytest.MonkeyPatc
     assert found["EnvironmentVariables"]["GREENROOM_HOME"] == "/some/where"
 
 
-# --- generated texts ------------------------------------------------------------------------------------------------
-
-
-def test_there_is_a_man_page_for_every_verb_and_none_upsets_the_formatter() -> None:
-    found = dict(pages())
-    assert set(found) == {"greenroom.1", *(f"greenroom-{verb.name}.1" for verb in shown())}
-    for text in found.values():
-        assert text.startswith(".TH ")
-        requests = {line.split()[0] for line in text.splitlines() if line.startswith((".", "'"))}
-        assert requests <= {".TH", ".SH", ".TP", ".PP", ".B", ".nf", ".fi"}
-    if shutil.which("groff"):
-        pages_ = "\n".join(found.values())
-        done = subprocess.run(
-            ["groff", "-k", "-man", "-Tutf8", "-ww", "-z"], input=pages_, text=True, capture_output=True, check=True
-        )
-        assert done.stderr == ""
-
-
 # --- mcp and the tour -----------------------------------------------------------------------------------------------
 
 
@@ -204,7 +184,7 @@ def test_mcp_hands_its_options_to_the_bridge(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_wrong_words_for_mcp_are_one_line_like_elsewhere(place: Place) -> None:
-    program = "import sys; from supervisor.cli.door import main; sys.exit(main())"
+    program = "import sys; from supervisor.cli.entry import main; sys.exit(main())"
     client = subprocess.run(
         [sys.executable, "-c", program, "mcp", "--nonsense"],
         env=place.env, cwd=place.work, capture_output=True, text=True, check=False, timeout=20,
@@ -232,8 +212,8 @@ def test_the_tour_shows_everything_and_leaves_nothing(quiet: Place) -> None:
         stdin=subprocess.DEVNULL,
     )
     told = done.stdout
-    question = (": may it run this command?", "second terminal", "approved by greenroom approve")
-    question_apart = (
+    approval = (": may it run this command?", "second terminal", "approved by greenroom approve")
+    approval_unconfined = (
         "waits for an approval",
         "date > /dev/null",
         "second terminal",
@@ -242,7 +222,7 @@ def test_the_tour_shows_everything_and_leaves_nothing(quiet: Place) -> None:
     )
     shown_in_order = (
         "up: pid", "[>] write", "+buy milk", "  buy milk",
-        *(question if CONFINED.ok else question_apart), "interrupted by greenroom interrupt", "kill -9",
+        *(approval if CONFINED.ok else approval_unconfined), "interrupted by greenroom interrupt", "kill -9",
         "the daemon is not running", " conversation", "lost: ", "Here we are again", "down",
     )  # fmt: skip
     at = 0
@@ -279,7 +259,7 @@ def test_the_bridge_knows_the_options_by_the_names_that_codex_has_for_them() -> 
 
 @pytest.mark.parametrize("columns", [80, 60])
 def test_the_tour_stays_within_its_window(quiet: Place, columns: int) -> None:
-    """An error is one line, however long; whatever else is wider would be broken inside a word."""
+    """Only an error may be wider: any other wide line would be broken inside a word."""
     quiet.env["TMPDIR"] = str(quiet.base)
     tour = quiet.terminal("demo", columns=columns, rows=24)
     assert tour.end() == 0
@@ -297,6 +277,6 @@ def test_the_tour_stays_within_its_window(quiet: Place, columns: int) -> None:
 def test_a_lock_that_outlives_its_daemon_for_a_moment_is_no_daemon(monkeypatch: pytest.MonkeyPatch) -> None:
     dead = AlreadyRunning(f"pid {2**22 - 3}, socket /s")
     found = [dead, dead, None]
-    monkeypatch.setattr(examination, "held", lambda _: found.pop(0))
-    assert examination._holder() is None
+    monkeypatch.setattr(checks, "held", lambda _: found.pop(0))
+    assert checks._holder() is None
     assert found == []

@@ -24,13 +24,13 @@ def offered(place: Place, *words: str) -> list[str]:
 
 def test_what_may_come_next(place: Place) -> None:
     conversation = place.asking("--name", "completed")
-    (question,) = place.json("approvals", conversation, "--json")
+    (approval,) = place.json("approvals", conversation, "--json")
     assert offered(place, "att") == ["attach"]
     assert "--from" in offered(place, "attach", "--")
     until(lambda: {"completed", conversation[:8], "@last"} <= set(offered(place, "attach", "")))
     assert offered(place, "send", "completed", "hi", "--if-busy", "st") == ["steer"]
     until(lambda: offered(place, "attach", "--ro", "comp") == ["completed"])
-    until(lambda: question["id"][:8] in offered(place, "approve", ""))
+    until(lambda: approval["id"][:8] in offered(place, "approve", ""))
     assert offered(place, "config", "p") == ["path"]
     assert "exit-codes" in offered(place, "help", "e")
     assert offered(place, "ls", "--json", "id,st") == ["id,state"]
@@ -64,7 +64,7 @@ printf '%s\\n' "$*" > {told}.new && mv {told}.new {told}
 
 @pytest.fixture
 def typing(place: Place) -> Iterator[Place]:
-    """With a `greenroom` on the path that completes, and beside that only notes how it was called."""
+    """A place with a `greenroom` on the path that completes words and otherwise only notes how it was called."""
     folder = place.base / "bin"
     folder.mkdir(exist_ok=True)
     program = folder / "greenroom"
@@ -95,7 +95,7 @@ def in_fish(place: Place, *words: str) -> list[str]:
 
 
 def in_zsh(place: Place, *words: str) -> list[str]:
-    """The shell has no other way to be asked."""
+    """Type in the shell itself: zsh offers no other way."""
     return typed(
         place,
         ["zsh", "-f", "-i"],
@@ -105,7 +105,7 @@ def in_zsh(place: Place, *words: str) -> list[str]:
 
 
 def typed(place: Place, command: list[str], loading: str, *words: str) -> list[str]:
-    """A shell gets a terminal, Tab and Enter, and runs what became of it."""
+    """Type words, Tab and Enter in a shell; return the last word of the command that it ran."""
     told, prompt = place.base / "told", "type> "
     told.unlink(missing_ok=True)
     ours, theirs = pty.openpty()
@@ -129,7 +129,7 @@ def typed(place: Place, command: list[str], loading: str, *words: str) -> list[s
 
 
 def _until_written(terminal: int, *texts: str) -> None:
-    """One after the other."""
+    """Wait until the texts have been written, one after the other."""
     seen, deadline = "", time.monotonic() + PATIENCE_S
     while re.search(".*".join(texts), seen, re.DOTALL) is None:
         assert select.select([terminal], [], [], max(0.0, deadline - time.monotonic()))[0], seen

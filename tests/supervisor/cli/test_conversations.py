@@ -1,4 +1,4 @@
-"""Naming, listing, reading and keeping conversations, and what is said where that can't be."""
+"""Naming, listing, reading and keeping conversations, and the errors when that can't be done."""
 
 import contextlib
 import json
@@ -10,7 +10,7 @@ from tests.supervisor.cli.place import Place, until
 
 
 def stubborn(place: Place) -> str:
-    """A conversation whose command does not listen to TERM any more."""
+    """A conversation whose command ignores TERM."""
     ready = place.work / "ready"
     ready.unlink(missing_ok=True)
     command = f"run trap '' TERM; touch {ready}; sleep 30; sleep 30"
@@ -36,7 +36,7 @@ def test_an_id_a_prefix_a_name_last_and_here_all_name_a_conversation(place: Plac
 
 
 def test_an_ambiguous_prefix_lists_the_candidates(place: Place) -> None:
-    """With as many conversations as there are pairs of letters, two of them share one; here they are made to."""
+    """Two imported conversations have ids that begin alike, as happens among many."""
     conversation = place.new("say x")
     place.at_rest(conversation)
     head, *events = [json.loads(line) for line in place.said("export", conversation).splitlines()]
@@ -163,7 +163,7 @@ def test_nothing_starts_after_an_interrupt_until_somebody_sends_or_clears(place:
 
 
 def test_nothing_of_an_interrupted_turn_is_left_or_comes_back(place: Place) -> None:
-    """Neither what a command put into the background nor the model's next step."""
+    """Neither a command in the background nor the next step of the model is left."""
     mark = "4217.5"  # seconds, that no other command of this machine sleeps
     command = f"run (setsid sleep {mark} & ) ; sleep {mark} & wait ; then say not this"
     conversation = place.new(command, "--sandbox", "danger-full-access", "--approval", "never")
@@ -176,7 +176,7 @@ def test_nothing_of_an_interrupted_turn_is_left_or_comes_back(place: Place) -> N
 
 
 def _sleeping(mark: str) -> list[Path]:
-    """The processes that sleep for just so long."""
+    """The processes that sleep for exactly this long."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
@@ -205,7 +205,7 @@ def test_interrupt_all_and_interrupt_what_does_not_run(place: Place) -> None:
 def test_a_command_that_does_not_listen_is_killed_by_the_second_interrupt(place: Place) -> None:
     conversation = stubborn(place)
     done = place.run("interrupt", conversation, "--wait", "10ms", code=124)
-    assert "run the same again to kill its commands at once" in done.stderr
+    assert "run the same command again to kill its commands at once" in done.stderr
     place.run("interrupt", conversation)
     place.run("wait", conversation, code=11)
 
@@ -218,7 +218,7 @@ def test_wait_for_idle_and_for_several(place: Place) -> None:
     assert place.run("wait", "w1", "w2", code=75).stdout == "w1: completed\nw2: interrupted\n"
 
 
-def test_wait_for_a_question_ends_with_a_turn_that_asks_none(place: Place) -> None:
+def test_wait_for_an_approval_ends_with_a_turn_that_asks_none(place: Place) -> None:
     conversation = place.new("count 60", "--name", "asks-none")
     assert (
         place.said("wait", conversation, "--for", "approval", code=1)
@@ -241,7 +241,7 @@ def test_fork_export_remove_import_rename(place: Place) -> None:
     file = place.work / "kept.jsonl"
     place.run("export", "kept", str(file))
     assert file.stat().st_mode & 0o077 == 0
-    assert "is here already" in place.run("import", str(file), code=2).stderr
+    assert "exists already" in place.run("import", str(file), code=2).stderr
     assert "use --force" in place.run("rm", "kept", code=2).stderr
     place.run("rm", "-f", "kept")
     assert "no conversation" in place.run("status", original, code=5).stderr
@@ -318,13 +318,13 @@ def test_an_empty_reference_names_nothing(place: Place) -> None:
 
 def test_approve_by_prefix_by_conversation_and_for_the_conversation(place: Place) -> None:
     conversation = place.asking()
-    (question,) = place.json("approvals", conversation, "--json")
-    assert question["what"] == "bash -lc 'touch asked'"
-    assert question["asked"] > 1_500_000_000
-    assert "approved" in place.said("approve", question["id"][:6], "--for", "conversation")
+    (approval,) = place.json("approvals", conversation, "--json")
+    assert approval["what"] == "bash -lc 'touch asked'"
+    assert approval["asked"] > 1_500_000_000
+    assert "approved" in place.said("approve", approval["id"][:6], "--for", "conversation")
     place.at_rest(conversation)
     place.run("send", conversation, "ask touch asked; then say again", "--wait")  # not asked this time
-    assert "no open question 'zz'" in place.run("approve", "zz", code=5).stderr
+    assert "no open approval 'zz'" in place.run("approve", "zz", code=5).stderr
     other = place.asking()
     assert place.json("deny", other, "--json")["decision"] == "denied"
 
@@ -363,7 +363,7 @@ def test_inspect_and_logs_page_on_a_terminal(place: Place) -> None:
 
 
 def test_files_of_commands_have_the_umask_of_whoever_created_or_attached_last(place: Place) -> None:
-    """The daemon itself is detached, with a stricter one."""
+    """The daemon itself has a stricter umask."""
     before = os.umask(0o002)
     try:
         conversation = place.new("run mkdir shared", "--sandbox", "danger-full-access", "--approval", "never")
@@ -377,6 +377,7 @@ def test_a_directory_that_a_person_names_and_that_is_not_there_is_refused_before
     place: Place,
 ) -> None:
     before = place.said("ls", "--all", "--json")
-    said = place.run("run", "-C", str(place.base / "nowhere"), "say x", code=2).stderr
-    assert said == f"greenroom: no directory {str(place.base / 'nowhere')!r}; -C takes one that exists\n"
+    nowhere = str(place.base / "nowhere")
+    said = place.run("run", "-C", nowhere, "say x", code=2).stderr
+    assert said == f"greenroom: there is no directory {nowhere!r}; -C takes a directory that exists\n"
     assert place.said("ls", "--all", "--json") == before

@@ -1,4 +1,4 @@
-"""`up`, `down` and what speaks of the daemon: idempotent, honest, and in time."""
+"""`up`, `down` and the other verbs about the daemon: idempotent, honest, and in time."""
 
 import fcntl
 import json
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from supervisor.single import held, lives
+from supervisor.daemon.single import held, lives
 from supervisor.version import VERSION
 from tests.supervisor.cli.place import PATIENCE_S, Place, until
 
@@ -18,7 +18,7 @@ AT_ONCE = 20
 
 
 def test_twenty_at_once_give_one_daemon_and_twenty_successes(quiet: Place) -> None:
-    """Each of them only returns when the daemon answers: its pid was asked of it."""
+    """Each returns only when the daemon answers: it prints the pid that the daemon told."""
     starters = [quiet.begin("up", "--json") for _ in range(AT_ONCE)]
     told = [json.loads(starter.communicate(timeout=50)[0]) for starter in starters]
     assert [starter.returncode for starter in starters] == [0] * AT_ONCE
@@ -47,7 +47,7 @@ def test_up_twice_and_down_twice_are_successes(quiet: Place) -> None:
 
 
 def test_down_stops_a_daemon_that_is_still_coming_up(quiet: Place) -> None:
-    """It reads its settings from a pipe, so it goes no further than the test lets it."""
+    """The daemon reads its settings from a pipe, so the test decides how far it starts."""
     config = quiet.work / "slow.toml"
     os.mkfifo(config)
     starting = quiet.begin("up", "--foreground", "--config", str(config))
@@ -185,7 +185,7 @@ def test_config_is_read_judged_and_reread(place: Place) -> None:
     file.write_text(f"{before}[greenroom]\ndrain_seconds = 7\n", encoding="utf-8")
     assert place.said("reload") == "greenroom.drain_seconds: 30 → 7"
     file.write_text(f"{before}[greenroom]\ndrain_seconds = 7\nlog_backups = 2\n", encoding="utf-8")
-    assert place.said("reload") == "greenroom.log_backups: 3 → 2 (from the next start of the daemon on)"
+    assert place.said("reload") == "greenroom.log_backups: 3 → 2 (takes effect at the next start of the daemon)"
     file.write_text("[greenroom]\ndrain_seconds = 'soon'\n", encoding="utf-8")
     assert f"{file}:2" in place.run("config", "check", code=2).stderr
     assert f"{file}:2" in place.run("reload", code=2).stderr
@@ -207,7 +207,7 @@ def test_clients_are_listed_with_what_they_read_and_can_be_sent_away(place: Plac
     assert f"\t{conversation[:8]} read-only" in place.said("clients")
     place.run("clients", "--kill", one["id"][:6])
     assert terminal.end() == 7
-    assert place.run("clients", "--kill", "zz", code=5).stderr.startswith("greenroom: no client 'zz'")
+    assert place.run("clients", "--kill", "zz", code=5).stderr.startswith("greenroom: no client has the id 'zz'")
 
 
 def test_watch_shows_a_listing_again_when_it_changes(place: Place) -> None:

@@ -67,14 +67,14 @@ def test_6_refused_because_busy(place: Place) -> None:
 
 def test_6_refused_because_somebody_answered_already(place: Place) -> None:
     conversation = place.asking()
-    (question,) = place.json("approvals", conversation, "--json")
-    place.run("deny", question["id"])
-    assert "denied already by greenroom deny" in place.run("approve", question["id"][:8], code=6).stderr
-    assert "already denied by greenroom deny" in place.run("approve", question["id"], code=6).stderr
+    (approval,) = place.json("approvals", conversation, "--json")
+    place.run("deny", approval["id"])
+    assert "was already denied by greenroom deny" in place.run("approve", approval["id"][:8], code=6).stderr
+    assert "already denied by greenroom deny" in place.run("approve", approval["id"], code=6).stderr
 
 
 def test_8_overloaded_is_refused_with_what_to_do(quiet: Place) -> None:
-    """As many conversations awake as the config allows, and as many inputs waiting."""
+    """As many conversations are live, and as many messages wait, as the config allows."""
     (quiet.home / "config.toml").write_text(
         'model_provider = "demo"\n[greenroom.limits]\nlive_sessions = 1\nqueue_length = 1\n', encoding="utf-8"
     )
@@ -91,7 +91,7 @@ def test_8_overloaded_is_refused_with_what_to_do(quiet: Place) -> None:
 
 
 def test_10_the_turn_ended_in_an_error(place: Place) -> None:
-    """A provider without its key: the turn fails when it wants to speak to it."""
+    """The provider lacks its key, so the turn fails at its first request."""
     place.run("run", "hello", "-c", "model_provider=openai", code=10)
 
 
@@ -154,7 +154,7 @@ def test_130_and_143_the_client_was_stopped_and_the_conversation_goes_on(
 def test_a_reader_that_has_gone_ends_us_like_other_programs(place: Place) -> None:
     for _ in range(3):
         place.new("say x")
-    words = " ".join(["exec", *(f"'{word}'" for word in ("python3", "-m", "supervisor.cli.main"))])
+    words = " ".join(["exec", *(f"'{word}'" for word in ("python3", "-m", "supervisor.cli.app"))])
     done = subprocess.run(
         ["bash", "-c", f"set -o pipefail; ({words.replace('python3', sys.executable)} help attach; exit $?) | true"],
         env=place.env,

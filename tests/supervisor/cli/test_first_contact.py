@@ -1,4 +1,4 @@
-"""Wherever the program meets a place that is not as it should be: one line that says what and where, no traceback."""
+"""Places that are not as they should be: one line that says what is wrong and where, and no traceback."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""What the verbs print, compared with files: on terminals of two widths, in a pipe, and as JSON.
+"""The output of the verbs, compared with files: on terminals of two widths, in a pipe, and as JSON.
 
 GREENROOM_GOLDEN=write python -m pytest tests/supervisor/cli/test_golden.py   writes the files anew.
 """

@@ -12,17 +12,18 @@ from pathlib import Path
 
 import pytest
 
+from greenroom.connection import connected
 from supervisor.cli import forcing, starting
 from supervisor.cli.client import Control
+from supervisor.daemon.single import AlreadyRunning, DaemonLock, held, life_of, lives, state_of
 from supervisor.paths import locate
-from supervisor.single import AlreadyRunning, DaemonLock, held, life_of, lives, state_of
 from supervisor.version import VERSION
 from tests.supervisor.cli.place import Place, until
 
 BLOCKED = """
 import signal, sys, time
-from supervisor import program
-from supervisor.engine import Engine
+from supervisor.daemon import program
+from supervisor.engine.engine import Engine
 engines = []
 begin = Engine.start
 def start(engine):
@@ -39,9 +40,10 @@ sys.exit(program.main([]))
 
 @pytest.fixture(autouse=True)
 def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same bounds, shorter: nothing here waits for a busy machine."""
-    defaults: dict[str, object] = Control.__init__.__kwdefaults__ or {}
-    monkeypatch.setitem(defaults, "timeout_s", 0.5)
+    """Shorten the limits: nothing here waits for a busy machine."""
+    for function in (Control.__init__, connected):
+        defaults: dict[str, object] = function.__kwdefaults__ or {}
+        monkeypatch.setitem(defaults, "timeout_s", 0.5)
     for module in (forcing, starting):
         monkeypatch.setattr(module, "PATIENCE_S", 1.0)
     monkeypatch.setattr(forcing, "SOON_S", 0.3)
@@ -70,7 +72,7 @@ def stop(pid: int) -> None:
 
 
 def blocked(place: Place, programs: list["subprocess.Popen[bytes]"]) -> int:
-    """Its loop sleeps, and its main thread is well."""
+    """A daemon whose loop sleeps and whose main thread is well."""
     daemon = subprocess.Popen([sys.executable, "-P", "-c", BLOCKED], env=place.env, stdout=subprocess.PIPE)
     programs.append(daemon)
     until(lambda: place.run("pid", code=None).returncode == 0)
@@ -113,7 +115,7 @@ def test_the_version_is_told_though_the_daemon_does_not_tell_its_own(quiet: Plac
 def test_force_says_what_it_ends_and_what_that_costs_and_starts_another(quiet: Place, hung: int) -> None:
     done = quiet.run("up", "--force")
     assert f"pid {hung}, up since" in done.stderr
-    assert "turns that run are lost, everything that was stored is kept" in done.stderr
+    assert "running turns are lost, everything that was stored is kept" in done.stderr
     assert done.stdout.startswith("up: pid ")
     assert quiet.pid() != hung
     until(lambda: lives(hung) is False)
@@ -252,7 +254,7 @@ def bystander() -> Iterator["subprocess.Popen[bytes]"]:
 def test_a_process_that_only_has_the_pid_is_never_ended(
     quiet: Place, bystander: "subprocess.Popen[bytes]", life: str
 ) -> None:
-    """Its life does not match, or (of an earlier version, which told none) the kernel names another holder."""
+    """The life in the lock is not its own, or, if an older version wrote none, the kernel names another holder."""
     told = life_of(bystander.pid).replace(":", ":9") if life == "here" else life
     lock = locked_by(quiet, bystander.pid, told)
     said = quiet.run("up", "--force", code=4).stderr
@@ -263,7 +265,7 @@ def test_a_process_that_only_has_the_pid_is_never_ended(
 
 def test_a_holder_of_another_machine_is_named_and_left_alone(quiet: Place) -> None:
     lock = locked_by(quiet, 2**22 - 3, "elsewhere:1")
-    assert "not of this machine, or of another container" in quiet.run("up", "--force", code=4).stderr
+    assert "on another machine or in another container" in quiet.run("up", "--force", code=4).stderr
     lock.release()
 
 

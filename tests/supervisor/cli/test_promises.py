@@ -1,4 +1,4 @@
-"""What the command line promises beside what the tests of single verbs prove."""
+"""Promises of the command line that the tests of single verbs do not prove."""
 
 import json
 import time
@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from supervisor.cli import examination
+from supervisor.cli import checks
 from supervisor.cli.rows import STATES
 from supervisor.cli.top import Sample
 from supervisor.cli.topics import TOPICS
@@ -135,10 +135,10 @@ def test_nothing_spins_in_a_pipe(place: Place) -> None:
     assert not set("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏\r\x1b") & set(done.stdout + done.stderr)
 
 
-# --- questions ------------------------------------------------------------------------------------------------------
+# --- approvals ------------------------------------------------------------------------------------------------------
 
 
-def test_several_questions_are_listed_oldest_first_and_answered_at_once(place: Place) -> None:
+def test_several_approvals_are_listed_oldest_first_and_answered_at_once(place: Place) -> None:
     asking = [place.asking(), place.asking()]
     rows = [row for row in place.json("approvals", "--json") if row["conversation"] in asking]
     assert [row["conversation"] for row in rows] == asking
@@ -172,8 +172,8 @@ def test_completion_waits_for_no_daemon_that_hangs(quiet: Place) -> None:
 
 
 def test_the_doctor_sees_a_daemon_of_another_version() -> None:
-    patient = SimpleNamespace(control=SimpleNamespace(welcome={"version": "0.0.7"}))
-    (found,) = examination.version(cast("Any", patient))
+    installation = SimpleNamespace(control=SimpleNamespace(welcome={"version": "0.0.7"}))
+    (found,) = checks.version(cast("Any", installation))
     assert found == (f"the daemon is 0.0.7, this program {VERSION}", "`greenroom down && greenroom up`", True)
 
 

@@ -1,9 +1,8 @@
-"""What needs no daemon: arguments, words, tables, keys, and the screen with its foot line."""
+"""Parts that need no daemon: arguments, words, tables, keys, and the screen with its foot line."""
 
 import io
 import json
 import os
-import re
 import sys
 import time
 import tty
@@ -14,27 +13,31 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.visible import unseen
-from supervisor.cli import words
+from actors.vocabulary import events as ev
+from actors.vocabulary.settings import ApprovalPolicy, SandboxMode
+from actors.vocabulary.visible import unseen
+from supervisor.cli import mcp, verbs, words
+from supervisor.cli.approval_text import asks
 from supervisor.cli.arguments import pairs, parse, seconds
 from supervisor.cli.client import Refused
-from supervisor.cli.ending import Ending
+from supervisor.cli.ending import TERMINAL, TurnOutcome
 from supervisor.cli.exits import of_turn
 from supervisor.cli.ids import proper
-from supervisor.cli.listing import Listing, filled, present
+from supervisor.cli.listing import ListLayout, filled, present
 from supervisor.cli.problems import Problem
 from supervisor.cli.show.keys import CTRL_C, CTRL_D, CTRL_U, ENTER, Keyboard, Pasted, _keys
-from supervisor.cli.show.markdown import rendered
+from supervisor.cli.show.markdown import painted
 from supervisor.cli.show.screen import Screen
-from supervisor.cli.show.talk import CHANGED, CLOSED, PARTLY, PASTED, Scene, Talk, Wanted, Wish
+from supervisor.cli.show.talk import CHANGED, CLOSED, PARTLY, PASTED, Scene, Talk, WatchAction, WatchCommand
 from supervisor.cli.table import Column, drawn
 from supervisor.cli.terminal import Paint
 from supervisor.cli.verbs import VERBS, find, shown
 from supervisor.cli.written import json_text
 from tests.supervisor.cli.emulator import Emulator
+from transports.dialects.mcp import tools
 
 BUSY = Scene(running=True)
-ASKED = Scene(running=True, question="q")
+ASKED = Scene(running=True, approval="q")
 
 
 @pytest.mark.parametrize(("text", "length"), [("30s", 30), ("500ms", 0.5), ("2m", 120), ("1.5h", 5400), ("7", 7)])
@@ -174,7 +177,7 @@ def test_the_exit_code_of_a_turn(ending: str, denied: bool, code: int) -> None:
 
 
 def test_an_ending_is_of_the_last_turn_alone() -> None:
-    ending = Ending()
+    ending = TurnOutcome()
     for body in (
         {"type": "task_started"},
         {"type": "approval_resolved", "decision": "denied"},
@@ -192,15 +195,15 @@ def test_an_ending_is_of_the_last_turn_alone() -> None:
 # --- keys -----------------------------------------------------------------------------------------------------------
 
 
-def pressed(talk: Talk, keys: str, scene: Scene, now: float = 100.0) -> list[Wanted]:
-    return [wanted for key in keys if (wanted := talk.press(key, scene, now)) is not None]
+def pressed(talk: Talk, keys: str, scene: Scene, now: float = 100.0) -> list[WatchCommand]:
+    return [command for key in keys if (command := talk.press(key, scene, now)) is not None]
 
 
 def test_ctrl_c_asks_then_interrupts_then_kills() -> None:
     talk = Talk(Paint(io.StringIO()))
     assert pressed(talk, CTRL_C, BUSY) == []
     assert "Interrupt the turn?" in talk.foot(BUSY, 0, 80)
-    assert pressed(talk, CTRL_C * 2, BUSY) == [Wanted(Wish.INTERRUPT), Wanted(Wish.KILL)]
+    assert pressed(talk, CTRL_C * 2, BUSY) == [WatchCommand(WatchAction.INTERRUPT), WatchCommand(WatchAction.KILL)]
 
 
 def test_any_other_key_takes_the_interrupt_back_and_is_not_typed() -> None:
@@ -212,7 +215,7 @@ def test_any_other_key_takes_the_interrupt_back_and_is_not_typed() -> None:
 def test_ctrl_c_empties_what_was_typed_and_leaves_where_nothing_runs() -> None:
     talk = Talk(Paint(io.StringIO()))
     assert pressed(talk, f"abc{CTRL_C}", BUSY) == []
-    assert pressed(talk, CTRL_C, Scene()) == [Wanted(Wish.LEAVE)]
+    assert pressed(talk, CTRL_C, Scene()) == [WatchCommand(WatchAction.LEAVE)]
 
 
 @pytest.mark.parametrize(
@@ -229,36 +232,36 @@ def test_ctrl_c_empties_what_was_typed_and_leaves_where_nothing_runs() -> None:
 def test_an_answer_is_a_word_and_enter(word: str, decision: str) -> None:
     talk = Talk(Paint(io.StringIO()))
     assert pressed(talk, word, ASKED) == []
-    assert pressed(talk, ENTER, ASKED) == [Wanted(Wish.ANSWER, decision)]
+    assert pressed(talk, ENTER, ASKED) == [WatchCommand(WatchAction.ANSWER, decision)]
 
 
 @pytest.mark.parametrize("word", ["a", "q", "yes please", "why", "my"])
 def test_every_other_word_is_a_message(word: str) -> None:
-    assert pressed(Talk(Paint(io.StringIO())), f"{word}{ENTER}", ASKED) == [Wanted(Wish.SAY, word)]
+    assert pressed(Talk(Paint(io.StringIO())), f"{word}{ENTER}", ASKED) == [WatchCommand(WatchAction.SAY, word)]
 
 
 def test_where_nothing_is_asked_yes_is_a_message() -> None:
-    assert pressed(Talk(Paint(io.StringIO())), f"yes{ENTER}", BUSY) == [Wanted(Wish.SAY, "yes")]
+    assert pressed(Talk(Paint(io.StringIO())), f"yes{ENTER}", BUSY) == [WatchCommand(WatchAction.SAY, "yes")]
 
 
-def test_a_word_that_was_begun_before_the_question_stood_there_is_no_answer() -> None:
-    asked = Scene(running=True, question="question-id", asked=100.0)
+def test_a_word_that_was_begun_before_the_approval_stood_there_is_no_answer() -> None:
+    asked = Scene(running=True, approval="approval-id", asked=100.0)
     talk = Talk(Paint(io.StringIO()))
     assert "yes" not in talk.foot(asked, 100.3, 80)
     assert pressed(talk, "y", BUSY, 99.0) == []
     assert pressed(talk, ENTER, asked, 102.0) == []
-    assert "the question came while you typed" in talk.foot(asked, 103.0, 100)
-    assert pressed(talk, f"also{ENTER}", asked, 103.0) == [Wanted(Wish.SAY, "also")]
+    assert "the approval appeared while you typed" in talk.foot(asked, 103.0, 100)
+    assert pressed(talk, f"also{ENTER}", asked, 103.0) == [WatchCommand(WatchAction.SAY, "also")]
     assert pressed(talk, f"y{ENTER}", asked, 103.2) == []  # typed on: nobody has looked up
     assert pressed(talk, CTRL_U, asked, 104.0) == []
-    assert "question: yes, no, always (in this" in talk.foot(asked, 105.0, 80)
-    assert pressed(talk, f"y{ENTER}", asked, 105.0) == [Wanted(Wish.ANSWER, "approved")]
+    assert "approval: yes, no, always (in this" in talk.foot(asked, 105.0, 80)
+    assert pressed(talk, f"y{ENTER}", asked, 105.0) == [WatchCommand(WatchAction.ANSWER, "approved")]
 
 
 def test_a_word_that_was_erased_and_typed_again_counts_and_what_breaks_out_of_a_paste_does_not() -> None:
     talk = Talk(Paint(io.StringIO()))
     assert pressed(talk, f"yse{CTRL_U}", ASKED) == []
-    assert pressed(talk, f"no{ENTER}", ASKED, 100.2) == [Wanted(Wish.ANSWER, "denied")]
+    assert pressed(talk, f"no{ENTER}", ASKED, 100.2) == [WatchCommand(WatchAction.ANSWER, "denied")]
     talk = Talk(Paint(io.StringIO()))
     assert talk.press(Pasted("x"), ASKED, 100.0) is None
     assert pressed(talk, f"{CTRL_U}yes{ENTER}", ASKED, 100.1) == []
@@ -269,8 +272,8 @@ def test_what_the_foot_line_says_of_an_answer_fits_eighty_columns() -> None:
     assert max(map(len, (CHANGED, PASTED, CLOSED, PARTLY))) < 80
 
 
-def test_a_word_for_one_question_does_not_answer_the_next_and_is_not_sent() -> None:
-    first, second = (Scene(running=True, question=one, asked=0.0) for one in ("first", "second"))
+def test_a_word_for_one_approval_does_not_answer_the_next_and_is_not_sent() -> None:
+    first, second = (Scene(running=True, approval=one, asked=0.0) for one in ("first", "second"))
     talk = Talk(Paint(io.StringIO()))
     assert pressed(talk, "yes", first) == pressed(talk, ENTER, second, 101.0) == []
     assert pressed(talk, "yes", first, 102.0) == pressed(talk, ENTER, BUSY, 103.0) == []
@@ -282,35 +285,36 @@ def test_what_is_pasted_is_one_draft_and_never_an_answer(pasted: str) -> None:
     talk = Talk(Paint(io.StringIO()))
     assert talk.press(Pasted(pasted), ASKED, 100.0) is None
     assert talk.foot(ASKED, 101.0, 80).startswith("> ")
-    wanted = talk.press(ENTER, ASKED, 101.0)
-    assert wanted in (None, Wanted(Wish.SAY, pasted.strip()))
+    command = talk.press(ENTER, ASKED, 101.0)
+    assert command in (None, WatchCommand(WatchAction.SAY, pasted.strip()))
     assert talk.press(Pasted("e"), ASKED, 102.0) is None
     assert pressed(talk, "\x7f", ASKED, 103.0) == []
-    assert pressed(talk, f"yes{ENTER}", ASKED, 104.0) == [Wanted(Wish.ANSWER, "approved")]  # all of it was typed
+    # Now all of it is typed.
+    assert pressed(talk, f"yes{ENTER}", ASKED, 104.0) == [WatchCommand(WatchAction.ANSWER, "approved")]
 
 
 def test_lines_that_come_all_at_once_answer_nothing() -> None:
-    """From a terminal that does not say what is pasted."""
+    """A terminal that does not mark a paste sends all of it at once."""
     talk = Talk(Paint(io.StringIO()))
     assert talk.press("y", ASKED, 100.0, more=True) is None
     assert talk.press(ENTER, ASKED, 100.0, more=True) is None
-    assert "pasted" in talk.foot(ASKED, 101.0, 80)
+    assert "paste" in talk.foot(ASKED, 101.0, 80)
 
 
 def test_what_is_not_shown_whole_is_not_approved() -> None:
-    scene = Scene(running=True, question="long", partly=True)
+    scene = Scene(running=True, approval="long", partly=True)
     talk = Talk(Paint(io.StringIO()))
     assert "show (all of it), no" in talk.foot(scene, 100.0, 80)
     assert pressed(talk, f"always{ENTER}", scene) == []
     assert "not all of it" in talk.foot(scene, 101.0, 80)
-    assert pressed(talk, f"show{ENTER}", scene, 102.0) == [Wanted(Wish.SHOW)]
-    assert pressed(talk, f"no{ENTER}", scene, 103.0) == [Wanted(Wish.ANSWER, "denied")]
+    assert pressed(talk, f"show{ENTER}", scene, 102.0) == [WatchCommand(WatchAction.SHOW)]
+    assert pressed(talk, f"no{ENTER}", scene, 103.0) == [WatchCommand(WatchAction.ANSWER, "denied")]
 
 
 @pytest.mark.parametrize("columns", [40, 60, 79, 80, 120])
-def test_the_words_of_a_question_fit_in_the_foot_line(columns: int) -> None:
+def test_the_words_of_an_approval_fit_in_the_foot_line(columns: int) -> None:
     for partly in (False, True):
-        scene = Scene(running=True, question="0123456789ab@conversation", partly=partly)
+        scene = Scene(running=True, approval="0123456789ab@conversation", partly=partly)
         assert len(Talk(Paint(io.StringIO())).foot(scene, 100.0, columns)) < max(columns, 55 * partly)
 
 
@@ -340,7 +344,7 @@ def test_a_paste_whose_end_was_lost_holds_nobody() -> None:
 def test_who_only_watches_can_only_leave() -> None:
     talk = Talk(Paint(io.StringIO()), read_only=True)
     assert pressed(talk, f"yhello{ENTER}", ASKED) == []
-    assert pressed(talk, CTRL_C, BUSY) == pressed(talk, CTRL_D, BUSY) == [Wanted(Wish.LEAVE)]
+    assert pressed(talk, CTRL_C, BUSY) == pressed(talk, CTRL_D, BUSY) == [WatchCommand(WatchAction.LEAVE)]
 
 
 def test_arrows_come_whole_and_are_not_typed() -> None:
@@ -362,7 +366,7 @@ def wide(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def seen(stream: io.StringIO, wide: list[int]) -> str:
-    """With what a terminal's driver makes of a line's end."""
+    """The screen after the output, with line ends as a terminal's driver writes them."""
     return Emulator(wide[0]).feed(stream.getvalue().replace("\n", "\r\n")).text
 
 
@@ -391,7 +395,7 @@ def test_a_watched_list_says_once_that_it_is_empty(
             raise KeyboardInterrupt
         return answers.pop(0)
 
-    listing = Listing({"id": "Which."}, (Column("ID", lambda row: row["id"]),), "nothing yet")
+    listing = ListLayout({"id": "Which."}, (Column("ID", lambda row: row["id"]),), "nothing yet")
     chosen = Namespace(json=None, format=None, quiet=False, watch=True)
     with pytest.raises(KeyboardInterrupt):
         present(listing, fetch, chosen)
@@ -421,7 +425,7 @@ def test_words_are_kept_whole_and_long_ones_are_broken(wide: list[int]) -> None:
 
 @pytest.mark.parametrize("before", ["", "\u200d", "\ufe0f\u0301", "x" * 39, "x" * 78, "\u6f22" * 19 + "x"])
 @pytest.mark.parametrize("mark", ["?", "\uff1f", "\u0294"])
-def test_only_a_question_begins_a_line_as_questions_do(wide: list[int], before: str, mark: str) -> None:
+def test_only_an_approval_begins_a_line_as_approvals_do(wide: list[int], before: str, mark: str) -> None:
     for columns in range(8, 90):
         wide[0] = columns
         stream = io.StringIO()
@@ -430,11 +434,57 @@ def test_only_a_question_begins_a_line_as_questions_do(wide: list[int], before: 
             assert not line.lstrip("\u200d\ufe0f\u0301").startswith(mark)
 
 
+MARKDOWN = """# The *one* title
+Some **bold `x` words** and *em*, `code` and ``a ` b``.
+Not 2 * 3 * 4, a*b*c, `alone and __init__.py.
+- one
+  * nested - not this
+1. first
+> a quote
+~~~python
+# no title, **not bold**
+```
+~~~~
+| a | b |"""
+PAINTED = """<bold>The </><bold;italic>one</><bold> title</>
+Some <bold>bold </><bold;cyan>x</><bold> words</> and <italic>em</>, <cyan>code</> and <cyan>a ` b</>.
+Not 2 * 3 * 4, a*b*c, `alone and __init__.py.
+• one
+  • nested - not this
+1. first
+<dim>> a quote</>
+<cyan># no title, **not bold**</>
+<cyan>```</>
+| a | b |"""
+
+
+def test_an_answer_in_markdown_is_painted_and_keeps_its_lines() -> None:
+    assert painted(MARKDOWN, Named()) == PAINTED
+
+
+def test_code_that_never_ends_is_code_to_the_end() -> None:
+    assert painted("```\n**a**\n# b", Named()) == "<cyan>**a**</>\n<cyan># b</>"
+
+
+def test_markdown_that_opens_much_and_closes_nothing_is_painted_at_once() -> None:
+    for hostile in ("**a ", "*a ", "`a``", "`", "*", " ", "# ", "> *", "- ", "~~~\n"):
+        began = time.process_time()
+        painted(hostile * 100_000, Paint())
+        assert time.process_time() - began < 5.0  # on any machine; what is quadratic takes minutes
+
+
 def test_an_answer_in_markdown_brings_no_hidden_characters_in_by_their_names() -> None:
     text = "a&#x202e;b &ZeroWidthSpace; [x&#x200b;y](http://e/) &#27;[2J\n\n| &#x202e; | b |\n|---|---|\n| 1 | 2 |"
-    shown = re.sub(r"\x1b\[[0-9;]*m", "", rendered(text, 40))
-    assert r"a\u202eb \u200b x\u200by" in shown
+    shown = painted(text, Named())
+    assert shown == text
     assert not [one for one in shown if unseen(one) and one != "\n"]
+
+
+class Named(Paint):
+    """Says a style instead of switching to it."""
+
+    def __call__(self, text: str, *styles: str) -> str:
+        return f"<{';'.join(styles)}>{text}</>" if text and styles else text
 
 
 def test_wide_characters_take_two_cells_each(wide: list[int]) -> None:
@@ -493,3 +543,14 @@ def test_a_word_of_any_length_is_cut_and_broken_in_linear_time(wide: list[int]) 
     assert max(map(len, stream.getvalue().splitlines())) == (wide[0] - 1) // 2
     assert words.cut(word, 10) == "漢漢漢漢…"
     assert time.process_time() - began < 20
+
+
+def test_the_command_line_knows_the_types_that_it_does_not_import() -> None:
+    assert TERMINAL == ev.TERMINAL
+    assert {one for one in map(ev.type_of, ev.EVENTS) if asks({"type": one})} == ev.APPROVAL_REQUESTS
+
+
+def test_the_policies_that_a_door_offers_are_those_that_there_are() -> None:
+    policies, modes = list(ApprovalPolicy), list(SandboxMode)
+    assert list(verbs.APPROVALS) == list(mcp.APPROVAL) == tools.APPROVALS == policies
+    assert list(verbs.SANDBOXES) == list(mcp.SANDBOX) == tools.SANDBOXES == modes

@@ -10,7 +10,7 @@ def test_top_shows_the_conversations_and_gives_the_screen_back(place: Place) -> 
     terminal = place.terminal("top", columns=100)
     terminal.expect("waiting")
     terminal.expect(HELP)
-    assert "1 question," in terminal.screen
+    assert "1 approval," in terminal.screen
     assert f"> {conversation[:8]}  asks  waiting" in terminal.screen
     terminal.send("q")
     assert terminal.end() == 0
@@ -41,7 +41,7 @@ def test_its_keys_approve_interrupt_and_attach(place: Place) -> None:
     terminal.send("i")
     terminal.expect("interrupt the turn of")
     terminal.send("y\r")
-    terminal.expect("asked to stop")
+    terminal.expect("interrupt sent")
     until(lambda: place.said("inspect", asking, "--format", "{state}") == "idle")
     terminal.resize(60, 10)
     terminal.send("q")
@@ -57,7 +57,7 @@ def test_the_key_that_asks_does_not_answer_and_what_is_asked_is_shown_whole(plac
     terminal.expect("rm -rf nothing")
     terminal.send("a")
     terminal.send("\x1b[200~yes\r\x1b[201~")
-    terminal.expect("means nothing here")
+    terminal.expect("a paste does nothing here")
     terminal.resize(70, 3)
     terminal.send("a")
     terminal.expect("too long for this window")

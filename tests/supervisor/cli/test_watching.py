@@ -91,9 +91,9 @@ def test_attach_begins_with_state_seq_who_is_there_and_how_to_leave(place: Place
     second.expect(HINT)
     assert (
         first.screen.splitlines()[0]
-        == f"{conversation[:8]} (first-line): idle, seq 7, nobody else here; Ctrl-D leaves"
+        == f"{conversation[:8]} (first-line): idle, seq 7, no other client watching; Ctrl-D leaves"
     )
-    assert "(first-line): idle, seq 7, 1 other here; Ctrl-D" in second.screen
+    assert "(first-line): idle, seq 7, 1 other client watching; Ctrl-D" in second.screen
     for terminal in (first, second):
         terminal.send("\x04")
         assert terminal.end() == 0
@@ -131,7 +131,7 @@ def test_what_policy_refuses_without_asking_is_shown_with_its_reason(place: Plac
     assert not (place.work / "refused.txt").exists()
 
 
-def test_a_question_about_a_patch_shows_it_and_then_says_why(place: Place) -> None:
+def test_an_approval_of_a_patch_shows_it_and_then_says_why(place: Place) -> None:
     conversation = place.new("write asked.txt: milk; then say end", "--sandbox", "read-only")
     place.run("wait", conversation, "--for", "approval", "-t", "15")
     told = place.run("logs", conversation).stdout
@@ -141,7 +141,7 @@ def test_a_question_about_a_patch_shows_it_and_then_says_why(place: Place) -> No
     assert "rejected" not in place.run("logs", conversation).stdout  # who denied it is told already
 
 
-def test_an_approval_that_somebody_else_gives_takes_the_question_away(place: Place) -> None:
+def test_an_approval_that_somebody_else_answers_is_closed(place: Place) -> None:
     terminal = place.terminal("run", "ask touch elsewhere; then count 30")
     terminal.expect(YES_NO)
     place.run("approve", "@last")
@@ -150,7 +150,7 @@ def test_an_approval_that_somebody_else_gives_takes_the_question_away(place: Pla
     assert terminal.end() == 0
 
 
-def test_a_question_from_before_is_asked_of_who_comes_later(place: Place) -> None:
+def test_an_open_approval_is_shown_to_somebody_who_attaches_later(place: Place) -> None:
     conversation = place.asking()
     terminal = place.terminal("attach", conversation)
     terminal.expect(YES_NO)
@@ -168,7 +168,7 @@ HOSTILE = (
 
 
 @pytest.mark.parametrize("columns", [40, 80])
-def test_a_hostile_command_is_shown_as_what_it_is_and_looks_like_no_question(place: Place, columns: int) -> None:
+def test_a_hostile_command_is_shown_as_what_it_is_and_looks_like_no_approval(place: Place, columns: int) -> None:
     terminal = place.terminal("run", f"ask touch it{HOSTILE}", columns=columns, rows=50)
     terminal.expect("Enter\x1b[0m")  # the foot line, which says how to answer
     terminal.send("no\r")
@@ -183,7 +183,7 @@ def test_a_hostile_command_is_shown_as_what_it_is_and_looks_like_no_question(pla
     assert "\x1b[2J" not in terminal.written
 
 
-def test_neither_output_nor_the_models_words_look_like_a_question(place: Place) -> None:
+def test_neither_output_nor_the_models_words_look_like_an_approval(place: Place) -> None:
     script = f"run printf '%s\\n' '{'x' * 36} {FALSE}' '{FALSE}'; then say {FALSE} {'x' * 34} {FALSE}"
     terminal = place.terminal("run", script, "--sandbox", "danger-full-access", columns=40, rows=40)
     assert terminal.end() == 0
@@ -191,7 +191,7 @@ def test_neither_output_nor_the_models_words_look_like_a_question(place: Place) 
     assert not [line for line in terminal.screen.splitlines() if line.startswith("?")]
 
 
-def test_a_question_that_was_asked_before_is_shown_to_whoever_may_answer_it(place: Place) -> None:
+def test_an_approval_that_was_asked_for_before_is_shown_to_everybody_who_may_answer_it(place: Place) -> None:
     conversation = place.asking()
     terminal = place.terminal("attach", conversation, "--from", "now")
     terminal.expect("$ bash -lc 'touch asked'")
@@ -199,7 +199,7 @@ def test_a_question_that_was_asked_before_is_shown_to_whoever_may_answer_it(plac
     terminal.send("\x1b[200~yes\r\x1b[201~")
     terminal.expect("> yes⏎_")
     terminal.send("\r")
-    terminal.expect("what is pasted answers nothing")
+    terminal.expect("a paste answers no approval")
     assert place.said("inspect", conversation, "--format", "{state}") == "waiting"
     terminal.send("\x04")
     assert terminal.end() == 0
@@ -207,7 +207,7 @@ def test_a_question_that_was_asked_before_is_shown_to_whoever_may_answer_it(plac
     place.run("deny", conversation)
 
 
-def test_a_long_question_is_approved_after_all_of_it_was_shown(place: Place) -> None:
+def test_a_long_approval_is_approved_after_all_of_it_was_shown(place: Place) -> None:
     script = "\n".join(["touch long", *(f"true {number}" for number in range(300))])
     terminal = place.terminal("run", f"ask {script}; then say thanks")
     terminal.expect("show (all of it), no, abort + Enter")
@@ -223,18 +223,18 @@ def test_a_long_question_is_approved_after_all_of_it_was_shown(place: Place) -> 
     assert terminal.end() == 0
 
 
-def test_where_no_key_is_read_a_question_says_which_command_answers_it(place: Place) -> None:
+def test_where_no_key_is_read_an_approval_says_which_command_answers_it(place: Place) -> None:
     attached = place.begin("attach", place.asking("--name", "unseen"))
     assert attached.stderr is not None
     line = next(line for line in attached.stderr if "answers it" in line)
-    (question,) = place.json("approvals", "unseen", "--json")
-    assert line == "  (`greenroom approve {0}` or `greenroom deny {0}` answers it)\n".format(question["id"][:8])
+    (approval,) = place.json("approvals", "unseen", "--json")
+    assert line == "  (`greenroom approve {0}` or `greenroom deny {0}` answers it)\n".format(approval["id"][:8])
     place.run("deny", "unseen")
     attached.terminate()
     attached.communicate(timeout=15)
 
 
-def test_one_question_is_shown_whole_by_its_id(place: Place) -> None:
+def test_one_approval_is_shown_whole_by_its_id(place: Place) -> None:
     conversation = place.new("ask " + "\n".join(["touch long", *(f"true {number}" for number in range(100))]))
     place.run("wait", conversation, "--for", "approval", "-t", "15")
     approval = place.said("approvals", "-q")

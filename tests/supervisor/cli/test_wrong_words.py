@@ -90,11 +90,11 @@ def test_wrong_arguments_are_answered_in_a_line_and_never_by_a_traceback(
 
 @pytest.mark.parametrize("name", sorted(ENDLESS))
 def test_wrong_arguments_of_what_runs_on_are_answered_too(place: Place, name: str) -> None:
-    """In processes of their own, which end by themselves because they refuse."""
+    """Each runs in a process of its own, which ends because it refuses."""
     more = (["-c", "no-setting"], ["--sandbox", "none"]) if name == "mcp" else (["@nobody"], [""])
     for words in (["--no-such-option"], *more):
         done = subprocess.run(
-            [sys.executable, "-m", "supervisor.cli.main", name, *words],
+            [sys.executable, "-m", "supervisor.cli.app", name, *words],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

@@ -32,7 +32,7 @@ def model() -> Iterator[ModelServer]:
 
 @pytest.fixture(scope="session")
 def daemon(model: ModelServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaemonProcess]:
-    """Everything it says is held against the schema."""
+    """The shared daemon, whose messages are all checked by the schema."""
     with DaemonProcess(tmp_path_factory.mktemp("home"), config_with(model), judge=judge) as daemon:
         yield daemon
         bugs = [line for line in daemon.log() if line.get("level") == "error"]
@@ -53,5 +53,5 @@ def other(daemon: DaemonProcess) -> Iterator[ControlPeer]:
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """For a daemon of the test's own."""
+    """A home for a daemon of the test's own."""
     return tmp_path / "home"

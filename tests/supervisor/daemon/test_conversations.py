@@ -339,7 +339,7 @@ def test_what_is_exported_can_be_imported_where_it_is_gone_or_under_a_new_id(cli
     lines = client.call("conversation/export", conversation=one)["lines"]
     here = client.refusal("conversation/import", lines=lines)
     assert here.name == "invalid_input"
-    assert "here already" in here.message
+    assert "exists already" in here.message
     copy = client.call("conversation/import", lines=lines, new_id=True)["conversation"]
     assert copy != one
     watching = client.attach(copy)
@@ -476,7 +476,7 @@ def test_what_was_deleted_is_gone_after_a_restart_and_what_was_not_is_there(home
 
 
 def in_pieces(client: ControlPeer, conversation: str) -> tuple[list[str], int]:
-    """All lines, and in how many pieces they came."""
+    """All exported lines, and the number of pieces in which they came."""
     lines: list[str] = []
     cursor, pieces = None, 0
     while pieces == 0 or cursor is not None:

@@ -35,7 +35,7 @@ def ticking(home: Path) -> Iterator[DaemonProcess]:
 
 @contextlib.contextmanager
 def never_reading(daemon: DaemonProcess, conversation: str) -> Iterator[socket.socket]:
-    """Attached, and never reads a byte."""
+    """A client that attaches and never reads a byte."""
     with contextlib.closing(dial(daemon.socket)) as sock:
         attach = {"id": 1, "method": "conversation/attach", "params": {"conversation": conversation, "after": 0}}
         sock.sendall(hello("never") + json.dumps(attach).encode() + b"\n")
@@ -43,7 +43,7 @@ def never_reading(daemon: DaemonProcess, conversation: str) -> Iterator[socket.s
 
 
 def latencies(client: ControlPeer, count: int) -> list[float]:
-    """Of so many words, from the agent to this client, in milliseconds."""
+    """Latencies of so many words, from the agent to this client, in milliseconds."""
     one = client.create()
     watching = client.attach(one, None)
     arrived: dict[int, float] = {}
@@ -72,7 +72,7 @@ def p99(values: list[float]) -> float:
 
 
 class Drain:
-    """Reads all that comes for one conversation and keeps only how much it was."""
+    """A reader of one conversation that keeps only the number of bytes."""
 
     def __init__(self, daemon: DaemonProcess, conversation: str) -> None:
         self._sock = dial(daemon.socket)
@@ -107,7 +107,7 @@ class Drain:
 
 
 def pass_by(daemon: DaemonProcess, total: int) -> None:
-    """One reader stands still while so many bytes of events pass it; another reads them; a third is not delayed."""
+    """Send so many bytes of events past a stopped reader; a second reads them, a third is not delayed."""
     client = daemon.connect()
     one = client.create()
     with never_reading(daemon, one), contextlib.closing(Drain(daemon, one)) as drain:
@@ -145,7 +145,7 @@ def test_a_gigabyte_passes_a_reader_that_never_reads(ticking: DaemonProcess) -> 
 
 
 def come_and_go(daemon: DaemonProcess, one: str, clients: int) -> None:
-    """Some say hello and go, some attach, some leave without waiting for the answer, some never say hello."""
+    """Connect and leave: after the hello, after an attach, before the answer, or without a hello."""
     attach = {"id": 1, "method": "conversation/attach", "params": {"conversation": one}}
     lines = [hello() + json.dumps(attach).encode() + b"\n", hello(), b"", b'{"greenroom"']
     socks = [dial(daemon.socket) for _ in range(clients)]

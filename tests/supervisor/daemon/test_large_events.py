@@ -21,7 +21,7 @@ ALLOWED = 200 * MIB  # above what it has when idle
 
 
 def put_between(journal: Path, conversation: str, sizes: tuple[int, ...]) -> list[int]:
-    """Events that are that large, before the end of the only turn. Their seqs."""
+    """Insert events of these sizes before the end of the only turn; their seqs."""
     with closing(sqlite3.connect(journal)) as db, db:
         (key,) = db.execute("SELECT key FROM conversations WHERE id = ?", (conversation,)).fetchone()
         last, ts, turn, type_, body = db.execute(

@@ -89,7 +89,7 @@ def test_what_a_client_had_open_ends_with_it(client: ControlPeer, daemon: Daemon
 
 
 def text_of(watching: Subscription) -> dict[str, str]:
-    """What each message says to a client that shows deltas and replaces them by the finished item."""
+    """The text of each message in a client that shows deltas and replaces them by the finished item."""
     said: dict[str, str] = {}
     for envelope in watching.envelopes:
         event = envelope["event"]
@@ -101,7 +101,7 @@ def text_of(watching: Subscription) -> dict[str, str]:
 
 
 def check_deltas(watching: Subscription) -> None:
-    """Whoever joins in the middle gets every piece of an unfinished item exactly once."""
+    """Assert that a reader who joins in the middle gets every piece of an unfinished item exactly once."""
     pieces: dict[str, str] = {}
     for envelope in watching.envelopes:
         event = envelope["event"]

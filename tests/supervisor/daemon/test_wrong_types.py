@@ -1,4 +1,4 @@
-"""Whatever the members of a request are, the daemon answers once and lives on."""
+"""Requests with members of wrong types: the daemon answers once and lives on."""
 
 from typing import Any
 

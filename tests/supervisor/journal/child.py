@@ -5,32 +5,18 @@ Says on stdout what is durable, a line each: `ok CONVERSATION SEQ`, or `no CONVE
 
 import os
 import random
-import signal
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
-from actors.errors import JournalError
-from actors.records import Append
+from actors.vocabulary.errors import JournalError
+from actors.vocabulary.records import Append
 from supervisor.journal import Retention, SqliteJournal
-from supervisor.journal.crashpoints import HOOKS, CrashPoint
 from supervisor.journal.schema import MIGRATIONS
 from tests.supervisor.journal.sample import conversation, head, record
 from tests.supervisor.journal.test_opening import second_step
+from tests.support.mortal import CrashPoint, arm
 
 SPOKEN = 8  # conversations that are written to
-
-
-def kill_at(visit: int) -> Callable[[], None]:
-    visits = 0
-
-    def die() -> None:
-        nonlocal visits
-        visits += 1
-        if visits == visit:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    return die
 
 
 def say(append: Append, answer: JournalError | None) -> None:
@@ -44,7 +30,7 @@ def say(append: Append, answer: JournalError | None) -> None:
 
 
 def text(number: int, seq: int) -> str:
-    """So long that the log is moved into the file every few hundred commits."""
+    """A text so long that the log is moved into the file every few hundred commits."""
     return f"{number}.{seq}." + "z" * (seq * 37 % 3000)
 
 
@@ -78,15 +64,15 @@ def main() -> None:
         journal.close()
     elif what in {CrashPoint.BEFORE_COMMIT, CrashPoint.AFTER_COMMIT}:
         journal = SqliteJournal(path)
-        HOOKS[CrashPoint(what)] = kill_at(int(argument))
+        arm(CrashPoint(what), int(argument))
         write(journal, 100, 1)
     elif what == CrashPoint.IN_RETENTION:
+        arm(CrashPoint(what), int(argument))
         journal = SqliteJournal(path)
-        HOOKS[CrashPoint.IN_RETENTION] = kill_at(int(argument))
         while journal.prune(1e6, Retention(max_events=3)):
             pass
     else:
-        HOOKS[CrashPoint(what)] = kill_at(int(argument))
+        arm(CrashPoint(what), int(argument))
         SqliteJournal(path, (*MIGRATIONS, second_step))
     raise SystemExit("nobody killed it" if what != "few" else 0)
 

@@ -17,7 +17,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def opened(path: Path) -> Iterator[Open]:
-    """Opens the test's journal; the one before it is closed first."""
+    """Open the test's journal; the journal before it is closed first."""
     journals: list[SqliteJournal] = []
 
     def open_() -> SqliteJournal:

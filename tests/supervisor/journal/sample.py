@@ -4,10 +4,10 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
-from actors.errors import JournalError
-from actors.ids import ConversationId, TurnId
-from actors.ports import Journal
-from actors.records import Append, Head, Record
+from actors.vocabulary.errors import JournalError
+from actors.vocabulary.ids import ConversationId, TurnId
+from actors.vocabulary.ports import Journal
+from actors.vocabulary.records import Append, Head, Record
 
 EVENT = "agent_message"
 

@@ -1,4 +1,4 @@
-"""What every journal promises: the real one and the fake that others test with."""
+"""Promises of every journal: of the real journal, and of the fake that other tests use."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from actors.errors import StorageFailed
-from actors.ids import ConversationId
-from actors.ports import Journal
-from actors.records import Append, Head
+from actors.vocabulary.errors import StorageFailed
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.ports import Journal
+from actors.vocabulary.records import Append, Head
 from supervisor.journal import SqliteJournal
 from tests.fakes.journal import FakeJournal
 from tests.supervisor.journal.sample import A, B, C, begin, contents, follow, head, kinds, record, records, stored

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from actors.ids import ConversationId
+from actors.vocabulary.ids import ConversationId
 from supervisor.journal import SqliteJournal
-from supervisor.journal.crashpoints import CrashPoint
 from supervisor.journal.schema import MIGRATIONS, connect, version
 from tests.supervisor.journal.child import SPOKEN, text
 from tests.supervisor.journal.conftest import Open
 from tests.supervisor.journal.sample import A, B, Contents, begin, contents, conversation, follow, record, stored
 from tests.supervisor.journal.test_damage import root, ruin, suspect
+from tests.support.mortal import CrashPoint
 
 ROOT = Path(__file__).resolve().parents[3]
 FULL, NORMAL = 2, 1  # SQLite's numbers for them
@@ -29,7 +29,7 @@ def start(path: Path, what: str, argument: int) -> subprocess.Popen[bytes]:
 
 
 def die(path: Path, point: CrashPoint, visit: int = 1) -> dict[ConversationId, int]:
-    """Runs a child into the crash point; what it acknowledged before."""
+    """Run a child into the crash point; return what it acknowledged before."""
     with start(path, point, visit) as child:
         said, complaint = child.communicate(timeout=PATIENCE_S)
     assert child.returncode == -signal.SIGKILL, complaint.decode()

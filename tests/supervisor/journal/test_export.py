@@ -1,4 +1,4 @@
-"""A conversation as JSON lines: out, in again, and everything that is not one."""
+"""A conversation as JSON lines: exported, imported again, and refused if it is not a conversation."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from actors.errors import InvalidInput, SequenceConflict, UnknownConversation
-from actors.ports import Journal
-from actors.records import Append
+from actors.vocabulary.errors import InvalidInput, SequenceConflict, UnknownConversation
+from actors.vocabulary.ports import Journal
+from actors.vocabulary.records import Append
 from supervisor.journal import Retention, SqliteJournal
 from supervisor.journal.export import PAGE, arriving, export, import_, piece
 from tests.fakes.journal import FakeJournal
@@ -97,7 +97,7 @@ def test_an_id_that_is_here_is_refused_unless_it_gets_a_new_one(opened: Open) ->
     journal = opened()
     stored(journal, [begin(A, 3)])
     lines = list(export(journal, A))
-    with pytest.raises(InvalidInput, match="is here already"):
+    with pytest.raises(InvalidInput, match="exists already"):
         import_(journal, arriving(lines))
     assert import_(journal, arriving(lines, new_id=C)) == C
     found = contents(opened())
@@ -131,10 +131,10 @@ def test_a_conversation_that_goes_during_its_export_is_told(opened: Open) -> Non
 
 Change = Callable[[list[dict[str, Any]]], object]
 WRONG: list[tuple[Change, str]] = [
-    (lambda lines: lines.pop(2), "2 is next, not 3"),
-    (lambda lines: lines.pop(), "the head says 3, the last event is 2"),
-    (lambda lines: lines.append(lines[-1]), "4 is next, not 3"),
-    (lambda lines: lines[0].update(first_seq=2), "2 is next, not 1"),
+    (lambda lines: lines.pop(2), "expected seq 2, found 3"),
+    (lambda lines: lines.pop(), "the head ends at seq 3, the last event is 2"),
+    (lambda lines: lines.append(lines[-1]), "expected seq 4, found 3"),
+    (lambda lines: lines[0].update(first_seq=2), "expected seq 2, found 1"),
     (lambda lines: lines[0].update(greenroom_export=2), "line 1: greenroom_export: "),
     (lambda lines: lines[0]["head"].pop("cwd"), r"line 1: head\.cwd"),
     (lambda lines: lines[0]["head"].update(settings="ü"), r"line 1: head\.settings"),

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.errors import JournalError, StorageFull, StorageReadOnly
+from actors.vocabulary.errors import JournalError, StorageFull, StorageReadOnly
 from supervisor.journal import SqliteJournal
 from supervisor.journal.failures import typed
 from tests.supervisor.journal.conftest import Open
@@ -202,7 +202,7 @@ def test_an_append_that_cannot_be_stored_is_refused_alone(opened: Open) -> None:
 
 
 def inject(path: Path, call: str, error: str, when: int) -> tuple[bytes, bool]:
-    """A child whose n-th such system call fails. What it said, and whether it came to its end."""
+    """Run a child whose n-th such system call fails; return what it said, and whether it came to its end."""
     command = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"trace={call}"]
     command += ["-e", f"inject={call}:error={error}:when={when}"]
     command += [sys.executable, "-m", "tests.supervisor.journal.child", str(path), "few", "12"]

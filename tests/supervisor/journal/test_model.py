@@ -8,8 +8,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from actors.ids import ConversationId
-from actors.records import Append
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.records import Append
 from supervisor.journal import Retention, SqliteJournal
 from tests.fakes.journal import FakeJournal
 from tests.supervisor.journal.sample import contents, conversation, head, kinds, record

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from actors.errors import JournalLocked, JournalTooNew, StorageFailed
-from actors.records import Append
+from actors.vocabulary.errors import JournalLocked, JournalTooNew, StorageFailed
+from actors.vocabulary.records import Append
 from supervisor.journal import SqliteJournal, lock
 from supervisor.journal.opening import size_on_disk
 from supervisor.journal.schema import MIGRATIONS, connect, version
@@ -176,7 +176,7 @@ def test_ten_thousand_conversations_open_and_list_at_once(opened: Open) -> None:
 
 
 def power_cut(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if the machine had been started anew since: the file was not closed, and the boot id is another one."""
+    """Imitate a restart of the machine: the file was not closed, and the boot id is another."""
     boot = path.parent / "boot_id"
     boot.write_bytes(b"another boot")
     path.with_name(path.name + ".lock").write_bytes(lock.this_boot().ljust(lock.WIDTH))

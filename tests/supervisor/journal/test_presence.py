@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.errors import StorageLost
+from actors.vocabulary.errors import StorageLost
 from supervisor.journal import Retention, SqliteJournal
 from tests.supervisor.journal.conftest import Open
 from tests.supervisor.journal.sample import A, B, begin, contents, follow, kinds, stored
@@ -201,7 +201,7 @@ def test_no_reader_is_given_what_somebody_else_has_put_there(journal: SqliteJour
     assert journal.head(A) is not None
     replace(path)
     assert journal.head(A) is not None  # by the connection that was there before
-    with journal._readers.snapshot(), pytest.raises(StorageLost, match="was replaced"):
+    with journal._connections.snapshot(), pytest.raises(StorageLost, match="was replaced"):
         journal.head(A)
 
 

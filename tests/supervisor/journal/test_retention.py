@@ -1,12 +1,12 @@
-"""What retention takes, what it must not take, and that each step is small."""
+"""Retention: the events that it deletes, those that it must not delete, and the size of each step."""
 
 import sqlite3
 from pathlib import Path
 
 import pytest
 
-from actors.ids import ConversationId
-from actors.records import Append
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.records import Append
 from supervisor.journal import Retention, SqliteJournal
 from supervisor.journal.retention import SLACK_PAGES, STEP_EVENTS, STEP_PAGES
 from tests.supervisor.journal.conftest import Open

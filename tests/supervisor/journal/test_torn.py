@@ -118,7 +118,7 @@ def tail(path: Path) -> tuple[bytes, Contents]:
 
 
 def check_file_cuts(folder: Path, *cuts: range) -> None:
-    """So many bytes are missing at its end."""
+    """Cut these numbers of bytes off the file's end, and check what is read."""
     raw, whole = tail(folder / "journal.db")
     for size in (len(raw) - missing for missing in chain(*cuts)):
         found, repaired = reopened(folder, raw[:size], b"")

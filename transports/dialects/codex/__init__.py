@@ -1,4 +1,4 @@
 """The conversation methods that Codex servers of 2025 speak beside MCP: plain JSON-RPC on the same connection.
 
-`methods` is the table, which the MCP dialect reads; what a connection has open lies on its desk.
+`methods` is the table, which an MCP dialect is given; what a connection has open is in its client's state.
 """

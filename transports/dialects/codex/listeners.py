@@ -1,59 +1,61 @@
 """`addConversationListener`: every listener gets every event, and a question is put to the client once."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from actors.answers import Attached
-from actors.effects import Slice
-from actors.events import ApprovalRequest, ExecApprovalRequest
-from actors.ids import ConversationId
+from actors.conversation.effects import Slice
+from actors.vocabulary.errors import GreenroomError
+from actors.vocabulary.events import ApplyPatchApprovalRequest, ApprovalRequest, ExecApprovalRequest
+from actors.vocabulary.ids import ConversationId
 from transports import jsonrpc
-from transports.dialect import Action, Write
+from transports.codex_events import listener_notification, translated
+from transports.dialect import Write
 from transports.dialects.codex import params as p
-from transports.dialects.codex.conversations import failed
-from transports.dialects.mcp.call import Call
-from transports.dialects.mcp.events import told
-from transports.dialects.mcp.lines import listener_notification
-from transports.dialects.mcp.readers import FULL
-
-if TYPE_CHECKING:
-    from transports.dialects.mcp.desk import Desk
+from transports.dialects.codex.conversations import CodexCall, about, invalid_request
+from transports.dialects.kit.questions import waiting_text
+from transports.dialects.kit.readers import FULL
+from transports.dialects.kit.reading import ReadingState
+from transports.dialects.kit.script import Script, answer
+from transports.jsonrpc import JsonObject
 
 CONFIGURED = 1  # seq of `session_configured`, which listeners are never told
+KnownQuestion = ExecApprovalRequest | ApplyPatchApprovalRequest  # what Codex clients can be asked
 
 
 @dataclass(slots=True, eq=False)
 class ListenerSink:
-    desk: "Desk"
+    state: ReadingState
     conversation: ConversationId
     name: str
     answers: bool = True
 
-    def take(self, slice_: Slice) -> Iterable[Action]:
-        questions = self.desk.questions
-        for one in told(slice_):
+    def take(self, slice_: Slice) -> None:
+        questions = self.state.questions
+        for one in translated(slice_):
             if one.msg is not None:
-                yield Write(listener_notification(one.type, one.turn or "", self.conversation, one.msg))
-            yield from questions.heed(slice_, one, self._ask)
-        yield from questions.heed_pending(slice_, self._ask)
+                line = listener_notification(one.type, one.turn or "", self.conversation, one.msg)
+                self.state.do(Write(line))
+            questions.heed(slice_, one.record, self._ask)
+        questions.heed_pending(slice_, self._ask)
 
-    def lost(self, reason: str) -> Iterable[Action]:
-        self.desk.listeners.pop(self.name, None)
-        yield from self.desk.loudness.say("warning", f"{self.conversation} can't be listened to any more: {reason}")
-        yield from self.desk.nobody_reads(self.conversation, reason)
+    def lost(self, reason: str) -> None:
+        self.state.listeners.pop(self.name, None)
+        self.state.log.say("warning", f"{self.conversation} can't be listened to any more: {reason}")
 
-    def _ask(self, request: ApprovalRequest) -> Iterable[Action]:
-        return self.desk.questions.ask(request, self.conversation, self._manner)
+    def _ask(self, request: ApprovalRequest) -> None:
+        questions = self.state.questions
+        if not isinstance(request, KnownQuestion):
+            return questions.cannot_ask(request, self.conversation, self._say)
+        method, params = approval(self.conversation, request)
+        return questions.ask(request, self.conversation, lambda number: jsonrpc.request(number, method, params))
 
-    def _manner(self, request: ApprovalRequest) -> tuple[str, dict[str, Any]]:
-        return approval(self.conversation, request)
+    def _say(self, request: ApprovalRequest) -> None:
+        self.state.log.say("warning", waiting_text(request))
 
 
-def approval(conversation: ConversationId, request: ApprovalRequest) -> tuple[str, dict[str, Any]]:
-    """Method and params. These alone are written in snake case."""
-    common: dict[str, Any] = {"conversation_id": conversation, "call_id": request.call_id}
+def approval(conversation: ConversationId, request: KnownQuestion) -> tuple[str, JsonObject]:
+    """The method and params of a question, the only params in snake case."""
+    common = {"conversation_id": conversation, "call_id": request.call_id}
     reason = {"reason": request.reason} if request.reason is not None else {}
     if isinstance(request, ExecApprovalRequest):
         return "execCommandApproval", {
@@ -67,29 +69,27 @@ def approval(conversation: ConversationId, request: ApprovalRequest) -> tuple[st
     return "applyPatchApproval", {**common, "file_changes": changes, **reason, **root}
 
 
-def add_listener(call: Call, wanted: p.Named) -> Iterable[Action]:
-    """From now on; the first one of a conversation that this client made hears it from the beginning."""
-    desk, conversation = call.desk, wanted.conversation
-    if desk.readers.full:
-        return call.fail(jsonrpc.INVALID_REQUEST, FULL)
+def add_listener(call: CodexCall, wanted: p.Named) -> Script[JsonObject]:
+    """Listen from now on; the first listener of a conversation that this client made hears it from the beginning."""
+    state, conversation = call.state, wanted.conversation
+    if state.readers.full:
+        raise invalid_request(FULL)
     name = str(uuid4())
-    reader = desk.listeners[name] = desk.readers.new(conversation, ListenerSink(desk, conversation, name))
+    reader = state.listeners[name] = state.readers.new(conversation, ListenerSink(state, conversation, name))
+    first = conversation in state.unheard
+    state.unheard.pop(conversation)
+    try:
+        with about(conversation):
+            yield from state.readers.attach(reader, CONFIGURED if first else None)
+    except GreenroomError:
+        state.listeners.pop(name, None)
+        raise
+    return {"subscriptionId": name}
 
-    def attached(answer: Any) -> Iterable[Action]:
-        if not isinstance(answer, Attached):
-            desk.listeners.pop(name, None)
-            return failed(call, conversation, answer)
-        return call.finish({"subscriptionId": name})
 
-    first = conversation in desk.unheard
-    desk.unheard.pop(conversation)
-    return desk.readers.attach(reader, CONFIGURED if first else None, attached)
-
-
-def remove_listener(call: Call, wanted: p.RemoveListener) -> Iterable[Action]:
-    reader = call.desk.listeners.pop(wanted.subscription, None)
+def remove_listener(call: CodexCall, wanted: p.RemoveListener) -> Script[JsonObject]:
+    reader = call.state.listeners.pop(wanted.subscription, None)
     if reader is None:
-        yield from call.fail(jsonrpc.INVALID_REQUEST, f"subscription not found: {wanted.subscription}")
-        return
-    yield from call.desk.leave(reader)
-    yield from call.finish({})
+        raise invalid_request(f"subscription not found: {wanted.subscription}")
+    call.state.readers.leave(reader)
+    return answer({})

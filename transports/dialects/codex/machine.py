@@ -1,15 +1,15 @@
-"""What is about no conversation: a command, a git diff, a search, the saved config, the login that there is not."""
+"""Methods about no conversation: a command, a git diff, a search, the saved config, the login that there is not."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
-from actors.errors import GreenroomError
-from transports import jsonrpc
-from transports import requests as ask
-from transports.dialect import Action
+from actors.vocabulary.errors import GreenroomError
+from transports.codex_events import SERVER
 from transports.dialects.codex import params as p
-from transports.dialects.mcp.call import Call
-from transports.dialects.mcp.revisions import NAME
+from transports.dialects.codex.conversations import CodexCall, internal_error, invalid_request
+from transports.dialects.kit.refusals import worded
+from transports.dialects.kit.script import Script, answer, ask
+from transports.jsonrpc import JsonObject
+from transports.requests import AskKey, DiffToRemote, FindFiles, ReadSavedConfig, RunOnce
 
 NO_LOGIN = (
     "Greenroom has no login: keys come from the config, by `env_key` of the model provider; "
@@ -22,50 +22,30 @@ NOT_WRITTEN = (
 )
 
 
-def exec_one_off_command(call: Call, wanted: p.ExecOneOffCommand) -> Iterable[Action]:
+def exec_one_off_command(call: CodexCall, wanted: p.ExecOneOffCommand) -> Script[JsonObject]:
     if not wanted.command:
-        return call.fail(jsonrpc.INVALID_REQUEST, "command must not be empty")
-
-    def ran(answer: Any) -> Iterable[Action]:
-        if isinstance(answer, GreenroomError):
-            return call.fail(jsonrpc.INTERNAL_ERROR, f"exec failed: {answer.message}")
-        return call.finish(dict(answer.value))
-
-    return call.ask(
-        lambda token: ask.RunOnce(
-            token, wanted.command, wanted.timeout_ms, wanted.cwd, wanted.sandbox_policy, call.desk.options.person
-        ),
-        ran,
-    )
+        raise invalid_request("command must not be empty")
+    once = RunOnce(wanted.command, wanted.timeout_ms, wanted.cwd, wanted.sandbox_policy, call.state.person)
+    with worded(internal_error, "exec failed"):
+        return dict((yield from ask(once)).value)
 
 
-def git_diff_to_remote(call: Call, wanted: p.GitDiffToRemote) -> Iterable[Action]:
-    def made(answer: Any) -> Iterable[Action]:
-        if isinstance(answer, GreenroomError):
-            text = f'failed to compute git diff to remote for cwd: "{wanted.cwd}"'
-            return call.fail(jsonrpc.INVALID_REQUEST, text)
-        return call.finish(dict(answer.value))
-
-    return call.ask(lambda token: ask.DiffToRemote(token, wanted.cwd), made)
+def git_diff_to_remote(_: CodexCall, wanted: p.GitDiffToRemote) -> Script[JsonObject]:
+    try:
+        return dict((yield from ask(DiffToRemote(wanted.cwd))).value)
+    except GreenroomError:
+        raise invalid_request(f'failed to compute git diff to remote for cwd: "{wanted.cwd}"') from None
 
 
-def fuzzy_file_search(call: Call, wanted: p.FuzzyFileSearch) -> Iterable[Action]:
-    def found(answer: Any) -> Iterable[Action]:
-        if isinstance(answer, GreenroomError):
-            return call.fail(jsonrpc.INTERNAL_ERROR, f"the search failed: {answer.message}")
-        return call.finish(dict(answer.value))
-
-    series = wanted.cancellation_token
-    return call.ask(lambda token: ask.FindFiles(token, wanted.query, wanted.roots, series), found)
+def fuzzy_file_search(_: CodexCall, wanted: p.FuzzyFileSearch) -> Script[JsonObject]:
+    with worded(internal_error, "the search failed"):
+        return dict((yield from ask(FindFiles(wanted.query, wanted.roots, wanted.cancellation_token))).value)
 
 
-def get_user_saved_config(call: Call, _: p.Nothing) -> Iterable[Action]:
-    def read(answer: Any) -> Iterable[Action]:
-        if isinstance(answer, GreenroomError):
-            return call.fail(jsonrpc.INTERNAL_ERROR, f"failed to load config.toml: {answer.message}")
-        return call.finish({"config": saved_config(answer.value.get("value") or {})})
-
-    return call.ask(ask.ReadSavedConfig, read)
+def get_user_saved_config(_: CodexCall, __: p.Nothing) -> Script[JsonObject]:
+    with worded(internal_error, "failed to load config.toml"):
+        saved = yield from ask(ReadSavedConfig())
+    return {"config": saved_config(saved.value.get("value") or {})}
 
 
 CONFIG_MEMBERS = {
@@ -95,8 +75,8 @@ PROFILE_MEMBERS = {
 TOOL_MEMBERS = {"webSearch": "web_search", "viewImage": "view_image"}
 
 
-def saved_config(tree: Mapping[str, Any]) -> dict[str, Any]:
-    """The part of the file that has a name on this wire; what is not set is left out."""
+def saved_config(tree: Mapping[str, object]) -> JsonObject:
+    """The part of the config file that has a name on this wire; unset keys are left out."""
     config = _renamed(tree, CONFIG_MEMBERS)
     if "sandbox_workspace_write" in tree:
         config["sandboxSettings"] = {
@@ -110,37 +90,35 @@ def saved_config(tree: Mapping[str, Any]) -> dict[str, Any]:
     return config
 
 
-def get_auth_status(call: Call, _: p.Nothing) -> Iterable[Action]:
-    """A key is the one method that there is; it is never told, whatever the client asks for."""
-
-    def looked(answer: Any) -> Iterable[Action]:
-        if isinstance(answer, GreenroomError):
-            return call.fail(jsonrpc.INTERNAL_ERROR, answer.message)
-        method = "apikey" if answer.value["key"] else None
-        told = {"authMethod": method, "preferredAuthMethod": "apikey", "authToken": None}
-        return call.finish({**told, "requiresOpenaiAuth": answer.value["openai"]})
-
-    return call.ask(lambda token: ask.AskKey(token, call.desk.options.person), looked)
+def get_auth_status(call: CodexCall, _: p.AuthStatus) -> Script[JsonObject]:
+    """Answer that a key is the only method; the key itself is never told."""
+    try:
+        key = (yield from ask(AskKey(call.state.person))).value
+    except GreenroomError as why:
+        raise internal_error(why.message) from None
+    method = "apikey" if key["key"] else None
+    known = {"authMethod": method, "preferredAuthMethod": "apikey", "authToken": None}
+    return {**known, "requiresOpenaiAuth": key["openai"]}
 
 
-def get_user_agent(call: Call, _: p.Nothing) -> Iterable[Action]:
-    version = call.desk.options.version
-    return call.finish({"userAgent": f"{NAME}/{version} (Greenroom {version}; {call.desk.client.label})"})
+def get_user_agent(call: CodexCall, _: p.Nothing) -> Script[JsonObject]:
+    version = call.state.version
+    return answer({"userAgent": f"{SERVER}/{version} (Greenroom {version}; {call.client.label})"})
 
 
-def set_default_model(call: Call, _: p.Nothing) -> Iterable[Action]:
-    return call.fail(jsonrpc.INVALID_REQUEST, NOT_WRITTEN)
+def set_default_model(_: CodexCall, __: p.Anything) -> Script[JsonObject]:
+    raise invalid_request(NOT_WRITTEN)
 
 
-def no_login(call: Call, _: p.Nothing) -> Iterable[Action]:
-    return call.fail(jsonrpc.INVALID_REQUEST, NO_LOGIN)
+def no_login(_: CodexCall, __: p.Anything) -> Script[JsonObject]:
+    raise invalid_request(NO_LOGIN)
 
 
-def _renamed(tree: Any, members: Mapping[str, str]) -> dict[str, Any]:
-    """Codex's own keys are not judged here, and TOML has values that JSON has not."""
+def _renamed(tree: object, members: Mapping[str, str]) -> JsonObject:
+    """Rename keys. Codex's own are not judged here, and TOML has values that JSON has not."""
     values = ((theirs, _table(tree).get(ours)) for theirs, ours in members.items())
     return {theirs: value for theirs, value in values if isinstance(value, str | bool | list)}
 
 
-def _table(value: Any) -> Mapping[str, Any]:
+def _table(value: object) -> Mapping[str, object]:
     return value if isinstance(value, Mapping) else {}

@@ -1,17 +1,16 @@
-"""What each conversation method takes. Members that are not known are ignored, as Codex did."""
+"""The params of each conversation method. Members that are not known are ignored, as Codex did."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
-from actors.ids import ConversationId
-from actors.items import InputItem
-from actors.settings import ApprovalPolicy, ReasoningEffort, ReasoningSummary, SandboxMode, SandboxPolicy
-from transports.dialects.mcp.identifiers import conversation_id
+from actors.vocabulary.items import InputItem
+from actors.vocabulary.settings import ApprovalPolicy, ReasoningEffort, ReasoningSummary, SandboxMode, SandboxPolicy
+from transports.dialects.kit.identifiers import Id
+from transports.jsonrpc import JsonObject
 
 CAMEL = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
-Id = Annotated[ConversationId, AfterValidator(conversation_id)]
 
 
 class Nothing(BaseModel):
@@ -19,7 +18,7 @@ class Nothing(BaseModel):
 
 
 class Anything(BaseModel):
-    """Of a method that refuses whatever it is given."""
+    """The params of a method that always refuses."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
@@ -37,7 +36,7 @@ class NewConversation(BaseModel):
     cwd: str | None = None
     approval_policy: ApprovalPolicy | None = Field(None, alias="approvalPolicy")
     sandbox: SandboxMode | None = None
-    config: dict[str, Any] | None = None
+    config: JsonObject | None = None
     base_instructions: str | None = Field(None, alias="baseInstructions")
     developer_instructions: str | None = Field(None, alias="developerInstructions")
     compact_prompt: str | None = Field(None, alias="compactPrompt")

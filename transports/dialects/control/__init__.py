@@ -1,4 +1,4 @@
-"""Our own API over the socket: what the command line uses, and whoever writes another client.
+"""Our own API over the socket: for the command line and for other clients.
 
 `params` and `results` say its shapes, `methods` its table, `dialect` speaks it.
 """

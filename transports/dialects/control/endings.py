@@ -1,17 +1,17 @@
-"""How a turn ended, as history has it: for whoever asks when everybody else was told long ago. Pure."""
+"""The end of a turn, as history has it: for a caller that asks when all others were told long ago. Pure."""
 
 from collections.abc import Sequence
 
-from actors import events as ev
-from actors.answers import Ending, TurnResult
-from actors.ids import TurnId
-from actors.records import Record
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Ending, TurnResult
+from actors.vocabulary.ids import TurnId
+from actors.vocabulary.records import Record
 
 LAST_WORDS = 2  # the terminal event, and before it the error if there was one
 
 
 def ending_of(turn: TurnId, records: Sequence[Record]) -> TurnResult | None:
-    """From the last events of the turn. None if they are not there any more."""
+    """The end, from the last events of the turn. None if they are not there any more."""
     last = [record for record in records if record.turn == turn][-LAST_WORDS:]
     said = [ev.durable_adapter.validate_json(record.body) for record in last]
     match said:

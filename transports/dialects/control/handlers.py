@@ -1,25 +1,45 @@
-"""What each method of the control API does: parameters to messages, answers to results."""
+"""The handlers of the control API: parameters to questions, answers to results."""
 
-from collections.abc import Iterable, Sequence
-from functools import partial
-from typing import Any
-from uuid import UUID, uuid4
+from collections.abc import Iterable
+from uuid import uuid4
 
-from actors import messages as m
-from actors import registry_messages as rm
-from actors.answers import Accepted, Listing, Reader, Summary
-from actors.errors import GreenroomError, InvalidInput, Overloaded, UnknownApproval
-from actors.ids import ApprovalId, Caller, ConnectionId, ConversationId, InputId
-from actors.items import TextItem
-from actors.records import Head
-from transports import requests as ask
-from transports.dialect import Action, Ask
+from actors.conversation import messages as m
+from actors.routing import messages as rm
+from actors.vocabulary.answers import (
+    Accepted,
+    Answered,
+    Attached,
+    Done,
+    Interrupted,
+    PendingApprovals,
+    Reader,
+    Resolved,
+    Summary,
+    TurnResult,
+)
+from actors.vocabulary.errors import GreenroomError, InvalidInput
+from actors.vocabulary.ids import ApprovalId, ConnectionId, ConversationId, InputId, SubscriptionId
+from actors.vocabulary.items import TextItem
+from actors.vocabulary.records import Head, Record
+from transports import requests as r
+from transports.dialect import Ask
 from transports.dialects.control import params as p
-from transports.dialects.control.call import Call
 from transports.dialects.control.endings import LAST_WORDS, ending_of
 from transports.dialects.control.results import envelope, pending_of, row, shown, stopped, waiting, with_readers
 from transports.dialects.control.schema import api_schema
+from transports.dialects.control.subscriptions import ControlCall
 from transports.dialects.control.text import Raw
+from transports.dialects.kit.identifiers import approval_place
+from transports.dialects.kit.script import (
+    Script,
+    answer,
+    ask,
+    command,
+    command_each,
+    conversation_named,
+    look_up,
+    look_up_each,
+)
 
 ASLEEP = {"parked"}  # a look at one of these would wake it
 
@@ -27,30 +47,12 @@ CURSOR_LENGTH = 60  # three numbers that the journal can count to
 BUSY = frozenset({"starting", "running", "waiting", "interrupting"})
 
 
-def create(call: Call, given: p.Create) -> Iterable[Action]:
-    conversation = ConversationId(str(uuid4()))
+# --- conversations ----------------------------------------------------------------------------------------------
 
-    def made(answer: Any) -> Iterable[Action]:
-        if isinstance(answer, GreenroomError):
-            yield from call.finish(answer)
-            return
 
-        def begun(result: Any) -> Iterable[Action]:
-            if isinstance(result, GreenroomError):
-                return call.finish(result)
-            notes = {"notice": answer.notice, "warnings": list(answer.warnings)}
-            return (
-                Ask(ask.RememberEnvironment(None, conversation)),
-                *call.finish(ask.Plain({**shown(result), **notes})),
-            )
-
-        yield from call.tell(
-            lambda caller: rm.Create(conversation, m.Begin(caller, answer.settings, name=given.name)), begun
-        )
-
-    return call.ask(
-        lambda token: ask.MakeSettings(
-            token,
+def create(call: ControlCall, given: p.Create) -> Script[r.Plain]:
+    made = yield from ask(
+        r.MakeSettings(
             model=given.model,
             model_provider=given.provider,
             profile=given.profile,
@@ -61,53 +63,44 @@ def create(call: Call, given: p.Create) -> Iterable[Action]:
             base_instructions=given.base_instructions,
             include_plan_tool=given.include_plan_tool,
             include_apply_patch_tool=given.include_apply_patch_tool,
-        ),
-        call.unless_cancelled(made),
+        )
+    )
+    conversation = ConversationId(str(uuid4()))
+    begun = yield from look_up(rm.Create(conversation, m.Begin(made.settings, name=given.name)))
+    call.do(Ask(r.RememberEnvironment(conversation)))
+    return r.Plain({**shown(begun), "notice": made.notice, "warnings": list(made.warnings)})
+
+
+def list_conversations(_: ControlCall, given: p.ListConversations) -> Script[r.Plain]:
+    cursor = place_in_list(given.cursor) if given.cursor else None
+    if given.cursor and cursor is None:
+        raise InvalidInput(f"cursor: {given.cursor!r} is not a next_cursor of an earlier answer")
+    listing = yield from look_up(rm.ListConversations(archived=given.archived))
+    wanted = sorted((head for head in listing.heads if _is_wanted(head, given)), key=place_of)
+    page = [head for head in wanted if cursor is None or place_of(head) > cursor][: given.limit]
+    more = bool(page) and page[-1] is not wanted[-1]
+    return r.Plain(
+        {
+            "conversations": [row(head) for head in page],
+            "total": len(wanted),
+            "next_cursor": f"{page[-1].updated!r}/{page[-1].conversation}" if more else None,
+        }
     )
 
 
-def list_conversations(call: Call, given: p.ListConversations) -> Iterable[Action]:
-    cursor = place_in_list(given.cursor) if given.cursor else None
-    if given.cursor and cursor is None:
-        return call.finish(InvalidInput(f"cursor: {given.cursor!r} is not a next_cursor of an earlier answer"))
-
-    def listed(listing: Listing | GreenroomError) -> Iterable[Action]:
-        if isinstance(listing, GreenroomError):
-            return call.finish(listing)
-        wanted = sorted(
-            (
-                head
-                for head in listing.heads
-                if given.state in {None, head.state}
-                and given.cwd in {None, head.cwd}
-                and given.name in {None, head.name}
-            ),
-            key=place_of,
-        )
-        page = [head for head in wanted if cursor is None or place_of(head) > cursor][: given.limit]
-        more = bool(page) and page[-1] is not wanted[-1]
-        return call.finish(
-            ask.Plain(
-                {
-                    "conversations": [row(head) for head in page],
-                    "total": len(wanted),
-                    "next_cursor": f"{page[-1].updated!r}/{page[-1].conversation}" if more else None,
-                }
-            )
-        )
-
-    return call.tell(lambda caller: rm.ListConversations(caller, archived=given.archived), listed)
+def _is_wanted(head: Head, given: p.ListConversations) -> bool:
+    return given.state in {None, head.state} and given.cwd in {None, head.cwd} and given.name in {None, head.name}
 
 
-Place = tuple[float, str]
+ListPlace = tuple[float, str]
 
 
-def place_of(head: Head) -> Place:
-    """Most recently used first. Steady: what is used meanwhile moves to the front and shifts nobody else."""
+def place_of(head: Head) -> ListPlace:
+    """The place of a row, most recently used first. A row that is used between two pages moves to the front."""
     return (-head.updated, head.conversation)
 
 
-def place_in_list(cursor: str) -> Place | None:
+def place_in_list(cursor: str) -> ListPlace | None:
     updated, _, conversation = cursor.partition("/")
     try:
         return (-float(updated), conversation)
@@ -115,196 +108,125 @@ def place_in_list(cursor: str) -> Place | None:
         return None
 
 
-def resolve(call: Call, given: p.Resolve) -> Iterable[Action]:
-    return call.tell(lambda caller: rm.Resolve(caller, given.reference))
+def resolve(_: ControlCall, given: p.Resolve) -> Script[Resolved]:
+    return look_up(rm.Resolve(given.reference))
 
 
-def get(call: Call, given: p.Named) -> Iterable[Action]:
-    return call.with_conversation(given.conversation, lambda one: call.command(one, m.Inspect))
+def get(_: ControlCall, given: p.Named) -> Script[Summary]:
+    one = yield from conversation_named(given.conversation)
+    return (yield from command(one, m.Inspect()))
 
 
-def send(call: Call, given: p.Send) -> Iterable[Action]:
+def send(call: ControlCall, given: p.Send) -> Script[Accepted | TurnResult]:
     if bool(given.items) == (given.prompt is not None):
-        return call.finish(InvalidInput("give either a prompt or items"))
+        raise InvalidInput("give either a prompt or items")
     items = given.items or (TextItem(text=given.prompt or ""),)
-
-    def say(one: ConversationId) -> Iterable[Action]:
-        def message(caller: Caller) -> m.Send:
-            by = call.client.label
-            return m.Send(caller, items, policy=given.if_busy, key=given.key, await_end=given.wait, by=by)
-
-        return call.command(one, message, partial(_taken, call, one) if given.wait else None)
-
-    return call.with_conversation(given.conversation, say)
-
-
-def _taken(call: Call, one: ConversationId, answer: Any) -> Iterable[Action]:
-    """Who waits for the end of a turn that is over, because the key was used before, is told it from history."""
-    if not isinstance(answer, Accepted) or answer.turn is None or answer.ended is None:
-        return call.finish(answer)
-    turn, after = answer.turn, answer.ended - LAST_WORDS
-
-    def read(history: Any) -> Iterable[Action]:
-        if isinstance(history, GreenroomError):
-            return call.finish(history)
-        return call.finish(ending_of(turn, history.page.records) or answer)
-
-    return call.ask(lambda token: ask.ReadHistory(token, one, max(0, after), LAST_WORDS), read)
+    one = yield from conversation_named(given.conversation)
+    said = m.Send(items, given.if_busy, key=given.key, await_end=given.wait, by=call.client.label)
+    taken = yield from command(one, said)
+    if given.wait and isinstance(taken, Accepted) and taken.turn is not None and taken.ended is not None:
+        # The key was used before and that turn is over: how it ended is history.
+        past = yield from ask(r.ReadHistory(one, max(0, taken.ended - LAST_WORDS), LAST_WORDS))
+        return ending_of(taken.turn, past.page.records) or taken
+    return taken
 
 
-def interrupt(call: Call, given: p.Interrupt) -> Iterable[Action]:
-    return call.with_conversation(
-        given.conversation,
-        lambda one: call.command(
-            one,
-            lambda caller: m.Interrupt(
-                caller, call.client.label, kill=given.kill, message=given.reason, clear=given.clear
-            ),
-        ),
-    )
+def interrupt(call: ControlCall, given: p.Interrupt) -> Script[Interrupted]:
+    one = yield from conversation_named(given.conversation)
+    stop = m.Interrupt(call.client.label, kill=given.kill, message=given.reason, clear=given.clear)
+    return (yield from command(one, stop))
 
 
-def interrupt_many(call: Call, given: p.InterruptMany) -> Iterable[Action]:
-    """Answered when the last of them is; one that is refused does not keep the others."""
+def interrupt_many(call: ControlCall, given: p.InterruptMany) -> Script[r.Plain]:
+    """Interrupt several; answered when the last has ended. A refused one does not keep the others from it."""
     if bool(given.conversations) == given.all:
-        return call.finish(InvalidInput("name conversations, or say all"))
-    if not given.all:
-        return _interrupt_each(call, given, given.conversations)
+        raise InvalidInput("name conversations, or say all")
+    if given.all:
+        listing = yield from look_up(rm.ListConversations())
+        references: list[str] = [head.conversation for head in listing.heads if head.state in BUSY]
+    else:
+        references = list(given.conversations)
+    found = yield from look_up_each(rm.Resolve(reference) for reference in references)
+    stop = m.Interrupt(call.client.label, kill=given.kill, message=given.reason)
+    known = [one.conversation for one in found if isinstance(one, Resolved)]
+    answers = iter((yield from command_each((one, stop) for one in known)))
+    ends = [one if isinstance(one, GreenroomError) else next(answers) for one in found]
+    rows = [{"conversation": named, **stopped(end)} for named, end in zip(references, ends, strict=True)]
+    return r.Plain({"stopped": rows})
 
-    def listed(answer: Any) -> Iterable[Action]:
-        if isinstance(answer, GreenroomError):
-            return call.finish(answer)
-        busy = [head.conversation for head in answer.heads if head.state in BUSY]
-        return _interrupt_each(call, given, busy)
 
-    return call.tell(rm.ListConversations, listed)
-
-
-def _interrupt_each(call: Call, given: p.InterruptMany, references: Sequence[str]) -> Iterable[Action]:
-    told: dict[int, dict[str, Any]] = {}
-
-    def settle(place: int, answer: Any) -> Iterable[Action]:
-        told[place] = {"conversation": references[place], **stopped(answer)}
-        done = [told[at] for at in sorted(told)]
-        return call.finish(ask.Plain({"stopped": done})) if len(done) == len(references) else ()
-
-    def found(place: int, answer: Any) -> Iterable[Action]:
-        if isinstance(answer, GreenroomError):
-            return settle(place, answer)
-        return call.command(
-            answer.conversation,
-            lambda caller: m.Interrupt(caller, call.client.label, kill=given.kill, message=given.reason),
-            partial(settle, place),
+def attach(call: ControlCall, given: p.Attach) -> Script[Attached]:
+    one = yield from conversation_named(given.conversation)
+    subscription = SubscriptionId(f"{call.client.connection}/{call.state.scripts.number()}")
+    call.state.subscriptions.add(subscription, one)
+    try:
+        attached = yield from command(
+            one, m.Attach(call.client.connection, subscription, given.after, given.read_only)
         )
-
-    if not references:
-        yield from call.finish(ask.Plain({"stopped": []}))
-    for place, reference in enumerate(references):
-        yield from call.tell(partial(_resolve, reference), partial(found, place))
-
-
-def _resolve(reference: str, caller: Caller) -> rm.Resolve:
-    return rm.Resolve(caller, reference)
+    except GreenroomError:
+        call.state.subscriptions.forget(subscription)
+        raise
+    if not given.read_only:
+        call.do(Ask(r.RememberEnvironment(one)))
+    return attached
 
 
-def attach(call: Call, given: p.Attach) -> Iterable[Action]:
-    def begin(one: ConversationId) -> Iterable[Action]:
-        subscription = call.dialect.new_subscription(one)
-        if isinstance(subscription, Overloaded):
-            return call.finish(subscription)
-
-        def attached(answer: Any) -> Iterable[Action]:
-            if isinstance(answer, GreenroomError):
-                call.dialect.forget_subscription(subscription)
-            elif not given.read_only:
-                yield Ask(ask.RememberEnvironment(None, one))
-            yield from call.finish(answer)
-
-        return call.command(
-            one,
-            lambda caller: m.Attach(caller, call.client.connection, subscription, given.after, given.read_only),
-            attached,
-        )
-
-    return call.with_conversation(given.conversation, begin)
+def detach(call: ControlCall, given: p.Detach) -> Script[Done]:
+    subscription, conversation = call.state.subscriptions.take(given.subscription)
+    return (yield from command(conversation, m.Detach(subscription)))
 
 
-def detach(call: Call, given: p.Detach) -> Iterable[Action]:
-    found = call.dialect.subscription(given.subscription)
-    if found is None:
-        return call.finish(InvalidInput(f"no subscription {given.subscription}"))
-    subscription, conversation = found
-    call.dialect.forget_subscription(subscription)
-    return call.command(conversation, lambda caller: m.Detach(caller, subscription))
+def history(_: ControlCall, given: p.History) -> Script[Raw]:
+    one = yield from conversation_named(given.conversation)
+    read = yield from ask(r.ReadHistory(one, given.after, given.limit))
+    return Raw(shown(read), {"events": _encoded((one, record) for record in read.page.records)})
 
 
-def history(call: Call, given: p.History) -> Iterable[Action]:
-    def read(one: ConversationId) -> Iterable[Action]:
-        def answered(answer: Any) -> Iterable[Action]:
-            if isinstance(answer, GreenroomError):
-                return call.finish(answer)
-            events = b",".join(envelope(one, record) for record in answer.page.records)
-            return call.finish(Raw(shown(answer), {"events": b"[" + events + b"]"}))
-
-        return call.ask(lambda token: ask.ReadHistory(token, one, given.after, given.limit), answered)
-
-    return call.with_conversation(given.conversation, read)
+def read_events(_: ControlCall, given: p.ReadEvents) -> Script[Raw]:
+    news = yield from ask(r.ReadNews(given.after, given.limit, given.wait_s))
+    return Raw(shown(news), {"events": _encoded(news.records)})
 
 
-def read_events(call: Call, given: p.ReadEvents) -> Iterable[Action]:
-    def answered(answer: Any) -> Iterable[Action]:
-        if isinstance(answer, GreenroomError):
-            return call.finish(answer)
-        events = b",".join(envelope(conversation, record) for conversation, record in answer.records)
-        return call.finish(Raw(shown(answer), {"events": b"[" + events + b"]"}))
-
-    return call.ask(lambda token: ask.ReadNews(token, given.after, given.limit, given.wait_s), answered)
+def _encoded(records: Iterable[tuple[ConversationId, Record]]) -> bytes:
+    return b"[" + b",".join(envelope(conversation, record) for conversation, record in records) + b"]"
 
 
-def rename(call: Call, given: p.Rename) -> Iterable[Action]:
-    return call.with_conversation(
-        given.conversation, lambda one: call.command(one, lambda caller: m.Rename(caller, given.name))
-    )
+def rename(_: ControlCall, given: p.Rename) -> Script[Done]:
+    one = yield from conversation_named(given.conversation)
+    return (yield from command(one, m.Rename(given.name)))
 
 
-def archive(call: Call, given: p.Archive) -> Iterable[Action]:
-    return call.with_conversation(
-        given.conversation, lambda one: call.command(one, lambda caller: m.Archive(caller, given.archived))
-    )
+def archive(_: ControlCall, given: p.Archive) -> Script[Done]:
+    one = yield from conversation_named(given.conversation)
+    return (yield from command(one, m.Archive(given.archived)))
 
 
-def restart(call: Call, given: p.Named) -> Iterable[Action]:
-    return call.with_conversation(
-        given.conversation, lambda one: call.command(one, lambda caller: m.Restart(caller, call.client.label))
-    )
+def restart(call: ControlCall, given: p.Named) -> Script[Done]:
+    one = yield from conversation_named(given.conversation)
+    return (yield from command(one, m.Restart(call.client.label)))
 
 
-def resume_queue(call: Call, given: p.Named) -> Iterable[Action]:
-    return call.with_conversation(given.conversation, lambda one: call.command(one, m.ResumeQueue))
+def resume_queue(_: ControlCall, given: p.Named) -> Script[Done]:
+    one = yield from conversation_named(given.conversation)
+    return (yield from command(one, m.ResumeQueue()))
 
 
-def withdraw(call: Call, given: p.Withdraw) -> Iterable[Action]:
-    return call.with_conversation(
-        given.conversation,
-        lambda one: call.command(one, lambda caller: m.WithdrawInput(caller, InputId(given.input), given.reason)),
-    )
+def withdraw(_: ControlCall, given: p.Withdraw) -> Script[Done]:
+    one = yield from conversation_named(given.conversation)
+    return (yield from command(one, m.WithdrawInput(InputId(given.input), given.reason)))
 
 
-def fork(call: Call, given: p.Fork) -> Iterable[Action]:
-    new = ConversationId(str(uuid4()))
-    return call.with_conversation(
-        given.conversation,
-        lambda one: call.ask(lambda token: ask.Fork(token, one, new, given.at, given.name)),
-    )
+def fork(_: ControlCall, given: p.Fork) -> Script[r.Stored]:
+    one = yield from conversation_named(given.conversation)
+    return (yield from ask(r.Fork(one, ConversationId(str(uuid4())), given.at, given.name)))
 
 
-def export(call: Call, given: p.Export) -> Iterable[Action]:
+def export(_: ControlCall, given: p.Export) -> Script[r.Exported]:
     place = place_in_export(given.cursor) if given.cursor else None
     if given.cursor and place is None:
-        return call.finish(InvalidInput(f"cursor: {given.cursor!r} is not a next_cursor of an earlier answer"))
-    return call.with_conversation(
-        given.conversation, lambda one: call.ask(lambda token: ask.Export(token, one, place))
-    )
+        raise InvalidInput(f"cursor: {given.cursor!r} is not a next_cursor of an earlier answer")
+    one = yield from conversation_named(given.conversation)
+    return (yield from ask(r.Export(one, place)))
 
 
 def place_in_export(cursor: str) -> tuple[int, int, int] | None:
@@ -315,108 +237,86 @@ def place_in_export(cursor: str) -> tuple[int, int, int] | None:
     return after, last, offset[0] if offset else 0
 
 
-def import_(call: Call, given: p.Import) -> Iterable[Action]:
-    """What comes in several requests is stored with the last of them, whole or not at all."""
+def import_(_: ControlCall, given: p.Import) -> Script[r.Stored | r.Plain]:
+    """Store a history; one that comes in several requests is stored with the last of them, whole or not at all."""
     if given.more and given.upload is None:
-        return call.finish(InvalidInput("upload: what comes in several requests needs a name"))
+        raise InvalidInput("upload: what comes in several requests needs a name")
     if given.partial and not given.more:
-        return call.finish(InvalidInput("partial: nothing follows that the line could go on in; say more"))
+        raise InvalidInput("partial: nothing follows that the line could go on in; say more")
     new = ConversationId(str(uuid4())) if given.new_id else None
-    return call.ask(lambda token: ask.Import(token, given.lines, new, given.upload, given.more, given.partial))
+    return (yield from ask(r.Import(given.lines, new, given.upload, given.more, given.partial)))
 
 
-def delete(call: Call, given: p.Named) -> Iterable[Action]:
-    def one_of(one: ConversationId) -> Iterable[Action]:
-        def removed(answer: Any) -> Iterable[Action]:
-            return call.finish(answer if isinstance(answer, GreenroomError) else ask.Stored(one))
-
-        return call.tell(lambda caller: rm.Remove(one, caller), removed)
-
-    return call.with_conversation(given.conversation, one_of)
+def delete(_: ControlCall, given: p.Named) -> Script[r.Stored]:
+    one = yield from conversation_named(given.conversation)
+    yield from look_up(rm.Remove(one))
+    return r.Stored(one)
 
 
-def list_approvals(call: Call, given: p.ListApprovals) -> Iterable[Action]:
-    """Oldest first: the registry knows what is open, the journal since when. Of one, it is asked itself."""
+# --- approvals and requests -------------------------------------------------------------------------------------
 
-    def found(pending: Any, places: Any) -> Iterable[Action]:
-        known = places.places if isinstance(places, ask.AskedFound) else ()
-        return call.finish(ask.Plain({"approvals": waiting(pending, known)}))
 
-    def listed(answer: Any) -> Iterable[Action]:
-        if isinstance(answer, GreenroomError):
-            return call.finish(answer)
-        pending = pending_of(answer) if isinstance(answer, Summary) else answer
-        wanted = tuple((one, request.approval_id) for one, request in pending.requests)
-        return call.ask(lambda token: ask.FindAsked(token, wanted), lambda places: found(pending, places))
-
+def list_approvals(_: ControlCall, given: p.ListApprovals) -> Script[r.Plain]:
+    """List open approvals, oldest first: the registry knows them, the journal when they were asked."""
+    pending: PendingApprovals
     if given.conversation is None:
-        return call.tell(rm.ListApprovals, listed)
-    return call.with_conversation(given.conversation, lambda one: call.command(one, m.Inspect, listed))
-
-
-def answer_approval(call: Call, given: p.AnswerApproval) -> Iterable[Action]:
-    """An approval's id names its conversation, so it is found whoever has it."""
-    _, _, conversation = given.approval.partition("@")
+        pending = yield from look_up(rm.ListApprovals())
+    else:
+        one = yield from conversation_named(given.conversation)
+        pending = pending_of((yield from command(one, m.Inspect())))
+    wanted = tuple((one, request.approval_id) for one, request in pending.requests)
     try:
-        one = ConversationId(str(UUID(conversation)))
-    except ValueError:
-        return call.finish(UnknownApproval(f"no approval {given.approval}"))
-    return call.command(
-        one,
-        lambda caller: m.AnswerApproval(
-            caller, ApprovalId(given.approval), given.decision, call.client.label, given.reason
-        ),
-    )
+        places = (yield from ask(r.FindAsked(wanted))).places
+    except GreenroomError:  # when it was asked is good to know; what is asked is needed
+        places = ()
+    return r.Plain({"approvals": waiting(pending, places)})
 
 
-def cancel(call: Call, given: p.Cancel) -> Iterable[Action]:
-    yield from call.dialect.cancel(given.request)
-    yield from call.finish(ask.Plain({}))
+def answer_approval(call: ControlCall, given: p.AnswerApproval) -> Script[Answered]:
+    decided = m.AnswerApproval(ApprovalId(given.approval), given.decision, call.client.label, given.reason)
+    return (yield from command(approval_place(given.approval), decided))
 
 
-def list_clients(call: Call, _: p.Nothing) -> Iterable[Action]:
-    """Who is connected, and what each reads. Live conversations are asked one after the other, which is no burst."""
+def cancel(call: ControlCall, given: p.Cancel) -> Script[r.Plain]:
+    call.state.requests.cancel(given.request, call.client.label)
+    return answer(r.Plain({}))
+
+
+# --- the daemon -------------------------------------------------------------------------------------------------
+
+
+def list_clients(_: ControlCall, __: p.Nothing) -> Script[r.Plain]:
+    """List clients, and what each reads. Live conversations are asked one after the other, which is no burst."""
+    listing = yield from look_up(rm.ListConversations(archived=True))
     readers: list[tuple[ConversationId, Reader]] = []
-
-    def after(heads: list[ConversationId], answer: Any) -> Iterable[Action]:
-        if isinstance(answer, Summary):
-            readers.extend((answer.conversation, one) for one in answer.readers)
-        if not heads:
-            return call.ask(ask.ListClients, told)
-        return call.command(heads[0], m.Inspect, lambda summary: after(heads[1:], summary))
-
-    def listed(listing: Any) -> Iterable[Action]:
-        if isinstance(listing, GreenroomError):
-            return call.finish(listing)
-        return after([head.conversation for head in listing.heads if head.state not in ASLEEP], None)
-
-    def told(clients: Any) -> Iterable[Action]:
-        if isinstance(clients, GreenroomError):
-            return call.finish(clients)
-        return call.finish(ask.Plain({"clients": [with_readers(one, readers) for one in clients.value["clients"]]}))
-
-    return call.tell(lambda caller: rm.ListConversations(caller, archived=True), listed)
+    for head in listing.heads:
+        if head.state not in ASLEEP:
+            (summary,) = yield from command_each([(head.conversation, m.Inspect())])
+            if isinstance(summary, Summary):
+                readers += [(head.conversation, one) for one in summary.readers]
+    clients = yield from ask(r.ListClients())
+    return r.Plain({"clients": [with_readers(one, readers) for one in clients.value["clients"]]})
 
 
-def kill_client(call: Call, given: p.KillClient) -> Iterable[Action]:
-    return call.ask(lambda token: ask.KillClient(token, ConnectionId(given.connection)))
+def kill_client(_: ControlCall, given: p.KillClient) -> Script[r.Plain]:
+    return ask(r.KillClient(ConnectionId(given.connection)))
 
 
-def status(call: Call, _: p.Nothing) -> Iterable[Action]:
-    return call.ask(ask.AskStatus)
+def status(_: ControlCall, __: p.Nothing) -> Script[r.Plain]:
+    return ask(r.AskStatus())
 
 
-def reload(call: Call, _: p.Nothing) -> Iterable[Action]:
-    return call.ask(ask.Reload)
+def reload(_: ControlCall, __: p.Nothing) -> Script[r.Plain]:
+    return ask(r.Reload())
 
 
-def down(call: Call, given: p.Down) -> Iterable[Action]:
-    return call.ask(lambda token: ask.Down(token, given.drain_s))
+def down(_: ControlCall, given: p.Down) -> Script[r.Plain]:
+    return ask(r.Down(given.drain_s))
 
 
-def config_get(call: Call, given: p.ConfigGet) -> Iterable[Action]:
-    return call.ask(lambda token: ask.ReadConfig(token, given.key))
+def config_get(_: ControlCall, given: p.ConfigGet) -> Script[r.Plain]:
+    return ask(r.ReadConfig(given.key))
 
 
-def schema(call: Call, _: p.Nothing) -> Iterable[Action]:
-    return call.finish(ask.Plain(api_schema()))
+def schema(_: ControlCall, __: p.Nothing) -> Script[r.Plain]:
+    return answer(r.Plain(api_schema()))

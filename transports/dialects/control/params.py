@@ -1,12 +1,13 @@
-"""What each method of the control API takes. Unknown members are refused, so that a typing error is not ignored."""
+"""The params of each method of the control API. Unknown members are refused, so that no typing error is ignored."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, Strict
 
-from actors.answers import Condition
-from actors.items import InputItem
-from actors.settings import ApprovalPolicy, BusyPolicy, Decision, SandboxMode
+from actors.vocabulary.answers import Condition
+from actors.vocabulary.items import InputItem
+from actors.vocabulary.settings import ApprovalPolicy, BusyPolicy, Decision, SandboxMode
+from transports.jsonrpc import JsonObject
 
 STRICT = ConfigDict(frozen=True, extra="forbid")
 Identifier = Annotated[str, Field(min_length=1, max_length=200)]
@@ -30,7 +31,7 @@ class Create(BaseModel):
     profile: str | None = Field(None, description="Profile of the config to use.")
     approval_policy: ApprovalPolicy | None = Field(None, description="When to ask for an approval.")
     sandbox: SandboxMode | None = Field(None, description="What commands may read and write.")
-    config: dict[str, Any] = Field(default_factory=dict, description="Overrides of the config, by dotted key.")
+    config: JsonObject = Field(default_factory=dict, description="Overrides of the config, by dotted key.")
     base_instructions: str | None = Field(None, description="Replaces the built-in instructions.")
     include_plan_tool: Flag | None = Field(None, description="Offer update_plan.")
     include_apply_patch_tool: Flag | None = Field(None, description="Offer apply_patch as a tool.")
@@ -47,7 +48,7 @@ class ListConversations(BaseModel):
 
 
 class Named(BaseModel):
-    """Any method that is about one conversation and needs nothing more."""
+    """The params of a method that needs a conversation and nothing more."""
 
     model_config = STRICT
     conversation: Conversation

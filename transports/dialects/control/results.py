@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import singledispatch
-from typing import Any
 
-from actors.answers import (
+from actors.conversation.effects import Slice
+from actors.vocabulary.answers import (
     Accepted,
     Answered,
     Attached,
@@ -18,33 +18,34 @@ from actors.answers import (
     Summary,
     TurnResult,
 )
-from actors.effects import Slice
-from actors.errors import GreenroomError
-from actors.events import ApprovalRequest
-from actors.ids import ConversationId, TurnId
-from actors.records import Head, Record
+from actors.vocabulary.errors import GreenroomError
+from actors.vocabulary.events import ApprovalRequest
+from actors.vocabulary.ids import ConversationId, TurnId
+from actors.vocabulary.records import Head, Record
 from transports import jsonrpc
 from transports.dialects.control.text import quoted
+from transports.heads import described
+from transports.jsonrpc import JsonObject
 from transports.requests import Exported, HistoryRead, NewsRead, Plain, SettingsMade, Stored
 
 
 @singledispatch
-def shown(answer: object) -> dict[str, Any]:
+def shown(answer: object) -> JsonObject:
     raise TypeError(f"the control API has no words for {type(answer).__name__}")
 
 
 @shown.register
-def _(answer: Done) -> dict[str, Any]:  # noqa: ARG001  # it says nothing more
+def _(answer: Done) -> JsonObject:  # noqa: ARG001  # it says nothing more
     return {}
 
 
 @shown.register
-def _(answer: Begun) -> dict[str, Any]:
+def _(answer: Begun) -> JsonObject:
     return {"conversation": answer.conversation, "settings": answer.settings.model_dump(mode="json")}
 
 
 @shown.register
-def _(answer: Accepted) -> dict[str, Any]:
+def _(answer: Accepted) -> JsonObject:
     return {
         "input": answer.input,
         "turn": answer.turn,
@@ -55,23 +56,23 @@ def _(answer: Accepted) -> dict[str, Any]:
 
 
 @shown.register
-def _(answer: TurnResult) -> dict[str, Any]:
+def _(answer: TurnResult) -> JsonObject:
     return {"turn": answer.turn, "ending": answer.ending.value, "message": answer.message, "seq": answer.seq}
 
 
 @shown.register
-def _(answer: Interrupted) -> dict[str, Any]:
+def _(answer: Interrupted) -> JsonObject:
     ending = answer.ending.value if answer.ending else None
     return {"turn": answer.turn, "ending": ending, "queued": answer.queued}
 
 
 @shown.register
-def _(answer: Answered) -> dict[str, Any]:
+def _(answer: Answered) -> JsonObject:
     return {"approval": answer.approval, "decision": answer.decision.value}
 
 
 @shown.register
-def _(answer: Summary) -> dict[str, Any]:
+def _(answer: Summary) -> JsonObject:
     return {
         "conversation": answer.conversation,
         "state": answer.condition.value,
@@ -92,79 +93,73 @@ def _(answer: Summary) -> dict[str, Any]:
 
 
 @shown.register
-def _(answer: Attached) -> dict[str, Any]:
+def _(answer: Attached) -> JsonObject:
     return {"subscription": answer.subscription, "seq": answer.seq, "summary": shown(answer.summary)}
 
 
 @shown.register
-def _(answer: Listing) -> dict[str, Any]:
+def _(answer: Listing) -> JsonObject:
     return {"conversations": [row(head) for head in answer.heads]}
 
 
 @shown.register
-def _(answer: PendingApprovals) -> dict[str, Any]:
+def _(answer: PendingApprovals) -> JsonObject:
     return {"approvals": [question(conversation, request) for conversation, request in answer.requests]}
 
 
 @shown.register
-def _(answer: Resolved) -> dict[str, Any]:
+def _(answer: Resolved) -> JsonObject:
     return {"conversation": answer.conversation}
 
 
 @shown.register
-def _(answer: SettingsMade) -> dict[str, Any]:
+def _(answer: SettingsMade) -> JsonObject:
     return {"settings": answer.settings.model_dump(mode="json"), "notice": answer.notice}
 
 
 @shown.register
-def _(answer: HistoryRead) -> dict[str, Any]:
+def _(answer: HistoryRead) -> JsonObject:
     page = answer.page
     return {"first_seq": page.first_seq, "last_seq": page.last_seq, "complete": page.complete}
 
 
 @shown.register
-def _(answer: NewsRead) -> dict[str, Any]:
+def _(answer: NewsRead) -> JsonObject:
     return {"cursor": answer.cursor, "lagged": answer.lagged}
 
 
 @shown.register
-def _(answer: Exported) -> dict[str, Any]:
+def _(answer: Exported) -> JsonObject:
     cursor = "/".join(map(str, answer.place)) if answer.place else None
     return {"lines": list(answer.lines), "next_cursor": cursor, "partial": answer.partial}
 
 
 @shown.register
-def _(answer: Stored) -> dict[str, Any]:
+def _(answer: Stored) -> JsonObject:
     return {"conversation": answer.conversation}
 
 
 @shown.register
-def _(answer: Plain) -> dict[str, Any]:
+def _(answer: Plain) -> JsonObject:
     return dict(answer.value)
 
 
-def row(head: Head) -> dict[str, Any]:
+def row(head: Head) -> JsonObject:
     return {
         "conversation": head.conversation,
-        "name": head.name,
-        "state": head.state,
-        "cwd": head.cwd,
-        "model": head.model,
-        "preview": head.preview,
-        "created": head.created,
-        "updated": head.updated,
+        **described(head),
         "seq": head.last_seq,
         "tokens": head.tokens,
         "archived": head.archived,
     }
 
 
-def reader(one: Reader) -> dict[str, Any]:
+def reader(one: Reader) -> JsonObject:
     return {"subscription": one.subscription, "seq": one.seq, "behind": one.behind, "read_only": one.read_only}
 
 
-def with_readers(client: dict[str, Any], readers: Iterable[tuple[ConversationId, Reader]]) -> dict[str, Any]:
-    """A client, and what it reads."""
+def with_readers(client: JsonObject, readers: Iterable[tuple[ConversationId, Reader]]) -> JsonObject:
+    """A client with its subscriptions."""
     mine = [(one, each) for one, each in readers if each.connection == client["connection"]]
     return {**client, "attached": [{"conversation": one, **reader(each)} for one, each in mine]}
 
@@ -173,14 +168,14 @@ def pending_of(summary: Summary) -> PendingApprovals:
     return PendingApprovals(tuple((summary.conversation, request) for request in summary.pending))
 
 
-def stopped(answer: Interrupted | GreenroomError) -> dict[str, Any]:
-    """One of several that were interrupted: how it ended, or why not."""
+def stopped(answer: Interrupted | GreenroomError) -> JsonObject:
+    """The entry of one interrupted conversation: how its turn ended, or why not."""
     if isinstance(answer, GreenroomError):
         return {"error": {"code": answer.code, "message": answer.message}}
     return shown(answer)
 
 
-def waiting(pending: PendingApprovals, places: Sequence[tuple[int, float] | None]) -> list[dict[str, Any]]:
+def waiting(pending: PendingApprovals, places: Sequence[tuple[int, float] | None]) -> list[JsonObject]:
     """Open questions with where and when they were asked, oldest first; `ts` is null where that is not known."""
     told = [*places, *[None] * (len(pending.requests) - len(places))]
     rows = [
@@ -190,12 +185,12 @@ def waiting(pending: PendingApprovals, places: Sequence[tuple[int, float] | None
     return sorted(rows, key=lambda row: row["ts"] or 0.0)
 
 
-def question(conversation: ConversationId, request: ApprovalRequest) -> dict[str, Any]:
+def question(conversation: ConversationId, request: ApprovalRequest) -> JsonObject:
     return {"conversation": conversation, **request.model_dump(mode="json")}
 
 
 def events_of(slice_: Slice) -> bytes:
-    """The part of an `events` notification that all readers at the same place share; encoded once."""
+    """The part of an `events` notification that all readers with the same cursor share; encoded once."""
     known = slice_.encoded.get("control")
     if known is None:
         known = slice_.encoded["control"] = _encoded(slice_)

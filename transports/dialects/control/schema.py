@@ -1,30 +1,27 @@
-"""The JSON Schema of the control API, from the models that judge what comes in and describe what goes out."""
+"""The JSON Schema of the control API, from the models that validate requests and describe answers."""
 
-import json
-import re
 from functools import cache
-from typing import Any, Literal
+from typing import Literal, cast
 
 from pydantic import TypeAdapter
 
-from actors.errors import GreenroomError
-from transports import hello as _hello  # noqa: F401  # its errors are in the table too
 from transports.dialects.control.shapes import NOTIFICATIONS, RESULTS, ErrorMessage
+from transports.jsonrpc import JsonObject
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 Mode = Literal["validation", "serialization"]
-Key = tuple[str, Mode, TypeAdapter[Any]]
+Key = tuple[str, Mode, TypeAdapter[object]]
 
 
 @cache
-def api_schema() -> dict[str, Any]:
+def api_schema() -> JsonObject:
     from transports.dialects.control.methods import METHODS  # the table knows the handler that answers with this
 
-    inputs: list[Key] = [(name, "validation", TypeAdapter(method.params)) for name, method in METHODS.items()]
+    inputs: list[Key] = [(name, "validation", _adapter(method.params)) for name, method in METHODS.items()]
     outputs: list[Key] = [
-        *((name, "serialization", TypeAdapter(RESULTS.get(name, Any))) for name in METHODS),
-        *((name, "serialization", TypeAdapter(params)) for name, (_, params) in NOTIFICATIONS.items()),
-        ("error", "serialization", TypeAdapter(ErrorMessage)),
+        *((name, "serialization", _adapter(RESULTS.get(name, object))) for name in METHODS),
+        *((name, "serialization", _adapter(params)) for name, (_, params) in NOTIFICATIONS.items()),
+        ("error", "serialization", _adapter(ErrorMessage)),
     ]
     schemas, shared = TypeAdapter.json_schemas([*inputs, *outputs])
     return {
@@ -47,33 +44,6 @@ def api_schema() -> dict[str, Any]:
     }
 
 
-def schema_text() -> str:
-    return json.dumps(api_schema(), indent=1) + "\n"
-
-
-def with_errors(page: str) -> str:
-    """The page with the table of errors between its marks."""
-    before, start, rest = page.partition("<!-- errors -->")
-    _, end, after = rest.partition("<!-- /errors -->")
-    return f"{before}{start}\n\n{errors_table()}\n{end}{after}"
-
-
-def errors_table() -> str:
-    rows = ["| code | number | again? | means |", "|---|---|---|---|"]
-    for error in sorted(_below(GreenroomError), key=lambda one: (-one.jsonrpc, one.code)):
-        again = "yes" if error.retryable else ""
-        rows.append(f"| `{error.code}` | {error.jsonrpc} | {again} | {_means(error)} |")
-    return "\n".join(rows) + "\n"
-
-
-def _below(kind: type[GreenroomError]) -> list[type[GreenroomError]]:
-    """Those that actors/errors.py and the hello may say."""
-    here = [kind] if kind.__module__ in {"actors.errors", "transports.hello"} else []
-    return [*here, *(one for sub in kind.__subclasses__() for one in _below(sub))]
-
-
-def _means(error: type[GreenroomError]) -> str:
-    if error is GreenroomError:
-        return "A bug of Greenroom; see the daemon's log."
-    said = (vars(error).get("__doc__") or "").partition("\n")[0]
-    return said or re.sub(r"(?<!^)(?=[A-Z])", " ", error.__name__).capitalize() + "."
+def _adapter(shape: object) -> TypeAdapter[object]:
+    """The adapter of a model, or of a union of models."""
+    return TypeAdapter(cast("type[object]", shape))

@@ -1,16 +1,17 @@
-"""What answers and notifications of the control API look like: the models behind its schema.
+"""The shapes of answers and notifications of the control API: the models behind its schema.
 
-They describe and do not build; `results` writes the JSON, and the tests hold one against the other.
+They describe and do not build: `results` writes the JSON, and tests compare the two.
 """
 
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from actors.answers import Condition, Ending
-from actors.events import ApplyPatchApprovalRequest, Envelope, ExecApprovalRequest
-from actors.ids import ApprovalId, ConnectionId, ConversationId, InputId, SubscriptionId, TurnId
-from actors.settings import Decision, Settings
+from actors.vocabulary.answers import Condition, Ending
+from actors.vocabulary.events import ApplyPatchApprovalRequest, Envelope, ExecApprovalRequest
+from actors.vocabulary.ids import ApprovalId, ConnectionId, ConversationId, InputId, SubscriptionId, TurnId
+from actors.vocabulary.settings import Decision, Settings
 
 CLOSED = ConfigDict(frozen=True, extra="forbid")
 
@@ -56,16 +57,19 @@ class Reference(Shape):
     conversation: ConversationId = Field(description="Its id.")
 
 
-class ExecQuestion(ExecApprovalRequest):
+class QuestionPlace(Shape):
     conversation: ConversationId = Field(description="The conversation that asks.")
     seq: int | None = Field(None, description="Its event, in lists, where that is known.")
     ts: float | None = Field(None, description="When it was asked, in lists, where that is known.")
 
 
-class PatchQuestion(ApplyPatchApprovalRequest):
-    conversation: ConversationId = Field(description="The conversation that asks.")
-    seq: int | None = Field(None, description="Its event, in lists, where that is known.")
-    ts: float | None = Field(None, description="When it was asked, in lists, where that is known.")
+class ExecQuestion(QuestionPlace, ExecApprovalRequest): ...
+
+
+class PatchQuestion(QuestionPlace, ApplyPatchApprovalRequest): ...
+
+
+Question = ExecQuestion | PatchQuestion
 
 
 class Reader(Shape):
@@ -85,7 +89,7 @@ class Conversation(Shape):
     turn: TurnId | None = Field(description="The open turn.")
     queued: int = Field(description="How many inputs wait.")
     paused: bool = Field(description="True while queued inputs wait for the next message.")
-    pending: tuple[ExecQuestion | PatchQuestion, ...] = Field(description="Questions that wait for an answer.")
+    pending: tuple[Question, ...] = Field(description="Questions that wait for an answer.")
     readers: tuple[Reader, ...] = Field(description="Attached clients.")
     tokens: int = Field(description="Tokens used so far.")
     created: float = Field(description="When, in seconds since 1970.")
@@ -169,7 +173,7 @@ class Uploaded(Shape):
 
 
 class Questions(Shape):
-    approvals: tuple[ExecQuestion | PatchQuestion, ...] = Field(description="Open approvals.")
+    approvals: tuple[Question, ...] = Field(description="Open approvals.")
 
 
 class Decided(Shape):
@@ -211,7 +215,7 @@ class Status(BaseModel):
     warnings: tuple[str, ...] = Field(description="Keys of the config that are ignored.")
     journal: str = Field(description="The journal's file.")
     journal_bytes: int = Field(description="Its size on disk, write-ahead log included.")
-    journal_repaired: Any = Field(description="Report of a repair at the start; null if none was needed.")
+    journal_repaired: object = Field(description="Report of a repair at the start; null if none was needed.")
     trouble: str | None = Field(None, description="What keeps the daemon from storing anything now, and what to do.")
     log: str = Field(description="The log's file.")
     sandbox: bool = Field(description="Whether commands can be confined here.")
@@ -235,12 +239,12 @@ class Stopping(Shape):
 
 
 class Configured(Shape):
-    value: Any = Field(description="A value or a table; secrets are masked.")
+    value: object = Field(description="A value or a table; secrets are masked.")
     path: str | None = Field(description="The config file in use.")
 
 
 class Schema(BaseModel):
-    """What you are reading."""
+    """The schema of the control API."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
@@ -251,7 +255,7 @@ class EventsParams(Shape):
     live: bool = Field(description="It reaches the present.")
     lagged: bool = Field(description="The reader had fallen behind what memory keeps; said once.")
     gap: tuple[int, int] | None = Field(None, description="Events from-to that are not kept any more.")
-    pending: tuple[ExecQuestion | PatchQuestion, ...] | None = Field(
+    pending: tuple[Question, ...] | None = Field(
         None, description="On the first slice that is live, if any wait: the questions to be answered."
     )
 
@@ -285,7 +289,7 @@ class ErrorMessage(Shape):
     error: Error
 
 
-RESULTS: dict[str, Any] = {
+RESULTS: Mapping[str, object] = {
     "conversation/create": Created,
     "conversation/list": Rows,
     "conversation/resolve": Reference,

@@ -3,10 +3,9 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
-from actors.errors import InvalidInput
-from actors.ids import RequestId
+from actors.vocabulary.errors import InvalidInput
+from actors.vocabulary.ids import RequestId
 from transports import jsonrpc
 
 PIECE = 64 * 1024  # characters that are looked at together
@@ -15,7 +14,7 @@ quoted = json.encoder.encode_basestring  # a string of ours as JSON, without the
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    value: Mapping[str, Any]
+    value: Mapping[str, object]
     encoded: Mapping[str, bytes] = field(default_factory=dict)
 
 
@@ -34,7 +33,7 @@ def notification_line(method: str, params: Mapping[str, str], shared: bytes) -> 
 
 def unwritable(params: jsonrpc.Params) -> InvalidInput | None:
     """JSON can spell half a surrogate pair, which neither disks nor models take. The text names the place."""
-    places: list[tuple[str, Any]] = [("", params)]
+    places: list[tuple[str, object]] = [("", params)]
     while places:
         place, value = places.pop()
         if isinstance(value, str):

@@ -1,11 +1,13 @@
-"""What each tool takes. The first two families ignore members they don't know, as Codex did; ours refuse them."""
+"""The arguments of each tool. The first two families ignore members they don't know, as Codex did; ours refuse."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
-from actors.items import InputItem
-from actors.settings import ApprovalPolicy, BusyPolicy, Decision, SandboxMode
+from actors.vocabulary.items import InputItem
+from actors.vocabulary.settings import ApprovalPolicy, BusyPolicy, Decision, SandboxMode
+from transports.dialects.kit.identifiers import Id
+from transports.jsonrpc import JsonObject
 
 LENIENT = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
 STRICT = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
@@ -19,7 +21,7 @@ class Codex(BaseModel):
     cwd: str | None = None
     approval_policy: ApprovalPolicy | None = Field(None, alias="approval-policy")
     sandbox: SandboxMode | None = None
-    config: dict[str, Any] | None = None
+    config: JsonObject | None = None
     base_instructions: str | None = Field(None, alias="base-instructions")
     developer_instructions: str | None = Field(None, alias="developer-instructions")
     compact_prompt: str | None = Field(None, alias="compact-prompt")
@@ -35,10 +37,10 @@ class CodexReply(BaseModel):
     if_busy: BusyPolicy = Field(BusyPolicy.STEER, alias="if-busy")
 
 
-# --- the typed calls --------------------------------------------------------------------------------------------
+# --- of August 2025 --------------------------------------------------------------------------------------------
 
 
-def _object_or_nothing(value: Any) -> Any:
+def _object_or_nothing(value: object) -> JsonObject | None:
     return value if isinstance(value, dict) else None
 
 
@@ -49,20 +51,20 @@ class ConversationCreate(BaseModel):
     cwd: str
     approval_policy: ApprovalPolicy | None = None
     sandbox: SandboxMode | None = None
-    config: Annotated[dict[str, Any] | None, BeforeValidator(_object_or_nothing)] = None
+    config: Annotated[JsonObject | None, BeforeValidator(_object_or_nothing)] = None
     profile: str | None = None
     base_instructions: str | None = None
 
 
 class ConversationSendMessage(BaseModel):
     model_config = LENIENT
-    conversation_id: str
+    conversation_id: Id
     content: tuple[InputItem, ...]
 
 
 class ConversationStream(BaseModel):
     model_config = LENIENT
-    conversation_id: str
+    conversation_id: Id
 
 
 class ConversationsList(BaseModel):

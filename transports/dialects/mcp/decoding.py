@@ -1,9 +1,14 @@
-"""Arguments to models, and what to say when they are none, in the words that Codex clients know. Pure."""
+"""Arguments to models, and what to say of what is wrong or without effect, in words that Codex clients know. Pure."""
 
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pydantic import AliasChoices, BaseModel, ValidationError
 from pydantic_core import ErrorDetails
+
+from transports.jsonrpc import JsonObject
+
+SHOWN = 60  # characters of a name that a client made up
+NAMED = 8  # of the names in one request
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -12,23 +17,33 @@ class Undecodable(ValueError):
     """The text says what is wrong with the first member that is."""
 
 
-def decoded(model: type[Model], value: Any) -> Model:
+def decoded(model: type[Model], value: object) -> Model:
     try:
         return model.model_validate(value)
     except ValidationError as error:
         raise Undecodable(_told(error.errors()[0])) from None
 
 
-def strangers(model: type[BaseModel], given: Any) -> tuple[str, ...]:
-    """Members that the model does not know. `_meta` is the protocol's own."""
-    if model.model_config.get("extra") == "allow":
+def without_effect(name: str, model: type[BaseModel], given: object) -> tuple[str, ...]:
+    """The warnings, a line for each argument that has no effect: nothing is dropped in silence."""
+    if not isinstance(given, dict):
         return ()
+    unknown = [f"{name}: unknown argument {key[:SHOWN]!a}, ignored" for key in _strangers(model, given)[:NAMED]]
+    spellings = ("compact-prompt", "compactPrompt", "compact_prompt")
+    early = [f"{name}: {key} has no effect yet: histories are not compacted" for key in spellings if key in given]
+    return (*unknown, *early)
+
+
+def _strangers(model: type[BaseModel], given: JsonObject) -> list[str]:
+    """Members that the pydantic model does not have. `_meta` is the protocol's own."""
+    if model.model_config.get("extra") == "allow":
+        return []
     known = {"_meta"}
     for name, field in model.model_fields.items():
         also = field.validation_alias
         choices = also.choices if isinstance(also, AliasChoices) else [also]
         known |= {name, *(one for one in (field.alias, *choices) if isinstance(one, str))}
-    return tuple(key for key in given if key not in known) if isinstance(given, dict) else ()
+    return [key for key in given if key not in known]
 
 
 def _told(error: ErrorDetails) -> str:
@@ -48,7 +63,7 @@ def _told(error: ErrorDetails) -> str:
             return f"{'.'.join(place)}: {error['msg']}" if place else error["msg"]
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     match value:
         case None:
             return "null"

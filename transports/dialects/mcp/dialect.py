@@ -1,35 +1,41 @@
-"""Speaks MCP and the conversation methods on one connection: lines to calls, answers and slices to lines.
+"""Speaks MCP, and other methods beside it on one connection: lines to scripts, answers and slices to lines.
 
-Part of its connection. What is open lies on the desk; here it is only decided who gets what.
+Part of its connection. Open requests and readers are in the client's state; this only routes.
 """
 
-from collections.abc import Callable, Iterable
-from itertools import chain
-from typing import Any, assert_never
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import assert_never
 
-from actors.effects import Deliver, EndSubscription, ReplyTo
-from actors.ids import SubscriptionId
+from actors.conversation.effects import Deliver, EndSubscription
+from actors.conversation.messages import CancelRequest
+from actors.vocabulary.errors import GreenroomError
+from actors.vocabulary.ids import Caller, ConversationId, RequestId, SubscriptionId
 from transports import jsonrpc
-from transports.dialect import Action, Client, Write
-from transports.dialects.codex.methods import METHODS as CODEX_METHODS
-from transports.dialects.mcp import creation, list_changes, progress, resources
-from transports.dialects.mcp.call import Call, ProgressToken
-from transports.dialects.mcp.cancelled import cancelled
+from transports.dialect import Action, Client, Tell, Write
+from transports.dialects.kit.methods import Method
+from transports.dialects.kit.refusals import MethodError
+from transports.dialects.mcp import notifications, resources, sinks
+from transports.dialects.mcp.calls.conversation_tools import end_stream
 from transports.dialects.mcp.decoding import Undecodable, decoded
-from transports.dialects.mcp.desk import Desk
-from transports.dialects.mcp.methods import METHODS as MCP_METHODS
+from transports.dialects.mcp.elicitation import decision_of
+from transports.dialects.mcp.methods import METHODS
 from transports.dialects.mcp.options import McpOptions
 from transports.dialects.mcp.revisions import REVISIONS, UNSUPPORTED, unsupported
-from transports.requests import Served
-
-METHODS = {**CODEX_METHODS, **MCP_METHODS}
+from transports.dialects.mcp.state import McpCall, McpState
+from transports.dialects.mcp.turn_requests import ProgressToken
 
 
 class McpDialect:
-    def __init__(self, client: Client, fresh: Callable[[], McpOptions] = McpOptions) -> None:
-        """`fresh` makes the options, now and when the config was read again."""
-        self._fresh = fresh
-        self._desk = Desk(client, fresh())
+    def __init__(
+        self,
+        client: Client,
+        fresh: Callable[[], McpOptions] = McpOptions,
+        methods: Mapping[str, Method[McpCall]] | None = None,
+    ) -> None:
+        """`fresh` makes the options, now and when the config was read again. `methods`: beside those of MCP."""
+        self._state = McpState(client, fresh)
+        self._methods = methods or {}
 
     # --- from the client ------------------------------------------------------------------------------------------
 
@@ -37,104 +43,149 @@ class McpDialect:
         return ()
 
     def arrived(self, line: bytes) -> Iterable[Action]:
-        message = jsonrpc.read(line)
+        message, questions = jsonrpc.read(line), self._state.questions
         match message:
             case jsonrpc.Request():
-                return self._request(message)
-            case jsonrpc.Notification(method, params):
-                return cancelled(self._desk, params) if method == "notifications/cancelled" else ()
+                self._request(message)
+            case jsonrpc.Notification("notifications/cancelled", params):
+                self._cancelled(params)
+            case jsonrpc.Notification():
+                pass
             case jsonrpc.Response(number, result):
-                return self._desk.questions.decide(number, result)
+                questions.decide(number, *decision_of(result))
             case jsonrpc.ErrorResponse(number):
-                return self._desk.questions.decline(number)
+                questions.decline(number)
             case jsonrpc.Malformed(code, text, request):
-                return (Write(jsonrpc.error(request, code, text)),)
+                self._write(jsonrpc.error(request, code, text))
             case _:
                 assert_never(message)
+        return self._state.taken()
 
     def skipped(self, reason: str) -> Iterable[Action]:
         return (Write(jsonrpc.error(None, jsonrpc.INVALID_REQUEST, reason)),)
 
-    def _request(self, request: jsonrpc.Request) -> Iterable[Action]:
+    def _request(self, request: jsonrpc.Request) -> None:
         named = unsupported(request.params)
         if named is not None and request.method != "initialize":  # which agrees on a revision of its own
             data = {"supported": list(REVISIONS), "requested": named}
             text = f"Unsupported protocol version: {named}; initialize with one of {', '.join(REVISIONS)}"
-            return (Write(jsonrpc.error(request.id, UNSUPPORTED, text, data)),)
-        method = METHODS.get(request.method)
+            return self._write(jsonrpc.error(request.id, UNSUPPORTED, text, data))
+        method = METHODS.get(request.method) or self._methods.get(request.method)
         if method is None:
             text = f"Method not found: {request.method}"
-            return (Write(jsonrpc.error(request.id, jsonrpc.METHOD_NOT_FOUND, text)),)
+            return self._write(jsonrpc.error(request.id, jsonrpc.METHOD_NOT_FOUND, text))
+        given = {} if request.params is None else request.params
         try:
-            params = decoded(method.params, {} if request.params is None else request.params)
+            params = decoded(method.params, given)
         except Undecodable as error:
-            return (Write(jsonrpc.error(request.id, jsonrpc.INVALID_PARAMS, f"Invalid params: {error}")),)
-        refusal = self._desk.open.admit(request.id, urgent=method.urgent(params))
+            return self._write(jsonrpc.error(request.id, jsonrpc.INVALID_PARAMS, f"Invalid params: {error}"))
+        state = self._state
+        refusal = state.requests.refusal(request.id, urgent=method.urgent(params))
         if refusal is not None:
-            return (Write(jsonrpc.refused(request.id, refusal)),)
-        self._desk.sent.pop(request.id)  # the id is in use again and means this one now
-        call = Call(self._desk, request.id, _progress_token(request.params))
-        actions = method.handler(call, params)
-        if request.method in CODEX_METHODS:
-            actions = chain(creation.ignoring(call, request.method, method.params, request.params or {}), actions)
-        return actions
+            return self._write(jsonrpc.refused(request.id, refusal))
+        state.sent.pop(request.id)  # the id is in use again and means this one now
+        if request.method in self._methods:
+            state.note_ignored(request.method, method.params, given)
+        call = McpCall(state, request.id, _progress_token(request.params))
+        return state.requests.run(request.id, method.script(call, params), partial(self._finish, request.id))
+
+    def _finish(self, request: RequestId, outcome: object) -> None:
+        match outcome:
+            case None:
+                pass  # its client took it back
+            case MethodError():
+                self._write(jsonrpc.error(request, outcome.number, outcome.message, outcome.data))
+            case GreenroomError():
+                self._write(jsonrpc.refused(request, outcome))
+            case _:
+                self._write(jsonrpc.result(request, outcome))
+
+    def _cancelled(self, params: jsonrpc.Params) -> None:
+        """Take back what the request's id still stands for: a call, a message whose turn has not ended, a stream.
+
+        An id that stands for nothing any more is no error; the answer may have crossed it.
+        """
+        state, request = self._state, params.get("requestId") if isinstance(params, dict) else None
+        if not isinstance(request, int | str) or isinstance(request, bool):
+            return
+        call = state.calls.get(request)
+        if call is not None and not call.cancelled:
+            call.cancelled = True
+            if call.sent:  # the conversation decides what has become of it
+                state.requests.cancel(request, state.client.label)
+            else:
+                state.requests.stop(request)
+        caller = state.sent.pop(request)
+        if caller is not None:
+            state.do(Tell(CancelRequest(caller, state.client.label)))
+        end_stream(state, request)
+
+    def _write(self, line: bytes) -> None:
+        self._state.do(Write(line))
 
     # --- from the actors ------------------------------------------------------------------------------------------
 
-    def replied(self, reply: ReplyTo) -> Iterable[Action]:
-        return self._desk.expected.replied(reply.caller, reply.answer)
+    def answered(self, caller: Caller, answer: object) -> Iterable[Action]:
+        self._state.scripts.answered(caller, answer)
+        return self._state.taken()
 
     def delivered(self, deliver: Deliver) -> Iterable[Action]:
-        """Everything a slice leads to in one piece, after which the reader is ready for the next."""
-        return _in_one_write(self._desk.readers.deliver(deliver), deliver.subscription)
+        """Write everything that a slice leads to in one piece, after which the reader is ready for the next."""
+        self._state.readers.deliver(deliver)
+        return _in_one_write(self._state.taken(), deliver.subscription)
 
     def ended(self, end: EndSubscription) -> Iterable[Action]:
-        return self._desk.readers.ended(end)
-
-    def served(self, answer: object) -> Iterable[Action]:
-        return self._desk.expected.served(answer.token, answer.answer) if isinstance(answer, Served) else ()
+        self._state.readers.ended(end)
+        return self._state.taken()
 
     def woken(self, name: str) -> Iterable[Action]:
-        desk = self._desk
-        kind, _, rest = name.partition(":")
+        state, (kind, _, rest) = self._state, name.partition(":")
         match kind:
-            case progress.WAKE:
-                turn = desk.running.numbered(int(rest))
-                return progress.beat(turn, desk.options.progress_seconds) if turn is not None else ()
-            case list_changes.WAKE:
-                return list_changes.woken(desk, rest)
-            case resources.WAKE:
-                return resources.woken(desk, rest)
+            case notifications.PROGRESS:
+                call = state.calls.numbered(int(rest))
+                if call is not None:
+                    notifications.tell_progress(state, call, call.activity)
+                    notifications.follow_progress(state, call, state.options.progress_seconds)
+            case notifications.LIST:
+                state.list_changes.watch(int(rest))
+            case sinks.UPDATED:
+                sink = resources.watched(state, ConversationId(rest))
+                if sink is not None:
+                    sink.rested()
             case _:
                 raise ValueError(f"unknown timer {name}")
+        return state.taken()
 
     def reconfigured(self) -> Iterable[Action]:
-        desk, before = self._desk, self._desk.options
-        desk.options = self._fresh()
-        if desk.initialized and desk.options.tools != before.tools:
-            yield Write(jsonrpc.notification("notifications/tools/list_changed"))
+        state, tools = self._state, self._state.options.tools
+        state.configure()
+        if state.initialized and state.options.tools != tools:
+            self._write(jsonrpc.notification("notifications/tools/list_changed"))
+        return state.taken()
 
     def announced(self, text: str) -> Iterable[Action]:
-        return self._desk.loudness.say("error", text) if self._desk.initialized else ()
+        if self._state.initialized:
+            self._state.log.say("error", text)
+        return self._state.taken()
 
     def statistics(self) -> dict[str, int]:
-        """What there is of everything that could grow."""
-        desk = self._desk
+        """The sizes of everything that could grow."""
+        state = self._state
         return {
-            "requests": len(desk.open),
-            "expected": len(desk.expected),
-            "readers": len(desk.readers),
-            "running": len(desk.running),
-            "questions": len(desk.questions),
-            "unasked": desk.questions.unasked,
-            "streams": len(desk.streams),
-            "listeners": len(desk.listeners),
-            "watched": len(desk.watched),
+            "requests": len(state.requests),
+            "expected": len(state.scripts),
+            "readers": len(state.readers),
+            "running": len(state.calls),
+            "questions": len(state.questions),
+            "unasked": state.questions.unasked,
+            "streams": len(state.streams),
+            "listeners": len(state.listeners),
+            "watched": len(state.watched),
         }
 
 
 def _progress_token(params: jsonrpc.Params) -> ProgressToken | None:
-    meta: Any = params.get("_meta") if isinstance(params, dict) else None
+    meta = params.get("_meta") if isinstance(params, dict) else None
     token = meta.get("progressToken") if isinstance(meta, dict) else None
     return token if isinstance(token, int | str) and not isinstance(token, bool) else None
 
@@ -147,6 +198,4 @@ def _in_one_write(actions: Iterable[Action], ready: SubscriptionId) -> Iterable[
             lines.append(action.data)
         else:
             others.append(action)
-    if lines:
-        yield Write(b"".join(lines), ready)
-    yield from others
+    return (Write(b"".join(lines), ready), *others) if lines else others

@@ -1,29 +1,35 @@
-"""The table of MCP: each request's params and handler. The tools have a table of their own, by name."""
+"""The tables of MCP: methods by their names, tools by theirs."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from actors.vocabulary.errors import GreenroomError
 from transports import jsonrpc
-from transports.dialect import Action, Introduce
-from transports.dialects.mcp import completion, resources, tools
-from transports.dialects.mcp.call import Call
-from transports.dialects.mcp.calls import codex, own, typed
-from transports.dialects.mcp.decoding import Undecodable
-from transports.dialects.mcp.method import Handler, Method, always
+from transports.dialect import Introduce
+from transports.dialects.kit.methods import Method, always, method
+from transports.dialects.kit.paging import BadCursor
+from transports.dialects.kit.refusals import MethodError
+from transports.dialects.kit.script import Script, answer
+from transports.dialects.mcp import arguments, resources, tools
+from transports.dialects.mcp.calls import codex, conversation_tools, own
+from transports.dialects.mcp.calls.results import ToolError, tool_error
+from transports.dialects.mcp.decoding import Undecodable, decoded
 from transports.dialects.mcp.revisions import Initialize, peer, welcome
+from transports.dialects.mcp.state import McpCall
+from transports.jsonrpc import JsonObject
 
 
-class Anything(BaseModel):
+class NoParams(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
 class CallTool(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
     name: str
-    arguments: Any = None
+    arguments: object = None
 
 
 class SetLevel(BaseModel):
@@ -31,70 +37,98 @@ class SetLevel(BaseModel):
     level: Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 
 
-def initialize(call: Call, said: Initialize) -> Iterable[Action]:
-    desk = call.desk
-    if desk.initialized:
-        return call.fail(jsonrpc.INVALID_REQUEST, "initialize called more than once")
-    desk.initialized = True
-    desk.peer = peer(said)
-    desk.client = replace(desk.client, name=desk.peer.name or desk.client.name, version=desk.peer.version)
-    return (Introduce(desk.client), *call.finish(welcome(desk.peer.revision, desk.options.version)))
+def initialize(call: McpCall, said: Initialize) -> Script[JsonObject]:
+    state = call.state
+    if state.initialized:
+        raise MethodError(jsonrpc.INVALID_REQUEST, "initialize called more than once")
+    state.initialized = True
+    state.peer = peer(said)
+    state.client = replace(state.client, name=state.peer.name or state.client.name, version=state.peer.version)
+    call.do(Introduce(state.client))
+    return answer(welcome(state.peer.revision, state.version))
 
 
-def ping(call: Call, _: Anything) -> Iterable[Action]:
-    return call.finish({})
+def ping(_: McpCall, __: NoParams) -> Script[JsonObject]:
+    return answer({})
 
 
-def list_tools(call: Call, wanted: resources.Page) -> Iterable[Action]:
-    return resources.one_page(call, wanted, {"tools": tools.listed(call.desk.options.tools)})
+def list_tools(call: McpCall, wanted: resources.ListPage) -> Script[JsonObject]:
+    return resources.one_page(wanted, {"tools": tools.listed(call.state.options.tools)})
 
 
-def set_level(call: Call, wanted: SetLevel) -> Iterable[Action]:
-    call.desk.loudness.choose(wanted.level)
-    return call.finish({})
+def set_level(call: McpCall, wanted: SetLevel) -> Script[JsonObject]:
+    call.state.log.choose(wanted.level)
+    return answer({})
 
 
-def call_tool(call: Call, wanted: CallTool) -> Iterable[Action]:
-    """Generators start late, so that a handler's first refusal comes out here."""
-    if wanted.name in WHOLE_TURN:
-        return WHOLE_TURN[wanted.name](call, wanted.arguments)
+# --- tools ----------------------------------------------------------------------------------------------------------
+
+
+def call_tool(call: McpCall, wanted: CallTool) -> Script[object]:
+    name = wanted.name
     try:
-        if wanted.name in TYPED:
-            return tuple(TYPED[wanted.name](call, wanted.arguments))
-        if wanted.name in OWN:
-            return tuple(OWN[wanted.name](call, wanted.arguments if wanted.arguments is not None else {}))
-    except Undecodable as error:
-        if wanted.name in OWN:
-            return call.tool_error(f"Invalid arguments for {wanted.name}: {error}")
-    return call.tool_error(f"Unknown tool '{wanted.name}'")
+        if name in WHOLE_TURN:
+            return (yield from WHOLE_TURN[name](call, wanted.arguments))
+        if name in CONVERSATION_TOOLS:
+            return (yield from _conversation_tool(call, name, wanted.arguments))
+        if name in OWN:
+            return (yield from _own_tool(call, name, wanted.arguments))
+    except ToolError as error:
+        return tool_error(error.message)
+    return tool_error(f"Unknown tool '{name}'")
 
 
-WHOLE_TURN: Mapping[str, Handler] = {"codex": codex.codex, "codex-reply": codex.codex_reply}
-TYPED: Mapping[str, Handler] = {
-    "conversationCreate": typed.create,
-    "conversationSendMessage": typed.send_message,
-    "conversationStream": typed.stream,
-    "conversationsList": typed.list_all,
+def _conversation_tool(call: McpCall, name: str, given: object) -> Script[object]:
+    tool = CONVERSATION_TOOLS[name]
+    try:
+        wanted = decoded(tool.params, given)
+    except Undecodable:
+        raise ToolError(f"Unknown tool '{name}'") from None
+    if name in NOTED:
+        call.state.note_ignored(name, tool.params, given)
+    return (yield from tool.script(call, wanted))
+
+
+def _own_tool(call: McpCall, name: str, given: object) -> Script[object]:
+    tool = OWN[name]
+    try:
+        return (yield from tool.script(call, decoded(tool.params, {} if given is None else given)))
+    except (Undecodable, BadCursor) as error:
+        raise ToolError(f"Invalid arguments for {name}: {error}") from None
+    except GreenroomError as why:
+        raise ToolError(why.message) from None
+
+
+WHOLE_TURN: Mapping[str, Callable[[McpCall, object], Script[object]]] = {
+    "codex": codex.codex,
+    "codex-reply": codex.codex_reply,
 }
-OWN: Mapping[str, Handler] = {
-    "list_conversations": own.list_conversations,
-    "interrupt_conversation": own.interrupt_conversation,
-    "read_conversation": own.read_conversation,
-    "answer_approval": own.answer_approval,
+CONVERSATION_TOOLS: Mapping[str, Method[McpCall]] = {
+    "conversationCreate": method(arguments.ConversationCreate, conversation_tools.create),
+    "conversationSendMessage": method(arguments.ConversationSendMessage, conversation_tools.send_message),
+    "conversationStream": method(arguments.ConversationStream, conversation_tools.stream),
+    "conversationsList": method(arguments.ConversationsList, conversation_tools.list_all),
+}
+OWN: Mapping[str, Method[McpCall]] = {
+    "list_conversations": method(arguments.ListConversations, own.list_conversations),
+    "interrupt_conversation": method(arguments.InterruptConversation, own.interrupt_conversation),
+    "read_conversation": method(arguments.ReadConversation, own.read_conversation),
+    "answer_approval": method(arguments.AnswerApproval, own.answer_approval),
 }
 
+NOTED = frozenset({"conversationCreate", "conversationSendMessage"})  # their unknown arguments are named
 URGENT = frozenset({"interrupt_conversation", "answer_approval"})  # tools that end what others wait for
 
-METHODS: Mapping[str, Method] = {
-    "initialize": Method(Initialize, initialize),
-    "ping": Method(Anything, ping, urgent=always),
-    "tools/list": Method(resources.Page, list_tools),
-    "tools/call": Method(CallTool, call_tool, urgent=lambda wanted: wanted.name in URGENT),
-    "logging/setLevel": Method(SetLevel, set_level),
-    "completion/complete": Method(completion.Complete, completion.complete),
-    "resources/list": Method(resources.Page, resources.list_all),
-    "resources/templates/list": Method(resources.Page, resources.templates),
-    "resources/read": Method(resources.Uri, resources.read),
-    "resources/subscribe": Method(resources.Uri, resources.subscribe),
-    "resources/unsubscribe": Method(resources.Uri, resources.unsubscribe),
+METHODS: Mapping[str, Method[McpCall]] = {
+    "initialize": method(Initialize, initialize),
+    "ping": method(NoParams, ping, urgent=always),
+    "tools/list": method(resources.ListPage, list_tools),
+    "tools/call": method(CallTool, call_tool, urgent=lambda wanted: wanted.name in URGENT),
+    "logging/setLevel": method(SetLevel, set_level),
+    "completion/complete": method(resources.Complete, resources.complete),
+    "resources/list": method(resources.ListPage, resources.list_all),
+    "resources/templates/list": method(resources.ListPage, resources.templates),
+    "resources/read": method(resources.Uri, resources.read),
+    "resources/subscribe": method(resources.Uri, resources.subscribe),
+    "resources/unsubscribe": method(resources.Uri, resources.unsubscribe),
 }

@@ -1,8 +1,8 @@
-"""How this dialect is set up: from the config, and what the bridge said in its hello. A leaf."""
+"""The settings of this dialect: from the config, and from the hello of the bridge. A leaf."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 from transports.requests import Person
 
@@ -35,8 +35,8 @@ class McpOptions:
     person: Person = NOTHING_SET  # the bridge's own arguments
 
 
-def with_hello(options: McpOptions, said: Mapping[str, Any]) -> McpOptions:
-    """The hello's `defaults` and `first_question`; what is of the wrong kind is as good as not said."""
+def with_hello(options: McpOptions, said: Mapping[str, object]) -> McpOptions:
+    """The hello's `defaults` and `first_question`; values of the wrong type are ignored."""
     first = said.get("first_question")
     if isinstance(first, int) and first > 0:
         options = replace(options, first_question=first)

@@ -1,12 +1,14 @@
-"""The handshake: which revision of MCP is spoken, what the client can do, and who we say we are. Pure.
+"""The handshake: the revision of MCP, the abilities of the client, and the name of the server. Pure.
 
 The name is the one that Codex clients look for; the title, which people read, is our own.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from transports.codex_events import SERVER
+from transports.jsonrpc import JsonObject, Params
 
 REVISIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 NEWEST = REVISIONS[-1]
@@ -15,7 +17,6 @@ LAST_WITH_TWINS = "2025-06-18"  # of the revisions that clients of that summer s
 META_REVISION = "io.modelcontextprotocol/protocolVersion"
 UNSUPPORTED = -32022  # MCP's own number for it
 SHOWN = 40  # characters of a revision that nobody knows
-NAME = "codex-mcp-server"
 TITLE = "Greenroom"
 
 
@@ -28,13 +29,13 @@ class ClientInfo(BaseModel):
 class Initialize(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore", populate_by_name=True)
     protocol_version: str = Field(alias="protocolVersion")
-    capabilities: dict[str, Any]
+    capabilities: JsonObject
     client_info: ClientInfo = Field(alias="clientInfo")
 
 
 @dataclass(frozen=True, slots=True)
-class Peer:
-    """What the client said of itself. Before it did: the least."""
+class Introduction:
+    """The client as it has introduced itself; before that, the least that a client can do."""
 
     name: str = ""
     version: str = ""
@@ -50,25 +51,25 @@ class Peer:
         return self.revision >= TELLS_MORE
 
 
-def unsupported(params: Any) -> str | None:
-    """The revision that a request names for itself alone, if it is none of ours: what it would mean is not known."""
+def unsupported(params: Params) -> str | None:
+    """The revision that a request names for itself alone, if it is none that we speak."""
     meta = params.get("_meta") if isinstance(params, dict) else None
     named = meta.get(META_REVISION) if isinstance(meta, dict) else None
     return str(named)[:SHOWN] if named is not None and named not in REVISIONS else None
 
 
-def peer(said: Initialize) -> Peer:
+def peer(said: Initialize) -> Introduction:
     revision = said.protocol_version if said.protocol_version in REVISIONS else NEWEST
-    return Peer(said.client_info.name, said.client_info.version, revision, _elicits(said.capabilities))
+    return Introduction(said.client_info.name, said.client_info.version, revision, _elicits(said.capabilities))
 
 
-def _elicits(capabilities: dict[str, Any]) -> bool:
-    """An empty object means forms; one that names only other modes does not."""
+def _elicits(capabilities: JsonObject) -> bool:
+    """True if the client can show forms: an empty object means them, an object with only other modes does not."""
     elicitation = capabilities.get("elicitation")
     return isinstance(elicitation, dict) and (not elicitation or "form" in elicitation or "url" not in elicitation)
 
 
-def welcome(revision: str, version: str) -> dict[str, Any]:
+def welcome(revision: str, version: str) -> JsonObject:
     return {
         "capabilities": {
             "tools": {"listChanged": True},
@@ -77,5 +78,5 @@ def welcome(revision: str, version: str) -> dict[str, Any]:
             "completions": {},
         },
         "protocolVersion": revision,
-        "serverInfo": {"name": NAME, "title": TITLE, "version": version},
+        "serverInfo": {"name": SERVER, "title": TITLE, "version": version},
     }

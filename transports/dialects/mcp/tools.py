@@ -1,9 +1,8 @@
 """The tools as `tools/list` shows them: names, titles, hints, and the schemas of arguments and results. Data."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
-Schema = dict[str, Any]
+from transports.jsonrpc import JsonObject as Schema
 
 TEXT: Schema = {"type": "string"}
 ID: Schema = {"type": "string", "description": "The conversation's id (threadId)."}
@@ -14,7 +13,7 @@ BUSY = ["steer", "enqueue", "reject", "interrupt"]
 DECISIONS = ["approved", "approved_for_session", "denied", "abort"]
 
 
-def _object(properties: Mapping[str, Schema], required: Iterable[str] = (), **more: Any) -> Schema:
+def _object(properties: Mapping[str, Schema], required: Iterable[str] = (), **more: object) -> Schema:
     return {"type": "object", "properties": dict(properties), "required": list(required), **more}
 
 

@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
 
-from actors.records import Record
-from actors.visible import visible
+from actors.vocabulary.events import APPROVAL_REQUESTS
+from actors.vocabulary.records import Record
+from actors.vocabulary.visible import visible
+from transports.jsonrpc import JsonObject
 from transports.question import command_line, summary, where
 
 OUTPUT_LINES = 20  # of a command's output; its end says most
@@ -16,76 +17,72 @@ def as_markdown(records: Iterable[Record]) -> str:
 
 
 def part_of(record: Record) -> str:
-    """One event, or nothing if a reader can do without."""
+    """The text of one event; empty if a reader does not need it."""
     write = PARTS.get(record.type)
     return write(json.loads(record.body)) if write is not None else ""
 
 
-def as_json(record: Record) -> dict[str, Any]:
+def as_json(record: Record) -> JsonObject:
     return {"seq": record.seq, "ts": record.ts, "turn": record.turn, "event": json.loads(record.body)}
 
 
-Event = Mapping[str, Any]
-
-
-def _began(event: Event) -> str:
+def _began(event: JsonObject) -> str:
     return f"# {event.get('name') or event['session_id']}"
 
 
-def _user(event: Event) -> str:
+def _user(event: JsonObject) -> str:
     who = "**User**" if event.get("kind", "plain") == "plain" else "**Context**"
     return f"{who}\n\n{event['message']}"
 
 
-def _agent(event: Event) -> str:
+def _agent(event: JsonObject) -> str:
     return f"**Agent**\n\n{event['message']}" + (" *(cut)*" if event.get("partial") else "")
 
 
-def _command(event: Event) -> str:
+def _command(event: JsonObject) -> str:
     return _fenced(f"$ {command_line(event['command'])}", "sh")
 
 
-def _ended(event: Event) -> str:
+def _ended(event: JsonObject) -> str:
     lines = (event["stdout"] + event["stderr"]).splitlines()
     left_out = len(lines) - OUTPUT_LINES
     shown = [f"… {left_out} lines"] * (left_out > 0) + lines[-OUTPUT_LINES:]
     return _fenced("\n".join([*shown, f"[exit {event['exit_code']}]"]))
 
 
-def _patch(event: Event) -> str:
+def _patch(event: JsonObject) -> str:
     return "Patch: " + ", ".join(f"`{visible(path)}`" for path in event["changes"])
 
 
-def _asked(event: Event) -> str:
+def _asked(event: JsonObject) -> str:
     return f"*Asked for approval, {where(event)}:*\n\n{_fenced(summary(event))}"
 
 
-def _answered(event: Event) -> str:
+def _answered(event: JsonObject) -> str:
     return f"*{event['decision']}{' by ' + event['by'] if event.get('by') else ''}*"
 
 
-def _plan(event: Event) -> str:
+def _plan(event: JsonObject) -> str:
     marks = {"completed": "x", "in_progress": "~", "pending": " "}
     return "\n".join(f"- [{marks[step['status']]}] {step['step']}" for step in event["plan"])
 
 
 def _fenced(text: str, kind: str = "") -> str:
-    """A fence longer than any inside."""
+    """The text between fences that are longer than any inside."""
     fence = "```"
     while fence in text:
         fence += "`"
     return f"{fence}{kind}\n{text}\n{fence}"
 
 
-PARTS: Mapping[str, Callable[[Event], str]] = {
+PARTS: Mapping[str, Callable[[JsonObject], str]] = {
     "session_configured": _began,
     "user_message": _user,
     "agent_message": _agent,
     "exec_command_begin": _command,
     "exec_command_end": _ended,
     "patch_apply_begin": _patch,
-    "exec_approval_request": _asked,
-    "apply_patch_approval_request": _asked,
+    **dict.fromkeys(APPROVAL_REQUESTS, _asked),
     "approval_resolved": _answered,
     "plan_update": _plan,
     "error": lambda event: f"*Error: {event['message']}*",

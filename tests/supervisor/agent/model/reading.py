@@ -1,4 +1,4 @@
-"""How the tests of this folder ask and listen."""
+"""Helpers with which the tests of this folder ask a model and listen."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
@@ -9,9 +9,9 @@ from supervisor.agent.model import wire as wires
 from supervisor.agent.model.client import ModelClient
 from supervisor.agent.model.endpoint import Endpoint, WireApi
 from supervisor.agent.model.errors import ModelError
-from supervisor.agent.model.history import ModelRequest, said
-from supervisor.agent.model.news import News, RawReasoningDelta, ReasoningDelta, TextDelta
+from supervisor.agent.model.request import ModelRequest, said
 from supervisor.agent.model.sse import SseParser
+from supervisor.agent.model.stream_events import RawReasoningDelta, ReasoningDelta, StreamEvent, TextDelta
 from tests.support.model_server import ModelServer
 
 T = TypeVar("T")
@@ -31,19 +31,19 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 class Heard:
     """A consumer that keeps every batch."""
 
-    batches: list[list[News]] = field(default_factory=list)
+    batches: list[list[StreamEvent]] = field(default_factory=list)
 
-    async def __call__(self, batch: Sequence[News]) -> None:
+    async def __call__(self, batch: Sequence[StreamEvent]) -> None:
         self.batches.append(list(batch))
 
     @property
-    def news(self) -> list[News]:
+    def news(self) -> list[StreamEvent]:
         return joined([news for batch in self.batches for news in batch])
 
 
-def joined(news: Sequence[News]) -> list[News]:
-    """Adjacent deltas as one: how they were cut is nobody's promise."""
-    result: list[News] = []
+def joined(news: Sequence[StreamEvent]) -> list[StreamEvent]:
+    """Join adjacent deltas, whose cuts nobody promises."""
+    result: list[StreamEvent] = []
     for one in news:
         last = result[-1] if result else None
         if isinstance(one, TextDelta | ReasoningDelta | RawReasoningDelta) and type(last) is type(one):
@@ -62,18 +62,18 @@ def endpoint(server: ModelServer, wire: WireApi, **options: Any) -> Endpoint:
     return Endpoint(server.base_url, wire, **options)
 
 
-def decoded(wire: WireApi, *chunks: bytes) -> tuple[list[News], ModelError | None]:
-    """What a stream of these chunks says, up to its end."""
+def decoded(wire: WireApi, *chunks: bytes) -> tuple[list[StreamEvent], ModelError | None]:
+    """Decode a stream of these chunks, up to its end."""
     parser, decoder = SseParser(), wires.decoder(wire)
-    news: list[News] = []
+    news: list[StreamEvent] = []
     for chunk in chunks:
         news += decoder.read(parser.feed(chunk))
     news += decoder.end()
     return joined(news), decoder.failure
 
 
-async def heard(server: ModelServer, wire: WireApi, prompt: str, **options: Any) -> list[News]:
-    """One attempt with a client of its own."""
+async def heard(server: ModelServer, wire: WireApi, prompt: str, **options: Any) -> list[StreamEvent]:
+    """Make one attempt with a client of its own."""
     hear = Heard()
     async with ModelClient() as client:
         await client.attempt(endpoint(server, wire, **options), request(prompt), hear)
@@ -81,7 +81,7 @@ async def heard(server: ModelServer, wire: WireApi, prompt: str, **options: Any)
 
 
 async def in_thread(work: Callable[..., None], *arguments: object) -> None:
-    """A bounded wait for the server's thread, off the loop."""
+    """Wait for the server's thread, off the loop, with a time limit."""
     await asyncio.to_thread(work, *arguments)
 
 

@@ -1,21 +1,21 @@
-"""The chat wire: requests by the letter, and news from events."""
+"""The chat wire: requests by the letter, and events from a stream."""
 
 import json
 from typing import Any
 
 import pytest
 
-from actors.ids import CallId
+from actors.vocabulary.ids import CallId
 from supervisor.agent.model.chat import body
 from supervisor.agent.model.endpoint import WireApi
 from supervisor.agent.model.errors import AnswerCut, ContextFull, StreamBroken
-from supervisor.agent.model.history import Answered, Called, Image, ModelRequest, Reasoned, Said, Text, ToolSpec, said
-from supervisor.agent.model.news import (
+from supervisor.agent.model.request import Called, Image, ModelRequest, Reasoned, Returned, Said, Text, ToolSpec, said
+from supervisor.agent.model.stream_events import (
     CallDone,
-    Finished,
-    News,
     RawReasoningDelta,
     ReasoningDone,
+    ResponseEnd,
+    StreamEvent,
     TextDelta,
     TextDone,
     Usage,
@@ -36,7 +36,7 @@ def piece(index: int | None = None, call_id: str | None = None, name: str | None
 
 
 def calls_of(*pieces: Any, reason: str = "tool_calls") -> list[tuple[str, str, str]]:
-    """What becomes of call pieces that come one by one."""
+    """Build calls from pieces that come one by one."""
     chunks = [chunk(tool_calls=[one]) for one in pieces]
     news, failure = decoded(WireApi.CHAT, sse(*chunks, chunk(reason)))
     assert failure is None
@@ -52,7 +52,7 @@ def test_a_request_is_what_the_wire_wants_to_the_letter() -> None:
             said("user", "<environment_context>…"),
             said("user", "list files"),
             Called(CallId("c1"), "shell", '{"command":["ls"]}'),
-            Answered(CallId("c1"), output),
+            Returned(CallId("c1"), output),
         ),
         (SHELL,),
     )
@@ -77,7 +77,7 @@ def messages(*items: Any) -> list[dict[str, Any]]:
 
 def test_calls_of_one_response_are_one_message_and_their_outputs_follow() -> None:
     first, second = Called(CallId("a"), "shell", "{}"), Called(CallId("b"), "shell", "{}")
-    outputs = (Answered(CallId("a"), "1"), Answered(CallId("b"), "2"))
+    outputs = (Returned(CallId("a"), "1"), Returned(CallId("b"), "2"))
     shown = messages(
         said("user", "go"), said("assistant", "Looking."), first, second, *outputs, said("assistant", "Done")
     )
@@ -89,9 +89,9 @@ def test_calls_of_one_response_are_one_message_and_their_outputs_follow() -> Non
 def test_calls_of_two_responses_stay_two_messages() -> None:
     shown = messages(
         Called(CallId("a"), "shell", "{}"),
-        Answered(CallId("a"), "1"),
+        Returned(CallId("a"), "1"),
         Called(CallId("b"), "shell", "{}"),
-        Answered(CallId("b"), "2"),
+        Returned(CallId("b"), "2"),
     )
     assert [message["role"] for message in shown] == ["assistant", "tool", "assistant", "tool"]
 
@@ -124,13 +124,13 @@ def test_usage_is_asked_for_only_where_the_endpoint_says_so() -> None:
 
 def test_the_shortest_answers_of_the_wire_are_read() -> None:
     text = b'data: {"choices":[{"delta":{"content":"Done"},"finish_reason":"stop"}]}\n\n'
-    assert decoded(WireApi.CHAT, text) == ([TextDelta("Done"), TextDone("Done"), Finished()], None)
+    assert decoded(WireApi.CHAT, text) == ([TextDelta("Done"), TextDone("Done"), ResponseEnd()], None)
     call = (
         rb'data: {"choices":[{"delta":{"tool_calls":[{"id":"c1","function":{"name":"shell","arguments":'
         rb'"{\"command\":[\"git\",\"init\"],\"workdir\":\"/w\",\"timeout\":5000}"}}]},"finish_reason":"tool_calls"}]}'
     )
     arguments = '{"command":["git","init"],"workdir":"/w","timeout":5000}'
-    assert decoded(WireApi.CHAT, call + b"\n\n")[0] == [CallDone(CallId("c1"), "shell", arguments), Finished()]
+    assert decoded(WireApi.CHAT, call + b"\n\n")[0] == [CallDone(CallId("c1"), "shell", arguments), ResponseEnd()]
 
 
 def test_several_calls_come_by_index_whatever_order_their_pieces_have() -> None:
@@ -202,7 +202,7 @@ def test_reasoning_and_text_come_before_calls_that_were_sent_first() -> None:
         ReasoningDone("", raw="hmm!"),
         TextDone("Hi"),
         CallDone(CallId("a"), "x", "{}"),
-        Finished("c"),
+        ResponseEnd("c"),
     ]
 
 
@@ -213,7 +213,7 @@ USAGE = {
     "prompt_tokens_details": {"cached_tokens": 3},
     "completion_tokens_details": {"reasoning_tokens": 1},
 }
-COUNTED: list[News] = [TextDelta("x"), TextDone("x"), Usage(5, 2, 7, cached=3, reasoning=1), Finished("c")]
+COUNTED: list[StreamEvent] = [TextDelta("x"), TextDone("x"), Usage(5, 2, 7, cached=3, reasoning=1), ResponseEnd("c")]
 
 
 def test_usage_is_read_after_the_finish_reason_and_beside_it() -> None:
@@ -225,12 +225,12 @@ def test_usage_is_read_after_the_finish_reason_and_beside_it() -> None:
 
 def test_usage_without_details_leaves_them_unknown() -> None:
     news, _ = decoded(WireApi.CHAT, sse(chunk("stop"), {"choices": [], "usage": {"prompt_tokens": 5}}))
-    assert news == [Usage(5, 0, 5), Finished("c")]
+    assert news == [Usage(5, 0, 5), ResponseEnd("c")]
 
 
 def test_done_finishes_an_answer_whose_server_gives_no_reason() -> None:
     assert decoded(WireApi.CHAT, sse(chunk(content="x"), "[DONE]")) == (
-        [TextDelta("x"), TextDone("x"), Finished("c")],
+        [TextDelta("x"), TextDone("x"), ResponseEnd("c")],
         None,
     )
 
@@ -239,7 +239,7 @@ def test_nothing_after_the_finish_reason_adds_to_the_answer() -> None:
     news, failure = decoded(
         WireApi.CHAT, sse(chunk("stop", content="x"), chunk("stop", content="y"), {"error": "late"})
     )
-    assert (news, failure) == ([TextDelta("x"), TextDone("x"), Finished("c")], None)
+    assert (news, failure) == ([TextDelta("x"), TextDone("x"), ResponseEnd("c")], None)
 
 
 @pytest.mark.parametrize("reason", ["length", "content_filter"])
@@ -309,7 +309,7 @@ def test_a_surrogate_pair_cut_between_two_events_is_joined() -> None:
         [b"".join(b"data: %b\n\n" % half for half in halves)],
     ):
         news, _ = decoded(WireApi.CHAT, *chunks, end)
-        assert news == [TextDelta("a😀b"), TextDone("a😀b"), Finished("c")]
+        assert news == [TextDelta("a😀b"), TextDone("a😀b"), ResponseEnd("c")]
 
 
 def test_half_a_surrogate_pair_never_reaches_anybody() -> None:

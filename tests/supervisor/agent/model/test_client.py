@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote
 import httpx
 import pytest
 
-from actors.ids import CallId
+from actors.vocabulary.ids import CallId
 from supervisor.agent.bounds import DEFAULTS, Bounds
 from supervisor.agent.model import client as client_module
 from supervisor.agent.model.client import ModelClient, build_http
@@ -21,13 +21,20 @@ from supervisor.agent.model.errors import (
     AnswerCut,
     BeyondBound,
     ContextFull,
-    MissingKey,
     ModelError,
     Rejected,
     RequestFailed,
     StreamBroken,
 )
-from supervisor.agent.model.news import CallDone, Finished, News, ReasoningDone, TextDelta, TextDone, Usage
+from supervisor.agent.model.stream_events import (
+    CallDone,
+    ReasoningDone,
+    ResponseEnd,
+    StreamEvent,
+    TextDelta,
+    TextDone,
+    Usage,
+)
 from tests.supervisor.agent.model.reading import BOTH, Heard, endpoint, heard, in_thread, request, run
 from tests.support.model_reply import Close, Hold, Pause, Reply, canned
 from tests.support.model_server import ModelServer
@@ -38,8 +45,8 @@ both_wires = pytest.mark.parametrize("wire", BOTH)
 
 def failure(
     server: ModelServer, wire: WireApi, prompt: str, bounds: Bounds = DEFAULTS, **options: object
-) -> tuple[list[News], ModelError]:
-    """What an attempt that fails has told before."""
+) -> tuple[list[StreamEvent], ModelError]:
+    """Return the events that an attempt delivered before it failed, and its error."""
     hear = Heard()
 
     async def attempt() -> ModelError:
@@ -61,7 +68,7 @@ def test_a_streamed_answer_comes_as_deltas_and_whole(wire: WireApi) -> None:
             TextDelta("Hello there"),
             TextDone("Hello there"),
             Usage(3, 4, 7, cached=2, reasoning=1),
-            Finished("r1_0"),
+            ResponseEnd("r1_0"),
         ]
         assert server.requests[0].path == ("/v1/chat/completions" if wire is WireApi.CHAT else "/v1/responses")
         assert server.requests[0].body["stream"] is True
@@ -116,7 +123,7 @@ def test_an_answer_cut_anywhere_is_broken_and_never_shortened(wire: WireApi) -> 
             except StreamBroken:
                 continue
             assert [one for one in news if isinstance(one, TextDone | CallDone)] == done
-            assert isinstance(news[-1], Finished)
+            assert isinstance(news[-1], ResponseEnd)
         assert sum(one.answered for one in server.requests) < len(server.requests)
 
 
@@ -134,9 +141,9 @@ def test_an_answer_cut_at_every_byte_over_http_is_broken_and_never_shortened(wir
                     await client.attempt(endpoint(server, wire), request(f"cut {after}; {script}"), hear)
                 except StreamBroken:
                     broken += 1
-                    assert not any(isinstance(one, Finished) for one in hear.news)
+                    assert not any(isinstance(one, ResponseEnd) for one in hear.news)
                     continue
-                assert [type(one) for one in hear.news[-3:]] == [TextDone, CallDone, Finished]
+                assert [type(one) for one in hear.news[-3:]] == [TextDone, CallDone, ResponseEnd]
         return broken
 
     with ModelServer() as server:
@@ -156,7 +163,7 @@ def test_a_body_that_ends_properly_but_too_early_is_broken(wire: WireApi) -> Non
 def test_a_response_is_finished_by_its_event_though_the_connection_stays_open(wire: WireApi) -> None:
     with ModelServer() as server:
         news = run(heard(server, wire, "say hi; finish; stall forever"))
-        assert isinstance(news[-1], Finished)
+        assert isinstance(news[-1], ResponseEnd)
         server.wait_closed_early()
 
 
@@ -164,7 +171,7 @@ def test_a_chat_answer_is_finished_by_its_reason_though_nothing_ever_follows() -
     with ModelServer() as server:
         end = '{"choices":[{"delta":{"content":"hi"},"finish_reason":"stop"}]}'
         news = run(heard(server, WireApi.CHAT, f"raw {end}\nstall forever"))
-    assert news == [TextDelta("hi"), TextDone("hi"), Finished("r1_0")]
+    assert news == [TextDelta("hi"), TextDone("hi"), ResponseEnd("r1_0")]
 
 
 def test_usage_that_was_asked_for_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,10 +179,10 @@ def test_usage_that_was_asked_for_is_waited_for(monkeypatch: pytest.MonkeyPatch)
     end = '{"id":"c","choices":[{"delta":{"content":"hi"},"finish_reason":"stop"}]}'
     usage = '{"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":2}}'
 
-    async def attempt(server: ModelServer) -> list[News]:
+    async def attempt(server: ModelServer) -> list[StreamEvent]:
         hear = Heard()
 
-        async def open_gate(batch: Sequence[News]) -> None:
+        async def open_gate(batch: Sequence[StreamEvent]) -> None:
             await hear(batch)
             server.open("usage")
 
@@ -185,7 +192,7 @@ def test_usage_that_was_asked_for_is_waited_for(monkeypatch: pytest.MonkeyPatch)
         return hear.news
 
     with ModelServer() as server:
-        assert run(attempt(server)) == [TextDelta("hi"), TextDone("hi"), Usage(1, 2, 3), Finished("r1_0")]
+        assert run(attempt(server)) == [TextDelta("hi"), TextDone("hi"), Usage(1, 2, 3), ResponseEnd("r1_0")]
         assert server.requests[0].body["stream_options"] == {"include_usage": True}
 
 
@@ -195,7 +202,7 @@ def test_silence_within_a_stream_breaks_it_after_the_idle_timeout(wire: WireApi)
         news, error = failure(server, wire, "words a b; stall forever", stream_idle_timeout_s=0.5)
         server.wait_closed_early()
     assert error == StreamBroken("idle timeout waiting for SSE")
-    assert not any(isinstance(one, Finished) for one in news)
+    assert not any(isinstance(one, ResponseEnd) for one in news)
 
 
 def test_silence_before_the_answer_fails_the_request_after_the_idle_timeout() -> None:
@@ -206,7 +213,7 @@ def test_silence_before_the_answer_fails_the_request_after_the_idle_timeout() ->
 
 @both_wires
 def test_slow_but_steady_is_not_idle(wire: WireApi) -> None:
-    """Twenty pauses are longer than the timeout together, and each is far shorter."""
+    """Twenty pauses are longer than the timeout together, but each is far shorter."""
     with ModelServer() as server:
         news = run(heard(server, wire, "slow 20; stream 20", stream_idle_timeout_s=0.3))
     assert TextDone("word " * 20) in news
@@ -296,13 +303,6 @@ def test_an_address_that_cannot_be_asked_is_rejected_at_once(url: str) -> None:
         run(attempt())
 
 
-def test_a_missing_key_is_told_before_anything_is_sent() -> None:
-    with ModelServer() as server:
-        _, error = failure(server, WireApi.CHAT, "hi", key_variable="MY_KEY")
-        assert error == MissingKey("MY_KEY")
-        assert not server.requests
-
-
 def test_a_key_that_the_server_quotes_is_not_shown() -> None:
     body = b'{"error":{"message":"Incorrect API key provided: sk-secret"}}'
     with ModelServer([canned(body, status=401)]) as server:
@@ -365,7 +365,7 @@ def test_a_key_that_the_server_quotes_inside_a_stream_is_not_shown() -> None:
 
 
 def cancelled_at(server: ModelServer, prompt: str, gate: str, deliver: Heard | None = None) -> None:
-    """An attempt that is cancelled while the server waits at the gate."""
+    """Cancel an attempt while the server waits at the gate."""
 
     async def attempt() -> None:
         async with ModelClient() as client:
@@ -395,7 +395,7 @@ def test_a_cancel_while_the_consumer_is_busy_closes_the_connection() -> None:
     async def attempt(server: ModelServer) -> None:
         busy = asyncio.Event()
 
-        async def deliver(_batch: Sequence[News]) -> None:
+        async def deliver(_batch: Sequence[StreamEvent]) -> None:
             busy.set()
             await asyncio.Event().wait()
 
@@ -413,9 +413,9 @@ def test_a_cancel_while_the_consumer_is_busy_closes_the_connection() -> None:
 
 
 def test_an_error_of_the_consumer_closes_the_connection_even_while_somebody_keeps_the_error() -> None:
-    """What keeps the traceback keeps the stream; so closing must not be left to the garbage collector."""
+    """A traceback that is kept keeps the stream, too; so closing must not be left to the garbage collector."""
 
-    async def deliver(_batch: Sequence[News]) -> None:
+    async def deliver(_batch: Sequence[StreamEvent]) -> None:
         raise ZeroDivisionError
 
     async def attempt(server: ModelServer) -> None:

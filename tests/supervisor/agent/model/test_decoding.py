@@ -1,4 +1,4 @@
-"""What holds on both wires, for a whole answer: any split gives the same news, any cut is an error."""
+"""Rules for a whole answer on both wires: any split gives the same events, any cut is an error."""
 
 from typing import Any
 
@@ -9,8 +9,15 @@ from hypothesis import strategies as st
 from supervisor.agent.model import wire as wires
 from supervisor.agent.model.endpoint import WireApi
 from supervisor.agent.model.errors import StreamBroken
-from supervisor.agent.model.news import CallDone, Finished, News, ReasoningDone, TextDelta, TextDone
 from supervisor.agent.model.sse import SseParser
+from supervisor.agent.model.stream_events import (
+    CallDone,
+    ReasoningDone,
+    ResponseEnd,
+    StreamEvent,
+    TextDelta,
+    TextDone,
+)
 from tests.supervisor.agent.model.reading import BOTH, decoded
 from tests.support.model_wire import Call, ChatWire, ResponsesWire, Tokens, Wire, event
 
@@ -41,7 +48,7 @@ def answer(wire: WireApi) -> bytes:
     return b"".join(events)
 
 
-def items(news: list[News]) -> list[News]:
+def items(news: list[StreamEvent]) -> list[StreamEvent]:
     return [one for one in news if isinstance(one, TextDone | CallDone | ReasoningDone)]
 
 
@@ -75,11 +82,11 @@ def test_an_answer_that_ends_early_at_any_byte_breaks_and_is_never_shortened(wir
         assert finished == whole[: len(finished)]
         if failure is None:
             assert finished == whole
-            assert isinstance(news[-1], Finished)
+            assert isinstance(news[-1], ResponseEnd)
         else:
             broken += 1
             assert isinstance(failure, StreamBroken)
-            assert not any(isinstance(one, Finished) for one in news)
+            assert not any(isinstance(one, ResponseEnd) for one in news)
             assert wire is WireApi.RESPONSES or not finished, "no item of a chat answer is finished before its reason"
     assert broken > len(stream) // 2
 

@@ -58,7 +58,7 @@ async def a_place(serve: Serve, timeout_s: float = PATIENCE_S, limits: httpx.Lim
 
 
 def answering(*answers: bytes) -> Serve:
-    """To each request the next of these, on one connection; then it hangs up."""
+    """Answer each request with the next of these, on one connection, then hang up."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         for answer in answers:
@@ -173,7 +173,7 @@ def test_a_connection_that_the_server_closed_or_spoke_on_meanwhile_is_not_used_a
         await asked(reader)
         writer.write(OK)
         await writer.drain()
-        writer.write(OK)  # nobody has asked
+        writer.write(OK)  # no request is open
         await writer.drain()
         await reader.read()
 

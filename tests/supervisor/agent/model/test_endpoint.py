@@ -3,7 +3,7 @@
 import pytest
 
 from supervisor.agent.model.endpoint import Endpoint, WireApi, headers_of, host_of, url_of, without_secrets
-from supervisor.agent.model.errors import MissingKey, Rejected
+from supervisor.agent.model.errors import Rejected
 
 
 @pytest.mark.parametrize(
@@ -42,10 +42,9 @@ def test_the_endpoints_own_headers_win() -> None:
     assert headers["x-org"] == "o"
 
 
-def test_no_key_is_fine_unless_the_config_names_a_variable() -> None:
+def test_without_a_key_there_is_no_authorization() -> None:
     assert "authorization" not in headers_of(Endpoint("http://x"), "")
-    with pytest.raises(MissingKey, match=r"^Missing environment variable: `MY_KEY`\. Get one\.$"):
-        headers_of(Endpoint("http://x", key=" \n", key_variable="MY_KEY", key_instructions="Get one."), "")
+    assert "authorization" not in headers_of(Endpoint("http://x", key=" \n"), "")
 
 
 def test_a_newline_round_a_key_is_dropped_and_one_inside_is_refused_without_showing_it() -> None:

@@ -1,4 +1,4 @@
-"""What a model server sends has bounds: each is met by an error that names it, and nothing else notices."""
+"""Bounds on a model server's answers: each is met by an error that names it, and nothing else notices."""
 
 import asyncio
 import gc
@@ -17,8 +17,8 @@ from supervisor.agent.model.decoding import a_count, intricate
 from supervisor.agent.model.direct import Unbounded
 from supervisor.agent.model.endpoint import Endpoint, WireApi
 from supervisor.agent.model.errors import BeyondBound, ModelError, Rejected, RequestFailed
-from supervisor.agent.model.news import CallDone, News, ReasoningDone, TextDelta, TextDone, Usage
 from supervisor.agent.model.sse import EventTooLarge, SseParser
+from supervisor.agent.model.stream_events import CallDone, ReasoningDone, StreamEvent, TextDelta, TextDone, Usage
 from tests.supervisor.agent.model.reading import BOTH, Heard, joined, request, run
 from tests.supervisor.agent.model.test_direct import CHUNKED, a_place, answering, asked
 from tests.support.model_reply import canned
@@ -38,7 +38,7 @@ def done(**item: Any) -> dict[str, Any]:
     return {"type": "response.output_item.done", "item": item}
 
 
-def read(wire: WireApi, bounds: Bounds, *events: Any) -> tuple[list[News], ModelError | None]:
+def read(wire: WireApi, bounds: Bounds, *events: Any) -> tuple[list[StreamEvent], ModelError | None]:
     decoder = wires.decoder(wire, bounds)
     news = decoder.read(one if isinstance(one, bytes) else json.dumps(one).encode() for one in events)
     news += decoder.end()
@@ -269,7 +269,7 @@ def test_comments_between_words_are_borne_for_ever() -> None:
     body = piece * 50 + sse(chat(finish="stop")) + b"data: [DONE]\n\n"
     answer = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body
 
-    async def scene() -> list[News]:
+    async def scene() -> list[StreamEvent]:
         heard = Heard()
         async with (
             a_place(answering(answer)) as place,
@@ -370,7 +370,7 @@ def test_half_a_letter_in_what_is_sealed_can_be_stored() -> None:
 
 
 def test_nothing_of_an_answer_that_was_cut_off_stays_in_memory() -> None:
-    """The collector of cycles comes seldom, and whoever has an error has the frames that it went through."""
+    """The garbage collector comes seldom, and an error keeps the frames that it went through."""
     words = b"".join(sse(chat(content="x" * 10_000)) for _ in range(500))
     answer = b"HTTP/1.1 200 OK\r\n\r\n" + words
 

@@ -1,12 +1,12 @@
-"""The responses wire: requests by the letter, and news from events."""
+"""The responses wire: requests by the letter, and events from a stream."""
 
 import json
 from typing import Any
 
 import pytest
 
-from actors.ids import CallId
-from actors.settings import ReasoningEffort, ReasoningSummary
+from actors.vocabulary.ids import CallId
+from actors.vocabulary.settings import ReasoningEffort, ReasoningSummary
 from supervisor.agent.model.endpoint import WireApi
 from supervisor.agent.model.errors import (
     AnswerCut,
@@ -17,19 +17,19 @@ from supervisor.agent.model.errors import (
     StreamBroken,
     UsageLimit,
 )
-from supervisor.agent.model.history import Answered, Called, Image, ModelRequest, Reasoned, Said, Text, ToolSpec, said
-from supervisor.agent.model.news import (
+from supervisor.agent.model.request import Called, Image, ModelRequest, Reasoned, Returned, Said, Text, ToolSpec, said
+from supervisor.agent.model.responses import body
+from supervisor.agent.model.stream_events import (
     CallDone,
-    Finished,
     RawReasoningDelta,
     ReasoningDelta,
     ReasoningDone,
+    ResponseEnd,
     SectionBreak,
     TextDelta,
     TextDone,
     Usage,
 )
-from supervisor.agent.model.responses import body
 from tests.supervisor.agent.model.reading import decoded
 from tests.support.model_wire import sse
 
@@ -62,7 +62,7 @@ def test_a_request_is_what_the_wire_wants_to_the_letter() -> None:
             said("user", "hi"),
             said("assistant", "yo"),
             Called(CallId("c1"), "shell", "{…}"),
-            Answered(CallId("c1"), "text"),
+            Returned(CallId("c1"), "text"),
         ),
         (ToolSpec("shell", "…", {"type": "object"}),),
         ReasoningEffort.MEDIUM,
@@ -134,7 +134,7 @@ def test_the_wires_own_example_is_read() -> None:
         b'data: {"type":"response.completed","response":{"id":"r1","usage":{"input_tokens":3,'
         b'"input_tokens_details":null,"output_tokens":1,"output_tokens_details":null,"total_tokens":4}}}\n\n'
     )
-    assert decoded(WireApi.RESPONSES, stream) == ([TextDone("hi"), Usage(3, 1, 4), Finished("r1")], None)
+    assert decoded(WireApi.RESPONSES, stream) == ([TextDone("hi"), Usage(3, 1, 4), ResponseEnd("r1")], None)
 
 
 def test_items_come_in_the_servers_order_and_say_everything_again() -> None:
@@ -171,7 +171,7 @@ def test_items_come_in_the_servers_order_and_say_everything_again() -> None:
             TextDone("Hello"),
             CallDone(CallId("c1"), "shell", "{}"),
             CallDone(CallId("c2"), "shell", "[]"),
-            Finished("r1"),
+            ResponseEnd("r1"),
         ],
         None,
     )
@@ -194,7 +194,7 @@ def test_a_refusal_is_text() -> None:
     assert decoded(WireApi.RESPONSES, sse(delta("refusal", "No."), done(item), COMPLETED))[0] == [
         TextDelta("No."),
         TextDone("No."),
-        Finished("r1"),
+        ResponseEnd("r1"),
     ]
 
 
@@ -207,7 +207,10 @@ def test_usage_with_details_is_kept() -> None:
         "total_tokens": 12,
     }
     completed = {"type": "response.completed", "response": {"id": "r1", "usage": usage}}
-    assert decoded(WireApi.RESPONSES, sse(completed))[0] == [Usage(9, 3, 12, cached=4, reasoning=2), Finished("r1")]
+    assert decoded(WireApi.RESPONSES, sse(completed))[0] == [
+        Usage(9, 3, 12, cached=4, reasoning=2),
+        ResponseEnd("r1"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -264,5 +267,5 @@ def test_the_wait_that_a_rate_limit_asks_for_is_kept(words: str, delay: float | 
 )
 def test_events_of_another_shape_do_no_harm(odd: dict[str, Any]) -> None:
     news, failure = decoded(WireApi.RESPONSES, sse(odd, message("x"), COMPLETED))
-    assert news[-2:] == [TextDone("x"), Finished("r1")]
+    assert news[-2:] == [TextDone("x"), ResponseEnd("r1")]
     assert failure is None

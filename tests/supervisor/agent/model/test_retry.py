@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from actors.ids import CallId
+from actors.vocabulary.ids import CallId
 from supervisor.agent.model.client import ModelClient
 from supervisor.agent.model.endpoint import Endpoint, WireApi
 from supervisor.agent.model.errors import (
@@ -19,9 +19,9 @@ from supervisor.agent.model.errors import (
     StreamBroken,
     UsageLimit,
 )
-from supervisor.agent.model.history import Answered, Called, HistoryItem, ModelRequest, said
-from supervisor.agent.model.news import CallDone, Finished, News, TextDone
+from supervisor.agent.model.request import Called, HistoryItem, ModelRequest, Returned, said
 from supervisor.agent.model.retry import Budgets, Pause, back_off, respond, shown
+from supervisor.agent.model.stream_events import CallDone, ResponseEnd, StreamEvent, TextDone
 from tests.supervisor.agent.model.reading import BOTH, Heard, always, endpoint, in_thread, request, run
 from tests.support.model_reply import Reply
 from tests.support.model_server import ModelServer
@@ -103,7 +103,7 @@ def test_a_request_budget_that_is_spent_says_so() -> None:
 
 @dataclass
 class Turn:
-    """What a runner does round a response: it keeps finished items, and runs calls before the next request."""
+    """A runner's part round a response: it keeps finished items, and runs calls before the next request."""
 
     prompt: str
     items: list[HistoryItem] = field(default_factory=list)
@@ -113,13 +113,13 @@ class Turn:
     hear: Heard = field(default_factory=Heard)
 
     async def build(self) -> ModelRequest:
-        answered = {item.call_id for item in self.items if isinstance(item, Answered)}
+        answered = {item.call_id for item in self.items if isinstance(item, Returned)}
         for call in [item for item in self.items if isinstance(item, Called) and item.call_id not in answered]:
             self.ran.append(call.arguments)
-            self.items.append(Answered(call.call_id, "done"))
+            self.items.append(Returned(call.call_id, "done"))
         return ModelRequest("mock-model", "", (said("user", self.prompt), *self.items))
 
-    async def deliver(self, batch: Sequence[News]) -> None:
+    async def deliver(self, batch: Sequence[StreamEvent]) -> None:
         await self.hear(batch)
         for one in batch:
             if isinstance(one, TextDone):
@@ -175,9 +175,9 @@ def test_a_stream_that_breaks_is_asked_for_again_and_the_answer_comes_once(wire:
         run(turn.respond(endpoint(server, wire)))
         assert len(server.requests) == 2
     assert [(pause.attempt, pause.of) for pause in turn.pauses] == [(1, 5)]
-    assert [one for one in turn.hear.news if isinstance(one, TextDone | Finished)] == [
+    assert [one for one in turn.hear.news if isinstance(one, TextDone | ResponseEnd)] == [
         TextDone("Here it is."),
-        Finished("r1_0"),
+        ResponseEnd("r1_0"),
     ]
 
 
@@ -282,7 +282,7 @@ def test_a_cancel_during_a_retried_stream_closes_its_connection() -> None:
 
 
 def test_an_error_of_the_consumer_is_its_own_and_is_not_retried() -> None:
-    async def deliver(_batch: Sequence[News]) -> None:
+    async def deliver(_batch: Sequence[StreamEvent]) -> None:
         raise ZeroDivisionError
 
     async def attempt(server: ModelServer) -> None:

@@ -38,7 +38,7 @@ def test_a_stream_cut_at_random_places_gives_the_same_events(newline: str, place
 
 @pytest.mark.parametrize("newline", NEWLINES.values(), ids=NEWLINES)
 def test_an_event_is_given_with_the_byte_that_ends_it(newline: bytes) -> None:
-    """Not with the next one: the last event before a silence must not wait for its end."""
+    """An event must not wait for the next: the last before a silence would wait for its end."""
     end = b"data: x" + newline + (b"\r" if newline == b"\r\n" else newline)
     assert parsed(end) == [b"x"]
 
@@ -65,7 +65,7 @@ def test_the_limit_is_for_one_event_and_not_for_the_stream() -> None:
 
 
 def test_a_long_event_in_single_bytes_is_read_in_linear_time() -> None:
-    """Joining what came so far at each byte would move some 80 GB, and run into this test's timeout."""
+    """Joining the text so far at each byte would move some 80 GB, and run into this test's timeout."""
     text = b"x" * 400_000
     parser = SseParser()
     for at in range(len(text)):

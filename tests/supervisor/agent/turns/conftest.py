@@ -1,11 +1,11 @@
-"""A model server and a house for each test, on either wire."""
+"""A model server and a harness for each test, on either wire."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.support.house import House, house_at
+from tests.support.engine_harness import EngineHarness, harness_at
 from tests.support.model_server import ModelServer
 
 
@@ -16,9 +16,9 @@ def server() -> Iterator[ModelServer]:
 
 
 @pytest.fixture
-def house(tmp_path: Path, server: ModelServer) -> Iterator[House]:
-    with house_at(tmp_path, server.base_url) as house:
-        yield house
+def harness(tmp_path: Path, server: ModelServer) -> Iterator[EngineHarness]:
+    with harness_at(tmp_path, server.base_url) as harness:
+        yield harness
 
 
 @pytest.fixture(params=["chat", "responses"])
@@ -27,7 +27,7 @@ def wire(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def either(tmp_path: Path, server: ModelServer, wire: str) -> Iterator[House]:
-    """A house whose model speaks one wire, then the other."""
-    with house_at(tmp_path, server.base_url, wire) as house:
-        yield house
+def either(tmp_path: Path, server: ModelServer, wire: str) -> Iterator[EngineHarness]:
+    """A harness whose model speaks one wire, then the other."""
+    with harness_at(tmp_path, server.base_url, wire) as harness:
+        yield harness

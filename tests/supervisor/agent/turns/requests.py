@@ -1,4 +1,4 @@
-"""What a model was sent, in one shape for both wires, and the rules that every request must keep."""
+"""Requests to a model, in one shape for both wires, and the rules that every request must keep."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -16,7 +16,7 @@ def lines(request: Received) -> list[Line]:
 
 
 def talk(server: ModelServer, number: int = -1) -> list[Line]:
-    """Without what we say ourselves."""
+    """Return the conversation's own messages, without our notices."""
     return [line for line in lines(server.requests[number]) if not (line[0] == "user" and line[1].startswith(OURS))]
 
 
@@ -44,7 +44,7 @@ def _of_responses(item: dict[str, Any]) -> Iterator[Line]:
 
 
 def check_well_formed(request: Received) -> None:
-    """Each call has exactly one output, placed after it and before anybody else speaks."""
+    """Check that each call has exactly one output, placed after it and before any other message."""
     open_calls: list[str] = []
     for line in lines(request):
         if line[0] == "call":

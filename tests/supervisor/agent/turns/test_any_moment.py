@@ -1,4 +1,4 @@
-"""Interrupts, steering and restarts at any moment: whatever was hit, the model's next request is fit to be read."""
+"""Interrupts, steering and restarts at any moment: afterwards the model's next request is well formed."""
 
 import random
 from collections import Counter
@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from actors import events as ev
-from actors.answers import Accepted, Answered
-from actors.errors import AlreadyAnswered
-from actors.ids import ApprovalId
-from actors.messages import AnswerApproval
-from actors.settings import ApprovalPolicy, BusyPolicy, Decision
+from actors.conversation.messages import AnswerApproval
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Accepted, Answered
+from actors.vocabulary.errors import AlreadyAnswered
+from actors.vocabulary.ids import ApprovalId
+from actors.vocabulary.settings import ApprovalPolicy, BusyPolicy, Decision
 from tests.supervisor.agent.turns.requests import check_well_formed, talk
-from tests.support.house import House, Talk, house_at
+from tests.support.engine_harness import EngineHarness, Talk, harness_at
 from tests.support.model_server import ModelServer
 
 SCRIPTS = (
@@ -29,16 +29,16 @@ SCRIPTS = (
 
 
 def stands_still(conversation: Talk) -> bool:
-    """No turn is open, or a question is."""
+    """Tell whether no turn is open, or an approval is."""
     events = Counter(one.type for one in conversation.events)
     asked = events["exec_approval_request"] + events["apply_patch_approval_request"]
     over = events["task_started"] == events["task_complete"] + events["turn_aborted"]
     return over or asked > events["approval_resolved"]
 
 
-def some_moment(house: House, conversation: Talk, chance: random.Random) -> None:
-    """So many more events from now, or the end of the turn: counted, not slept."""
-    recorder = house.recorder
+def some_moment(harness: EngineHarness, conversation: Talk, chance: random.Random) -> None:
+    """Wait for so many more events, or the end of the turn: counted, not slept."""
+    recorder = harness.recorder
     target = len(recorder.seen) + chance.randint(0, 12)
 
     def there() -> bool | None:
@@ -47,46 +47,46 @@ def some_moment(house: House, conversation: Talk, chance: random.Random) -> None
     recorder.wait_for(there, "the next moment")
 
 
-def live(house: House, conversation: Talk, chance: random.Random, number: int) -> list[str]:
-    """One turn and what happens to it; what the user said in it, in order."""
+def live(harness: EngineHarness, conversation: Talk, chance: random.Random, number: int) -> list[str]:
+    """Run one turn through these events; return what the user said in it, in order."""
     said = [f"{chance.choice(SCRIPTS)}; raw n{number}"]
-    house.answer(conversation.start(said[0], await_end=False), Accepted)
-    some_moment(house, conversation, chance)
+    harness.answer(conversation.start(said[0], await_end=False), Accepted)
+    some_moment(harness, conversation, chance)
     match chance.choice(("nothing", "interrupt", "steer", "replace", "answer", "restart")):
         case "interrupt":
             conversation.interrupted(conversation.interrupt())
         case "steer" | "replace" as how:
             said.append(f"say {how} {number}")
             policy = BusyPolicy.STEER if how == "steer" else BusyPolicy.INTERRUPT
-            house.answer(conversation.start(said[1], policy=policy, await_end=False), Accepted)
+            harness.answer(conversation.start(said[1], policy=policy, await_end=False), Accepted)
         case "restart":
-            house.restart()
+            harness.restart()
         case "answer" | "nothing":
             pass
-    settle(house, conversation, chance)
+    settle(harness, conversation, chance)
     return said
 
 
-def settle(house: House, conversation: Talk, chance: random.Random) -> None:
-    """Until nothing is open; questions are answered on the way, one way or another."""
+def settle(harness: EngineHarness, conversation: Talk, chance: random.Random) -> None:
+    """Answer questions one way or another until nothing is open."""
 
     def quiet() -> bool | None:
         return stands_still(conversation) or None
 
     while True:
-        house.recorder.wait_for(quiet, "quiet")
+        harness.recorder.wait_for(quiet, "quiet")
         pending = conversation.summary().pending
         if not pending:
             if conversation.summary().turn is None:
                 return
             continue
         for question in pending:
-            caller = house.caller()
+            caller = harness.caller()
             decision = chance.choice([Decision.APPROVED, Decision.DENIED])
-            conversation.tell(AnswerApproval(caller, question.approval_id, decision))
-            answer = house.answer(caller, object)
+            conversation.tell(AnswerApproval(question.approval_id, decision), caller)
+            answer = harness.answer(caller, object)
             assert isinstance(answer, Answered | AlreadyAnswered)  # a turn that is being stopped withdraws it
-            house.recorder.wait_for(partial(resolution, conversation, question.approval_id), "the resolution")
+            harness.recorder.wait_for(partial(resolution, conversation, question.approval_id), "the resolution")
 
 
 def resolution(conversation: Talk, approval: ApprovalId) -> ev.ApprovalResolved | None:
@@ -106,11 +106,11 @@ def check_history(conversation: Talk, server: ModelServer, said: list[str]) -> N
 def any_moment(tmp_path: Path, server: ModelServer, wire: str, seed: int, turns: int) -> None:
     chance = random.Random(seed)
     policy = chance.choice([ApprovalPolicy.NEVER, ApprovalPolicy.UNTRUSTED])
-    with house_at(tmp_path / str(seed), server.base_url, wire, stream_max_retries=5) as house:
-        conversation = house.talk(approval_policy=policy)
+    with harness_at(tmp_path / str(seed), server.base_url, wire, stream_max_retries=5) as harness:
+        conversation = harness.talk(approval_policy=policy)
         said: list[str] = []
         for number in range(turns):
-            said += live(house, conversation, chance, number)
+            said += live(harness, conversation, chance, number)
         check_history(conversation, server, said)
 
 

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from actors import events as ev
-from actors.answers import Ending
-from actors.errors import JournalError, StorageFull
-from actors.records import Append
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Ending
+from actors.vocabulary.errors import JournalError, StorageFull
+from actors.vocabulary.records import Append
 from supervisor.agent.patch.apply import apply_plan
 from supervisor.agent.patch.plan import PatchPlan
 from supervisor.agent.tools import patching
 from tests.supervisor.agent.turns.requests import check_well_formed, talk
 from tests.supervisor.agent.turns.test_patches import ADD, as_argv, as_tool
-from tests.support.house import Talk, house_at
+from tests.support.engine_harness import Talk, harness_at
 from tests.support.model_server import ModelServer
 
 
@@ -35,8 +35,8 @@ def output(server: ModelServer) -> str:
 def test_an_answer_beyond_the_bound_ends_its_turn_and_the_next_reads_what_the_journal_has(
     tmp_path: Path, server: ModelServer, wire: str
 ) -> None:
-    with house_at(tmp_path, server.base_url, wire, greenroom="limits.answer_bytes = 1000") as house:
-        conversation = house.talk()
+    with harness_at(tmp_path, server.base_url, wire, greenroom="limits.answer_bytes = 1000") as harness:
+        conversation = harness.talk()
         told = failed(conversation, f"stream 400 {'long' * 10}")
         assert told.endswith("the bound is 1000 (greenroom.limits.answer_bytes in the configuration)")
         (partial,) = conversation.all(ev.AgentMessage)
@@ -44,7 +44,7 @@ def test_an_answer_beyond_the_bound_ends_its_turn_and_the_next_reads_what_the_jo
         assert len(partial.message) == 1000
         conversation.ask("say two")
         before = talk(server)
-        house.restart()
+        harness.restart()
         conversation.attach()
         conversation.ask("say three")
         assert talk(server) == [*before, ("assistant", "two"), ("user", "say three")]
@@ -53,8 +53,8 @@ def test_an_answer_beyond_the_bound_ends_its_turn_and_the_next_reads_what_the_jo
 
 @pytest.mark.parametrize("wire", ["chat", "responses"])
 def test_too_many_calls_at_once_are_an_error_and_none_is_run(tmp_path: Path, server: ModelServer, wire: str) -> None:
-    with house_at(tmp_path, server.base_url, wire, greenroom="limits.answer_tool_calls = 3") as house:
-        conversation = house.talk()
+    with harness_at(tmp_path, server.base_url, wire, greenroom="limits.answer_tool_calls = 3") as harness:
+        conversation = harness.talk()
         told = failed(conversation, "; ".join(["call nothing {}"] * 4))
         assert "greenroom.limits.answer_tool_calls" in told
         conversation.ask("; ".join(["call nothing {}"] * 3) + "; then; say done")
@@ -62,8 +62,8 @@ def test_too_many_calls_at_once_are_an_error_and_none_is_run(tmp_path: Path, ser
 
 
 def test_a_conversation_too_long_to_be_sent_says_so_and_sends_nothing(tmp_path: Path, server: ModelServer) -> None:
-    with house_at(tmp_path, server.base_url, greenroom="limits.request_bytes = 20000") as house:
-        conversation = house.talk()
+    with harness_at(tmp_path, server.base_url, greenroom="limits.request_bytes = 20000") as harness:
+        conversation = harness.talk()
         conversation.ask("say one")
         told = failed(conversation, "x" * 20_000)
         assert told.startswith("the conversation is too long to be sent to a model; fork it at an earlier point")
@@ -72,8 +72,8 @@ def test_a_conversation_too_long_to_be_sent_says_so_and_sends_nothing(tmp_path: 
 
 def test_a_patch_and_a_command_beyond_their_bounds_are_told_to_the_model(tmp_path: Path, server: ModelServer) -> None:
     limits = "limits.patch_bytes = 3\nlimits.command_bytes = 50"
-    with house_at(tmp_path, server.base_url, greenroom=limits) as house:
-        conversation = house.talk(include_apply_patch_tool=True)
+    with harness_at(tmp_path, server.base_url, greenroom=limits) as harness:
+        conversation = harness.talk(include_apply_patch_tool=True)
         conversation.ask(as_tool(ADD))
         assert output(server).startswith(
             "error: the patch reads and writes too much: the bound is 3 (greenroom.limits."
@@ -83,18 +83,18 @@ def test_a_patch_and_a_command_beyond_their_bounds_are_told_to_the_model(tmp_pat
         conversation.ask(f"call shell {json.dumps(['echo', 'x' * 50])}; then; say done")
         assert output(server).startswith("error: the command is too long; write a file and run that: the bound is 50")
         assert not conversation.all(ev.ExecCommandBegin)
-        assert not (house.workspace / "new.txt").exists()
+        assert not (harness.workspace / "new.txt").exists()
 
 
 def test_a_file_is_changed_only_when_that_stands_in_the_journal(
     tmp_path: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with house_at(tmp_path, server.base_url) as house:
-        conversation = house.talk()
+    with harness_at(tmp_path, server.base_url) as harness:
+        conversation = harness.talk()
         stored: list[str] = []
 
         def look_and_apply(plan: PatchPlan, umask: int, pinned: Mapping[Path, tuple[int, int]]) -> str:
-            page = house.engine.journal.read(conversation.conversation, 0, 1000)
+            page = harness.engine.journal.read(conversation.conversation, 0, 1000)
             assert page is not None
             stored.extend(record.type for record in page.records)
             return apply_plan(plan, umask, pinned)
@@ -102,15 +102,15 @@ def test_a_file_is_changed_only_when_that_stands_in_the_journal(
         monkeypatch.setattr(patching, "apply_plan", look_and_apply)
         conversation.ask(as_argv(ADD))
         assert stored[-1] == "patch_apply_begin"
-        assert (house.workspace / "new.txt").exists()
+        assert (harness.workspace / "new.txt").exists()
 
 
 def test_a_finished_turn_keeps_none_of_its_outputs_in_memory(tmp_path: Path, server: ModelServer) -> None:
-    with house_at(tmp_path, server.base_url) as house:
-        conversation = house.talk()
+    with harness_at(tmp_path, server.base_url) as harness:
+        conversation = harness.talk()
         noise = json.dumps(["sh", "-c", "head -c 300000 /dev/zero | tr '\\0' x"])
         conversation.ask("; then; ".join([f"call shell {noise}"] * 5) + "; then; say done")
-        kept = house.engine.histories.statistics()
+        kept = harness.engine.transcripts.statistics()
         assert kept["transcripts"] == 1
         assert kept["size"] < 100_000
 
@@ -118,10 +118,10 @@ def test_a_finished_turn_keeps_none_of_its_outputs_in_memory(tmp_path: Path, ser
 def test_what_the_disk_refused_is_not_sent_to_the_model_again(
     tmp_path: Path, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with house_at(tmp_path, server.base_url) as house:
-        conversation = house.talk()
+    with harness_at(tmp_path, server.base_url) as harness:
+        conversation = harness.talk()
         conversation.ask("say one")
-        commit = house.engine.journal.commit
+        commit = harness.engine.journal.commit
         refused: list[Append] = []
 
         def refusing(appends: Sequence[Append]) -> list[JournalError | None]:
@@ -131,8 +131,8 @@ def test_what_the_disk_refused_is_not_sent_to_the_model_again(
             refused.extend(lost)
             return [StorageFull("the disk is full") for _ in appends]
 
-        monkeypatch.setattr(house.engine.journal, "commit", refusing)
-        house.answer(conversation.start("say in vain"), object)  # how it ended, or that this could not be stored
+        monkeypatch.setattr(harness.engine.journal, "commit", refusing)
+        harness.answer(conversation.start("say in vain"), object)  # how it ended, or that this could not be stored
         conversation.ask("say two")
         assert refused
         assert ("assistant", "in vain") not in talk(server)
@@ -150,10 +150,10 @@ QUOTED = (
 
 
 def test_what_is_wrong_with_a_call_is_told_in_a_few_kilobytes(tmp_path: Path, server: ModelServer) -> None:
-    """Its answer is sent with every later request."""
-    with house_at(tmp_path, server.base_url) as house:
-        (house.workspace / "there").write_text("a\n")
-        conversation = house.talk(include_apply_patch_tool=True)
+    """The answer is sent with every later request."""
+    with harness_at(tmp_path, server.base_url) as harness:
+        (harness.workspace / "there").write_text("a\n")
+        conversation = harness.talk(include_apply_patch_tool=True)
         for patch in QUOTED:
             conversation.ask(as_tool(patch))
             assert len(output(server)) < 20_000, f"{patch[:60]}: {output(server)[:60]}"

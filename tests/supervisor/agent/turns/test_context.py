@@ -1,17 +1,17 @@
-"""What the model is told besides what people say: instructions, guides, surroundings, pictures; and what it costs."""
+"""The model's context beside the conversation: instructions, guides, surroundings, pictures; and its cost."""
 
 import base64
 from pathlib import Path
 
 import pytest
 
-from actors import events as ev
-from actors.answers import Ending
-from actors.events import MessageKind
-from actors.items import ImageItem, LocalImageItem
-from actors.settings import ApprovalPolicy, ReadOnly, WorkspaceWrite
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Ending
+from actors.vocabulary.events import MessageKind
+from actors.vocabulary.items import ImageItem, LocalImageItem
+from actors.vocabulary.settings import ApprovalPolicy, ReadOnly, WorkspaceWrite
 from tests.supervisor.agent.turns.requests import lines, talk
-from tests.support.house import House, Talk, house_at
+from tests.support.engine_harness import EngineHarness, Talk, harness_at
 from tests.support.model_server import ModelServer
 
 PIXEL = base64.b64decode(
@@ -24,7 +24,7 @@ def told(conversation: Talk, kind: MessageKind) -> list[str]:
 
 
 def test_the_surroundings_come_before_what_was_said_and_the_person_has_the_last_word(
-    either: House, server: ModelServer
+    either: EngineHarness, server: ModelServer
 ) -> None:
     conversation = either.talk(sandbox=ReadOnly(), approval_policy=ApprovalPolicy.ON_REQUEST)
     conversation.ask("Hello")
@@ -36,7 +36,9 @@ def test_the_surroundings_come_before_what_was_said_and_the_person_has_the_last_
     assert last == ("user", "Hello")
 
 
-def test_the_surroundings_are_told_once_and_again_when_settings_change(either: House, server: ModelServer) -> None:
+def test_the_surroundings_are_told_once_and_again_when_settings_change(
+    either: EngineHarness, server: ModelServer
+) -> None:
     conversation = either.talk()
     conversation.ask("say one")
     conversation.ask("say two")
@@ -55,8 +57,8 @@ def test_the_surroundings_are_told_once_and_again_when_settings_change(either: H
     assert len(told(conversation, MessageKind.ENVIRONMENT_CONTEXT)) == 2
 
 
-def test_a_turn_with_settings_of_its_own_is_told_of_them_and_the_next_of_the_old_ones(house: House) -> None:
-    conversation = house.talk()
+def test_a_turn_with_settings_of_its_own_is_told_of_them_and_the_next_of_the_old_ones(harness: EngineHarness) -> None:
+    conversation = harness.talk()
     conversation.ask("say one")
     conversation.ask("say two", settings=conversation.settings.model_copy(update={"sandbox": ReadOnly()}))
     conversation.ask("say three")
@@ -67,15 +69,17 @@ def test_a_turn_with_settings_of_its_own_is_told_of_them_and_the_next_of_the_old
 ENVIRONMENT = MessageKind.ENVIRONMENT_CONTEXT
 
 
-def test_guides_are_read_from_home_and_from_the_repository_root_down(house: House, server: ModelServer) -> None:
-    deep = house.workspace / "a" / "b"
+def test_guides_are_read_from_home_and_from_the_repository_root_down(
+    harness: EngineHarness, server: ModelServer
+) -> None:
+    deep = harness.workspace / "a" / "b"
     deep.mkdir(parents=True)
-    (house.workspace / ".git").mkdir()
-    (house.home / "AGENTS.md").write_text("above the repository")
-    (house.home / "config" / "AGENTS.md").write_text("of the user\n")
-    (house.workspace / "AGENTS.md").write_text("of the root")
+    (harness.workspace / ".git").mkdir()
+    (harness.home / "AGENTS.md").write_text("above the repository")
+    (harness.home / "config" / "AGENTS.md").write_text("of the user\n")
+    (harness.workspace / "AGENTS.md").write_text("of the root")
     (deep / "AGENTS.md").write_text("of the folder")
-    house.talk(cwd=deep).ask("say one")
+    harness.talk(cwd=deep).ask("say one")
     guide, context, said = lines(server.requests[0])
     separator = "\n\n--- project-doc ---\n\n"
     text = separator.join(("of the user", "of the root", "of the folder"))
@@ -84,9 +88,11 @@ def test_guides_are_read_from_home_and_from_the_repository_root_down(house: Hous
     assert said == ("user", "say one")
 
 
-def test_a_guide_that_changes_is_told_again_and_one_that_does_not_is_not(house: House, server: ModelServer) -> None:
-    conversation = house.talk()
-    guide = house.workspace / "AGENTS.md"
+def test_a_guide_that_changes_is_told_again_and_one_that_does_not_is_not(
+    harness: EngineHarness, server: ModelServer
+) -> None:
+    conversation = harness.talk()
+    guide = harness.workspace / "AGENTS.md"
     guide.write_text("first")
     conversation.ask("say one")
     conversation.ask("say two")
@@ -98,24 +104,24 @@ def test_a_guide_that_changes_is_told_again_and_one_that_does_not_is_not(house: 
 
 
 def test_guides_are_cut_to_the_configured_size_in_all(tmp_path: Path, server: ModelServer) -> None:
-    with house_at(tmp_path, server.base_url, top="project_doc_max_bytes = 10") as house:
-        (house.home / "config" / "AGENTS.md").write_text("12345")
-        (house.workspace / "AGENTS.md").write_text("äöüäöü")
-        house.talk().ask("say one")
+    with harness_at(tmp_path, server.base_url, top="project_doc_max_bytes = 10") as harness:
+        (harness.home / "config" / "AGENTS.md").write_text("12345")
+        (harness.workspace / "AGENTS.md").write_text("äöüäöü")
+        harness.talk().ask("say one")
     assert "\n\n12345\n\n--- project-doc ---\n\näö\n\n" in lines(server.requests[0])[0][1]
 
 
 def test_no_guide_is_read_where_the_config_says_so(tmp_path: Path, server: ModelServer) -> None:
-    with house_at(tmp_path, server.base_url, top="project_doc_max_bytes = 0") as house:
-        (house.workspace / "AGENTS.md").write_text("unread")
-        house.talk().ask("say one")
+    with harness_at(tmp_path, server.base_url, top="project_doc_max_bytes = 0") as harness:
+        (harness.workspace / "AGENTS.md").write_text("unread")
+        harness.talk().ask("say one")
     assert len(lines(server.requests[0])) == 2
 
 
 def test_new_surroundings_come_behind_old_ones_when_a_turn_in_between_was_interrupted(
-    house: House, server: ModelServer
+    harness: EngineHarness, server: ModelServer
 ) -> None:
-    conversation = house.talk()
+    conversation = harness.talk()
     conversation.start("hold here")
     server.wait_held("here")
     conversation.interrupted(conversation.interrupt())
@@ -125,7 +131,7 @@ def test_new_surroundings_come_behind_old_ones_when_a_turn_in_between_was_interr
     assert [line[1] for line in lines(server.requests[-1])] == [first, "hold here", second, "say on"]
 
 
-def test_base_instructions_replace_ours(either: House, server: ModelServer) -> None:
+def test_base_instructions_replace_ours(either: EngineHarness, server: ModelServer) -> None:
     either.talk(base_instructions="You are a test.").ask("say one")
     body = server.requests[0].body
     told_first = body["messages"][0]["content"] if "messages" in body else body["instructions"]
@@ -133,7 +139,7 @@ def test_base_instructions_replace_ours(either: House, server: ModelServer) -> N
 
 
 def test_developer_instructions_come_first_in_every_request_and_after_a_restart(
-    either: House, server: ModelServer
+    either: EngineHarness, server: ModelServer
 ) -> None:
     conversation = either.talk(developer_instructions="Review only.")
     conversation.ask("say one")
@@ -149,7 +155,7 @@ def test_developer_instructions_come_first_in_every_request_and_after_a_restart(
 
 
 def test_pictures_reach_the_model_as_data_and_their_place_in_history_as_files(
-    either: House, server: ModelServer
+    either: EngineHarness, server: ModelServer
 ) -> None:
     picture = either.workspace / "a b.png"
     picture.write_bytes(PIXEL)
@@ -163,23 +169,25 @@ def test_pictures_reach_the_model_as_data_and_their_place_in_history_as_files(
     assert conversation.all(ev.UserMessage)[0].items[2] == LocalImageItem(path=picture)
 
 
-def test_a_picture_that_is_gone_is_said_in_words(house: House, server: ModelServer) -> None:
-    house.talk().ask("say see", LocalImageItem(path=house.workspace / "gone.png"))
+def test_a_picture_that_is_gone_is_said_in_words(harness: EngineHarness, server: ModelServer) -> None:
+    harness.talk().ask("say see", LocalImageItem(path=harness.workspace / "gone.png"))
     content = server.requests[0].body["messages"][-1]["content"]
-    assert f"[the picture {house.workspace / 'gone.png'} could not be read: No such file or directory]" in str(
+    assert f"[the picture {harness.workspace / 'gone.png'} could not be read: No such file or directory]" in str(
         content
     )
 
 
 def test_a_picture_by_a_relative_path_is_one_of_the_conversation_directory(
-    either: House, server: ModelServer
+    either: EngineHarness, server: ModelServer
 ) -> None:
     (either.workspace / "a.png").write_bytes(PIXEL)
     either.talk().ask("say see", LocalImageItem(path=Path("a.png")))
     assert f"data:image/png;base64,{base64.b64encode(PIXEL).decode()}" in str(server.requests[-1].body)
 
 
-def test_what_is_no_picture_ends_no_turn_and_a_person_is_told_of_it_once(either: House, server: ModelServer) -> None:
+def test_what_is_no_picture_ends_no_turn_and_a_person_is_told_of_it_once(
+    either: EngineHarness, server: ModelServer
+) -> None:
     (either.workspace / "notes.txt").write_text("words")
     conversation = either.talk()
     conversation.ask("say see; ", LocalImageItem(path=Path("notes.txt")))
@@ -194,9 +202,9 @@ def test_what_is_no_picture_ends_no_turn_and_a_person_is_told_of_it_once(either:
 
 
 def test_a_conversation_whose_picture_the_provider_refuses_is_freed_by_a_restart(
-    house: House, server: ModelServer
+    harness: EngineHarness, server: ModelServer
 ) -> None:
-    conversation = house.talk()
+    conversation = harness.talk()
     picture = ImageItem(image_url="https://example.invalid/gone.png")
     with pytest.raises(AssertionError, match="nothing to restart"):
         conversation.restart()
@@ -206,12 +214,12 @@ def test_a_conversation_whose_picture_the_provider_refuses_is_freed_by_a_restart
     assert conversation.ask("say on").message == "on"
     assert "example.invalid" in str(server.requests[0].body)
     assert "example.invalid" not in str(server.requests[-1].body)
-    house.restart()
+    harness.restart()
     conversation.ask("say still")
     assert "example.invalid" not in str(server.requests[-1].body)
 
 
-def test_tokens_are_counted_for_each_response_and_for_the_conversation(either: House) -> None:
+def test_tokens_are_counted_for_each_response_and_for_the_conversation(either: EngineHarness) -> None:
     conversation = either.talk()
     conversation.ask('call shell ["true"]; usage 100 10 50 5; then; say done; usage 200 20')
     counts = [(one.input_tokens, one.output_tokens, one.total_tokens) for one in conversation.all(ev.TokenCount)]
@@ -222,7 +230,7 @@ def test_tokens_are_counted_for_each_response_and_for_the_conversation(either: H
     assert conversation.summary().tokens == 330
 
 
-def test_a_full_context_is_said_clearly_and_the_conversation_lives_on(either: House) -> None:
+def test_a_full_context_is_said_clearly_and_the_conversation_lives_on(either: EngineHarness) -> None:
     conversation = either.talk()
     failed = conversation.result(
         conversation.start("status 400 type=context_length_exceeded This model's maximum context length is 8 tokens")
@@ -235,8 +243,8 @@ def test_a_full_context_is_said_clearly_and_the_conversation_lives_on(either: Ho
 
 
 def test_reasoning_goes_back_to_the_model_that_wants_it(tmp_path: Path, server: ModelServer) -> None:
-    with house_at(tmp_path, server.base_url, "responses") as house:
-        conversation = house.talk()
+    with harness_at(tmp_path, server.base_url, "responses") as harness:
+        conversation = harness.talk()
         conversation.ask("reason part one | part two; say done")
         assert [one.text for one in conversation.all(ev.AgentReasoning)] == ["part one", "part two"]
         conversation.ask("say on")
@@ -251,8 +259,8 @@ def test_reasoning_goes_back_to_the_model_that_wants_it(tmp_path: Path, server: 
 def test_raw_reasoning_is_shown_only_where_the_config_says_so(
     tmp_path: Path, server: ModelServer, top: str, shown: list[str]
 ) -> None:
-    with house_at(tmp_path, server.base_url, top=top) as house:
-        conversation = house.talk()
+    with harness_at(tmp_path, server.base_url, top=top) as harness:
+        conversation = harness.talk()
         conversation.ask("think raw thoughts; say done")
         assert [one.text for one in conversation.all(ev.AgentReasoningRawContent)] == shown
         streamed = "".join(one.delta for one in conversation.all(ev.AgentReasoningRawContentDelta))
@@ -262,8 +270,8 @@ def test_raw_reasoning_is_shown_only_where_the_config_says_so(
 
 
 def test_hidden_reasoning_is_not_shown_but_kept_for_the_model(tmp_path: Path, server: ModelServer) -> None:
-    with house_at(tmp_path, server.base_url, "responses", top="hide_agent_reasoning = true") as house:
-        conversation = house.talk()
+    with harness_at(tmp_path, server.base_url, "responses", top="hide_agent_reasoning = true") as harness:
+        conversation = harness.talk()
         conversation.ask("reason secret; say done")
         conversation.ask("say on")
         assert not conversation.all(ev.AgentReasoning) + conversation.all(ev.AgentReasoningDelta)

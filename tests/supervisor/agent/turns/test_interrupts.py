@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from actors import events as ev
-from actors.answers import Ending
-from actors.events import MessageKind
-from actors.settings import ApprovalPolicy, BusyPolicy, WorkspaceWrite
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Ending
+from actors.vocabulary.events import MessageKind
+from actors.vocabulary.settings import ApprovalPolicy, BusyPolicy, WorkspaceWrite
 from tests.supervisor.agent.commands import alive, new_token
 from tests.supervisor.agent.turns.requests import Line, check_well_formed, talk
 from tests.support.confinement import confinable
-from tests.support.house import GRACE_MS, House, Talk, house_at
+from tests.support.engine_harness import GRACE_MS, EngineHarness, Talk, harness_at
 from tests.support.model_server import ModelServer
 from tests.support.stubborn import Kind, kinds
 
@@ -23,13 +23,13 @@ AT_ONCE_S = 2.0  # nothing to wait for but this machine
 
 
 def half(wire: str, text: str) -> str:
-    """A message that begins with this and is not finished, on either wire."""
+    """Script a message that begins with this and is not finished, on either wire."""
     chat = {"choices": [{"index": 0, "delta": {"content": text}}]}
     return f"raw {json.dumps(chat if wire == 'chat' else {'type': 'response.output_text.delta', 'delta': text})}"
 
 
 def interrupt(conversation: Talk, *, within_s: float = AT_ONCE_S) -> ev.TurnAborted:
-    """Interrupts, and checks what must hold wherever it hit."""
+    """Interrupt, and check what must hold at any moment."""
     number = len(conversation.all(ev.TurnAborted)) + 1
     began = time.monotonic()
     answer = conversation.interrupted(conversation.interrupt())
@@ -43,7 +43,7 @@ def interrupt(conversation: Talk, *, within_s: float = AT_ONCE_S) -> ev.TurnAbor
 
 
 def check_balanced(conversation: Talk) -> None:
-    """Begin and end, call and output, question and answer: one each; nothing of a turn behind its end."""
+    """Check that begin and end, call and output, question and answer are pairs, and that the turn's end is last."""
     pairs: tuple[tuple[type, type, Callable[[object], object]], ...] = (
         (ev.ExecCommandBegin, ev.ExecCommandEnd, lambda one: getattr(one, "item_id", None)),
         (ev.PatchApplyBegin, ev.PatchApplyEnd, lambda one: getattr(one, "item_id", None)),
@@ -69,7 +69,9 @@ def next_request(conversation: Talk, server: ModelServer) -> list[Line]:
     return lines
 
 
-def test_while_the_model_streams_what_it_said_is_kept_once(either: House, server: ModelServer, wire: str) -> None:
+def test_while_the_model_streams_what_it_said_is_kept_once(
+    either: EngineHarness, server: ModelServer, wire: str
+) -> None:
     conversation = either.talk()
     said = f"{half(wire, 'one two ')}; {half(wire, 'three')}; hold here; {half(wire, ' four')}"
     conversation.start(said)
@@ -83,7 +85,7 @@ def test_while_the_model_streams_what_it_said_is_kept_once(either: House, server
     assert next_request(conversation, server) == [("user", said), ("assistant", partial.message), ("user", "say on")]
 
 
-def test_while_the_model_is_silent(either: House, server: ModelServer) -> None:
+def test_while_the_model_is_silent(either: EngineHarness, server: ModelServer) -> None:
     conversation = either.talk()
     conversation.start("hold here; say late")
     server.wait_held("here")
@@ -92,7 +94,9 @@ def test_while_the_model_is_silent(either: House, server: ModelServer) -> None:
     assert next_request(conversation, server) == [("user", "hold here; say late"), ("user", "say on")]
 
 
-def test_between_text_and_call_the_text_is_kept_and_the_call_never_was(either: House, server: ModelServer) -> None:
+def test_between_text_and_call_the_text_is_kept_and_the_call_never_was(
+    either: EngineHarness, server: ModelServer
+) -> None:
     conversation = either.talk()
     conversation.start('say let me see; call shell ["touch","x"]; hold here')
     server.wait_held("here")
@@ -104,7 +108,7 @@ def test_between_text_and_call_the_text_is_kept_and_the_call_never_was(either: H
     assert not (either.workspace / "x").exists()
 
 
-def test_in_the_pause_before_a_retry(either: House, server: ModelServer) -> None:
+def test_in_the_pause_before_a_retry(either: EngineHarness, server: ModelServer) -> None:
     conversation = either.talk()
     said = "status 500 retry-after=30 times=1; say recovered"
     conversation.start(said)
@@ -114,7 +118,7 @@ def test_in_the_pause_before_a_retry(either: House, server: ModelServer) -> None
     assert next_request(conversation, server) == [("user", said), ("user", "say on")]
 
 
-def test_while_a_command_runs_its_call_is_answered_as_aborted(either: House, server: ModelServer) -> None:
+def test_while_a_command_runs_its_call_is_answered_as_aborted(either: EngineHarness, server: ModelServer) -> None:
     conversation = either.talk()
     conversation.start('say wait; call shell ["sh","-c","echo begun; sleep 60"]; call shell ["touch","never"]')
     conversation.wait(ev.ExecCommandOutputDelta)
@@ -127,7 +131,7 @@ def test_while_a_command_runs_its_call_is_answered_as_aborted(either: House, ser
     assert not (either.workspace / "never").exists()
 
 
-def test_while_an_approval_waits_it_is_withdrawn(either: House, server: ModelServer) -> None:
+def test_while_an_approval_waits_it_is_withdrawn(either: EngineHarness, server: ModelServer) -> None:
     conversation = either.talk(approval_policy=ApprovalPolicy.UNTRUSTED)
     conversation.start('call shell ["touch","x"]')
     conversation.wait(ev.ExecApprovalRequest)
@@ -138,7 +142,9 @@ def test_while_an_approval_waits_it_is_withdrawn(either: House, server: ModelSer
     assert not (either.workspace / "x").exists()
 
 
-def test_in_the_second_round_what_the_first_did_is_kept(either: House, server: ModelServer, wire: str) -> None:
+def test_in_the_second_round_what_the_first_did_is_kept(
+    either: EngineHarness, server: ModelServer, wire: str
+) -> None:
     conversation = either.talk()
     conversation.start(f'call shell ["printf","done"]; then; {half(wire, "so far")}; hold here')
     server.wait_held("here")
@@ -150,8 +156,8 @@ def test_in_the_second_round_what_the_first_did_is_kept(either: House, server: M
     assert lines[3][1] == "so far"
 
 
-def test_at_once_after_the_message_was_sent(either: House, server: ModelServer) -> None:
-    """Wherever the start has come to: held for the disk, not begun, or already asking."""
+def test_at_once_after_the_message_was_sent(either: EngineHarness, server: ModelServer) -> None:
+    """The start may be anywhere: held for the disk, not begun, or already asking."""
     conversation = either.talk()
     for _ in range(5):
         begun = conversation.start("hold here; say late")
@@ -163,7 +169,7 @@ def test_at_once_after_the_message_was_sent(either: House, server: ModelServer) 
     assert lines == [*[("user", "hold here; say late")] * 5, ("user", "say on")]
 
 
-def test_at_the_last_moment_either_end_is_a_good_one(either: House, server: ModelServer) -> None:
+def test_at_the_last_moment_either_end_is_a_good_one(either: EngineHarness, server: ModelServer) -> None:
     conversation = either.talk()
     for number in range(10):
         begun = conversation.start(f"say {number}")
@@ -175,7 +181,9 @@ def test_at_the_last_moment_either_end_is_a_good_one(either: House, server: Mode
     assert [line for line in lines if line[0] == "assistant"] == [("assistant", str(n)) for n in range(10)]
 
 
-def test_new_input_that_replaces_the_turn_is_asked_next(either: House, server: ModelServer, wire: str) -> None:
+def test_new_input_that_replaces_the_turn_is_asked_next(
+    either: EngineHarness, server: ModelServer, wire: str
+) -> None:
     conversation = either.talk()
     said = f"{half(wire, 'never mind')}; hold here"
     conversation.start(said)
@@ -189,7 +197,7 @@ def test_new_input_that_replaces_the_turn_is_asked_next(either: House, server: M
 
 
 def test_surroundings_that_were_said_before_an_interrupt_are_not_said_again(
-    either: House, server: ModelServer
+    either: EngineHarness, server: ModelServer
 ) -> None:
     conversation = either.talk()
     conversation.start("hold here")
@@ -215,7 +223,7 @@ def policy_of(mode: str) -> dict[str, object]:
 
 
 def interrupt_stubborn(conversation: Talk, kind: Kind) -> float:
-    """Seconds from the interrupt to its answer."""
+    """Return the seconds from the interrupt to its answer."""
     token = new_token()
     argv = [part.format(token=token) for part in kind.argv]
     before = len(conversation.all(ev.ExecCommandOutputDelta))
@@ -230,15 +238,17 @@ def interrupt_stubborn(conversation: Talk, kind: Kind) -> float:
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("kind", [pytest.param(one, id=one.name) for one in STUBBORN if one.name in FEW])
-def test_a_stubborn_command_is_gone_when_its_turn_is_aborted(house: House, kind: Kind, mode: str) -> None:
-    interrupt_stubborn(house.talk(**policy_of(mode)), kind)
+def test_a_stubborn_command_is_gone_when_its_turn_is_aborted(harness: EngineHarness, kind: Kind, mode: str) -> None:
+    interrupt_stubborn(harness.talk(**policy_of(mode)), kind)
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("kind", [pytest.param(one, id=one.name) for one in STUBBORN])
-def test_fifty_times_a_stubborn_command_is_gone_when_its_turn_is_aborted(house: House, kind: Kind, mode: str) -> None:
-    conversation = house.talk(**policy_of(mode))
+def test_fifty_times_a_stubborn_command_is_gone_when_its_turn_is_aborted(
+    harness: EngineHarness, kind: Kind, mode: str
+) -> None:
+    conversation = harness.talk(**policy_of(mode))
     for _ in range(50):
         interrupt_stubborn(conversation, kind)
 
@@ -246,8 +256,8 @@ def test_fifty_times_a_stubborn_command_is_gone_when_its_turn_is_aborted(house: 
 @pytest.mark.soak
 @pytest.mark.quiet
 @pytest.mark.parametrize("mode", MODES)
-def test_a_cooperative_command_is_gone_within_50_ms(house: House, mode: str) -> None:
-    conversation = house.talk(**policy_of(mode))
+def test_a_cooperative_command_is_gone_within_50_ms(harness: EngineHarness, mode: str) -> None:
+    conversation = harness.talk(**policy_of(mode))
     (kind,) = [one for one in STUBBORN if one.name == "bash_child"]
     took = sorted(interrupt_stubborn(conversation, kind) for _ in range(100))
     print(f"p50 {statistics.median(took) * 1000:.1f} ms, p99 {took[98] * 1000:.1f} ms")
@@ -256,8 +266,8 @@ def test_a_cooperative_command_is_gone_within_50_ms(house: House, mode: str) -> 
 
 def test_a_second_interrupt_takes_the_grace_away(tmp_path: Path, server: ModelServer) -> None:
     """The grace here is far longer than the test may take."""
-    with house_at(tmp_path, server.base_url, grace_ms=60_000) as house:
-        conversation = house.talk()
+    with harness_at(tmp_path, server.base_url, grace_ms=60_000) as harness:
+        conversation = harness.talk()
         conversation.start("call shell " + json.dumps(["bash", "-c", "trap '' TERM; echo ready; sleep 300 & wait"]))
         conversation.wait(ev.ExecCommandOutputDelta)
         first = conversation.interrupt()

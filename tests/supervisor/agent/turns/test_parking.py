@@ -5,22 +5,22 @@ from pathlib import Path
 
 import pytest
 
-from actors import events as ev
-from actors.settings import ApprovalPolicy, Decision
-from tests.faults.house import until
+from actors.vocabulary import events as ev
+from actors.vocabulary.settings import ApprovalPolicy, Decision
+from tests.faults.daemon_harness import until
 from tests.supervisor.agent.turns.requests import check_well_formed, talk
-from tests.support.house import House, house_at
+from tests.support.engine_harness import EngineHarness, harness_at
 from tests.support.model_server import ModelServer
 
 
 @pytest.fixture
-def hasty(tmp_path: Path, server: ModelServer) -> Iterator[House]:
-    """Parks what is idle at once."""
-    with house_at(tmp_path, server.base_url, greenroom="idle_park_seconds = 0.05") as house:
-        yield house
+def hasty(tmp_path: Path, server: ModelServer) -> Iterator[EngineHarness]:
+    """A harness that parks idle conversations at once."""
+    with harness_at(tmp_path, server.base_url, greenroom="idle_park_seconds = 0.05") as harness:
+        yield harness
 
 
-def test_a_parked_conversation_goes_on_where_it_was(hasty: House, server: ModelServer) -> None:
+def test_a_parked_conversation_goes_on_where_it_was(hasty: EngineHarness, server: ModelServer) -> None:
     conversation = hasty.talk()
     conversation.ask('call shell ["printf","a"]; then; say one')
     before = talk(server)
@@ -31,7 +31,7 @@ def test_a_parked_conversation_goes_on_where_it_was(hasty: House, server: ModelS
     assert talk(server) == [*before, ("assistant", "one"), ("user", "say two")]
 
 
-def test_a_parked_question_is_answered_and_its_command_runs_once(hasty: House, server: ModelServer) -> None:
+def test_a_parked_question_is_answered_and_its_command_runs_once(hasty: EngineHarness, server: ModelServer) -> None:
     conversation = hasty.talk(approval_policy=ApprovalPolicy.UNTRUSTED)
     conversation.start('say wait; call shell ["sh","-c","echo x >> log"]; then; say done', await_end=False)
     question = conversation.wait(ev.ExecApprovalRequest)
@@ -47,10 +47,10 @@ def test_a_parked_question_is_answered_and_its_command_runs_once(hasty: House, s
     assert len(server.requests) == 2
 
 
-def test_a_parked_conversation_keeps_no_history_in_memory(hasty: House) -> None:
+def test_a_parked_conversation_keeps_no_history_in_memory(hasty: EngineHarness) -> None:
     conversation = hasty.talk()
     conversation.ask("say one")
-    assert hasty.engine.histories.statistics()["transcripts"] == 1
+    assert hasty.engine.transcripts.statistics()["transcripts"] == 1
     hasty.leave()
     conversation.wait_parked()
-    until(lambda: not hasty.engine.histories.statistics()["transcripts"], "a transcript is kept")
+    until(lambda: not hasty.engine.transcripts.statistics()["transcripts"], "a transcript is kept")

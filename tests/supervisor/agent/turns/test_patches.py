@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from actors import events as ev
-from actors.settings import ApprovalPolicy, Decision, ReadOnly, WorkspaceWrite
+from actors.vocabulary import events as ev
+from actors.vocabulary.settings import ApprovalPolicy, Decision, ReadOnly, WorkspaceWrite
 from tests.supervisor.agent.turns.requests import check_well_formed, talk
 from tests.support.confinement import confinable
-from tests.support.house import House, Talk
+from tests.support.engine_harness import EngineHarness, Talk
 from tests.support.model_server import ModelServer
 
 UPDATE = "*** Begin Patch\n*** Update File: f.txt\n@@\n-original content\n+modified content\n*** End Patch"
@@ -50,12 +50,12 @@ def asked(conversation: Talk, decision: Decision, said: str, reason: str = "") -
 
 @WAYS
 def test_an_approved_patch_is_applied_however_it_was_given(
-    house: House, server: ModelServer, way: Callable[[str], str]
+    harness: EngineHarness, server: ModelServer, way: Callable[[str], str]
 ) -> None:
-    (house.workspace / "f.txt").write_text("original content\n")
-    conversation = house.talk(approval_policy=ApprovalPolicy.UNTRUSTED, sandbox=WorkspaceWrite())
+    (harness.workspace / "f.txt").write_text("original content\n")
+    conversation = harness.talk(approval_policy=ApprovalPolicy.UNTRUSTED, sandbox=WorkspaceWrite())
     question = asked(conversation, Decision.APPROVED, way(UPDATE))
-    path = str(house.workspace / "f.txt")
+    path = str(harness.workspace / "f.txt")
     assert question.model_dump(mode="json", include={"changes", "reason", "grant_root"}) == {
         "changes": {
             path: {
@@ -68,7 +68,7 @@ def test_an_approved_patch_is_applied_however_it_was_given(
         "reason": None,
         "grant_root": None,
     }
-    assert (house.workspace / "f.txt").read_text() == "modified content\n"
+    assert (harness.workspace / "f.txt").read_text() == "modified content\n"
     assert told(server) == f"{SUCCESS}M f.txt\n"
     begin, end = conversation.wait(ev.PatchApplyBegin), conversation.wait(ev.PatchApplyEnd)
     assert (begin.auto_approved, begin.changes) == (False, question.changes)
@@ -83,27 +83,27 @@ def test_an_approved_patch_is_applied_however_it_was_given(
 @confinable
 @pytest.mark.parametrize(("sandbox", "outside"), [(ReadOnly(), True), (WorkspaceWrite(), False)])
 def test_a_question_about_a_patch_says_whether_it_writes_what_the_sandbox_forbids(
-    house: House, sandbox: ReadOnly | WorkspaceWrite, *, outside: bool
+    harness: EngineHarness, sandbox: ReadOnly | WorkspaceWrite, *, outside: bool
 ) -> None:
-    conversation = house.talk(approval_policy=ApprovalPolicy.UNTRUSTED, sandbox=sandbox)
+    conversation = harness.talk(approval_policy=ApprovalPolicy.UNTRUSTED, sandbox=sandbox)
     question = asked(conversation, Decision.DENIED, as_tool(ADD))
     assert (question.reason, question.outside_sandbox) == (None, outside)
 
 
-def test_a_patch_inside_the_roots_needs_nobody(house: House, server: ModelServer) -> None:
-    conversation = house.talk(approval_policy=ApprovalPolicy.ON_REQUEST, sandbox=WorkspaceWrite())
+def test_a_patch_inside_the_roots_needs_nobody(harness: EngineHarness, server: ModelServer) -> None:
+    conversation = harness.talk(approval_policy=ApprovalPolicy.ON_REQUEST, sandbox=WorkspaceWrite())
     conversation.ask(as_tool(ADD))
     assert conversation.wait(ev.PatchApplyBegin).auto_approved
-    assert (house.workspace / "new.txt").read_text() == "new\n"
+    assert (harness.workspace / "new.txt").read_text() == "new\n"
     assert told(server) == f"{SUCCESS}A new.txt\n"
 
 
 @pytest.mark.parametrize(("reason", "text"), [("", "patch rejected by user"), ("no", "patch rejected by user: no")])
-def test_a_denied_patch_writes_nothing(house: House, server: ModelServer, reason: str, text: str) -> None:
-    conversation = house.talk(approval_policy=ApprovalPolicy.UNTRUSTED)
+def test_a_denied_patch_writes_nothing(harness: EngineHarness, server: ModelServer, reason: str, text: str) -> None:
+    conversation = harness.talk(approval_policy=ApprovalPolicy.UNTRUSTED)
     asked(conversation, Decision.DENIED, as_tool(ADD), reason)
     assert told(server) == text
-    assert not (house.workspace / "new.txt").exists()
+    assert not (harness.workspace / "new.txt").exists()
     assert not conversation.all(ev.PatchApplyBegin)
 
 
@@ -116,42 +116,42 @@ def test_a_denied_patch_writes_nothing(house: House, server: ModelServer, reason
     ],
 )
 def test_a_patch_that_does_not_fit_is_explained_to_the_model(
-    house: House, server: ModelServer, patch: str, text: str
+    harness: EngineHarness, server: ModelServer, patch: str, text: str
 ) -> None:
-    conversation = house.talk()
+    conversation = harness.talk()
     conversation.ask(as_tool(patch))
-    assert told(server).startswith(text.format(cwd=house.workspace).removesuffix(" (os error 2)"))
+    assert told(server).startswith(text.format(cwd=harness.workspace).removesuffix(" (os error 2)"))
     assert not conversation.all(ev.PatchApplyBegin)
 
 
 def test_a_patch_is_refused_where_nothing_may_be_written_and_nobody_is_asked(
-    house: House, server: ModelServer
+    harness: EngineHarness, server: ModelServer
 ) -> None:
-    conversation = house.talk(sandbox=ReadOnly())
+    conversation = harness.talk(sandbox=ReadOnly())
     conversation.ask(as_tool(ADD))
     reason = "writing is blocked by the read-only sandbox; rejected by user approval settings"
     assert told(server) == f"patch rejected: {reason}"
-    assert not (house.workspace / "new.txt").exists()
+    assert not (harness.workspace / "new.txt").exists()
 
 
 def test_a_file_that_changed_while_the_question_waited_stops_the_whole_patch(
-    house: House, server: ModelServer
+    harness: EngineHarness, server: ModelServer
 ) -> None:
-    (house.workspace / "f.txt").write_text("original content\n")
-    conversation = house.talk(approval_policy=ApprovalPolicy.UNTRUSTED)
+    (harness.workspace / "f.txt").write_text("original content\n")
+    conversation = harness.talk(approval_policy=ApprovalPolicy.UNTRUSTED)
     begun = conversation.start(as_tool(UPDATE))
     question = conversation.wait(ev.ApplyPatchApprovalRequest)
-    (house.workspace / "f.txt").write_text("somebody else's\n")
+    (harness.workspace / "f.txt").write_text("somebody else's\n")
     conversation.decide(question.approval_id, Decision.APPROVED)
     conversation.result(begun)
     assert not conversation.wait(ev.PatchApplyEnd).success
     assert told(server).startswith("error: ")
-    assert (house.workspace / "f.txt").read_text() == "somebody else's\n"
+    assert (harness.workspace / "f.txt").read_text() == "somebody else's\n"
 
 
-def test_the_diff_of_a_turn_adds_up_and_begins_anew_with_the_next(house: House) -> None:
-    (house.workspace / "f.txt").write_text("original content\n")
-    conversation = house.talk()
+def test_the_diff_of_a_turn_adds_up_and_begins_anew_with_the_next(harness: EngineHarness) -> None:
+    (harness.workspace / "f.txt").write_text("original content\n")
+    conversation = harness.talk()
     first, second = (f"call apply_patch {json.dumps({'input': patch})}" for patch in (UPDATE, ADD))
     conversation.ask(f"{first}; then; {second}; then; say done")
     diffs = [one.unified_diff for one in conversation.all(ev.TurnDiff)]
@@ -160,18 +160,18 @@ def test_the_diff_of_a_turn_adds_up_and_begins_anew_with_the_next(house: House) 
     assert conversation.all(ev.TurnDiff)[-1].unified_diff.count("diff --git") == 1
 
 
-def test_a_heredoc_patch_is_relative_to_the_calls_workdir(house: House) -> None:
-    (house.workspace / "sub").mkdir()
+def test_a_heredoc_patch_is_relative_to_the_calls_workdir(harness: EngineHarness) -> None:
+    (harness.workspace / "sub").mkdir()
     call = {"command": ["apply_patch", ADD], "workdir": "sub"}
-    house.talk().ask(f"call shell {json.dumps(call)}; then; say done")
-    assert Path(house.workspace, "sub", "new.txt").read_text() == "new\n"
+    harness.talk().ask(f"call shell {json.dumps(call)}; then; say done")
+    assert Path(harness.workspace, "sub", "new.txt").read_text() == "new\n"
 
 
 @WAYS
 def test_a_patch_in_a_directory_that_does_not_exist_fails_and_makes_nothing(
-    house: House, server: ModelServer, way: Callable[[str], str]
+    harness: EngineHarness, server: ModelServer, way: Callable[[str], str]
 ) -> None:
-    gone = house.home / "gone"
-    house.talk(cwd=gone).ask(way(ADD))
+    gone = harness.home / "gone"
+    harness.talk(cwd=gone).ask(way(ADD))
     assert told(server).startswith(f"error: the directory '{gone}' does not exist")
     assert not gone.exists()

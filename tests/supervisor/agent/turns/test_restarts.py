@@ -1,16 +1,16 @@
-"""What survives a new engine: the history as it was, and turns that wait for an answer."""
+"""A new engine after a restart: the history as it was, and turns that wait for an answer."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-from actors import events as ev
-from actors.answers import Ending
-from actors.settings import ApprovalPolicy, Decision, ReadOnly
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Ending
+from actors.vocabulary.settings import ApprovalPolicy, Decision, ReadOnly
 from tests.supervisor.agent.turns.requests import check_well_formed, talk
 from tests.support.confinement import confinable
-from tests.support.house import House
+from tests.support.engine_harness import EngineHarness
 from tests.support.model_server import ModelServer
 
 RICH = (
@@ -20,10 +20,10 @@ RICH = (
 )
 
 
-def test_history_read_from_the_journal_is_what_it_was_in_memory(either: House, server: ModelServer) -> None:
+def test_history_read_from_the_journal_is_what_it_was_in_memory(either: EngineHarness, server: ModelServer) -> None:
     conversation = either.talk()
     conversation.ask(RICH)
-    assert conversation.conversation in either.engine.histories._kept
+    assert conversation.conversation in either.engine.transcripts._kept
     conversation.ask("say from memory")
     live = server.requests[-1].body
     either.restart()
@@ -36,7 +36,7 @@ def test_history_read_from_the_journal_is_what_it_was_in_memory(either: House, s
     assert len(read[items]) == length + 2 > 12
 
 
-def test_a_conversation_goes_on_after_a_restart(either: House, server: ModelServer) -> None:
+def test_a_conversation_goes_on_after_a_restart(either: EngineHarness, server: ModelServer) -> None:
     conversation = either.talk()
     conversation.ask("say one")
     either.restart()
@@ -45,7 +45,7 @@ def test_a_conversation_goes_on_after_a_restart(either: House, server: ModelServ
 
 
 def test_a_turn_that_ran_is_lost_with_the_engine_and_its_history_stays_fit(
-    either: House, server: ModelServer
+    either: EngineHarness, server: ModelServer
 ) -> None:
     conversation = either.talk()
     conversation.start('say first; call shell ["sleep","60"]')
@@ -60,7 +60,7 @@ def test_a_turn_that_ran_is_lost_with_the_engine_and_its_history_stays_fit(
 
 @pytest.mark.parametrize("decision", [Decision.APPROVED, Decision.DENIED])
 def test_an_answer_after_a_restart_continues_the_turn_and_runs_the_command_once(
-    either: House, server: ModelServer, decision: Decision
+    either: EngineHarness, server: ModelServer, decision: Decision
 ) -> None:
     conversation = either.talk(approval_policy=ApprovalPolicy.UNTRUSTED)
     conversation.start(
@@ -81,7 +81,7 @@ def test_an_answer_after_a_restart_continues_the_turn_and_runs_the_command_once(
     assert [call for _, call, _ in outputs] == ["call_2_0_0", "call_2_0_1"]
 
 
-def test_an_interrupt_after_a_restart_ends_a_turn_that_waits(either: House, server: ModelServer) -> None:
+def test_an_interrupt_after_a_restart_ends_a_turn_that_waits(either: EngineHarness, server: ModelServer) -> None:
     conversation = either.talk(approval_policy=ApprovalPolicy.UNTRUSTED)
     conversation.start('call shell ["touch","x"]')
     conversation.wait(ev.ExecApprovalRequest)
@@ -94,7 +94,7 @@ def test_an_interrupt_after_a_restart_ends_a_turn_that_waits(either: House, serv
 @confinable
 @pytest.mark.parametrize("decision", [Decision.APPROVED, Decision.DENIED])
 def test_a_retry_that_is_answered_after_a_restart_is_not_run_a_third_time(
-    either: House, server: ModelServer, decision: Decision
+    either: EngineHarness, server: ModelServer, decision: Decision
 ) -> None:
     trace = Path(either.home) / "trace"  # outside the workspace
     conversation = either.talk(approval_policy=ApprovalPolicy.ON_FAILURE, sandbox=ReadOnly())
@@ -113,7 +113,7 @@ def test_a_retry_that_is_answered_after_a_restart_is_not_run_a_third_time(
     check_well_formed(server.requests[-1])
 
 
-def test_a_patch_that_is_answered_after_a_restart_is_applied_once(either: House) -> None:
+def test_a_patch_that_is_answered_after_a_restart_is_applied_once(either: EngineHarness) -> None:
     conversation = either.talk(approval_policy=ApprovalPolicy.UNTRUSTED)
     conversation.start("patch *** Begin Patch\\n*** Add File: x.txt\\n+x\\n*** End Patch; then; say done")
     question = conversation.wait(ev.ApplyPatchApprovalRequest)
@@ -125,12 +125,12 @@ def test_a_patch_that_is_answered_after_a_restart_is_applied_once(either: House)
     assert conversation.wait(ev.TurnDiff).unified_diff.startswith("diff --git a/x.txt b/x.txt\nnew file mode")
 
 
-def test_items_of_a_resumed_turn_have_names_of_their_own(house: House) -> None:
-    conversation = house.talk(approval_policy=ApprovalPolicy.UNTRUSTED)
+def test_items_of_a_resumed_turn_have_names_of_their_own(harness: EngineHarness) -> None:
+    conversation = harness.talk(approval_policy=ApprovalPolicy.UNTRUSTED)
     conversation.start('say a; call shell ["touch","x"]; then; say b; call shell ["touch","y"]; then; say c')
     for number in (1, 2):
         question = conversation.wait(ev.ExecApprovalRequest, number)
-        house.restart()
+        harness.restart()
         conversation.decide(question.approval_id, Decision.APPROVED)
     conversation.wait(ev.TaskComplete)
     items = [event.item_id for event in conversation.events if isinstance(event, ev.AgentMessage | ev.ToolCall)]

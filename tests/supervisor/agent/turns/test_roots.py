@@ -1,4 +1,4 @@
-"""What a model names opens nothing: directories of calls, paths of patches, and what its commands have moved."""
+"""Names in a model's calls open nothing: directories, paths of patches, and folders that its commands have moved."""
 
 import json
 import subprocess
@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from actors import events as ev
-from actors.settings import ApprovalPolicy, Pin, ReadOnly, SandboxPolicy, WorkspaceWrite
+from actors.vocabulary import events as ev
+from actors.vocabulary.settings import ApprovalPolicy, Pin, ReadOnly, SandboxPolicy, WorkspaceWrite
 from supervisor.agent.pins import pins_of
 from tests.supervisor.agent.turns.requests import talk
 from tests.support.confinement import confinable
-from tests.support.house import House
+from tests.support.engine_harness import EngineHarness
 from tests.support.model_server import ModelServer
 
 CLOSED = WorkspaceWrite(exclude_slash_tmp=True, exclude_tmpdir_env_var=True)  # tests live in /tmp themselves
@@ -29,8 +29,8 @@ def add(path: str) -> str:
     return patch(f"*** Add File: {path}\n+evil")
 
 
-def output(house: House, server: ModelServer, call: str, **settings: object) -> str:
-    house.talk(sandbox=CLOSED, **settings).ask(f"{call}; then; say done")
+def output(harness: EngineHarness, server: ModelServer, call: str, **settings: object) -> str:
+    harness.talk(sandbox=CLOSED, **settings).ask(f"{call}; then; say done")
     (told,) = [line[2] for line in talk(server) if line[0] == "output"]
     return str(told)
 
@@ -38,31 +38,33 @@ def output(house: House, server: ModelServer, call: str, **settings: object) -> 
 @confinable
 @pytest.mark.parametrize("workdir", ["/", "..", "../beside"])
 def test_a_directory_that_the_model_names_is_not_opened_by_it(
-    house: House, server: ModelServer, workdir: str
+    harness: EngineHarness, server: ModelServer, workdir: str
 ) -> None:
-    (house.home / "beside").mkdir()
-    told = output(house, server, shell("sh", "-c", f"touch new {house.home}/beside/new; pwd", workdir=workdir))
+    (harness.home / "beside").mkdir()
+    told = output(harness, server, shell("sh", "-c", f"touch new {harness.home}/beside/new; pwd", workdir=workdir))
     assert "Read-only file system" in told
-    assert not (house.home / "beside/new").exists()
-    assert not (house.workspace / workdir / "new").exists()
+    assert not (harness.home / "beside/new").exists()
+    assert not (harness.workspace / workdir / "new").exists()
 
 
 @confinable
-def test_a_subdirectory_that_the_model_names_leaves_the_project_writable(house: House, server: ModelServer) -> None:
-    (house.workspace / "sub").mkdir()
-    output(house, server, shell("sh", "-c", "touch ../above here", workdir="sub"))
-    assert (house.workspace / "above").exists()
-    assert (house.workspace / "sub/here").exists()
+def test_a_subdirectory_that_the_model_names_leaves_the_project_writable(
+    harness: EngineHarness, server: ModelServer
+) -> None:
+    (harness.workspace / "sub").mkdir()
+    output(harness, server, shell("sh", "-c", "touch ../above here", workdir="sub"))
+    assert (harness.workspace / "above").exists()
+    assert (harness.workspace / "sub/here").exists()
 
 
 @confinable
 @pytest.mark.parametrize("policy", [CLOSED, ReadOnly()], ids=["workspace-write", "read-only"])
 def test_the_journal_can_be_neither_read_nor_locked_by_a_command(
-    house: House, server: ModelServer, policy: SandboxPolicy
+    harness: EngineHarness, server: ModelServer, policy: SandboxPolicy
 ) -> None:
-    state = house.home / "config/state"
+    state = harness.home / "config/state"
     assert (state / "journal.sqlite3").exists()
-    house.talk(sandbox=policy).ask(f"{shell('find', str(state))}; then; say done")
+    harness.talk(sandbox=policy).ask(f"{shell('find', str(state))}; then; say done")
     (told,) = [line[2] for line in talk(server) if line[0] == "output"]
     assert json.loads(told)["output"].split() == [str(state)]
 
@@ -79,33 +81,35 @@ def test_the_journal_can_be_neither_read_nor_locked_by_a_command(
 )
 @pytest.mark.parametrize("open_", [False, True])
 def test_a_directory_that_is_none_is_told_to_the_model_and_the_turn_goes_on(
-    house: House, server: ModelServer, workdir: str, why: str, *, open_: bool
+    harness: EngineHarness, server: ModelServer, workdir: str, why: str, *, open_: bool
 ) -> None:
-    (house.workspace / "file").touch()
-    (house.workspace / "loop").symlink_to("loop")
+    (harness.workspace / "file").touch()
+    (harness.workspace / "loop").symlink_to("loop")
     settings = {} if open_ else {"sandbox": CLOSED}
-    house.talk(**settings).ask(f"{shell('true', workdir=workdir)}; then; say done")
+    harness.talk(**settings).ask(f"{shell('true', workdir=workdir)}; then; say done")
     (told,) = [line[2] for line in talk(server) if line[0] == "output"]
     assert "error: " in told
     assert why in told
 
 
 @pytest.mark.parametrize("where", ["a/" * 5000 + "f", "a/" * 1100 + "f"])
-def test_a_path_of_thousands_of_components_is_no_accident(house: House, server: ModelServer, where: str) -> None:
-    told = output(house, server, add(where))
-    subprocess.run(["rm", "-rf", house.workspace / "a"], check=True)  # Python's own way of removing it recurses
+def test_a_path_of_thousands_of_components_is_no_accident(
+    harness: EngineHarness, server: ModelServer, where: str
+) -> None:
+    told = output(harness, server, add(where))
+    subprocess.run(["rm", "-rf", harness.workspace / "a"], check=True)  # Python's own way of removing it recurses
     assert ("is longer than a path can be" in told) == (len(where) > 4096)
     assert "Error" not in told
 
 
 @pytest.mark.parametrize("way", ["cd .. && ", ""])
 def test_a_patch_is_judged_by_the_files_and_not_by_the_directory_it_is_applied_in(
-    house: House, server: ModelServer, way: str
+    harness: EngineHarness, server: ModelServer, way: str
 ) -> None:
     text = "*** Begin Patch\n*** Add File: outside.txt\n+evil\n*** End Patch"
     call = shell("bash", "-lc", f"{way}apply_patch <<'EOF'\n{text}\nEOF", workdir=".." if not way else ".")
-    assert "patch rejected: writing outside of the project" in output(house, server, call)
-    assert not (house.home / "outside.txt").exists()
+    assert "patch rejected: writing outside of the project" in output(harness, server, call)
+    assert not (harness.home / "outside.txt").exists()
 
 
 @pytest.mark.parametrize(
@@ -117,91 +121,93 @@ def test_a_patch_is_judged_by_the_files_and_not_by_the_directory_it_is_applied_i
         ".codex/config.toml",
     ],
 )
-def test_a_patch_changes_nothing_that_greenroom_believes(house: House, server: ModelServer, path: str) -> None:
-    told = output(house, server, add(path), cwd=house.home)
+def test_a_patch_changes_nothing_that_greenroom_believes(
+    harness: EngineHarness, server: ModelServer, path: str
+) -> None:
+    told = output(harness, server, add(path), cwd=harness.home)
     assert "patch rejected: writing outside of the project" in told
-    assert not (house.home / path).exists()
+    assert not (harness.home / path).exists()
 
 
-def test_such_a_patch_is_asked_about_where_somebody_can_be_asked(house: House) -> None:
-    conversation = house.talk(sandbox=CLOSED, cwd=house.home, approval_policy=ApprovalPolicy.ON_REQUEST)
+def test_such_a_patch_is_asked_about_where_somebody_can_be_asked(harness: EngineHarness) -> None:
+    conversation = harness.talk(sandbox=CLOSED, cwd=harness.home, approval_policy=ApprovalPolicy.ON_REQUEST)
     conversation.start(f"{add('.codex/config.toml')}; then; say done")
     question = conversation.wait(ev.ApplyPatchApprovalRequest)
     assert question.reason == "writes outside of the project"
 
 
 @confinable
-def test_a_command_changes_nothing_that_greenroom_believes(house: House, server: ModelServer) -> None:
+def test_a_command_changes_nothing_that_greenroom_believes(harness: EngineHarness, server: ModelServer) -> None:
     attack = (
         "echo 'notify = [\"x\"]' >> config/config.toml; rm -f config/state/daemon.lock; mkdir -p .config/greenroom; "
         "echo x > .config/greenroom/config.toml; mkdir -p .codex; echo x > .codex/config.toml; mv config c; touch ok"
     )
-    before = (house.home / "config/config.toml").read_text()
-    (house.home / "config/state/daemon.lock").touch()
-    output(house, server, shell("sh", "-c", attack), cwd=house.home)
-    assert (house.home / "config/config.toml").read_text() == before
-    assert (house.home / "config/state/daemon.lock").exists()
-    assert (house.home / "ok").exists()
-    assert not (house.home / ".config").exists()
-    assert not (house.home / ".codex").exists()
+    before = (harness.home / "config/config.toml").read_text()
+    (harness.home / "config/state/daemon.lock").touch()
+    output(harness, server, shell("sh", "-c", attack), cwd=harness.home)
+    assert (harness.home / "config/config.toml").read_text() == before
+    assert (harness.home / "config/state/daemon.lock").exists()
+    assert (harness.home / "ok").exists()
+    assert not (harness.home / ".config").exists()
+    assert not (harness.home / ".codex").exists()
 
 
 @confinable
 def test_that_a_root_is_not_writable_any_more_is_told_to_the_model_and_to_the_person(
-    house: House, server: ModelServer
+    harness: EngineHarness, server: ModelServer
 ) -> None:
-    root = house.home / "root"
+    root = harness.home / "root"
     root.mkdir()
     policy = CLOSED.model_copy(update={"writable_roots": (root,)})
-    conversation = house.talk(sandbox=policy, roots=pins_of(policy, house.workspace, None))
-    root.rename(house.home / "was")
-    root.symlink_to(house.home)
+    conversation = harness.talk(sandbox=policy, roots=pins_of(policy, harness.workspace, None))
+    root.rename(harness.home / "was")
+    root.symlink_to(harness.home)
     conversation.ask(f"{shell('touch', str(root / 'new'))}; then; say done")
     (told,) = [line[2] for line in talk(server) if line[0] == "output"]
     warning = f"{root} is not writable: "
     assert warning in told
     assert warning in conversation.wait(ev.BackgroundEvent).message
-    assert not (house.home / "new").exists()
+    assert not (harness.home / "new").exists()
 
 
-def test_a_patch_follows_no_root_whose_name_leads_elsewhere(house: House, server: ModelServer) -> None:
-    (house.home / "target").mkdir()
-    pins = pins_of(CLOSED, house.workspace, None)
-    house.workspace.rename(house.home / "was")
-    house.workspace.symlink_to(house.home / "target")
-    assert "patch rejected" in output(house, server, add("new"), roots=pins)
-    assert list((house.home / "target").iterdir()) == []
+def test_a_patch_follows_no_root_whose_name_leads_elsewhere(harness: EngineHarness, server: ModelServer) -> None:
+    (harness.home / "target").mkdir()
+    pins = pins_of(CLOSED, harness.workspace, None)
+    harness.workspace.rename(harness.home / "was")
+    harness.workspace.symlink_to(harness.home / "target")
+    assert "patch rejected" in output(harness, server, add("new"), roots=pins)
+    assert list((harness.home / "target").iterdir()) == []
 
 
-def test_a_patch_goes_into_no_other_directory_of_the_same_name(house: House, server: ModelServer) -> None:
-    pins = pins_of(CLOSED, house.workspace, None)
-    house.workspace.rename(house.home / "was")
-    house.workspace.mkdir()
-    assert "patch rejected" in output(house, server, add("new"), roots=pins)
-    assert list(house.workspace.iterdir()) == []
+def test_a_patch_goes_into_no_other_directory_of_the_same_name(harness: EngineHarness, server: ModelServer) -> None:
+    pins = pins_of(CLOSED, harness.workspace, None)
+    harness.workspace.rename(harness.home / "was")
+    harness.workspace.mkdir()
+    assert "patch rejected" in output(harness, server, add("new"), roots=pins)
+    assert list(harness.workspace.iterdir()) == []
 
 
-def test_a_turn_with_settings_of_its_own_keeps_what_the_conversation_knew(house: House) -> None:
+def test_a_turn_with_settings_of_its_own_keeps_what_the_conversation_knew(harness: EngineHarness) -> None:
     """A client that names everything with each message does not look anew at what a command has moved."""
-    pins = pins_of(CLOSED, house.workspace, None)
-    conversation = house.talk(sandbox=CLOSED, roots=pins)
-    (house.home / "target").mkdir()
-    house.workspace.rename(house.home / "was")
-    house.workspace.symlink_to(house.home / "target")
-    fresh = conversation.settings.model_copy(update={"roots": pins_of(CLOSED, house.workspace, None)})
+    pins = pins_of(CLOSED, harness.workspace, None)
+    conversation = harness.talk(sandbox=CLOSED, roots=pins)
+    (harness.home / "target").mkdir()
+    harness.workspace.rename(harness.home / "was")
+    harness.workspace.symlink_to(harness.home / "target")
+    fresh = conversation.settings.model_copy(update={"roots": pins_of(CLOSED, harness.workspace, None)})
     conversation.ask(f"{add('new')}; then; say done", settings=fresh)
     conversation.change(fresh)
     assert conversation.summary().settings.roots == pins
     conversation.ask(f"{add('new')}; then; say done")
-    assert list((house.home / "target").iterdir()) == []
+    assert list((harness.home / "target").iterdir()) == []
 
 
 @confinable
 def test_a_directory_that_did_not_exist_when_the_conversation_began_is_no_root_when_it_does(
-    house: House, server: ModelServer
+    harness: EngineHarness, server: ModelServer
 ) -> None:
-    later = house.home / "later"
-    conversation = house.talk(sandbox=CLOSED, cwd=later, roots=(Pin(name=later),))
+    later = harness.home / "later"
+    conversation = harness.talk(sandbox=CLOSED, cwd=later, roots=(Pin(name=later),))
     conversation.ask(f"{shell('true')}; then; say done")
     later.mkdir()
     conversation.ask(f"{shell('touch', 'x')}; then; say done")

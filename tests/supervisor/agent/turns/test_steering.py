@@ -1,10 +1,11 @@
-"""What is said while a turn runs: it joins before the next request, once, or gets a turn of its own."""
+"""Messages while a turn runs: each joins before the next request, once, or gets a turn of its own."""
 
-from actors import events as ev
-from actors.answers import Ending
-from actors.settings import BusyPolicy
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Ending
+from actors.vocabulary.ids import Caller
+from actors.vocabulary.settings import BusyPolicy
 from tests.supervisor.agent.turns.requests import check_well_formed, talk
-from tests.support.house import House
+from tests.support.engine_harness import EngineHarness, Talk
 from tests.support.model_server import ModelServer
 
 
@@ -12,7 +13,19 @@ def said_by_user(server: ModelServer, number: int) -> list[str]:
     return [line[1] for line in talk(server, number) if line[0] == "user"]
 
 
-def test_input_joins_the_turn_before_its_next_request_exactly_once(either: House, server: ModelServer) -> None:
+def held_and_steered(conversation: Talk, server: ModelServer) -> Caller:
+    """Send two messages, the second during the answer to the first; the first message."""
+    first = conversation.start("hold here; say one")
+    server.wait_held("here")
+    conversation.start("say steered")
+    conversation.wait(ev.InputQueued)
+    server.open("here")
+    return first
+
+
+def test_input_joins_the_turn_before_its_next_request_exactly_once(
+    either: EngineHarness, server: ModelServer
+) -> None:
     conversation = either.talk()
     first_said = 'hold here; call shell ["true"]; then; say one'
     first = conversation.start(first_said)
@@ -27,13 +40,11 @@ def test_input_joins_the_turn_before_its_next_request_exactly_once(either: House
     assert len(conversation.all(ev.TaskStarted)) == len(conversation.all(ev.TaskComplete)) == 1
 
 
-def test_input_during_the_last_response_extends_the_turn_by_one_request(either: House, server: ModelServer) -> None:
+def test_input_during_the_last_response_extends_the_turn_by_one_request(
+    either: EngineHarness, server: ModelServer
+) -> None:
     conversation = either.talk()
-    first = conversation.start("hold here; say one")
-    server.wait_held("here")
-    conversation.start("say steered")
-    conversation.wait(ev.InputQueued)
-    server.open("here")
+    first = held_and_steered(conversation, server)
     assert conversation.result(first).message == "steered"
     assert talk(server) == [
         ("user", "hold here; say one"),
@@ -44,7 +55,7 @@ def test_input_during_the_last_response_extends_the_turn_by_one_request(either: 
     assert len(conversation.all(ev.TaskComplete)) == 1
 
 
-def test_several_inputs_join_in_the_order_in_which_they_were_said(either: House, server: ModelServer) -> None:
+def test_several_inputs_join_in_the_order_in_which_they_were_said(either: EngineHarness, server: ModelServer) -> None:
     conversation = either.talk()
     first = conversation.start("hold here; say one")
     server.wait_held("here")
@@ -57,7 +68,9 @@ def test_several_inputs_join_in_the_order_in_which_they_were_said(either: House,
     assert len(server.requests) == 2
 
 
-def test_input_during_a_retry_pause_joins_the_next_round_and_not_twice(either: House, server: ModelServer) -> None:
+def test_input_during_a_retry_pause_joins_the_next_round_and_not_twice(
+    either: EngineHarness, server: ModelServer
+) -> None:
     conversation = either.talk()
     said = "status 500 retry-after=0.2; say one"
     first = conversation.start(said)
@@ -67,13 +80,9 @@ def test_input_during_a_retry_pause_joins_the_next_round_and_not_twice(either: H
     assert said_by_user(server, -1) == [said, "say steered"]
 
 
-def test_steering_is_in_the_history_once_after_a_restart(either: House, server: ModelServer) -> None:
+def test_steering_is_in_the_history_once_after_a_restart(either: EngineHarness, server: ModelServer) -> None:
     conversation = either.talk()
-    first = conversation.start("hold here; say one")
-    server.wait_held("here")
-    conversation.start("say steered")
-    conversation.wait(ev.InputQueued)
-    server.open("here")
+    first = held_and_steered(conversation, server)
     conversation.result(first)
     live = talk(server)
     either.restart()
@@ -82,7 +91,7 @@ def test_steering_is_in_the_history_once_after_a_restart(either: House, server: 
 
 
 def test_input_that_came_too_late_for_an_interrupted_turn_is_kept_for_the_next(
-    either: House, server: ModelServer
+    either: EngineHarness, server: ModelServer
 ) -> None:
     conversation = either.talk()
     conversation.start("hold here; say one")
@@ -94,7 +103,7 @@ def test_input_that_came_too_late_for_an_interrupted_turn_is_kept_for_the_next(
     assert said_by_user(server, -1) == ["hold here; say one", "say steered", "say on"]
 
 
-def test_enqueued_input_gets_a_turn_of_its_own(either: House, server: ModelServer) -> None:
+def test_enqueued_input_gets_a_turn_of_its_own(either: EngineHarness, server: ModelServer) -> None:
     conversation = either.talk()
     first = conversation.start("hold here; say one")
     server.wait_held("here")

@@ -5,14 +5,18 @@ from uuid import uuid4
 
 import pytest
 
-from actors import events as ev
-from actors.errors import NotAllowed
-from actors.ids import ConversationId, ItemId
-from actors.settings import ApprovalPolicy, Decision, ReadOnly, ReasoningEffort
+from actors.conversation.effects import Slice
+from actors.conversation.messages import PassOn, ToConversation
+from actors.vocabulary import events as ev
+from actors.vocabulary.errors import NotAllowed
+from actors.vocabulary.ids import ConversationId, ItemId
+from actors.vocabulary.settings import ApprovalPolicy, Decision, ReadOnly, ReasoningEffort
+from tests.support.any_event import MountApprovalRequest
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import Json, McpClient
 from tests.transports.dialects.mcp.steps import finished, nothing_open, wants_to_patch, wants_to_run
 from transports import requests as ask
+from transports.dialect import Tell, Write
 
 
 def new(client: McpClient, **params: Any) -> ConversationId:
@@ -27,6 +31,20 @@ def say(client: McpClient, conversation: ConversationId, text: str = "hi") -> Js
 def listen(client: McpClient, conversation: ConversationId) -> str:
     name: str = client.ask("addConversationListener", {"conversationId": conversation})["result"]["subscriptionId"]
     return name
+
+
+def begun(
+    *, listens: bool = False, says: bool = False, elicits: bool = True
+) -> tuple[Daemon, McpClient, ConversationId]:
+    """A client with a new conversation, which it listens to and has said something in, in this order."""
+    daemon = Daemon()
+    client = McpClient(daemon, elicits=elicits)
+    conversation = new(client)
+    if listens:
+        listen(client, conversation)
+    if says:
+        say(client, conversation)
+    return daemon, client, conversation
 
 
 def turn(conversation: ConversationId, **more: Any) -> Json:
@@ -60,11 +78,7 @@ def test_a_bad_config_is_told() -> None:
 
 
 def test_events_go_to_the_listener_under_names_of_their_own() -> None:
-    daemon = Daemon()
-    client = McpClient(daemon)
-    conversation = new(client)
-    listen(client, conversation)
-    say(client, conversation)
+    daemon, client, conversation = begun(listens=True, says=True)
     name = daemon.turns[conversation].turn
     daemon.finish(conversation, "Done")
     daemon.settle()
@@ -79,10 +93,7 @@ def test_events_go_to_the_listener_under_names_of_their_own() -> None:
 
 
 def test_the_first_listener_of_a_new_conversation_hears_what_came_before_it() -> None:
-    daemon = Daemon()
-    client = McpClient(daemon)
-    conversation = new(client)
-    say(client, conversation)
+    _, client, conversation = begun(says=True)
     request = client.begin("addConversationListener", {"conversationId": conversation})
     assert client.methods()[-2:] == [f"={request}", "codex/event/task_started"]
     client.forget()
@@ -104,9 +115,7 @@ def test_every_listener_hears_every_event() -> None:
 
 
 def test_a_removed_listener_hears_nothing_and_is_unknown() -> None:
-    daemon = Daemon()
-    client = McpClient(daemon)
-    conversation = new(client)
+    _, client, conversation = begun()
     name = listen(client, conversation)
     assert client.ask("removeConversationListener", {"subscriptionId": name})["result"] == {}
     say(client, conversation)
@@ -117,11 +126,7 @@ def test_a_removed_listener_hears_nothing_and_is_unknown() -> None:
 
 
 def test_many_interrupts_are_all_answered_after_the_abort() -> None:
-    daemon = Daemon()
-    client = McpClient(daemon)
-    conversation = new(client)
-    listen(client, conversation)
-    say(client, conversation)
+    daemon, client, conversation = begun(listens=True, says=True)
     daemon.stops_by_itself = False
     requests = [client.begin("interruptConversation", {"conversationId": conversation}) for _ in range(2)]
     assert [client.answers(one) for one in requests] == [[], []]
@@ -132,9 +137,7 @@ def test_many_interrupts_are_all_answered_after_the_abort() -> None:
 
 
 def test_an_interrupt_needs_no_listener_and_no_turn() -> None:
-    daemon = Daemon()
-    client = McpClient(daemon)
-    conversation = new(client)
+    _, client, conversation = begun()
     for _ in range(2):
         answer = client.ask("interruptConversation", {"conversationId": conversation})
         assert answer["result"] == {"abortReason": "interrupted"}
@@ -186,10 +189,7 @@ def test_a_turn_runs_with_settings_of_its_own() -> None:
 
 
 def test_a_turn_s_settings_are_not_lost_on_a_busy_conversation() -> None:
-    daemon = Daemon()
-    client = McpClient(daemon)
-    conversation = new(client)
-    say(client, conversation)
+    daemon, client, conversation = begun(says=True)
     client.ask("sendUserTurn", turn(conversation))
     assert daemon.turns[conversation].settings.model == "mock-model"
     daemon.finish(conversation, "Done")
@@ -198,11 +198,7 @@ def test_a_turn_s_settings_are_not_lost_on_a_busy_conversation() -> None:
 
 
 def test_a_command_is_asked_for_in_snake_case_and_the_decision_counts() -> None:
-    daemon = Daemon()
-    client = McpClient(daemon, elicits=False)
-    conversation = new(client)
-    listen(client, conversation)
-    say(client, conversation)
+    daemon, client, conversation = begun(listens=True, says=True, elicits=False)
     wants_to_run(daemon, conversation, reason="why not")
     assert client.lines[-1] == {
         "jsonrpc": "2.0",
@@ -222,11 +218,7 @@ def test_a_command_is_asked_for_in_snake_case_and_the_decision_counts() -> None:
 
 
 def test_a_patch_is_asked_for_with_its_changes() -> None:
-    daemon = Daemon()
-    client = McpClient(daemon)
-    conversation = new(client)
-    listen(client, conversation)
-    say(client, conversation)
+    daemon, client, conversation = begun(listens=True, says=True)
     wants_to_patch(daemon, conversation)
     (params,) = client.told("applyPatchApproval")
     diff = "@@ -1 +1 @@\n-original content\n+modified content\n"
@@ -238,10 +230,7 @@ def test_a_patch_is_asked_for_with_its_changes() -> None:
 
 
 def test_two_listeners_of_one_client_are_one_person() -> None:
-    daemon = Daemon()
-    client = McpClient(daemon)
-    conversation = new(client)
-    listen(client, conversation)
+    daemon, client, conversation = begun(listens=True)
     listen(client, conversation)
     say(client, conversation)
     wants_to_run(daemon, conversation)
@@ -250,11 +239,7 @@ def test_two_listeners_of_one_client_are_one_person() -> None:
 
 @pytest.mark.parametrize("reply", [{"decision": "nonsense"}, None])
 def test_an_unreadable_reply_and_an_error_are_denials(reply: Any) -> None:
-    daemon = Daemon()
-    client = McpClient(daemon)
-    conversation = new(client)
-    listen(client, conversation)
-    say(client, conversation)
+    daemon, client, conversation = begun(listens=True, says=True)
     wants_to_run(daemon, conversation)
     if reply is None:
         client.refuse(0)
@@ -264,10 +249,7 @@ def test_an_unreadable_reply_and_an_error_are_denials(reply: Any) -> None:
 
 
 def test_a_question_that_waited_is_put_to_the_first_who_listens() -> None:
-    daemon = Daemon()
-    client = McpClient(daemon)
-    conversation = new(client)
-    say(client, conversation)
+    daemon, client, conversation = begun(says=True)
     wants_to_run(daemon, conversation)
     request = client.begin("addConversationListener", {"conversationId": conversation})
     methods = client.methods()
@@ -275,12 +257,24 @@ def test_a_question_that_waited_is_put_to_the_first_who_listens() -> None:
     assert methods[-1] == "execCommandApproval"
 
 
-def test_the_abort_takes_the_question_back() -> None:
+def test_a_question_of_a_kind_that_codex_does_not_know_is_said_and_left_to_others() -> None:
     daemon = Daemon()
     client = McpClient(daemon)
     conversation = new(client)
-    listen(client, conversation)
-    say(client, conversation)
+    state = client.dialect._state
+    state.listeners[listen(client, conversation)].sink.take(
+        Slice(conversation, (), live=True, pending=(MountApprovalRequest(),))
+    )
+    said, left = state.taken()
+    assert isinstance(said, Write)
+    assert b"waiting for an approval of `mount /dev/sdb`" in said.data
+    assert isinstance(left, Tell)
+    assert isinstance(left.message, ToConversation)
+    assert isinstance(left.message.command, PassOn)
+
+
+def test_the_abort_takes_the_question_back() -> None:
+    daemon, client, conversation = begun(listens=True, says=True)
     wants_to_run(daemon, conversation)
     client.ask("interruptConversation", {"conversationId": conversation})
     assert [one["requestId"] for one in client.told("notifications/cancelled")] == [0]
@@ -301,9 +295,7 @@ def test_both_families_work_on_one_conversation() -> None:
 
 
 def test_a_turn_without_an_effort_has_that_of_its_conversation() -> None:
-    daemon = Daemon()
-    client = McpClient(daemon)
-    conversation = new(client)
+    daemon, client, conversation = begun()
     wish = turn(conversation)
     del wish["effort"]
     assert client.ask("sendUserTurn", wish)["result"] == {}

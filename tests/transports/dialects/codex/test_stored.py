@@ -1,13 +1,13 @@
-"""Conversations of earlier, and what is about none."""
+"""Earlier conversations, and methods that are about none."""
 
 import re
 from typing import Any
 
 import pytest
 
-from actors.errors import ConfigError, GreenroomError, InvalidInput, NotAllowed
-from actors.ids import ConversationId
-from actors.settings import ApprovalPolicy
+from actors.vocabulary.errors import ConfigError, GreenroomError, InvalidInput, NotAllowed
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.settings import ApprovalPolicy
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import McpClient
 from tests.transports.dialects.mcp.steps import created, finished, nothing_open
@@ -20,7 +20,7 @@ def path(conversation: str) -> str:
 
 
 def three(daemon: Daemon, client: McpClient) -> list[ConversationId]:
-    """Oldest first, a second apart."""
+    """Three conversations, oldest first, made a second apart."""
     made = []
     for _ in range(3):
         made.append(created(client))
@@ -223,7 +223,7 @@ def test_there_is_no_login_and_it_is_said_where_keys_come_from(method: str) -> N
 
 
 def test_what_a_resumed_conversation_would_come_to_has_to_be_permitted_as_a_whole() -> None:
-    """A conversation that a person made without a sandbox, and that asks about everything, does not stop asking."""
+    """A conversation without a sandbox that asks about everything must not be resumed so that it stops asking."""
     daemon = Daemon()
     conversation = finished(daemon, McpClient(daemon, "a"))
     asked: list[ask.Permit] = []

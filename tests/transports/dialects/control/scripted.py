@@ -1,4 +1,4 @@
-"""A control dialect and everybody it talks to, played by a script: one answer for each kind of message."""
+"""A control dialect whose partners are played by a script: one answer for each kind of message."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -6,14 +6,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from actors import answers as a
-from actors.effects import Deliver, EndSubscription, ReplyTo
-from actors.errors import GreenroomError
-from actors.ids import Caller, ConnectionId, ConversationId, InputId, TurnId
-from actors.messages import CancelRequest
-from actors.records import Head, Page, Record
-from actors.registry_messages import Create, ListApprovals, ListConversations, Remove, Resolve, ToConversation
-from actors.settings import Settings
+from actors.conversation.effects import Deliver, EndSubscription
+from actors.conversation.messages import CancelRequest, ToConversation
+from actors.routing.messages import ToRegistry
+from actors.vocabulary import answers as a
+from actors.vocabulary.ids import ConnectionId, ConversationId, InputId, TurnId
+from actors.vocabulary.records import Head, Page, Record
+from actors.vocabulary.settings import Settings
 from tests.support.control_judge import judge
 from transports import requests as ask
 from transports.dialect import Action, Ask, Client, Tell, Write
@@ -97,9 +96,21 @@ _STATUS: dict[str, Any] = {
 }
 
 
+def content(message: Any) -> Any:
+    """The content of an envelope."""
+    match message:
+        case ToConversation():
+            return message.command
+        case ToRegistry():
+            return message.query
+        case Ask():
+            return message.request
+        case _:
+            return message
+
+
 def kind_of(message: object) -> str:
-    """Of a command: the command's own name."""
-    return type(message.command if isinstance(message, ToConversation) else message).__name__
+    return type(content(message)).__name__
 
 
 @dataclass
@@ -122,7 +133,7 @@ class Scripted:
     # --- the client's side ----------------------------------------------------------------------------------------
 
     def request(self, method: str, params: Any = None, request: int | str = 1) -> dict[str, Any] | None:
-        """What it is answered with, if it is answered at once."""
+        """Send a request; returns its answer, if that comes at once."""
         self._methods.setdefault(request, method)
         body = {"jsonrpc": "2.0", "id": request, "method": method}
         return self.line(json.dumps(body if params is None else {**body, "params": params}).encode(), request)
@@ -140,8 +151,7 @@ class Scripted:
         return [kind_of(message) for message in self.told]
 
     def last(self, kind: str) -> Any:
-        found = next(message for message in reversed(self.told) if kind_of(message) == kind)
-        return found.command if isinstance(found, ToConversation) else found
+        return content(next(message for message in reversed(self.told) if kind_of(message) == kind))
 
     # --- the others' side -----------------------------------------------------------------------------------------
 
@@ -169,8 +179,8 @@ class Scripted:
                     self._written(data)
                 case Tell(message):
                     self._take(message)
-                case Ask(request):
-                    self._take(request)
+                case Ask():
+                    self._take(action)
                 case _:
                     raise AssertionError(f"unexpected: {action}")
 
@@ -192,23 +202,7 @@ class Scripted:
     def _reply(self, message: Any) -> None:
         if isinstance(message, CancelRequest):
             return
-        inner: Any = message.command if isinstance(message, ToConversation) else message
+        inner = content(message)
         reply = {**USUAL, **self.replies}.get(type(inner).__name__, lambda _: a.Done())
-        answer = reply(inner)
-        caller = _caller(message)
-        if caller is not None:
-            self.perform(self.dialect.replied(ReplyTo(caller, answer)))  # type: ignore[arg-type]  # as the table says
-        elif answer is not None or isinstance(answer, GreenroomError):
-            self.perform(self.dialect.served(ask.Served(inner.token, answer)))  # type: ignore[arg-type]  # the same
-
-
-def _caller(message: Any) -> Caller | None:
-    match message:
-        case ToConversation(command=command):
-            return getattr(command, "caller", None)
-        case Create(begin=begin):
-            return begin.caller
-        case ListConversations() | ListApprovals() | Resolve() | Remove():
-            return message.caller
-        case _:
-            return None
+        if message.caller is not None:
+            self.perform(self.dialect.answered(message.caller, reply(inner)))

@@ -1,10 +1,10 @@
-"""How a turn ended, read from its last events: the same that its callers were told at the time."""
+"""The end of a turn, read from its last events, is what its callers were told at the time."""
 
 import pytest
 
-from actors.answers import TurnResult
-from actors.ids import TurnId
-from actors.orders import Completed, Crashed, ModelFailed, Outcome, Stopped
+from actors.conversation.orders import AgentStopped, Completed, Crashed, ModelFailed, Outcome
+from actors.vocabulary.answers import TurnResult
+from actors.vocabulary.ids import TurnId
 from tests.actors.conversation.words import message
 from tests.support.core_driver import Core, caller
 from transports.dialects.control.endings import LAST_WORDS, ending_of
@@ -13,13 +13,13 @@ ANN = caller("ann")
 
 
 @pytest.mark.parametrize(
-    "outcome", [Completed("done"), Completed(None), ModelFailed("no such model"), Crashed("a bug"), Stopped()]
+    "outcome", [Completed("done"), Completed(None), ModelFailed("no such model"), Crashed("a bug"), AgentStopped()]
 )
 def test_what_history_says_is_what_the_caller_was_told(outcome: Outcome) -> None:
     core = Core()
     core.send("hi", ANN, key="k", await_end=True)
     core.output(message("well"))
-    if isinstance(outcome, Stopped):
+    if isinstance(outcome, AgentStopped):
         core.interrupt()
     core.end(outcome)
     told = core.answer(ANN)

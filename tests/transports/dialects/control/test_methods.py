@@ -1,14 +1,14 @@
-"""Each method of the control API: what it asks of whom, and what becomes of the answer or the refusal."""
+"""Each method of the control API: its questions, and its handling of answers and refusals."""
 
 from typing import Any
 
 import pytest
 
-from actors import errors
-from actors.answers import Listing
-from actors.errors import GreenroomError
-from actors.messages import Send
-from actors.settings import BusyPolicy, Decision
+from actors.conversation.messages import Send
+from actors.vocabulary import errors
+from actors.vocabulary.answers import Listing
+from actors.vocabulary.errors import GreenroomError
+from actors.vocabulary.settings import BusyPolicy, Decision
 from tests.transports.dialects.control.scripted import ONE, TWO, Scripted, head
 from transports.dialects.control.methods import METHODS
 from transports.dialects.control.shapes import RESULTS
@@ -46,7 +46,7 @@ GOOD: dict[str, dict[str, Any]] = {
     "config/get": {"key": "model"},
     "schema": {},
 }
-# Whom each method speaks to, last; None: nobody.
+# The receiver of each method's last question; None: nobody.
 SPEAKS_TO: dict[str, str | None] = {
     "conversation/create": "Create",
     "conversation/list": "ListConversations",
@@ -172,7 +172,8 @@ def test_an_environment_is_remembered_only_for_a_conversation_that_there_is() ->
 def test_a_subscription_that_was_refused_or_given_up_is_not_known_any_more() -> None:
     daemon = Scripted(replies={"Attach": lambda _: errors.InvalidInput("cursor 9 is not in 0..3", last_seq=3)})
     daemon.request("conversation/attach", {**NAMED, "after": 9})
-    assert daemon.dialect.subscription(daemon.last("Attach").subscription) is None
+    refused = daemon.request("conversation/detach", {"subscription": daemon.last("Attach").subscription}, 2)
+    assert "error" in (refused or {})
     daemon = prepared()
     name = daemon.answer("prepare")["result"]["subscription"]
     assert "result" in (daemon.request("conversation/detach", {"subscription": name}) or {})

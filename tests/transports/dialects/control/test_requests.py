@@ -1,4 +1,4 @@
-"""What holds for every request of the control API, whatever its method: shape, ids, room, taking back."""
+"""Rules for every request of the control API, whatever its method: shape, ids, limits, cancelling."""
 
 import json
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.errors import Cancelled
+from actors.vocabulary.errors import Cancelled
 from tests.transports.dialects.control.scripted import ONE, Scripted, kind_of
 from tests.transports.dialects.control.test_methods import GOOD, NAMED
 from transports.dialects.control.methods import METHODS
@@ -252,7 +252,7 @@ def test_a_send_under_way_is_taken_back_under_the_name_it_has_inside() -> None:
     daemon.request("conversation/send", {**NAMED, "prompt": "p"}, 1)
     daemon.request("conversation/send", {**NAMED, "prompt": "q"}, "1")
     cancel(daemon, 1)
-    sends = [message.command for message in daemon.told if kind_of(message) == "Send"]
+    sends = [message for message in daemon.told if kind_of(message) == "Send"]
     cancels = [message for message in daemon.told if kind_of(message) == "CancelRequest"]
     assert [one.caller for one in cancels] == [sends[0].caller]
     daemon.release("Send")
@@ -293,4 +293,4 @@ def test_ids_inside_are_never_those_of_the_client() -> None:
     for number in range(3):
         daemon.request("conversation/get", {"conversation": ONE}, 7)
         daemon.lines.clear()
-        assert len({message.command.caller for message in daemon.told}) == number + 1
+        assert len({message.caller for message in daemon.told}) == number + 1

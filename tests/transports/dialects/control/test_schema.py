@@ -1,11 +1,11 @@
-"""The committed schema is a schema, tells the truth, and is what the daemon answers with."""
+"""The committed schema is valid, matches the answers, and is what the daemon sends."""
 
 from jsonschema import Draft202012Validator
 
-from actors.errors import AlreadyAnswered, Overloaded
+from actors.vocabulary.errors import AlreadyAnswered, Overloaded
 from tests.support.control_judge import SCHEMA, document
+from tools.reference.errors import with_errors
 from transports.dialects.control.methods import METHODS
-from transports.dialects.control.schema import with_errors
 from transports.hello import UnknownProtocol
 
 

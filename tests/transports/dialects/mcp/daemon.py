@@ -11,37 +11,37 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from actors.conversation.restore import restore
-from actors.conversation.state import Limits, Stamp, State
-from actors.conversation.step import step
-from actors.effects import Deliver, EndSubscription, FeedOthers, ReadPage, ReplyTo, SetTimer, Settle
-from actors.errors import ConfigError, GreenroomError, UnknownConversation
-from actors.ids import ConnectionId, ConversationId, TurnId
-from actors.messages import Committed, Input, PageRead, ReadersWait, TimerFired
-from actors.orders import (
+from actors.conversation.effects import Deliver, EndSubscription, FeedOthers, ReadPage, ReplyTo, SetTimer, Settle
+from actors.conversation.messages import Committed, PageRead, ReadersWait, SessionInput, TimerFired
+from actors.conversation.orders import (
     AgentNews,
     AgentOutput,
+    AgentStopped,
     AnswerAgent,
     Completed,
     GiveInput,
-    InputWaits,
+    OfferInput,
     Outcome,
     RunAgent,
     StopAgent,
-    Stopped,
     TakeMore,
     TurnEnded,
 )
-from actors.records import Append
-from actors.registry_messages import Forward, HeadChanged, Known, RegistryInput, StartSession
+from actors.conversation.restore import restore
+from actors.conversation.state import Limits, Stamp, State
+from actors.conversation.step import step
 from actors.routing import Routing
-from actors.settings import ApprovalPolicy, Settings
+from actors.routing.messages import Forward, HeadChanged, Known, RegistryInput, StartSession
+from actors.runtime.base import Actor, Ref
+from actors.vocabulary.errors import ConfigError, GreenroomError, UnknownConversation
+from actors.vocabulary.ids import ConnectionId, ConversationId, TurnId
+from actors.vocabulary.records import Append
+from actors.vocabulary.settings import ApprovalPolicy, Settings
 from tests.fakes.journal import FakeJournal
 from transports import requests as ask
-from transports.connection import Connection, Neighbours
+from transports.connection import Connection, ConnectionDeps
 from transports.dialect import Client, Dialect
-from transports.messages import Asked
-from transports.messages import Served as ServedBySupervisor
+from transports.messages import ServiceAnswer, ServiceRequest
 from transports.switchboard import Switchboard
 from transports.wire import Gone, Parcel
 
@@ -50,7 +50,7 @@ PATIENCE = 10_000  # messages until everything must be quiet
 
 @dataclass
 class Mailbox:
-    """Whoever is told something here gets it when its turn has come."""
+    """The messages for one receiver, which gets them when its turn has come."""
 
     daemon: "Daemon"
     name: str
@@ -68,7 +68,7 @@ class Mailbox:
 
 
 class QuietWire:
-    """Takes everything at once; what comes of it is the queue's business."""
+    """A wire that takes everything at once and puts it in a queue."""
 
     def __init__(self, daemon: "Daemon", name: str, receive: Callable[[bytes], None]) -> None:
         self._left = daemon.mailbox(f"wire-{name}", lambda left: left())
@@ -156,7 +156,7 @@ class Daemon:
         mailbox.handle(message)
 
     def settle(self, but: str = "-") -> None:
-        """Until nobody has anything to do, `but` for those whose names begin so."""
+        """Run until nobody has anything to do, without those whose names begin with `but`."""
         for _ in range(PATIENCE):
             busy = [one for one in self.busy() if not one.name.startswith(but)]
             if not busy:
@@ -172,9 +172,9 @@ class Daemon:
 
     def connect(self, name: str, make: Callable[[Client], Dialect], receive: Callable[[bytes], None]) -> Mailbox:
         client = Client(ConnectionId(name), "bridge", "1", 4711, 1000, cwd="/w", env={"A": "b"})
-        around = Neighbours(self._registry, self._supervisor, self.switchboard, self.clock)
-        connection = Connection(client, make(client), QuietWire(self, name, receive), around)
-        mailbox = self.mailbox(f"connection-{name}", connection.receive)
+        deps = ConnectionDeps(self._registry, self._supervisor, self.switchboard, self.clock, _never_started)
+        connection = Connection(client, make(client), QuietWire(self, name, receive), deps)
+        mailbox = self.mailbox(f"connection-{name}", connection.on_receive)
         connection.address = mailbox  # type: ignore[assignment]  # what it needs of an address
         connection.mailbox = mailbox  # type: ignore[assignment]  # and of a mailbox
         connection.on_start()
@@ -199,7 +199,7 @@ class Daemon:
     def _stop(self, conversation: ConversationId, turn: TurnId) -> None:
         running = self.turns.get(conversation)
         if running is not None and running.turn == turn:
-            self.end(conversation, Stopped())
+            self.end(conversation, AgentStopped())
 
     # --- conversations --------------------------------------------------------------------------------------------
 
@@ -225,11 +225,11 @@ class Daemon:
                 case Forward(conversation, command):
                     self._session(conversation).tell(command)
                 case ReplyTo():
-                    self.switchboard.post(effect.caller.connection, effect, self._registry)
+                    self.switchboard.post(effect.caller.connection, effect)
                 case _:
                     raise NotImplementedError(effect)
 
-    def _take(self, conversation: ConversationId, message: Input) -> None:
+    def _take(self, conversation: ConversationId, message: SessionInput) -> None:
         done = step(self._states[conversation], message, Stamp(self.clock.now(), f"n{next(self._names)}"))
         self._states[conversation] = done.state
         if done.append is not None:
@@ -250,10 +250,12 @@ class Daemon:
                 self.answered.append(effect)
             case GiveInput():
                 self.given.append(effect)
-            case Deliver() | EndSubscription():
-                self.switchboard.post(effect.connection, effect, session)
+            case Deliver():
+                self.switchboard.deliver(effect, session)
+            case EndSubscription():
+                self.switchboard.post(effect.connection, effect)
             case ReplyTo():
-                self.switchboard.post(effect.caller.connection, effect, session)
+                self.switchboard.post(effect.caller.connection, effect)
                 if effect.settles:
                     self._registry.tell(Settle(effect.caller))
             case Settle():
@@ -265,7 +267,7 @@ class Daemon:
                 session.tell(ReadersWait())
             case SetTimer(name, delay_s) if name != "idle":
                 self.clock.after(delay_s, session, TimerFired(name))
-            case SetTimer() | TakeMore() | InputWaits():
+            case SetTimer() | TakeMore() | OfferInput():
                 pass  # no test waits for idleness
             case _:
                 raise NotImplementedError(effect)
@@ -279,7 +281,7 @@ class Daemon:
 
     # --- the supervisor -------------------------------------------------------------------------------------------
 
-    def _serve(self, asked: Asked) -> None:
+    def _serve(self, asked: ServiceRequest) -> None:
         request: Any = asked.request
         self.asked.append(request)
         serve = self.serve.get(type(request))
@@ -287,7 +289,8 @@ class Daemon:
             answer: Any = serve(request) if serve is not None else None
         except GreenroomError as error:
             answer = error
-        asked.reply_to.tell(ServedBySupervisor(ask.Served(request.token, answer)))
+        if asked.caller is not None:
+            asked.reply_to.tell(ServiceAnswer(asked.caller, answer))
 
     def _make_settings(self, request: ask.MakeSettings) -> ask.SettingsMade:
         if request.profile is not None:
@@ -307,3 +310,7 @@ class Daemon:
         if page is None:
             raise UnknownConversation(f"no conversation {request.conversation}")
         return ask.HistoryRead(page)
+
+
+def _never_started(actor: Actor[Any], **_: str) -> Ref[Any]:
+    raise AssertionError(f"{actor.name} is run by hand here")

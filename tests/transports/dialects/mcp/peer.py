@@ -1,12 +1,13 @@
-"""A client of the dialect: says JSON, keeps what comes back, and lets nothing pass that MCP's schema forbids."""
+"""A client of the dialect: sends JSON, keeps what comes back, and fails on anything that MCP's schema forbids."""
 
 import json
 from functools import cache
 from typing import Any
 
-from actors.ids import RequestId
+from actors.vocabulary.ids import RequestId
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.json_schema import Schema, check, revision
+from transports.dialects.codex.methods import METHODS
 from transports.dialects.mcp.dialect import McpDialect
 from transports.dialects.mcp.options import McpOptions
 from transports.dialects.mcp.tools import BY_NAME
@@ -66,7 +67,7 @@ class McpClient:
 
     def _make(self, options: McpOptions) -> Any:
         def make(client: Any) -> McpDialect:
-            self.dialect = McpDialect(client, lambda: options)
+            self.dialect = McpDialect(client, lambda: options, METHODS)
             return self.dialect
 
         return make
@@ -84,7 +85,7 @@ class McpClient:
     def begin(
         self, method: str, params: Json | None = None, request: RequestId | None = None, **how: bool
     ) -> RequestId:
-        """Ask, and don't look for the answer."""
+        """Send a request without waiting for the answer."""
         if request is None:
             request, self._next = self._next, self._next + 1
         message: Json = {"jsonrpc": "2.0", "id": request, "method": method}
@@ -157,7 +158,7 @@ class McpClient:
         return [event["type"] for event in self.events()]
 
     def methods(self) -> list[str]:
-        """Everything in order: methods, and `=ID` for answers."""
+        """All that came, in order: methods, and `=ID` for answers."""
         return [str(one.get("method") or f"={one['id']}") for one in self.lines]
 
     def forget(self) -> None:

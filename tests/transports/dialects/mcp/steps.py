@@ -1,10 +1,10 @@
-"""What several tests do with a daemon and a client: begin a turn, have the agent ask, look at what stayed open."""
+"""Steps that several tests share: begin a turn, have the agent ask, look at what stayed open."""
 
 from pathlib import Path
 from typing import Any
 
-from actors import events as ev
-from actors.ids import ApprovalId, CallId, ConversationId, ItemId
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import ApprovalId, CallId, ConversationId, ItemId
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import Json, McpClient
 
@@ -25,7 +25,7 @@ def finished(daemon: Daemon, client: McpClient, text: str = "Done") -> Conversat
 
 
 def created(client: McpClient, request: Any = None) -> ConversationId:
-    """By the typed call."""
+    """Make a conversation by the typed call."""
     arguments = {"prompt": "", "model": "o3", "cwd": "/w", "approval_policy": "untrusted"}
     answer = client.answer(client.tool("conversationCreate", arguments, request))
     return ConversationId(answer["result"]["structuredContent"]["conversation_id"])

@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 
-from actors import events as ev
-from actors.ids import ApprovalId, CallId, ConversationId
-from actors.messages import AnswerApproval
-from actors.registry_messages import ToConversation
-from actors.settings import Decision
+from actors.conversation.messages import AnswerApproval, ToConversation
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import ApprovalId, CallId, ConversationId
+from actors.vocabulary.settings import Decision
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import McpClient
 from tests.transports.dialects.mcp.steps import (
@@ -30,7 +29,7 @@ def decisions(daemon: Daemon) -> list[Decision]:
 
 
 def answer_elsewhere(daemon: Daemon, conversation: ConversationId, approval: ApprovalId) -> None:
-    answer = AnswerApproval(None, approval, Decision.APPROVED, "somebody")
+    answer = AnswerApproval(approval, Decision.APPROVED, "somebody")
     daemon.mailboxes["registry"].tell(ToConversation(conversation, answer))
     daemon.settle()
 

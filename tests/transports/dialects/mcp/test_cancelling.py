@@ -2,10 +2,9 @@
 
 import pytest
 
-from actors.ids import ConversationId
-from actors.messages import Interrupt
-from actors.orders import InputWanted
-from actors.registry_messages import ToConversation
+from actors.conversation.messages import Interrupt, ToConversation
+from actors.conversation.orders import InputWanted
+from actors.vocabulary.ids import ConversationId
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import McpClient
 from tests.transports.dialects.mcp.steps import (
@@ -18,13 +17,12 @@ from tests.transports.dialects.mcp.steps import (
     wants_to_run,
 )
 from transports import requests as ask
-from transports.dialects.mcp.call import Call
 
 INTERRUPTED = "Turn interrupted"
 
 
 def interrupt(daemon: Daemon, conversation: ConversationId) -> None:
-    daemon.mailboxes["registry"].tell(ToConversation(conversation, Interrupt(None, "somebody")))
+    daemon.mailboxes["registry"].tell(ToConversation(conversation, Interrupt("somebody")))
     daemon.settle()
 
 
@@ -252,14 +250,3 @@ def test_an_id_in_use_again_no_longer_means_the_message_it_once_was() -> None:
     client.begin("ping", None, 5)
     client.cancel(5)
     assert conversation in daemon.turns
-
-
-def test_a_call_that_is_over_is_not_answered_again() -> None:
-    client = McpClient(Daemon())
-    call = Call(client.dialect._desk, 9)
-    assert len(list(call.finish({}))) == 1
-    assert list(call.finish({})) == []
-    assert list(call.fail(-32603, "late")) == []
-    dropped = Call(client.dialect._desk, 10)
-    assert list(dropped.drop()) == []
-    assert list(dropped.finish({})) == []

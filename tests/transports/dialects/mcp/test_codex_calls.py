@@ -6,10 +6,10 @@ from uuid import uuid4
 
 import pytest
 
-from actors import events as ev
-from actors.effects import Deliver, Slice
-from actors.ids import CallId, ConnectionId, ItemId
-from actors.orders import Completed, Crashed, InputWanted, ModelFailed
+from actors.conversation.effects import Deliver, Slice
+from actors.conversation.orders import Completed, Crashed, InputWanted, ModelFailed
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import CallId, ConnectionId, ItemId
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import McpClient
 from tests.transports.dialects.mcp.steps import began, finished, nothing_open, text_of
@@ -428,7 +428,7 @@ def test_a_slice_is_one_write_and_its_reader_is_ready_when_that_has_left() -> No
     daemon = Daemon()
     client = McpClient(daemon)
     conversation = began(daemon, client)
-    (reader,) = client.dialect._desk.readers.of(conversation)
+    (reader,) = client.dialect._state.readers.of(conversation)
     page = daemon.journal.read(conversation, 0, 9)
     assert page is not None
     slice_ = Slice(conversation, page.records, live=True)

@@ -1,4 +1,4 @@
-"""Whatever clients, agent and actors do, in whatever order: one answer each, no open question, no event lost."""
+"""Random interleavings of clients, agent and actors: one answer each, no open question, no event lost."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -7,15 +7,14 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 
-from actors import events as ev
-from actors.ids import ConversationId, ItemId
-from actors.messages import ResumeQueue
-from actors.orders import Completed, InputWanted, ModelFailed
-from actors.registry_messages import ToConversation
+from actors.conversation.messages import ResumeQueue, ToConversation
+from actors.conversation.orders import Completed, InputWanted, ModelFailed
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import ConversationId, ItemId
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import Json, McpClient
 from tests.transports.dialects.mcp.steps import created
-from transports.dialects.mcp.events import seed_message
+from transports.codex_events import seed_message
 
 DRAWS = st.data()
 QUICK = (Phase.reuse, Phase.generate)  # to make a failure small takes minutes; the long test does it
@@ -24,7 +23,7 @@ LIVE = {"task_started", "agent_message", "task_complete", "turn_aborted", "error
 
 
 class World:
-    """One run: two clients, their conversations, an agent, and the order in which mailboxes are emptied."""
+    """A run: two clients, their conversations, an agent, and the order in which mailboxes are emptied."""
 
     def __init__(self, data: st.DataObject, *, answer_cancelled: bool) -> None:
         self.data = data
@@ -159,7 +158,7 @@ class World:
     def _resume_queues(self) -> None:
         for conversation in self.daemon.conversations:
             if self.daemon.state(conversation).facts.paused:
-                self.daemon.mailboxes["registry"].tell(ToConversation(conversation, ResumeQueue(None)))
+                self.daemon.mailboxes["registry"].tell(ToConversation(conversation, ResumeQueue()))
         self.daemon.settle()
 
     def everything(self) -> list[Callable[[], None]]:
@@ -202,9 +201,9 @@ def check_questions(world: World) -> None:
 
 
 def check_streams(world: World) -> None:
-    """A stream that is still on has told the whole story, and every connection of it did so by itself."""
+    """Check that each open stream has shown the whole history, on every connection by itself."""
     for client in world.clients:
-        streams = client.dialect._desk.streams
+        streams = client.dialect._state.streams
         conversations = {one.conversation for one in streams.values()}
         if len(conversations) != 1:
             continue  # live events don't say whose they are, so only one stream at a time can be judged

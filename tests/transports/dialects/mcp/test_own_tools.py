@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from actors import events as ev
-from actors.ids import CallId, ItemId
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import CallId, ItemId
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.json_schema import check
 from tests.transports.dialects.mcp.peer import McpClient
@@ -201,6 +201,18 @@ def test_progress_says_that_an_approval_waits_and_when_it_does_no_more() -> None
     assert messages == [(5, "waiting for an approval"), (5, "thinking")]
 
 
+def test_progress_says_that_the_model_will_be_asked_again() -> None:
+    daemon = Daemon()
+    client = McpClient(daemon, progress_seconds=10)
+    client.tool("codex", {"prompt": "x"}, 1, _meta={"progressToken": 5})
+    (conversation,) = daemon.conversations
+    daemon.say(conversation, ev.StreamError(message="the stream ended early", attempt=1, delay_ms=20_000))
+    daemon.settle()
+    daemon.advance(10)
+    (beat,) = client.told("notifications/progress")
+    assert beat["message"] == "waiting to ask the model again"
+
+
 def test_without_a_token_there_is_no_progress() -> None:
     daemon = Daemon()
     client = McpClient(daemon)
@@ -223,7 +235,7 @@ def test_ids_of_conversations_are_completed() -> None:
 
 
 def test_what_comes_out_of_every_own_tool_is_what_its_schema_says() -> None:
-    """The client checks it on every result; here it is shown that the check can fail."""
+    """The test client checks this on every result; here it is shown that the check can fail."""
     schema = {tool["name"]: tool["outputSchema"] for tool in ALL}["codex"]
     check({"threadId": "a", "sessionId": "a", "content": ""}, schema, schema)
     for wrong in ({}, {"threadId": "a", "sessionId": "a", "content": 5}):

@@ -5,15 +5,14 @@ from typing import Any
 
 import pytest
 
-from actors.ids import ConversationId
-from actors.records import Head
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.records import Head
 from tests.transports.dialects.mcp.json_schema import Invalid, check, revision
-from transports.dialects.mcp.bounded import Bounded
-from transports.dialects.mcp.events import MEMBERS, seed_message
-from transports.dialects.mcp.identifiers import conversation_id
-from transports.dialects.mcp.lines import event_notification, initial_state, listener_notification
+from transports.codex_events import MEMBERS, event_notification, initial_state, listener_notification, seed_message
+from transports.dialects.kit.bounded import Bounded
+from transports.dialects.kit.identifiers import conversation_id
+from transports.dialects.kit.paging import BadCursor, page_of
 from transports.dialects.mcp.options import McpOptions, with_hello
-from transports.dialects.mcp.paging import BadCursor, page_of
 from transports.dialects.mcp.revisions import Initialize, peer
 from transports.requests import Person
 

@@ -1,10 +1,10 @@
-"""What the tests of the original walked through from end to end, with the agent played by the test."""
+"""The end-to-end scenarios of the original's tests, with the agent played by the test."""
 
 import pytest
 
-from actors import events as ev
-from actors.ids import ItemId
-from actors.settings import ApprovalPolicy, Decision
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import ItemId
+from actors.vocabulary.settings import ApprovalPolicy, Decision
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import Json, McpClient
 from tests.transports.dialects.mcp.steps import created, nothing_open, sent, text_of, wants_to_patch, wants_to_run

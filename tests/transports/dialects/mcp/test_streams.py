@@ -5,15 +5,16 @@ from uuid import uuid4
 
 import pytest
 
-from actors import events as ev
-from actors.effects import EndSubscription, Unsubscribed
-from actors.ids import ConversationId, ItemId
-from actors.orders import Crashed
+from actors.conversation.effects import EndSubscription, Unsubscribed
+from actors.conversation.orders import Crashed
+from actors.vocabulary import events as ev
+from actors.vocabulary.ids import ConversationId, ItemId
 from tests.transports.dialects.mcp.daemon import Daemon
 from tests.transports.dialects.mcp.peer import Json, McpClient
 from tests.transports.dialects.mcp.steps import began, created, finished, nothing_open, sent, text_of, wants_to_run
-from transports.dialects.mcp import stream
-from transports.dialects.mcp.stream import History
+from transports.codex_events import history_of
+from transports.dialects.kit.paged_history import RecentMessages
+from transports.dialects.mcp import sinks
 
 STARTED = {"msg": {"type": "task_started"}}
 
@@ -218,8 +219,8 @@ def test_a_stream_whose_conversation_lets_go_is_taken_up_where_it_stood() -> Non
     a_turn(daemon, client, conversation, "one")
     (subscription,) = daemon.state(conversation).subscribers
     daemon.state(conversation).subscribers = {}
-    ended = EndSubscription(client.dialect._desk.client.connection, Unsubscribed(subscription, "the actor failed"))
-    daemon.switchboard.post(ended.connection, ended, daemon.mailboxes["registry"])
+    ended = EndSubscription(client.dialect._state.client.connection, Unsubscribed(subscription, "the actor failed"))
+    daemon.switchboard.post(ended.connection, ended)
     daemon.settle()
     a_turn(daemon, client, conversation, "two")
     assert live(client) == [STARTED, message("one"), complete("one"), STARTED, message("two"), complete("two")]
@@ -261,12 +262,12 @@ def test_a_long_history_comes_in_pages_and_whole(monkeypatch: pytest.MonkeyPatch
     assert [one for one in state(client) if one["msg"]["type"] == "agent_message"] == [
         message(f"n{number}") for number in range(200)
     ]
-    monkeypatch.setattr(stream, "History", lambda: History(limit=2000))
+    monkeypatch.setattr(sinks, "RecentMessages", lambda: RecentMessages(limit=2000))
     client.tool("conversationStream", {"conversation_id": conversation})
-    small = History(limit=100)
+    small = RecentMessages(limit=100)
     for number in range(50):
         small.add(b'{"n":%d}' % number)
-    first, *rest = small.all()
+    first, *rest = history_of(small.messages, small.left_out)
     assert b"earlier events are not shown" in first
     assert rest[-1] == b'{"n":49}'
     assert sum(map(len, rest)) <= 100
@@ -308,8 +309,9 @@ def test_who_reads_a_conversation_that_is_gone_is_told_so_and_its_question_is_ta
     wants_to_run(daemon, conversation)
     daemon._routing._index.forget(conversation)
     for subscription in daemon.state(conversation).subscribers:
-        gone = EndSubscription(client.dialect._desk.client.connection, Unsubscribed(subscription, "the actor failed"))
-        daemon.switchboard.post(gone.connection, gone, daemon.mailboxes["registry"])
+        connection = client.dialect._state.client.connection
+        gone = EndSubscription(connection, Unsubscribed(subscription, "the actor failed"))
+        daemon.switchboard.post(gone.connection, gone)
     daemon.settle()
     assert client.told("notifications/stream_disconnected") == [
         {"_meta": {"conversationId": conversation}, "reason": "the actor failed"}

@@ -1,110 +1,65 @@
-"""Our own tools: list, interrupt, read, answer. They work on every conversation there is, whoever began it."""
+"""Our own tools: list, interrupt, read, answer. They work on all conversations, of any client."""
 
-from collections.abc import Iterable
-from typing import Any
-from uuid import UUID
-
-from actors.answers import Interrupted
-from actors.errors import GreenroomError
-from actors.ids import ApprovalId, ConversationId
-from actors.messages import AnswerApproval, Interrupt
-from actors.records import Head
-from actors.registry_messages import ListConversations
-from transports import requests as ask
-from transports.dialect import Action
-from transports.dialects.mcp import arguments
-from transports.dialects.mcp.call import Call
-from transports.dialects.mcp.decoding import decoded
-from transports.dialects.mcp.paging import BadCursor, page_of
-from transports.dialects.mcp.references import with_conversation
+from actors.conversation.messages import AnswerApproval, Interrupt
+from actors.routing.messages import ListConversations
+from actors.vocabulary.ids import ApprovalId, ConversationId
+from actors.vocabulary.records import Head
+from transports.dialects.kit.identifiers import approval_place, conversation_id
+from transports.dialects.kit.paging import page_of
+from transports.dialects.kit.script import Script, ask, command, conversation_named, look_up
+from transports.dialects.mcp import arguments as a
+from transports.dialects.mcp.calls.results import payload, text
+from transports.dialects.mcp.state import McpCall
 from transports.dialects.mcp.transcript import as_markdown
+from transports.heads import described
+from transports.jsonrpc import JsonObject
+from transports.requests import ReadHistory
 
 
-def list_conversations(call: Call, given: Any) -> Iterable[Action]:
-    wanted = decoded(arguments.ListConversations, given)
-
-    def listed(answer: Any) -> Iterable[Action]:
-        if isinstance(answer, GreenroomError):
-            return call.tool_error(answer.message)
-        heads = [head for head in answer.heads if wanted.cwd in {None, head.cwd}]
-        try:
-            page, cursor = page_of(heads, wanted.cursor, wanted.limit)
-        except BadCursor as error:
-            return call.tool_error(f"Invalid arguments for list_conversations: {error}")
-        more = {"nextCursor": cursor} if cursor else {}
-        return call.tool_payload({"conversations": [row(head) for head in page], **more})
-
-    return call.tell(lambda caller: ListConversations(caller, wanted.archived), listed)
+def list_conversations(_: McpCall, wanted: a.ListConversations) -> Script[JsonObject]:
+    listing = yield from look_up(ListConversations(wanted.archived))
+    heads = [head for head in listing.heads if wanted.cwd in {None, head.cwd}]
+    page, cursor = page_of(heads, wanted.cursor, wanted.limit)
+    more = {"nextCursor": cursor} if cursor else {}
+    return payload({"conversations": [row(head) for head in page], **more})
 
 
-def interrupt_conversation(call: Call, given: Any) -> Iterable[Action]:
-    wanted = decoded(arguments.InterruptConversation, given)
-
-    def found(conversation: ConversationId) -> Iterable[Action]:
-        def stopped(answer: Any) -> Iterable[Action]:
-            if not isinstance(answer, Interrupted):
-                return call.tool_error(answer.message)
-            hit = answer.turn is not None
-            return call.tool_payload({"threadId": conversation, "interrupted": hit, "queued": answer.queued})
-
-        label = call.desk.client.label
-        return call.command(conversation, lambda caller: Interrupt(caller, label, message=wanted.reason), stopped)
-
-    return with_conversation(call, wanted.thread_id, found, lambda why: call.tool_error(why.message))
+def interrupt_conversation(call: McpCall, wanted: a.InterruptConversation) -> Script[JsonObject]:
+    conversation = yield from _meant(wanted.thread_id)
+    stopped = yield from command(conversation, Interrupt(call.client.label, message=wanted.reason))
+    hit = stopped.turn is not None
+    return payload({"threadId": conversation, "interrupted": hit, "queued": stopped.queued})
 
 
-def read_conversation(call: Call, given: Any) -> Iterable[Action]:
-    wanted = decoded(arguments.ReadConversation, given)
-
-    def found(conversation: ConversationId) -> Iterable[Action]:
-        def read(answer: Any) -> Iterable[Action]:
-            if not isinstance(answer, ask.HistoryRead):
-                return call.tool_error(answer.message)
-            records = answer.page.records
-            text = as_markdown(records)
-            payload = {
-                "threadId": conversation,
-                "text": text,
-                "after": records[-1].seq if records else wanted.after,
-                "complete": answer.page.complete,
-            }
-            return call.finish({"content": [{"text": text, "type": "text"}], "structuredContent": payload})
-
-        return call.ask(lambda token: ask.ReadHistory(token, conversation, wanted.after, wanted.limit), read)
-
-    return with_conversation(call, wanted.thread_id, found, lambda why: call.tool_error(why.message))
+def read_conversation(_: McpCall, wanted: a.ReadConversation) -> Script[JsonObject]:
+    conversation = yield from _meant(wanted.thread_id)
+    page = (yield from ask(ReadHistory(conversation, wanted.after, wanted.limit))).page
+    words = as_markdown(page.records)
+    structure = {
+        "threadId": conversation,
+        "text": words,
+        "after": page.records[-1].seq if page.records else wanted.after,
+        "complete": page.complete,
+    }
+    return {"content": text(words), "structuredContent": structure}
 
 
-def answer_approval(call: Call, given: Any) -> Iterable[Action]:
-    """An approval's id names its conversation."""
-    wanted = decoded(arguments.AnswerApproval, given)
-    _, _, rest = wanted.approval_id.partition("@")
+def answer_approval(call: McpCall, wanted: a.AnswerApproval) -> Script[JsonObject]:
+    approval = ApprovalId(wanted.approval_id)
+    decided = AnswerApproval(approval, wanted.decision, call.client.label, wanted.reason)
+    answered = yield from command(approval_place(approval), decided)
+    return payload({"approvalId": answered.approval, "decision": answered.decision.value})
+
+
+def _meant(reference: str) -> Script[ConversationId]:
     try:
-        conversation = ConversationId(str(UUID(rest)))
+        return conversation_id(reference)
     except ValueError:
-        return call.tool_error(f"no approval {wanted.approval_id}")
-
-    def answered(answer: Any) -> Iterable[Action]:
-        if isinstance(answer, GreenroomError):
-            return call.tool_error(answer.message)
-        return call.tool_payload({"approvalId": answer.approval, "decision": answer.decision.value})
-
-    approval, label = ApprovalId(wanted.approval_id), call.desk.client.label
-    return call.command(
-        conversation,
-        lambda caller: AnswerApproval(caller, approval, wanted.decision, label, wanted.reason),
-        answered,
-    )
+        return (yield from conversation_named(reference))
 
 
-def row(head: Head) -> dict[str, Any]:
+def row(head: Head) -> JsonObject:
     return {
         "threadId": head.conversation,
-        "name": head.name,
-        "state": head.state,
-        "cwd": head.cwd,
-        "model": head.model,
-        "preview": head.preview,
-        "created": head.created,
-        "updated": head.updated,
+        **described(head),
     }

@@ -1,0 +1,48 @@
+"""Approvals: the answers of people to the questions of an open turn."""
+
+from actors.conversation.draft import Draft
+from actors.conversation.messages import AnswerApproval
+from actors.conversation.orders import AnswerAgent
+from actors.conversation.starting import resume_turn
+from actors.conversation.state import Stage, StopDecision
+from actors.conversation.turns import stop_turn
+from actors.vocabulary import events as ev
+from actors.vocabulary.answers import Answered
+from actors.vocabulary.errors import AlreadyAnswered, InvalidInput, Overloaded, UnknownApproval
+from actors.vocabulary.ids import ApprovalId
+from actors.vocabulary.settings import AbortReason, Decision
+
+
+def answer_approval(draft: Draft, command: AnswerApproval) -> None:
+    """The first valid answer wins; later ones are told who won."""
+    if command.decision is Decision.WITHDRAWN:
+        draft.reply_now(InvalidInput("only the end of its turn withdraws a question"))
+        return
+    if draft.facts.approval(command.approval) is None:
+        draft.reply_now(_why_not(draft, command.approval))
+        return
+    if draft.state.quiescing:
+        draft.reply_now(Overloaded("the daemon is stopping; the question will be asked again"))
+        return
+    resolve(draft, command.approval, command.decision, command.by, command.reason)
+    draft.reply_when_stored(Answered(command.approval, command.decision))
+
+
+def resolve(draft: Draft, approval: ApprovalId, decision: Decision, by: str, reason: str) -> None:
+    draft.emit(ev.ApprovalResolved(approval_id=approval, decision=decision, by=by, reason=reason))
+    turn, run = draft.facts.turn, draft.state.run
+    assert turn is not None, "an open question has an open turn"  # noqa: S101  # it was found in it
+    if decision is Decision.ABORT:
+        stop_turn(draft, StopDecision(AbortReason.INTERRUPTED, (by,) if by else (), reason))
+    elif run is not None and run.stage is Stage.RUNNING:
+        draft.when_stored(AnswerAgent(turn.id, approval, decision, reason))
+    elif run is None and not turn.approvals:
+        resume_turn(draft, turn)
+
+
+def _why_not(draft: Draft, approval: ApprovalId) -> AlreadyAnswered | UnknownApproval:
+    for answered, decision, by in draft.facts.answered:
+        if answered == approval:
+            winner = f" by {by}" if by else ""
+            return AlreadyAnswered(f"already {decision.value}{winner}", decision=decision.value, by=by)
+    return UnknownApproval(f"no approval {approval} waits in this conversation")

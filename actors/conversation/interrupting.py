@@ -1,0 +1,28 @@
+"""Interrupts: stop the open turn, because a person asked or nobody reads it any more."""
+
+from actors.conversation.draft import Draft
+from actors.conversation.messages import Interrupt
+from actors.conversation.sending import withdraw_all
+from actors.conversation.state import StopDecision
+from actors.conversation.turns import stop_turn
+from actors.vocabulary.answers import Interrupted
+from actors.vocabulary.settings import AbortReason
+
+
+def interrupt(draft: Draft, command: Interrupt) -> None:
+    """Stop the open turn. The answer comes when that has ended, or at once where nothing runs."""
+    if command.clear:
+        withdraw_all(draft, "cleared by an interrupt")
+    if draft.facts.turn is None:
+        draft.reply_when_stored(Interrupted(None, None, len(draft.facts.pending)))
+        return
+    if draft.caller is not None:
+        draft.state.interrupts = (*draft.state.interrupts, draft.caller)
+    by = (command.by,) if command.by else ()
+    stop_turn(draft, StopDecision(AbortReason.INTERRUPTED, by, command.message), kill=command.kill)
+
+
+def left_alone(draft: Draft) -> None:
+    """Stop the turn when the last reader has left, where the config asks for that."""
+    if draft.state.limits.interrupt_when_alone and not draft.state.subscribers:
+        stop_turn(draft, StopDecision(AbortReason.INTERRUPTED, message="its last client left"))

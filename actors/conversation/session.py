@@ -1,0 +1,325 @@
+"""The live owner of one conversation: feeds the functional core, stores its events, carries out its effects.
+
+Knows no policy. Everything it waits for comes as a message: the journal's answers, the agent's news, timers.
+"""
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from actors.conversation import (
+    Stamp,
+    State,
+    Step,
+    restore,
+    step,
+    summary,
+    survivors_of,
+    visible,
+)
+from actors.conversation.effects import (
+    Deliver,
+    Effect,
+    EndSubscription,
+    FeedOthers,
+    Leave,
+    OfferToPark,
+    ReaderState,
+    ReadPage,
+    ReplyTo,
+    SetTimer,
+    Settle,
+    Stay,
+    Survivors,
+    Unsubscribed,
+)
+from actors.conversation.messages import (
+    Address,
+    AppendRefused,
+    Committed,
+    PageRead,
+    ReadersWait,
+    Ready,
+    Revived,
+    SessionInput,
+    TimerFired,
+)
+from actors.conversation.orders import (
+    AllStored,
+    AnswerAgent,
+    GiveInput,
+    OfferInput,
+    RestAgent,
+    RunAgent,
+    StopAgent,
+    SuspendAgent,
+    TakeMore,
+)
+from actors.conversation.state import Limits
+from actors.journal.messages import FetchPage, JournalistInput, LibrarianInput, Load, Loaded, Store
+from actors.routing import SAID_TO_IT, caller_of
+from actors.routing.messages import HeadChanged, Left, ParkOffered, RegistryInput, SessionFailed, Stayed
+from actors.runtime.base import Actor, Start
+from actors.runtime.clock import Clock
+from actors.vocabulary.errors import ActorGone, JournalError
+from actors.vocabulary.events import ApprovalRequest
+from actors.vocabulary.ids import ConversationId, SubscriptionId
+from actors.vocabulary.ports import AgentRunner, Outbox
+from actors.vocabulary.records import Append, Head
+
+
+@dataclass(frozen=True, slots=True)
+class SessionDeps:
+    """The actors and ports that a session talks to, shared by all sessions of a daemon."""
+
+    registry: Address[RegistryInput]
+    journalist: Address[JournalistInput]
+    librarian: Address[LibrarianInput]
+    agents: AgentRunner
+    outbox: Outbox
+    clock: Clock
+    fresh_name: Callable[[], str]
+    limits: Limits
+    start: Start
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """A row on its way to the disk, and the questions that wait as of it."""
+
+    epoch: int
+    head: Head
+    asked: tuple[ApprovalRequest, ...]
+
+    def is_stored_by(self, news: Committed) -> bool:
+        return self.epoch == news.epoch and self.head.last_seq <= news.seq
+
+
+SessionMessage = SessionInput | Loaded
+
+
+class Session(Actor[SessionMessage]):
+    fatal = True
+    patient = frozenset((Ready, ReadersWait, PageRead))
+
+    def __init__(
+        self,
+        conversation: ConversationId,
+        generation: int,
+        revived: Revived,
+        deps: SessionDeps,
+        unborn: bool = False,
+    ) -> None:
+        super().__init__()
+        self.conversation = conversation
+        self.generation = generation
+        self.name = f"session-{conversation[:8]}"
+        self._revived = revived
+        self._deps = deps
+        self._unborn = unborn
+        self._state: State | None = None
+        self._waiting: list[SessionInput] = []
+        self._headlines: list[Headline] = []  # until they are on disk
+        self._handling: SessionInput | None = None
+        self._undone: list[Effect] = []  # lists, because an empty deque is 760 bytes in each of a thousand sessions
+        self._performing = False
+        self._reading: set[SubscriptionId] = set()  # readers that the librarian owes a page
+        self._settled = False  # what the last life left was taken over
+        self._left = False
+
+    def on_start(self) -> None:
+        if self._unborn:
+            self._live(Loaded(None, ()))
+        else:
+            self._deps.journalist.tell(Load(self.conversation, self.address))
+
+    def on_receive(self, message: SessionMessage) -> object:
+        if self._left:
+            return None  # a timer or the like; a new owner may exist already, and there must be only one
+        if isinstance(message, Loaded):
+            self._live(message)
+        elif self._state is None:
+            self._waiting.append(message)
+        else:
+            self._take(self._state, message)
+        return None
+
+    def _live(self, loaded: Loaded) -> None:
+        """Begin with this state: settle the last life, then serve in order what came too early."""
+        if loaded.error is not None:
+            raise loaded.error
+        self._state = restore(self.conversation, loaded.head, loaded.records, self._deps.limits)
+        born = self._state.facts.seq > 0
+        self._take(self._state, self._revived if born else replace(self._revived, gave_up=None))
+        if loaded.head is not None:
+            self._announce(loaded.head, self._state)
+        while self._waiting:
+            self._take(self._state, self._waiting.pop(0))
+
+    def _take(self, state: State, message: SessionInput) -> None:
+        self._handling = message
+        result = step(state, message, Stamp(self._deps.clock.now(), self._deps.fresh_name()))
+        self._state = result.state
+        self._undone.extend(result.effects)
+        self._performing = True
+        self._note(message, result.state)
+        self._store(result)
+        while self._undone:
+            self._perform(self._undone[0])
+            self._undone.pop(0)
+        self._performing = False
+        self._handling = None
+
+    def _note(self, message: SessionInput, state: State) -> None:
+        """Update what the shell itself keeps, after the core has taken the input."""
+        match message:
+            case Committed():
+                self._publish_heads(message, state)  # before the answers: an answered client finds it in the list
+            case AppendRefused():
+                # What an agent remembers must not be more than what was kept.
+                self._deps.agents.order(RestAgent(self.conversation), self.address)
+                self._headlines = [one for one in self._headlines if one.epoch > message.epoch]
+                if state.facts.seq == 0:  # it was never stored, so it need not stay for the idle time
+                    self._undone.append(OfferToPark())
+            case PageRead():
+                self._reading.discard(message.subscription)
+            case Revived():
+                self._settled = True
+            case _:
+                pass
+
+    def _store(self, result: Step) -> None:
+        append = result.append
+        if append is None:
+            return
+        if append.head is not None:
+            head = replace(append.head, generation=self.generation)
+            append = Append(append.conversation, append.records, head, append.durable)
+            self._headlines.append(Headline(result.state.epoch, head, result.state.facts.asked))
+        self._deps.journalist.tell(Store(append, self.address, result.state.epoch))
+
+    def _announce(self, head: Head, state: State) -> None:
+        """Tell the registry the open questions, which the index at start lacks; not after an orderly parking."""
+        if asked := state.facts.asked:
+            self._tell_registry(HeadChanged(replace(head, settings=b"", checkpoint=b""), asked))
+
+    def _publish_heads(self, news: Committed, state: State) -> None:
+        """Publish for `ls` what is on disk, with its condition of now in one word."""
+        latest = None
+        while self._headlines and self._headlines[0].is_stored_by(news):
+            latest = self._headlines.pop(0)
+        if latest is not None:
+            head = replace(latest.head, settings=b"", checkpoint=b"", state=visible(state).value)
+            self._tell_registry(HeadChanged(head, latest.asked))
+
+    def _tell_registry(self, message: RegistryInput) -> None:
+        with contextlib.suppress(ActorGone):  # the daemon stops: nobody looks for this session any more
+            self._deps.registry.tell(message)
+
+    def _perform(self, effect: Effect) -> None:
+        deps = self._deps
+        match effect:
+            case (
+                RunAgent()
+                | StopAgent()
+                | SuspendAgent()
+                | OfferInput()
+                | GiveInput()
+                | AllStored()
+                | AnswerAgent()
+                | RestAgent()
+                | TakeMore()
+            ):
+                deps.agents.order(effect, self.address)
+            case Deliver():
+                deps.outbox.deliver(effect, self.address)
+            case EndSubscription():
+                deps.outbox.post(effect.connection, effect)
+            case ReplyTo():
+                if effect.settles:
+                    self._tell_registry(Settle(effect.caller))
+                deps.outbox.post(effect.caller.connection, effect)
+            case Settle():
+                self._tell_registry(effect)
+            case ReadPage():
+                self._reading.add(effect.subscription)
+                deps.librarian.tell(FetchPage(self.conversation, effect, self.address))
+            case FeedOthers():
+                self.address.tell(ReadersWait())
+            case SetTimer():
+                deps.clock.after(effect.delay_s, self.address, TimerFired(effect.name))
+            case OfferToPark():
+                self._tell_registry(ParkOffered(self.conversation, self.generation))
+            case Stay():
+                self._tell_registry(Stayed(self.conversation, self.generation))
+            case Leave() if self.mailbox.commands_wait and self._is_retiring:
+                pass  # decided again when they are served
+            case Leave() if self.mailbox.commands_wait:  # the lanes let Park pass what was routed before it
+                self._tell_registry(Stayed(self.conversation, self.generation))
+            case Leave():
+                self._left = True
+                deps.agents.order(RestAgent(self.conversation), self.address)
+                self.stop()
+                self._tell_registry(Left(self.conversation, self.generation))
+            case _:
+                assert_never(effect)
+
+    @property
+    def _is_retiring(self) -> bool:
+        return self._state is not None and self._state.retiring is not None
+
+    def on_failure(self, *_: object) -> None:
+        """Hand the state to the successor: the core is pure, so what it knew before the bad input is still true."""
+        failure = self.failure
+        assert failure is not None  # noqa: S101  # it is why this is called
+        error, bad = failure.error, self._handling or failure.message
+        report = SessionFailed(
+            self.conversation,
+            self.generation,
+            f"{type(error).__name__}: {error}",
+            failure.traceback,
+            self._survivors(bad),
+            self._owed(bad, failure.leftovers),
+            unread=self._state is None and isinstance(error, JournalError),
+        )
+        self._tell_registry(report)
+
+    def _survivors(self, bad: object) -> Survivors:
+        known = self._inherited()
+        readers, callers, passes = known.readers, known.callers, known.passes
+        if self._state is not None:
+            known = survivors_of(self._state)
+            readers, callers = (*readers, *known.readers), (*callers, *known.callers)
+            passes = (*passes, *known.passes)
+        if self._performing:
+            undone = (effect.caller for effect in self._undone if isinstance(effect, ReplyTo))
+            self._end_all(readers)
+            return Survivors((), tuple(dict.fromkeys((*callers, *undone))), passes)
+        caller = caller_of(bad)
+        callers = (*callers, caller) if caller else callers
+        waiting = tuple(
+            replace(one, in_flight=False) if one.subscription in self._reading else one for one in readers
+        )
+        return Survivors(waiting, tuple(dict.fromkeys(callers)), passes)
+
+    def _inherited(self) -> Survivors:
+        """The survivors of the life before, until this one has taken them over."""
+        inherited = self._revived.survivors
+        return inherited if inherited and not self._settled else Survivors((), ())
+
+    def _end_all(self, readers: tuple[ReaderState, ...]) -> None:
+        """End all subscriptions: it is unknown which slices went out; readers come back with their own cursors."""
+        for reader in readers:
+            ended = EndSubscription(reader.connection, Unsubscribed(reader.subscription, "the actor failed"))
+            self._deps.outbox.post(reader.connection, ended)
+
+    def _owed(self, bad: object, leftovers: tuple[object, ...]) -> tuple[SessionInput, ...]:
+        """The messages for the next life: those of clients, with a bad Ready, which frees its reader; no news."""
+        first = (bad,) if isinstance(bad, Ready) else ()
+        waiting = (*first, *self._waiting, *leftovers)
+        return tuple(message for message in waiting if isinstance(message, SAID_TO_IT))
+
+    def statistics(self) -> dict[str, object]:
+        state = self._state
+        return {**super().statistics(), "summary": summary(state) if state else None}

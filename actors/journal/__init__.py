@@ -1,0 +1,1 @@
+"""The actors of the journal: one writes, one reads."""

@@ -1,0 +1,74 @@
+"""The reader of the journal: history that is no longer in memory, and what a session wakes with.
+
+Its thread may wait for the disk, so that no other has to. It never writes.
+"""
+
+from typing import TypeVar, assert_never
+
+import structlog
+
+from actors.conversation.messages import Address, PageRead
+from actors.journal.messages import FetchPage, LibrarianInput, Load, Loaded
+from actors.runtime.base import Actor
+from actors.vocabulary.errors import GreenroomError, StorageFailed
+from actors.vocabulary.ports import Journal
+from actors.vocabulary.records import Page, Record
+
+log = structlog.get_logger()
+Answer = TypeVar("Answer", Loaded, PageRead)
+
+PAGE_RECORDS = 1024  # what is replayed after a checkpoint is short; this bounds one read, not the whole
+
+
+class Librarian(Actor[LibrarianInput]):
+    fatal = False
+    name = "librarian"
+
+    def __init__(self, journal: Journal) -> None:
+        super().__init__()
+        self._journal = journal
+
+    def on_receive(self, message: LibrarianInput) -> object:
+        match message:
+            case Load():
+                self._tell(message.reply_to, self._loaded(message))
+            case FetchPage():
+                self._tell(message.reply_to, PageRead(message.read.subscription, self._page(message)))
+            case _:
+                assert_never(message)
+        return None
+
+    def _page(self, message: FetchPage) -> Page | None:
+        """A page of history. None ends the subscription, as its reader would wait for ever."""
+        try:
+            return self._journal.read(message.conversation, message.read.after, message.read.limit)
+        except Exception:
+            log.exception("journal.read_failed", conversation=message.conversation)
+            return None
+
+    def _loaded(self, message: Load) -> Loaded:
+        try:
+            return self._load(message)
+        except Exception as error:
+            log.exception("journal.load_failed", conversation=message.conversation)
+            known = error if isinstance(error, GreenroomError) else None
+            return Loaded(None, (), known or StorageFailed(f"the journal failed: {type(error).__name__}"))
+
+    def _load(self, message: Load) -> Loaded:
+        head = self._journal.head(message.conversation)
+        if head is None:
+            return Loaded(None, ())
+        records: list[Record] = []
+        after = head.checkpoint_seq
+        while page := self._journal.read(message.conversation, after, PAGE_RECORDS):
+            records.extend(page.records)
+            if page.complete:
+                break
+            after = page.records[-1].seq
+        return Loaded(head, tuple(records))
+
+    def _tell(self, address: Address[Answer], answer: Answer) -> None:
+        try:
+            address.tell(answer)
+        except GreenroomError as gone:
+            log.debug("librarian.nobody_to_tell", reason=gone.code)

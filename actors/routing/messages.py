@@ -1,0 +1,212 @@
+"""Messages to the registry, and its effects."""
+
+from dataclasses import dataclass
+
+from actors.conversation.effects import EndSubscription, ReplyTo, Settle, Survivors
+from actors.conversation.messages import (
+    Address,
+    Begin,
+    CancelRequest,
+    ConnectionClosed,
+    Query,
+    Quiesce,
+    Revived,
+    SessionInput,
+    ToConversation,
+)
+from actors.conversation.orders import AbandonAgent, AgentAbandoned
+from actors.journal.messages import Erased
+from actors.vocabulary.answers import Begun, Done, ListChanged, Listing, PendingApprovals, Resolved
+from actors.vocabulary.events import ApprovalRequest
+from actors.vocabulary.ids import Caller, ConversationId
+from actors.vocabulary.records import Head
+
+
+@dataclass(frozen=True, slots=True)
+class Create(Query[Begun]):
+    """A new conversation under a fresh id that its creator made up."""
+
+    conversation: ConversationId
+    begin: Begin
+
+
+@dataclass(frozen=True, slots=True)
+class ListConversations(Query[Listing]):
+    archived: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WatchList(Query[ListChanged]):
+    """Answered when a conversation has come or gone: since the change with this number, or from now on."""
+
+    seen: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ListApprovals(Query[PendingApprovals]):
+    conversation: ConversationId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Resolve(Query[Resolved]):
+    """Find the conversation by an id, a unique prefix of at least two characters, or a name."""
+
+    reference: str
+
+
+@dataclass(frozen=True, slots=True)
+class Remove(Query[Done]):
+    """Delete a conversation. Done when nobody owns it and the disk has forgotten it."""
+
+    conversation: ConversationId
+
+
+RegistryQuery = Create | ListConversations | WatchList | ListApprovals | Resolve | Remove
+
+
+@dataclass(frozen=True, slots=True)
+class ToRegistry:
+    """A query for the registry itself, and the caller of its answer."""
+
+    query: RegistryQuery
+    caller: Caller
+
+
+@dataclass(frozen=True, slots=True)
+class Trim:
+    """Delete what is asleep: the least recently used beyond `most`, and what nobody has touched for too long."""
+
+    most: int | None = None
+    untouched_since: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AllEnded:
+    """Each turn that the last daemon left running has its end on disk."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Heads of conversations that nobody serves: all there are at start, later what was forked or imported.
+
+    `ended`: told once, when none of them has a turn of the last daemon any more.
+    """
+
+    heads: tuple[Head, ...]
+    ended: Address[AllEnded] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AllAnswered:
+    """No request waits for its answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitAnswers:
+    """Say when every request that was accepted has its answer."""
+
+    reply_to: Address[AllAnswered]
+
+
+@dataclass(frozen=True, slots=True)
+class HeadChanged:
+    """The row of a conversation that `ls` and `approvals` show has changed."""
+
+    head: Head
+    pending: tuple[ApprovalRequest, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ParkOffered:
+    conversation: ConversationId
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    conversation: ConversationId
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stayed:
+    conversation: ConversationId
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFailed:
+    """A bug or a poison message ended a session, or the journal could not be read for it (`unread`).
+
+    `leftovers` are the messages that nobody has handled yet.
+    """
+
+    conversation: ConversationId
+    generation: int
+    message: str
+    traceback: str
+    survivors: Survivors
+    leftovers: tuple[SessionInput, ...]
+    unread: bool = False
+
+
+RegistryInput = (
+    ToConversation
+    | ToRegistry
+    | CancelRequest
+    | ConnectionClosed
+    | Trim
+    | Erased
+    | Known
+    | HeadChanged
+    | Settle
+    | ParkOffered
+    | Left
+    | Stayed
+    | SessionFailed
+    | AgentAbandoned
+    | Quiesce
+    | AwaitAnswers
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StartSession:
+    """Give a conversation a live owner. `first` are the messages that waited for it, in order.
+
+    `unborn`: it is being created, so there is nothing of it to be read.
+    """
+
+    conversation: ConversationId
+    generation: int
+    revived: Revived
+    first: tuple[SessionInput, ...]
+    unborn: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Forward:
+    conversation: ConversationId
+    message: SessionInput
+
+
+@dataclass(frozen=True, slots=True)
+class EraseRows:
+    """Delete the rows of a conversation that nobody owns any more."""
+
+    conversation: ConversationId
+
+
+@dataclass(frozen=True, slots=True)
+class SayAllEnded:
+    to: Address[AllEnded]
+
+
+@dataclass(frozen=True, slots=True)
+class SayAllAnswered:
+    to: Address[AllAnswered]
+
+
+RoutingEffect = (
+    StartSession | Forward | AbandonAgent | EraseRows | ReplyTo | EndSubscription | SayAllEnded | SayAllAnswered
+)

@@ -1,0 +1,44 @@
+"""The time, and messages that are told later: timers of the event loop."""
+
+import asyncio
+import time
+from typing import Protocol, TypeVar
+
+import structlog
+
+from actors.conversation.messages import Address
+from actors.vocabulary.errors import GreenroomError
+
+log = structlog.get_logger()
+Message = TypeVar("Message")
+
+
+class Clock(Protocol):
+    """The time, and timers. A timer can't be taken back: the receiver checks whether it still means anything."""
+
+    def now(self) -> float: ...
+
+    def after(self, delay_s: float, address: Address[Message], message: Message) -> None: ...
+
+
+class LoopClock:
+    """The clock of a loop, used on its thread. Messages that are not due when the loop ends are never told.
+
+    Delays are monotonic, so that a jump of the wall clock fires nothing early.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+
+    def now(self) -> float:
+        return time.time()
+
+    def after(self, delay_s: float, address: Address[Message], message: Message) -> None:
+        self._loop.call_later(delay_s, _tell, address, message)
+
+
+def _tell(address: Address[Message], message: Message) -> None:
+    try:
+        address.tell(message)
+    except GreenroomError as error:  # gone or full: nobody is owed a timer
+        log.debug("timer.undelivered", kind=type(message).__name__, reason=error.code)

@@ -1,0 +1,51 @@
+"""The order of messages in a mailbox, and those that a full mailbox takes all the same. Sets of types: every message
+is looked up here, in a tenth of the time of isinstance.
+"""
+
+from actors.conversation.effects import Settle
+from actors.conversation.messages import (
+    AnswerApproval,
+    CancelRequest,
+    ConnectionClosed,
+    Detach,
+    Interrupt,
+    PassOn,
+    Quiesce,
+    Ready,
+    ToConversation,
+    WithdrawInput,
+)
+from actors.routing.messages import HeadChanged, Known, ToRegistry, WatchList
+
+# What people say goes before what the machinery reports, in the order they said it: an interrupt does not wait behind
+# output, and never overtakes the message it is meant for.
+#
+# What the registry learns goes with them: a client that was answered and asks at once must find what the answer said,
+# and one that takes a request back that has just been answered must find nothing.
+FIRST_LANE = frozenset(
+    (ToConversation, ToRegistry, CancelRequest, ConnectionClosed, Quiesce, Known, HeadChanged, Settle)
+)
+
+# Of those, what a full mailbox takes all the same: it makes work less, or there is one for each request, commit,
+# reader or connection. Of an envelope it is the content that counts.
+LESS_WORK = (
+    Quiesce,
+    Interrupt,
+    CancelRequest,
+    AnswerApproval,
+    PassOn,
+    Detach,
+    ConnectionClosed,
+    WithdrawInput,
+    Ready,
+)
+ALWAYS_TAKEN = frozenset((*LESS_WORK, Known, HeadChanged, Settle, WatchList))
+
+
+def makes_work(message: object) -> bool:
+    """True if a full mailbox refuses this message."""
+    if isinstance(message, ToConversation):
+        return type(message.command) not in ALWAYS_TAKEN
+    if isinstance(message, ToRegistry):
+        return type(message.query) not in ALWAYS_TAKEN
+    return type(message) not in ALWAYS_TAKEN

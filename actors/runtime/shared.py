@@ -1,0 +1,189 @@
+"""Actors that share one thread, that of an event loop. They never wait, so none of them needs a thread of its own.
+
+No thread has to be woken between the loop and its actors: between threads of one interpreter a hand-over costs more
+than most of what is handed over.
+"""
+
+import asyncio
+import contextlib
+import contextvars
+import threading
+from collections import deque
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any, Generic
+
+from actors.runtime.base import Actor, Message, Ref
+
+IN_A_ROW = 16  # messages of one actor, then it is another's turn
+A_ROUND = 64  # turns, then the loop looks at its sockets again
+A_TURN_S = 0.0005  # after so long it is another's turn, too; a message that takes longer is its actor's to divide
+A_ROUND_S = 0.0005  # for those who go first, then for the others; then the loop looks at its sockets
+QUIET_S = 0.002  # of the thread's time that an actor may take at once and still go first
+QUIET_SHARE = 0.25  # of the thread's time, the same for good
+
+
+class SharedThread:
+    """Starts actors on the thread of `loop`, which runs already, and goes round those that have mail."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._first: deque[_Place] = deque()  # somebody waits for them, and they have taken little time lately
+        self._due: deque[_Place] = deque()
+        self._coming = False  # a round is scheduled; an actor that becomes due is served by it
+        self._all_gone = threading.Condition()
+        self._places: set[_Place] = set()
+
+    def start(self, actor: Actor[Message], **context: str) -> Ref[Message]:
+        """Stands in for actors.runtime.base.start. `context` is bound to everything the actor logs."""
+        return actor.launch(context, lambda: self._take_in(_Place(actor, self._notice)))
+
+    def left(self, timeout_s: float) -> list[str]:
+        """The names of the actors that have not ended in this time. Called from another thread."""
+        with self._all_gone:
+            self._all_gone.wait_for(lambda: not self._places, timeout_s)
+            return sorted(place.actor.name for place in self._places)
+
+    def _take_in(self, place: "_Place") -> None:
+        with self._all_gone:
+            self._places.add(place)
+        self._notice(place)
+
+    def _notice(self, place: "_Place") -> None:
+        """Schedule an actor that has mail. Called from any thread."""
+        self._enlist(place)
+        if not self._coming:
+            self._coming = True
+            soon(self._loop, self._go_round)
+
+    def _enlist(self, place: "_Place") -> None:
+        """Queue an actor, which may be in both lines. The flag is set before the append: no entry lacks it."""
+        if place.goes_first:
+            if not place.is_first:
+                place.is_first = True
+                self._first.append(place)
+        elif not place.is_due:
+            place.is_due = True
+            self._due.append(place)
+
+    def _go_round(self) -> None:
+        """Serve the actors that are due or become due, for a bounded time, because the loop has other work."""
+        now = perf_counter()
+        try:
+            if self._first:
+                now = self._serve_first(now, A_ROUND)
+            if self._due:
+                self._serve_others(now)
+        finally:
+            self._coming = False
+            if self._first or self._due:  # after `_coming`: a thread that saw it set did not schedule
+                self._coming = True
+                self._loop.call_soon(self._go_round)
+
+    def _serve_first(self, now: float, turns: int) -> float:
+        over = now + A_ROUND_S
+        while self._first and turns and now < over:
+            turns -= 1
+            place = self._first.popleft()
+            if place.is_first:
+                place.is_first = False
+                now = self._serve(place, now)
+        return now
+
+    def _serve_others(self, now: float) -> None:
+        """Serve at least one of the others, however many go first; those that go first do so here, too."""
+        turns, over = A_ROUND, now + A_ROUND_S
+        while self._due and turns and now < over:
+            turns -= 1
+            place = self._due.popleft()
+            if place.is_due:
+                place.is_due = False
+                now = self._serve(place, now)
+            if self._first:
+                now = self._serve_first(now, 1)
+
+    def _serve(self, place: "_Place", now: float) -> float:
+        """Give an actor its turn; returns the time after it."""
+        more, now = place.take_turn(IN_A_ROW, now)
+        if more:
+            self._enlist(place)
+        elif place.actor.gone.is_set():
+            self._forget(place)
+        return now
+
+    def _forget(self, place: "_Place") -> None:
+        with self._all_gone:
+            self._places.discard(place)
+            self._all_gone.notify_all()
+
+
+def soon(loop: asyncio.AbstractEventLoop, do: Callable[..., object], *what: object) -> None:
+    """Call this soon on the loop, from any thread. Its own thread needs no wake-up; a closed loop is ignored."""
+    if asyncio._get_running_loop() is loop:  # noqa: SLF001  # the public one raises where there is none, which is slow
+        loop.call_soon(do, *what)
+    else:
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(do, *what)
+
+
+class LoopAddress(Generic[Message]):
+    """An address that any thread may tell; what it is told arrives on the loop."""
+
+    __slots__ = ("_loop", "_take")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, take: Callable[[Message], object]) -> None:
+        self._loop = loop
+        self._take = take
+
+    def tell(self, message: Message) -> None:
+        soon(self._loop, self._take, message)
+
+
+class _Place:
+    """An actor among those that share the thread: the lines it is in, and how much time it may take."""
+
+    __slots__ = ("_allowed_s", "_logging", "_mailbox", "_served", "_started", "actor", "is_due", "is_first")
+
+    def __init__(self, actor: Actor[Any], notice: "Callable[[_Place], None]") -> None:
+        self.actor = actor
+        self.is_first = self.is_due = False  # it is in that line
+        self._mailbox = actor.mailbox
+        self._logging = contextvars.copy_context()
+        self._started = False
+        self._allowed_s = QUIET_S
+        self._served = 0.0
+        actor.mailbox.patient = actor.patient
+        actor.mailbox.ring = actor.mailbox.hurry = lambda: notice(self)
+
+    @property
+    def goes_first(self) -> bool:
+        if not self._mailbox.hurried:
+            return False
+        return self._allowed_s > 0.0 or self._allowed_s + (perf_counter() - self._served) * QUIET_SHARE > 0.0
+
+    def take_turn(self, limit: int, began: float) -> tuple[bool, float]:
+        """Handle some messages; returns whether there may be more, and the time. `began`: the time now."""
+        more, now = self._logging.run(self._take_turn, limit, began)
+        allowed_s = self._allowed_s + (began - self._served) * QUIET_SHARE
+        allowed_s = (min(QUIET_S, allowed_s)) - (now - began)
+        self._allowed_s, self._served = max(-QUIET_S, allowed_s), now
+        return more, now
+
+    def _take_turn(self, limit: int, now: float) -> tuple[bool, float]:
+        actor = self.actor
+        if not self._started:
+            self._started = True
+            actor._actor_loop_setup()  # noqa: SLF001  # one of the points that base.py lists
+        mailbox, stopped, over = self._mailbox, actor.actor_stopped.is_set, now + A_TURN_S
+        for _ in range(limit):
+            if stopped():
+                actor.end()
+                return False, perf_counter()
+            envelope = mailbox.get_now()
+            if envelope is None:
+                return False, now
+            actor.handle(envelope)
+            now = perf_counter()
+            if now > over:
+                break
+        return True, now

@@ -1,0 +1,62 @@
+"""The needs of the actors from below, as protocols. An implementation and its fake pass the same contract tests."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from actors.conversation.effects import Deliver, EndSubscription, ReplyTo
+from actors.conversation.messages import Address, Ready
+from actors.conversation.orders import AbandonAgent, AgentAbandoned, AgentOrder, AgentOutput, TurnEnded
+from actors.vocabulary.errors import JournalError
+from actors.vocabulary.ids import ConnectionId, ConversationId
+from actors.vocabulary.records import Append, Head, Page
+
+
+class Journal(Protocol):
+    """The durable log. `commit` and `delete` belong to one thread; reading is safe from any and never blocks it."""
+
+    def commit(self, appends: Sequence[Append]) -> list[JournalError | None]:
+        """One transaction for all. An append in conflict is refused alone; a failing disk refuses all of them."""
+        ...
+
+    def read(
+        self,
+        conversation: ConversationId,
+        after: int,
+        limit: int,
+        max_bytes: int = 1 << 20,
+        whole_bytes: int | None = None,
+    ) -> Page | None:
+        """A page of so many bytes, of one event at least. An event that is longer than `whole_bytes` is shortened."""
+        ...
+
+    def part(self, conversation: ConversationId, seq: int, offset: int, count: int) -> bytes:
+        """Some bytes of a body as it is stored, for events that are shortened where they are read."""
+        ...
+
+    def head(self, conversation: ConversationId) -> Head | None: ...
+
+    def heads(self) -> list[Head]:
+        """Every conversation, most recently updated first, without settings and checkpoint (empty bytes)."""
+        ...
+
+    def delete(self, conversation: ConversationId) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class AgentRunner(Protocol):
+    """Carries out turns, elsewhere. Called by actors, never waits; news is told to the actor that gave the order."""
+
+    def order(self, order: AgentOrder, session: Address[AgentOutput | TurnEnded]) -> None: ...
+
+    def abandon(self, order: AbandonAgent, registry: Address[AgentAbandoned]) -> None: ...
+
+
+class Outbox(Protocol):
+    """Finds the connection a message is for. One that has closed meanwhile swallows it: nobody is there to care."""
+
+    def post(self, connection: ConnectionId, message: ReplyTo | EndSubscription) -> None: ...
+
+    def deliver(self, message: Deliver, session: Address[Ready]) -> None:
+        """A slice for a reader, and where its Ready goes."""
+        ...

@@ -1,0 +1,71 @@
+"""A conversation as the journal keeps it: its events, its row, and pieces of both. A leaf."""
+
+from dataclasses import dataclass
+
+from actors.vocabulary.ids import ConversationId, TurnId
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One durable event as the journal keeps it. `body` is the event's JSON object, `type` included.
+
+    `stored_bytes` is how long it is in the journal where `body` is a shortened one; 0: it is whole.
+    """
+
+    seq: int
+    ts: float
+    turn: TurnId | None
+    type: str
+    body: bytes
+    stored_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The row of a conversation beside its events, so that a list or a wake-up reads nothing else.
+
+    `checkpoint` is the durable part of the core's state as of `checkpoint_seq`; events after it are replayed.
+    """
+
+    conversation: ConversationId
+    name: str | None
+    cwd: str
+    model: str
+    state: str
+    preview: str
+    settings: bytes
+    checkpoint: bytes
+    checkpoint_seq: int
+    created: float
+    updated: float
+    last_seq: int
+    generation: int
+    archived: bool = False
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Append:
+    """New records of one conversation, dense, following what is already there.
+
+    `head`, when given, is stored in the same transaction; its last_seq must be that of the last record.
+    `durable` asks for a commit that survives a power cut: accepted input, approvals, terminal events.
+    """
+
+    conversation: ConversationId
+    records: tuple[Record, ...]
+    head: Head | None = None
+    durable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Records after a cursor, oldest first. `first_seq` is the oldest still kept: retention may have pruned."""
+
+    records: tuple[Record, ...]
+    first_seq: int
+    last_seq: int
+
+    @property
+    def complete(self) -> bool:
+        return not self.records or self.records[-1].seq >= self.last_seq

@@ -1,0 +1,114 @@
+"""A dialect of your own, on the kit: lines that people type. Run it and write `help`.
+
+A dialect turns lines into questions to conversations, and answers and events into lines. It is a pure object: the
+connection that owns it does all input and output. Each verb is a script, which asks, is sent the answer and goes on.
+"""
+
+import sys
+from collections.abc import Callable, Iterable
+from uuid import uuid4
+
+from actors.conversation import messages as m
+from actors.conversation.effects import Deliver, EndSubscription
+from actors.routing.messages import Create
+from actors.vocabulary.answers import TurnResult
+from actors.vocabulary.errors import GreenroomError
+from actors.vocabulary.ids import Caller, ConversationId, SubscriptionId
+from actors.vocabulary.items import TextItem
+from supervisor.daemon.embedded import serve
+from transports.dialect import Action, Client, Write
+from transports.dialects.kit.client import ClientState
+from transports.dialects.kit.script import Script, answer, ask, command, conversation_named, look_up
+from transports.requests import MakeSettings
+
+Verb = Callable[[ClientState, str], Script[str]]
+
+
+def new(_: ClientState, name: str) -> Script[str]:
+    """New [NAME]: begin a conversation."""
+    made = yield from ask(MakeSettings())
+    begun = yield from look_up(Create(ConversationId(str(uuid4())), m.Begin(made.settings, name=name or None)))
+    return begun.conversation
+
+
+def say(state: ClientState, line: str) -> Script[str]:
+    """Say NAME WORDS: say something, and wait for the end of its turn."""
+    name, _, words = line.partition(" ")
+    one = yield from conversation_named(name)
+    ended = yield from command(one, m.Send((TextItem(text=words),), await_end=True, by=state.client.label))
+    return f"{ended.ending}: {ended.message}" if isinstance(ended, TurnResult) else "taken"
+
+
+def stop(state: ClientState, name: str) -> Script[str]:
+    """Stop NAME: interrupt its turn; answered when everything that it ran has ended."""
+    one = yield from conversation_named(name)
+    stopped = yield from command(one, m.Interrupt(state.client.label))
+    return "stopped" if stopped.turn else "nothing ran"
+
+
+def watch(state: ClientState, name: str) -> Script[str]:
+    """Watch NAME: show each event from now on."""
+    one = yield from conversation_named(name)
+    subscription = SubscriptionId(f"{state.client.connection}/{state.scripts.number()}")
+    yield from command(one, m.Attach(state.client.connection, subscription, after=None))
+    return "watching"
+
+
+def help_(_: ClientState, __: str) -> Script[str]:
+    """help: this text."""
+    return answer("\n".join(str(verb.__doc__) for verb in VERBS.values()))
+
+
+VERBS: dict[str, Verb] = {"new": new, "say": say, "stop": stop, "watch": watch, "help": help_}
+
+
+class LineDialect:
+    def __init__(self, client: Client, _: object = None) -> None:
+        self._state = ClientState(client)
+
+    def arrived(self, line: bytes) -> Iterable[Action]:
+        word, _, rest = line.decode(errors="replace").strip().partition(" ")
+        verb, number = VERBS.get(word, help_), self._state.scripts.number()
+        refusal = self._state.requests.refusal(number, urgent=verb is stop)
+        if refusal is not None:
+            return _lines(refusal.message)
+        self._state.requests.run(number, verb(self._state, rest.strip()), self._ended)
+        return self._state.taken()
+
+    def _ended(self, outcome: object) -> None:
+        text = f"error: {outcome.message}" if isinstance(outcome, GreenroomError) else str(outcome)
+        self._state.do(*_lines(text))
+
+    def answered(self, caller: Caller, given: object) -> Iterable[Action]:
+        self._state.scripts.answered(caller, given)
+        return self._state.taken()
+
+    def delivered(self, deliver: Deliver) -> Iterable[Action]:
+        text = "".join(f"  {record.seq} {record.type}\n" for record in deliver.slice.records)
+        return (Write(text.encode(), ready=deliver.subscription),) if text else ()
+
+    def ended(self, end: EndSubscription) -> Iterable[Action]:
+        return _lines(f"not watching any more: {end.news.reason}")
+
+    def skipped(self, reason: str) -> Iterable[Action]:
+        return _lines(f"error: {reason}")
+
+    def announced(self, text: str) -> Iterable[Action]:
+        return _lines(text)
+
+    def opened(self) -> Iterable[Action]:
+        return _lines("write `help` for help")
+
+    def woken(self, name: str) -> Iterable[Action]:
+        raise NotImplementedError(f"nobody asked for {name}")
+
+    def reconfigured(self) -> Iterable[Action]:
+        return ()
+
+
+def _lines(text: str) -> tuple[Action, ...]:
+    return (Write(f"{text}\n".encode()),)
+
+
+if __name__ == "__main__":
+    sys.exit(serve({}, LineDialect))

@@ -1,0 +1,68 @@
+"""Greenroom from Python: a client of the daemon that owns coding-agent conversations.
+
+`Client` blocks, `AsyncClient` is for asyncio; both have the same methods. `greenroom.events` has the events of
+conversations, `greenroom.errors` all errors. docs/python.md begins with ten lines that do something.
+
+A name is loaded when it is first used, so that importing this package costs nothing.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from greenroom import errors, events
+    from greenroom.aio import AsyncClient, AsyncEvents
+    from greenroom.answers import Conversation, Created, Row, Status, Stopped, Taken
+    from greenroom.client import Client, Events
+    from greenroom.errors import ConnectionLost, DaemonDown, GreenroomError, Refusal, TimedOut
+    from greenroom.record import Event, Gap, UnknownEvent
+    from greenroom.scripts import Question, Turn
+
+__all__ = [
+    "AsyncClient",
+    "AsyncEvents",
+    "Client",
+    "ConnectionLost",
+    "Conversation",
+    "Created",
+    "DaemonDown",
+    "Event",
+    "Events",
+    "Gap",
+    "GreenroomError",
+    "Question",
+    "Refusal",
+    "Row",
+    "Status",
+    "Stopped",
+    "Taken",
+    "TimedOut",
+    "Turn",
+    "UnknownEvent",
+    "errors",
+    "events",
+]
+
+_WHERE = {
+    "aio": ("AsyncClient", "AsyncEvents"),
+    "answers": ("Conversation", "Created", "Row", "Status", "Stopped", "Taken"),
+    "client": ("Client", "Events"),
+    "errors": ("ConnectionLost", "DaemonDown", "GreenroomError", "Refusal", "TimedOut"),
+    "record": ("Event", "Gap", "UnknownEvent"),
+    "scripts": ("Question", "Turn"),
+    "events": (),
+}
+
+
+if not TYPE_CHECKING:  # a checker is to know the names above, and no other
+
+    def __getattr__(name: str) -> object:
+        from importlib import import_module
+
+        for module, names in _WHERE.items():
+            if name == module or name in names:
+                loaded = import_module(f"greenroom.{module}")
+                return loaded if name == module else getattr(loaded, name)
+        raise AttributeError(f"module 'greenroom' has no attribute {name!r}")
+
+    def __dir__() -> list[str]:
+        return __all__

@@ -1,0 +1,330 @@
+"""The asyncio client: the same methods as the blocking one, to be awaited. Everything happens on its event loop.
+
+A task that is cancelled leaves the connection as it was, and ends no turn. `greenroom.scripts` has what each method
+asks.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator, Mapping
+from contextlib import asynccontextmanager
+from functools import partial, wraps
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, assert_never, cast
+
+from greenroom import scripts
+from greenroom.connection import LOST, DaemonConnection
+from greenroom.daemon import AGAIN_S, RECONNECT_S, dialler
+from greenroom.errors import ClientClosed, ConnectionLost, DaemonDown, GreenroomError, TimedOut
+from greenroom.exchange import Exchange, ScriptEnded, ScriptRun, advance, result_of
+from greenroom.following import (
+    ConversationReader,
+    EverythingReader,
+    Happened,
+    Happenings,
+    HistoryReader,
+    QuestionReader,
+)
+from greenroom.record import Event
+from greenroom.scripts import ApiCall, NextNotification, Question, Request, Script, TimeLimit, event_of
+from greenroom.wire import Json
+
+P = ParamSpec("P")
+T = TypeVar("T")
+S = TypeVar("S")
+E = TypeVar("E", bound=Event)
+C = TypeVar("C")
+HELD = 64  # slices not taken yet; with so many no more is read until a call waits
+
+
+def _awaited(script: Callable[P, Script[T]]) -> Callable[Concatenate["AsyncClient", P], Coroutine[Any, Any, T]]:
+    @wraps(script)
+    async def method(self: "AsyncClient", *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self._carry_out(script(*args, **kwargs))
+
+    return cast("Callable[Concatenate[AsyncClient, P], Coroutine[Any, Any, T]]", method)
+
+
+class AsyncClient:
+    """A connection to the daemon of this home. `async with` opens and closes it; conversations go on.
+
+    The options are those of `Client`.
+    """
+
+    def __init__(
+        self,
+        *,
+        start: bool = False,
+        name: str = "python",
+        env: Mapping[str, str] | None = None,
+        reconnect_s: float = RECONNECT_S,
+    ) -> None:
+        self._dialler = dialler(start, name, env)
+        self._reconnect_s = reconnect_s
+        self._dialling = asyncio.Lock()  # one dials for all
+        self._closed = False
+        self._link: _Link | None = None
+
+    async def connect(self) -> Self:
+        """Connect now, which fails at once if there is no daemon. Requests connect by themselves."""
+        await self._connected()
+        return self
+
+    async def close(self) -> None:
+        self._closed = True
+        if self._link is not None and not self._link.lost:
+            self._link.transport.close()
+            await self._link.gone.wait()
+
+    async def __aenter__(self) -> Self:
+        return await self.connect()
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    create = _awaited(scripts.create)
+    get = _awaited(scripts.get)
+    conversations = _awaited(scripts.conversations)
+    rename = _awaited(scripts.rename)
+    archive = _awaited(scripts.archive)
+    delete = _awaited(scripts.delete)
+    fork = _awaited(scripts.fork)
+    restart = _awaited(scripts.restart)
+    send = _awaited(scripts.send)
+    send_and_wait = _awaited(scripts.send_and_wait)
+    run = _awaited(scripts.run)
+    wait = _awaited(scripts.wait)
+    interrupt = _awaited(scripts.interrupt)
+    approvals = _awaited(scripts.approvals)
+    answer = _awaited(scripts.answer)
+    status = _awaited(scripts.status)
+    call = _awaited(scripts.call)
+
+    def attach(
+        self, conversation: str, *, after: int | None = 0, read_only: bool = False
+    ) -> "AsyncEvents[Event, int | None]":
+        """The events after a seq (None: after the last one), then each as it happens, for ever."""
+        reader = ConversationReader(conversation, after, read_only=read_only)
+        return AsyncEvents(self, reader.events(), lambda: reader.cursor)
+
+    def follow(self, *, after: Mapping[str, int] | None = None) -> "AsyncEvents[Event, Mapping[str, int]]":
+        """All that is stored in any conversation, for ever; with `after`, from there on. In order within each."""
+        reader = EverythingReader(after)
+        return AsyncEvents(self, reader.events(), lambda: dict(reader.cursor))
+
+    def questions(self) -> "AsyncEvents[Question, None]":
+        """Each question that waits for an answer, for ever: those that are open, then new ones."""
+        return AsyncEvents(self, QuestionReader().events(), lambda: None)
+
+    def history(self, conversation: str, *, after: int = 0) -> "AsyncEvents[Event, int]":
+        """The stored events of a conversation, to its end."""
+        reader = HistoryReader(conversation, after)
+        return AsyncEvents(self, reader.events(), lambda: reader.cursor)
+
+    # --- carrying out -----------------------------------------------------------------------------------------------
+
+    async def _carry_out(self, script: Script[T]) -> T:
+        running = ScriptRun[_Link]()
+        try:
+            request = advance(script)
+            while True:
+                request = await self._proceed(running, script, request)
+        except ScriptEnded as end:
+            return cast("T", end.result)
+        finally:
+            running.end()
+            self._say_goodbye()
+
+    async def _proceed(self, running: "ScriptRun[_Link]", script: Generator[S, Json, object], request: Request) -> S:
+        """Carry out a request; the script's next step."""
+        try:
+            answer: Json | GreenroomError = await self._perform(running, request)
+        except GreenroomError as error:
+            answer = error
+        return advance(script, answer)
+
+    async def _perform(self, running: "ScriptRun[_Link]", request: Request) -> Json:
+        match request:
+            case TimeLimit(limit_s):
+                return running.limit(limit_s)
+            case NextNotification(subscription):
+                return await self._next(running.exchange, subscription, running.deadline)
+            case ApiCall():
+                link = await self._connected(running.until(self._reconnect_s if request.again else 0.0))
+                return running.began(link, await self._ask(link, request, running.until(request.wait_s)))
+            case _:
+                assert_never(request)
+
+    async def _connected(self, deadline: float | None = 0.0) -> "_Link":
+        """Dials if need be, until the deadline and at least once."""
+        async with self._dialling:
+            if self._closed:
+                raise ClientClosed("this client is closed")
+            if self._link is None or self._link.lost:
+                self._link = await self._dialled(deadline)
+            return self._link
+
+    async def _dialled(self, deadline: float | None) -> "_Link":
+        loop = asyncio.get_running_loop()
+        while True:
+            link = _Link()
+            dialling = loop.run_in_executor(None, self._dialler.dial, link)  # it may have to start a daemon
+            try:
+                connection = await asyncio.shield(dialling)
+            except DaemonDown as error:
+                if deadline is not None and time.monotonic() > deadline:
+                    raise DaemonDown(error.message) from error
+                await asyncio.sleep(AGAIN_S)
+            except asyncio.CancelledError:
+                dialling.add_done_callback(_hang_up)
+                raise
+            else:
+                try:
+                    await loop.create_unix_connection(partial(_itself, link), sock=connection.socket)
+                except BaseException:
+                    connection.close()
+                    raise
+                return link
+
+    async def _ask(self, link: "_Link", request: ApiCall, deadline: float | None) -> Json:
+        answer = link.expect()
+        number, data = link.request(request.method, request.params, lambda message: link.settle(answer, message))
+        link.transport.write(link.goodbyes() + data)
+        try:
+            async with _until(deadline):
+                return result_of(await answer)
+        except BaseException:
+            answered = answer.done() and not answer.cancelled() and answer.exception() is None
+            link.forget(number, (answer.result(),) if answered else ())
+            raise
+
+    async def _next(self, link: "_Link", subscription: str, deadline: float | None) -> Json:
+        async with _until(deadline):
+            while not link.has_next(subscription):
+                await link.arrival(subscription)
+        return link.next(subscription)
+
+    def _say_goodbye(self) -> None:
+        if self._link is not None and not self._link.lost:
+            self._link.say_goodbye()
+
+
+class _Link(Exchange, asyncio.Protocol):
+    """The connection on the event loop. Reads only if a call waits, or if there is room for what comes."""
+
+    transport: asyncio.Transport
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gone = asyncio.Event()
+        self._waiting: set[asyncio.Future[Json]] = set()
+        self._arrivals: dict[str, asyncio.Future[Json]] = {}  # by subscription, of its reader
+
+    def expect(self) -> asyncio.Future[Json]:
+        """A message that is to come; ConnectionLost if it can't any more."""
+        future: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
+        if self.lost:
+            future.set_exception(ConnectionLost(LOST))
+            return future
+        self._waiting.add(future)
+        future.add_done_callback(self._waiting.discard)
+        if not self.transport.is_reading():
+            self.transport.resume_reading()
+        return future
+
+    def settle(self, answer: asyncio.Future[Json], message: Json) -> None:
+        if answer.done():  # cancelled a moment ago
+            self.drop(message)
+        else:
+            answer.set_result(message)
+
+    def arrival(self, subscription: str) -> asyncio.Future[Json]:
+        """A future that is done when there is something for this subscription."""
+        self._arrivals[subscription] = future = self.expect()
+        return future
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast("asyncio.Transport", transport)
+
+    def data_received(self, data: bytes) -> None:
+        self.feed(data)
+        self.say_goodbye()
+        if self.held > HELD and not self._waiting:
+            self.transport.pause_reading()
+
+    def say_goodbye(self) -> None:
+        if goodbyes := self.goodbyes():
+            self.transport.write(goodbyes)
+
+    def connection_lost(self, _: Exception | None) -> None:
+        self.lose()
+        for future in list(self._waiting):
+            if not future.done():
+                future.set_exception(ConnectionLost(LOST))
+        self.gone.set()
+
+    def _arrive(self, message: Json) -> None:
+        super()._arrive(message)
+        future = self._arrivals.pop((message.get("params") or {}).get("subscription", ""), None)
+        if future is not None and not future.done():
+            future.set_result(message)
+
+
+class AsyncEvents(AsyncIterator[E], Generic[E, C]):
+    """The same as `Events`, for `async for`."""
+
+    def __init__(self, client: AsyncClient, events: Happenings, cursor: Callable[[], C]) -> None:
+        self._client = client
+        self._events = events
+        self._cursor = cursor
+        self._running = ScriptRun[_Link]()
+        self._step: Request | Happened | None = None  # what the reader has yielded and was not given an answer for
+
+    @property
+    def cursor(self) -> C:
+        return self._cursor()
+
+    async def __anext__(self) -> E:
+        try:
+            while True:
+                step = self._step or advance(self._events)
+                if isinstance(step, Happened):
+                    self._step = None
+                    return cast("E", event_of(step.envelope))
+                self._step = step  # if we are cancelled, it is asked again
+                self._step = await self._client._proceed(self._running, self._events, step)  # noqa: SLF001  # its other half
+        except ScriptEnded:
+            raise StopAsyncIteration from None
+
+    async def close(self) -> None:
+        self._step = None
+        self._events.close()
+        self._running.end()
+        self._client._say_goodbye()  # noqa: SLF001  # its other half
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    def __del__(self) -> None:
+        self._running.end()  # told with the next request: a collector may come at any moment
+
+
+@asynccontextmanager
+async def _until(deadline: float | None) -> AsyncIterator[None]:
+    try:
+        async with asyncio.timeout_at(deadline):
+            yield
+    except TimeoutError as error:
+        raise TimedOut("the daemon did not answer in time") from error
+
+
+def _itself(link: _Link) -> _Link:
+    return link
+
+
+def _hang_up(dialling: asyncio.Future[DaemonConnection]) -> None:
+    """Close a connection that a cancelled task was still dialling."""
+    if not dialling.cancelled() and dialling.exception() is None:
+        dialling.result().close()

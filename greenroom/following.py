@@ -1,0 +1,223 @@
+"""Readers of events: each keeps its place, and goes on from there, also after a reconnect.
+
+They are scripts as in `greenroom.scripts` that also yield events. `cursor` is where a reader is: given to
+another reader as `after`, it goes on with the very next event. Pure.
+"""
+
+from base64 import b64decode, b64encode
+from collections.abc import Generator, Iterator, Mapping
+from typing import NamedTuple
+
+from greenroom.errors import ConnectionLost, UnknownConversation
+from greenroom.scripts import ANSWER_S, QUESTIONS, ApiCall, NextNotification, Request, Script, asked, page, rows
+from greenroom.wire import Json
+
+PAGE = 256
+POLL_S = 20.0  # for one answer while nothing happens; then it is asked for again
+AT_REST = frozenset({"idle", "parked", "archived", "failed"})  # states in which the list has the last seq
+
+
+class Happened(NamedTuple):
+    envelope: Json
+
+
+Happenings = Generator[Request | Happened, Json, None]
+
+
+class HistoryReader:
+    """The stored events of one conversation after a seq, to its end as it is when the reader gets there."""
+
+    def __init__(self, conversation: str, after: int = 0) -> None:
+        self.cursor = after
+        self._conversation = conversation
+
+    def events(self) -> Happenings:
+        while True:
+            found = yield from page(self._conversation, self.cursor, PAGE)
+            for cursor, envelope in _told(found, self._conversation, self.cursor):
+                self.cursor = cursor
+                yield Happened(envelope)
+            if found["complete"] or not found["events"]:
+                return
+
+
+class ConversationReader:
+    """One conversation: the stored events after a seq (None: none), then all that happens, deltas included."""
+
+    def __init__(self, conversation: str, after: int | None = 0, *, read_only: bool = False) -> None:
+        self.cursor = after
+        self._conversation = conversation
+        self._read_only = read_only
+        self._told: dict[tuple[str, ...], int] = {}  # how much of each unfinished item was handed out
+        self._repeated: dict[tuple[str, ...], int] = {}  # how much of it the daemon still has to say again
+
+    def events(self) -> Happenings:
+        again = False
+        while True:
+            try:
+                params = {"conversation": self._conversation, "after": self.cursor, "read_only": self._read_only}
+                found = yield ApiCall("conversation/attach", params, again=again)
+                self._conversation = found["summary"]["conversation"]
+                self.cursor = found["seq"] if self.cursor is None else self.cursor
+                self._repeated = dict(self._told)
+                yield from self._slices(found["subscription"])
+            except ConnectionLost:
+                again = True
+
+    def _slices(self, subscription: str) -> Happenings:
+        """Slices until the subscription ends; attaching again tells whether the conversation is still there."""
+        while True:
+            message = yield NextNotification(subscription)
+            slice_ = message["params"]
+            if message["method"] == "ended":
+                return
+            if slice_["lagged"]:
+                self._repeated.clear()  # an unfinished item may have lost its beginning
+            if gap := slice_.get("gap"):
+                self.cursor = gap[1]
+                yield Happened(_gap(self._conversation, *gap))
+            for envelope in slice_["events"]:
+                if envelope["seq"] is None:
+                    yield from self._unfinished(envelope)
+                else:
+                    self._finish(envelope["event"])
+                    self.cursor = envelope["seq"]
+                    yield Happened(envelope)
+
+    def _unfinished(self, envelope: Json) -> Happenings:
+        """The new part of a delta: after a reconnect the daemon repeats an unfinished item from its beginning."""
+        body = envelope["event"]
+        binary = "chunk" in body
+        content = b64decode(body["chunk"]) if binary else body["delta"]
+        key = (body["item_id"], body["type"], body.get("stream", ""))
+        repeated = min(self._repeated.get(key, 0), len(content))
+        fresh = content[repeated:]
+        if repeated:
+            self._repeated[key] -= repeated
+            said = {"chunk": b64encode(fresh).decode()} if binary else {"delta": fresh}
+            envelope = {**envelope, "event": {**body, **said}}
+        if fresh:
+            self._told[key] = self._told.get(key, 0) + len(fresh)
+            yield Happened(envelope)
+
+    def _finish(self, body: Json) -> None:
+        """Forget an item that is finished; a later item of the same name is another."""
+        if body["type"] != "agent_reasoning_section_break":
+            for counts in (self._told, self._repeated):
+                for key in [one for one in counts if one[0] == body.get("item_id")]:
+                    del counts[key]
+
+
+class EverythingReader:
+    """All conversations: the stored events after the seq of each (None: none), then each new one, without deltas.
+
+    Those that `after` does not name are new. Events come in order within each conversation.
+    """
+
+    def __init__(self, after: Mapping[str, int] | None = None) -> None:
+        self.cursor: dict[str, int] = dict(after or {})
+        self._from_now_on = after is None
+
+    def events(self) -> Happenings:
+        again = False
+        while True:
+            try:
+                place = (yield ApiCall("events/read", {}, again=again))["cursor"]  # first, so that nothing is between
+                if self._from_now_on:
+                    yield from self._go_to_the_end()
+                else:
+                    yield from self._catch_up()
+                while True:
+                    params = {"after": place, "wait_s": POLL_S}
+                    news = yield ApiCall("events/read", params, POLL_S + ANSWER_S)
+                    if news["lagged"]:
+                        yield from self._catch_up()
+                    for envelope in news["events"]:
+                        yield from self._next(envelope)
+                    place = news["cursor"]
+            except ConnectionLost:
+                again = True
+
+    def _go_to_the_end(self) -> Script[None]:
+        """Start at the end of the history, as the list may lag behind a conversation that has a turn."""
+        for row in (yield from rows(archived=True)):
+            one = row["conversation"]
+            at_rest = row["state"] in AT_REST
+            self.cursor[one] = row["seq"] if at_rest else (yield from page(one, row["seq"], 1))["last_seq"]
+        self._from_now_on = False
+
+    def _catch_up(self) -> Happenings:
+        for row in (yield from rows(archived=True)):
+            if row["state"] not in AT_REST or row["seq"] > self.cursor.get(row["conversation"], 0):
+                yield from self._stored(row["conversation"])
+
+    def _next(self, envelope: Json) -> Happenings:
+        one, seq = envelope["conversation"], envelope["seq"]
+        last = self.cursor.get(one, 0)
+        if seq > last + 1:
+            yield from self._stored(one)
+        elif seq == last + 1:
+            self.cursor[one] = seq
+            yield Happened(envelope)
+
+    def _stored(self, conversation: str) -> Happenings:
+        try:
+            while True:
+                last = self.cursor.get(conversation, 0)
+                found = yield from page(conversation, last, PAGE)
+                for cursor, envelope in _told(found, conversation, last):
+                    self.cursor[conversation] = cursor
+                    yield Happened(envelope)
+                if found["complete"] or not found["events"]:
+                    return
+        except UnknownConversation:
+            self.cursor.pop(conversation, None)  # deleted meanwhile
+
+
+class QuestionReader:
+    """The questions that wait for an answer, then each new one, of all conversations."""
+
+    def __init__(self) -> None:
+        self._told: set[str] = set()
+
+    def events(self) -> Happenings:
+        again = False
+        while True:
+            try:
+                place = (yield ApiCall("events/read", {}, again=again))["cursor"]
+                yield from self._open()
+                while True:
+                    news = yield ApiCall("events/read", {"after": place, "wait_s": POLL_S}, POLL_S + ANSWER_S)
+                    if news["lagged"]:
+                        yield from self._open()
+                    for envelope in news["events"]:
+                        yield from self._once(envelope)
+                    place = news["cursor"]
+            except ConnectionLost:
+                again = True
+
+    def _open(self) -> Happenings:
+        found = yield ApiCall("approvals/list", {})
+        for question in found["approvals"]:
+            yield from self._once(asked(question))
+
+    def _once(self, envelope: Json) -> Happenings:
+        body = envelope["event"]
+        if body["type"] in QUESTIONS and body["approval_id"] not in self._told:
+            self._told.add(body["approval_id"])
+            yield Happened(envelope)
+
+
+def _told(found: Json, conversation: str, after: int) -> Iterator[tuple[int, Json]]:
+    """The events of a page of history, and before them what is missing; each with the cursor behind it."""
+    events = found["events"]
+    if events and events[0]["seq"] > after + 1:
+        yield events[0]["seq"] - 1, _gap(conversation, after + 1, events[0]["seq"] - 1)
+    for envelope in events:
+        yield envelope["seq"], envelope
+
+
+def _gap(conversation: str, first: int, last: int) -> Json:
+    """Events that retention has removed, told as one."""
+    event = {"type": "gap", "first": first, "last": last}
+    return {"conversation": conversation, "seq": None, "ts": 0.0, "turn": None, "event": event}

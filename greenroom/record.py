@@ -1,0 +1,42 @@
+"""The base of events and of answers: objects made of the JSON that the daemon sends.
+
+Members that this version does not know are left out, so that a later daemon can be read.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Self
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FromJson:
+    @classmethod
+    def of(cls, members: Mapping[str, Any]) -> Self:
+        return cls(**{one.name: members[one.name] for one in fields(cls) if one.name in members})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event(FromJson):
+    """Something that happened in a conversation. The class says what; `greenroom.events` has them all."""
+
+    type: ClassVar[str] = ""
+    conversation: str  # Whose history this is.
+    seq: int | None  # Its place, dense from 1; None for a delta, which the item's finished event says again.
+    ts: float  # When it happened, in seconds since 1970.
+    turn: str | None = None  # The turn it belongs to.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gap(Event):
+    """Retention has removed the events from `first` to `last`."""
+
+    type: ClassVar[str] = "gap"
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownEvent(Event):
+    """An event of a later version than this package."""
+
+    body: dict[str, Any]

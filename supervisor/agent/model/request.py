@@ -1,0 +1,101 @@
+"""The input of a model: one request, free of any wire. Plain data, made by code that knows the conversation."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from actors.vocabulary.ids import CallId
+from actors.vocabulary.settings import ReasoningEffort, ReasoningSummary
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """A picture by https: or data: address."""
+
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class LocalImage:
+    """A picture in a file, which is read when a request is made."""
+
+    path: Path
+
+
+Part = Text | Image | LocalImage
+Role = Literal["user", "assistant", "developer"]  # the chat wire calls the last `system`
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    role: Role
+    parts: tuple[Part, ...]
+
+    @property
+    def text(self) -> str:
+        return "".join(part.text for part in self.parts if isinstance(part, Text))
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A call. `arguments` is the model's own text, which need not be JSON."""
+
+    call_id: CallId
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    call_id: CallId
+    output: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reasoned:
+    """A reasoning item that its model wants back. `id` is the model's."""
+
+    id: str
+    summary: tuple[str, ...] = ()
+    encrypted_content: str | None = None
+
+
+HistoryItem = Said | Called | Returned | Reasoned
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool for the model. `parameters` is a JSON Schema, which must not be changed afterwards."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """A request. Effort NONE also means no reasoning; the provider's cache goes by `session_id`."""
+
+    model: str
+    instructions: str
+    items: tuple[HistoryItem, ...]
+    tools: tuple[ToolSpec, ...] = ()
+    effort: ReasoningEffort = ReasoningEffort.NONE
+    summary: ReasoningSummary = ReasoningSummary.AUTO
+    session_id: str = ""
+    store: bool = True
+
+
+def unread(picture: LocalImage) -> str:
+    """Return the words for a picture that was not read, so that a wire can encode every part."""
+    return f"[the picture {picture.path}]"
+
+
+def said(role: Role, text: str) -> Said:
+    return Said(role, (Text(text),))

@@ -1,0 +1,146 @@
+"""One turn's output on its way to the session: collected, coalesced, one batch under way at a time.
+
+On the loop's thread alone, which is the session's too: the session itself fetches the next batch.
+"""
+
+import asyncio
+
+from actors.conversation.messages import Address
+from actors.conversation.orders import AgentNews, AgentOutput, Outcome, TurnEnded
+from actors.vocabulary.errors import GreenroomError
+from actors.vocabulary.events import (
+    AgentMessageDelta,
+    AgentReasoningDelta,
+    AgentReasoningRawContentDelta,
+    ExecCommandOutputDelta,
+)
+from actors.vocabulary.ids import TurnId
+
+ROOM = 128 * 1024  # characters that may wait; a producer of more waits for the session
+
+NOT_A_DELTA = 64  # characters that any other event counts as
+NEW_DELTA = 256  # a delta that starts a new item costs this much beside its text
+
+TextDelta = AgentMessageDelta | AgentReasoningDelta | AgentReasoningRawContentDelta
+
+
+class _Growing:
+    """Adjacent deltas of one item, to be sent as one. Only their content is kept, and joined when they leave."""
+
+    __slots__ = ("_bytes", "_sample", "_words")
+
+    def __init__(self, first: TextDelta | ExecCommandOutputDelta) -> None:
+        self._sample = first
+        self._words: list[str] = []
+        self._bytes: list[bytes] = []
+        self._keep(first)
+
+    def add(self, delta: TextDelta | ExecCommandOutputDelta) -> bool:
+        """Add a delta, or return False if it is of another item, kind or stream."""
+        sample = self._sample
+        if type(delta) is not type(sample) or delta.item_id != sample.item_id:
+            return False
+        if isinstance(delta, ExecCommandOutputDelta) and delta.stream != getattr(sample, "stream", None):
+            return False
+        self._keep(delta)
+        return True
+
+    def joined(self) -> AgentNews:
+        sample = self._sample
+        if isinstance(sample, ExecCommandOutputDelta):
+            return sample if len(self._bytes) == 1 else sample.model_copy(update={"chunk": b"".join(self._bytes)})
+        return sample if len(self._words) == 1 else sample.model_copy(update={"delta": "".join(self._words)})
+
+    def _keep(self, delta: TextDelta | ExecCommandOutputDelta) -> None:
+        if isinstance(delta, ExecCommandOutputDelta):
+            self._bytes.append(delta.chunk)
+        else:
+            self._words.append(delta.delta)
+
+
+STREAMED = (
+    AgentMessageDelta,
+    AgentReasoningDelta,
+    AgentReasoningRawContentDelta,
+    ExecCommandOutputDelta,
+    _Growing,
+)
+
+
+class OutputBatcher:
+    """Collects output while a batch is under way, so the busier the session, the fewer the messages."""
+
+    def __init__(self, turn: TurnId, session: Address[AgentOutput | TurnEnded]) -> None:
+        self._turn = turn
+        self._session = session
+        self._waiting: list[AgentNews | _Growing] = []
+        self._size = 0
+        self._under_way = False
+        self._ending = False
+        self._room = asyncio.Event()
+        self._room.set()
+        self.gone = False  # the session does not exist any more; output is dropped
+
+    def emit(self, *news: AgentNews) -> None:
+        for one in news:
+            self._add(one)
+        if not self._under_way:
+            self._send_what_is_due()
+
+    async def room(self) -> None:
+        """Wait until the session keeps up (back-pressure)."""
+        await self._room.wait()
+
+    def taken(self) -> None:
+        """Send the next batch, if there is one: the session has taken the last."""
+        self._under_way = False
+        self._send_what_is_due()
+
+    def end_soon(self) -> None:
+        """Prepare for the end of a stopped turn: output still streams, everything else waits for the last message."""
+        self._ending = True
+
+    def finish(self, outcome: Outcome) -> None:
+        """Send the outcome, and with it everything that waits, so that both are one commit."""
+        self._tell(TurnEnded(self._turn, outcome, self._collected()))
+
+    def _add(self, news: AgentNews) -> None:
+        match news:
+            case AgentMessageDelta() | AgentReasoningDelta() | AgentReasoningRawContentDelta():
+                self._size += len(news.delta)
+                self._grow(news)
+            case ExecCommandOutputDelta():
+                self._size += len(news.chunk)
+                self._grow(news)
+            case _:
+                self._size += NOT_A_DELTA
+                self._waiting.append(news)
+        if self._size > ROOM:
+            self._room.clear()
+
+    def _grow(self, delta: TextDelta | ExecCommandOutputDelta) -> None:
+        last = self._waiting[-1] if self._waiting else None
+        if type(last) is type(delta):
+            last = self._waiting[-1] = _Growing(last)
+        if not (isinstance(last, _Growing) and last.add(delta)):
+            self._size += NEW_DELTA
+            self._waiting.append(delta)
+
+    def _send_what_is_due(self) -> None:
+        if self._waiting and not (self._ending and not any(isinstance(one, STREAMED) for one in self._waiting)):
+            self._under_way = True
+            self._tell(AgentOutput(self._turn, self._collected()))
+
+    def _collected(self) -> tuple[AgentNews, ...]:
+        batch = tuple(one.joined() if isinstance(one, _Growing) else one for one in self._waiting)
+        self._waiting = []
+        self._size = 0
+        self._room.set()
+        return batch
+
+    def _tell(self, message: AgentOutput | TurnEnded) -> None:
+        try:
+            self._session.tell(message)
+        except GreenroomError:
+            self.gone = True  # the registry abandons this turn in a moment
+            self._under_way = False

@@ -1,0 +1,84 @@
+"""Context for a model about its workplace: instructions, the project's AGENTS.md, directory, policy, sandbox.
+
+Reads files, so it runs in a worker thread; knows no conversation.
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from actors.vocabulary.events import MessageKind
+from actors.vocabulary.settings import Settings, WorkspaceWrite
+from supervisor.agent.reading import read_ordinary
+
+GUIDE = "AGENTS.md"
+SEPARATOR = "\n\n--- project-doc ---\n\n"
+
+BASE_INSTRUCTIONS = """\
+You are a coding agent that works in a user's directory through tools.
+
+Read before you change. Make the smallest change that does what was asked, and check it by running what the project
+offers for that. Commands run in a sandbox that the environment context describes; when one fails because of it, say
+so and ask to run it outside, with a one-line reason, where the tools offer that. Edit files with apply_patch. Never
+undo work that is not yours. When you are done, say in a few sentences what you did and what you could not do.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A message of ours in the model's history."""
+
+    kind: MessageKind
+    text: str
+
+
+def notices(settings: Settings, home: Path, max_bytes: int) -> Iterator[Notice]:
+    """Yield the notices that the history should contain now. The caller compares them with those it contains."""
+    guides = guide_texts(settings.cwd, home, max_bytes)
+    if guides:
+        text = SEPARATOR.join(guides)
+        yield Notice(MessageKind.USER_INSTRUCTIONS, f"<user_instructions>\n\n{text}\n\n</user_instructions>")
+    yield Notice(MessageKind.ENVIRONMENT_CONTEXT, environment_context(settings))
+
+
+def environment_context(settings: Settings) -> str:
+    sandbox = settings.sandbox
+    network = sandbox.mode == "danger-full-access" or (isinstance(sandbox, WorkspaceWrite) and sandbox.network_access)
+    lines = [
+        f"Current working directory: {settings.cwd}",
+        f"Approval policy: {settings.approval_policy.value}",
+        f"Sandbox mode: {sandbox.mode}",
+        f"Network access: {'enabled' if network else 'restricted'}",
+    ]
+    if isinstance(sandbox, WorkspaceWrite) and sandbox.writable_roots:
+        lines.append(f"Writable roots: {', '.join(str(root) for root in sandbox.writable_roots)}")
+    body = "\n".join(lines)
+    return f"<environment_context>\n{body}\n</environment_context>"
+
+
+def guide_texts(cwd: Path, home: Path, max_bytes: int) -> list[str]:
+    """Return the user's own guide, then the repository's from its root to the directory, `max_bytes` in all."""
+    texts, room = [], max_bytes
+    for place in (home, *_from_root_down(cwd)):
+        text = _read(place / GUIDE, room)
+        if text:
+            texts.append(text)
+            room -= len(text.encode())
+        if room <= 0:
+            break
+    return texts
+
+
+def _from_root_down(cwd: Path) -> list[Path]:
+    chain = [cwd, *cwd.parents]
+    root = next((place for place, folder in enumerate(chain) if os.path.exists(folder / ".git")), 0)  # noqa: PTH110  # False, not an error, where one may not look
+    return list(reversed(chain[: root + 1]))
+
+
+def _read(path: Path, room: int) -> str:
+    """Return a guide's text, or nothing if there is none or it can't be read: the model works without it."""
+    try:
+        return read_ordinary(path, room).decode("utf-8", "ignore").strip()
+    except OSError:
+        return ""

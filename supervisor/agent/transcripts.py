@@ -1,0 +1,81 @@
+"""Transcripts of conversations, from memory or from the journal. Loop thread; reads in a worker thread."""
+
+from collections import OrderedDict
+
+from actors.conversation.orders import PendingInput, RunAgent
+from actors.vocabulary.errors import UnknownConversation
+from actors.vocabulary.events import READ_BY_MODELS, TaskStarted, UserMessage, durable_adapter
+from actors.vocabulary.ids import ConversationId, ItemId
+from actors.vocabulary.items import text_of
+from actors.vocabulary.ports import Journal
+from supervisor.agent.bounds import DEFAULTS, Bounds
+from supervisor.agent.transcript import ModelTranscript
+from supervisor.agent.worker_job import WorkerJob, in_worker
+
+PAGE = 1024  # events read in one go
+ITEM_BYTES = 512  # of an item, beside its text; a model may make many items without any
+
+
+class TranscriptCache:
+    """The transcripts of recent conversations between turns; others are read again when needed.
+
+    A transcript that may differ from the journal is dropped, never repaired.
+    """
+
+    def __init__(self, journal: Journal, bounds: Bounds = DEFAULTS) -> None:
+        self._journal = journal
+        self._bounds = bounds
+        self._kept: OrderedDict[ConversationId, ModelTranscript] = OrderedDict()
+        self._size = 0  # of the transcripts that are kept
+
+    async def open(self, order: RunAgent) -> ModelTranscript:
+        """Return the transcript with which the order's turn begins. It belongs to the caller until `keep`."""
+        kept = ModelTranscript() if order.first else self._take(order.conversation)
+        if kept is None or order.resume:
+            return await in_worker(self._read, order.conversation, order.seq)
+        kept.take(TaskStarted())
+        take_inputs(kept, order.inputs)
+        return kept
+
+    def keep(self, conversation: ConversationId, transcript: ModelTranscript) -> None:
+        transcript.rest()
+        self.forget(conversation)
+        self._kept[conversation] = transcript
+        self._size += held(transcript)
+        while len(self._kept) > self._bounds.transcripts or self._size > self._bounds.transcripts_bytes:
+            self.forget(next(iter(self._kept)))
+
+    def forget(self, conversation: ConversationId) -> None:
+        self._take(conversation)
+
+    def statistics(self) -> dict[str, int]:
+        return {"transcripts": len(self._kept), "size": self._size}
+
+    def _take(self, conversation: ConversationId) -> ModelTranscript | None:
+        kept = self._kept.pop(conversation, None)
+        if kept is not None:
+            self._size -= held(kept)
+        return kept
+
+    def _read(self, job: WorkerJob, conversation: ConversationId, until: int) -> ModelTranscript:
+        transcript, after = ModelTranscript(), 0
+        while after < until:
+            job.go_on()
+            page = self._journal.read(conversation, after, PAGE)
+            if page is None or not page.records:
+                raise UnknownConversation(f"the history of {conversation} ends at {after}, not at {until}")
+            for record in page.records:
+                if record.type in READ_BY_MODELS and record.seq <= until:
+                    transcript.take(durable_adapter.validate_json(record.body))
+            after = page.records[-1].seq
+        return transcript
+
+
+def held(transcript: ModelTranscript) -> int:
+    return transcript.size + ITEM_BYTES * transcript.count
+
+
+def take_inputs(transcript: ModelTranscript, inputs: tuple[PendingInput, ...]) -> None:
+    """Add the inputs with the text that the session has stored."""
+    for one in inputs:
+        transcript.take(UserMessage(message=text_of(one.items), items=one.items, item_id=ItemId(one.id)))

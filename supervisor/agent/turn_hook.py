@@ -1,0 +1,90 @@
+"""Run the user's program after each completed turn, as `notify` in the config names it. Never waits for it.
+
+The program is no part of the turn: it stays in the daemon's own session, where no turn looks for its processes, and
+may outlive the daemon. Loop thread, which spawns everything.
+"""
+
+import asyncio
+import json
+import subprocess
+from collections.abc import Callable, Sequence
+
+import structlog
+
+from actors.conversation.orders import Completed
+from actors.vocabulary.ids import ConversationId
+from supervisor.agent.environments import Around
+from supervisor.agent.pins import names_of
+from supervisor.agent.processes.command import MARKS
+from supervisor.agent.processes.exits import Exit
+from supervisor.agent.search_paths import outside
+from supervisor.agent.turn import Turn
+
+log = structlog.get_logger()
+
+
+class TurnHook:
+    """The hook of all conversations. A failed start is logged; the turn has completed all the same."""
+
+    def __init__(self, program: Callable[[], Sequence[str]], around: Callable[[ConversationId], Around]) -> None:
+        self._program = program
+        self._around = around
+        self._watching: set[asyncio.Task[None]] = set()
+
+    def completed(self, turn: Turn, outcome: Completed) -> None:
+        program = self._program()
+        if not program:
+            return
+        try:
+            popen = self._start([*program, _told(turn, outcome)], turn)
+        except (OSError, ValueError) as error:
+            log.warning("notify.not_started", program=program[0], reason=str(error))
+            return
+        watch = asyncio.create_task(_watch(popen, program[0]), name=f"notify-{popen.pid}")
+        self._watching.add(watch)
+        watch.add_done_callback(self._watching.discard)
+
+    def _start(self, argv: Sequence[str], turn: Turn) -> "subprocess.Popen[bytes]":
+        around, settings = self._around(turn.order.conversation), turn.order.settings
+        env = outside(around.env, names_of(settings.sandbox, settings.cwd, None))
+        return subprocess.Popen(  # noqa: S603  # the user's own program, from the user's own config
+            argv,
+            env={name: value for name, value in env.items() if name not in MARKS},
+            cwd="/",  # not the project: `python -m` and the like import code from their working directory
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            umask=around.umask,
+        )
+
+    async def close(self) -> None:
+        """Stop watching the programs; those that run go on."""
+        watching = list(self._watching)
+        for watch in watching:
+            watch.cancel()
+        await asyncio.gather(*watching, return_exceptions=True)
+
+
+def _told(turn: Turn, outcome: Completed) -> str:
+    told = {
+        "type": "agent-turn-complete",
+        "conversation-id": turn.order.conversation,
+        "turn-id": turn.order.turn,
+        "cwd": str(turn.order.settings.cwd),
+        "input-messages": list(turn.heard),
+        "last-assistant-message": outcome.last_message,
+    }
+    return json.dumps(told, ensure_ascii=False)
+
+
+async def _watch(popen: "subprocess.Popen[bytes]", program: str) -> None:
+    """Wait for the program, so that no zombie is left and a failure is logged."""
+    ending = Exit(popen.pid)
+    try:
+        await ending.future
+        if code := popen.poll():
+            log.warning("notify.failed", program=program, exit_code=code)
+    finally:
+        ending.close()
+        if popen.returncode is None:
+            popen.returncode = 0  # nobody waits for it any more, and the garbage collector must not warn of that

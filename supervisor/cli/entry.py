@@ -1,0 +1,28 @@
+"""The entry point of `greenroom`: starts the bridge for `mcp` at once, and the command line for every other verb."""
+
+import sys
+
+BRIDGE = ("mcp", "mcp-server")
+OWN = ("-h", "--help", "-V", "--version")  # options that act as verbs
+# Options that may stand before the verb, as in `codex -m MODEL mcp-server`, and take a value.
+SHORT = ("-c", "-m", "-p", "-s", "-a", "-C")
+LONG = ("--config", "--model", "--profile", "--sandbox", "--approval", "--ask-for-approval", "--cd")
+
+
+def main() -> int:
+    sys.argv[1:] = words = verb_first(sys.argv[1:])
+    if words and words[0] in BRIDGE and not {"-h", "--help"} & set(words):
+        from supervisor.cli.mcp import main as bridge
+
+        return bridge(words[1:])
+    from supervisor.cli.app import main as everything
+
+    return everything()
+
+
+def verb_first(words: list[str]) -> list[str]:
+    """The same words with the verb before its options."""
+    at = 0
+    while at < len(words) and words[at].startswith("-") and words[at] not in OWN:
+        at += 2 if words[at] in SHORT or words[at] in LONG else 1
+    return [words[at], *words[:at], *words[at + 1 :]] if 0 < at < len(words) else words

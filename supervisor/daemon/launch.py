@@ -1,0 +1,118 @@
+"""Starting the daemon from outside: standard library only, because the bridge and everyday verbs import it.
+
+The daemon gets one end of a pipe and says there, once, that it is ready or why it is not. Then it is on its own: a
+session, a working directory and descriptors of its own, and nobody's child.
+"""
+
+# ruff: noqa: PTH208 # pathlib alone takes a third of the time that the bridge may take
+
+import contextlib
+import os
+import select
+import signal
+import sys
+import time
+
+START_S = 20.0  # a repair of the journal is the longest; an ordinary start takes a fraction of a second
+READY = b"ready\n"
+READY_FD = 3
+PROGRAM: tuple[str, ...] = ("-P", "-m", "supervisor")  # -P: what lies in the working directory is not to be imported
+SAY_LIMIT = 1 << 16  # bytes of a reason
+SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGPIPE)  # nohup ignores some
+
+
+class StartFailed(Exception):
+    """The daemon did not start. The text is the daemon's own reason, for the person who started it."""
+
+
+class Launch:
+    """A daemon that is starting. Nothing here waits; `fileno` is readable when the daemon has said something."""
+
+    def __init__(self, arguments: tuple[str, ...] = ()) -> None:
+        self._heard = b""
+        self._over = False
+        self._reader, writer = os.pipe()
+        try:
+            self._child = _spawn(writer, arguments)
+        except BaseException:
+            os.close(self._reader)
+            raise
+        finally:
+            os.close(writer)
+
+    def fileno(self) -> int:
+        return self._reader
+
+    def said(self) -> str | None:
+        """The reason why it failed, "" when it is ready, None while the message is incomplete."""
+        piece = os.read(self._reader, SAY_LIMIT)
+        self._heard = (self._heard + piece)[-SAY_LIMIT:]
+        self._over = not piece or self._heard == READY
+        if not self._over:
+            return None
+        if self._heard == READY:
+            return ""
+        return self._heard.decode(errors="replace").strip() or "the daemon ended without a message; see its log"
+
+    def close(self) -> None:
+        """Leave the daemon running, and reap the spawned parent, which ends once the daemon has said something."""
+        os.close(self._reader)
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(self._child, 0 if self._over else os.WNOHANG)
+
+
+def launch(arguments: tuple[str, ...] = (), timeout_s: float = START_S) -> None:
+    """Return when a daemon answers at the socket; one that ran before counts too. Raises StartFailed."""
+    deadline = time.monotonic() + timeout_s
+    try:
+        start = Launch(arguments)
+    except OSError as error:
+        raise StartFailed(f"the daemon can't be started: {error}") from error
+    try:
+        said = None
+        while said is None:
+            left = deadline - time.monotonic()
+            if left <= 0 or not select.select([start], [], [], left)[0]:
+                raise StartFailed("the daemon was not ready in time; see its log")
+            said = start.said()
+    finally:
+        start.close()
+    if said:
+        raise StartFailed(said)
+
+
+def _spawn(writer: int, arguments: tuple[str, ...]) -> int:
+    """Spawn, never fork: the caller may have threads."""
+    if writer == READY_FD:  # a duplicate onto itself would stay closed on exec
+        spare = os.dup(writer)
+        try:
+            return _spawn(spare, arguments)
+        finally:
+            os.close(spare)
+    command = [sys.executable, *PROGRAM, "--detach", "--ready-fd", str(READY_FD), *arguments]
+    actions = [
+        (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDWR, 0),
+        (os.POSIX_SPAWN_DUP2, 0, 1),
+        (os.POSIX_SPAWN_DUP2, 0, 2),
+        (os.POSIX_SPAWN_DUP2, writer, READY_FD),
+    ]
+    return os.posix_spawn(sys.executable, command, os.environ, file_actions=actions, setsigmask=(), setsigdef=SIGNALS)
+
+
+# --- in the daemon --------------------------------------------------------------------------------------------------
+
+
+def detach() -> None:
+    """Leave the parent's session and close the descriptors inherited from it. In the new process, before any thread.
+
+    The second process does not lead its session, so opening a terminal cannot make that its controlling terminal.
+    """
+    os.setsid()
+    if os.fork():
+        os._exit(0)
+    os.chdir("/")
+    os.umask(0o077)
+    for name in os.listdir("/dev/fd"):
+        if int(name) > READY_FD:
+            with contextlib.suppress(OSError):  # the one that read the list
+                os.close(int(name))

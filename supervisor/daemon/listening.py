@@ -1,0 +1,56 @@
+"""The place of a daemon's socket: in its home, or in a fresh directory if the home can hold no socket.
+
+Some file systems have no sockets (shares of a virtual machine, FAT, some of FUSE), and macOS takes no long path. The
+lock file says where the daemon is then. Only the holder of the home's lock may call this.
+"""
+
+# ruff: noqa: PTH106, PTH108, PTH118, PTH120 # pathlib is slow to import, and most starts need nothing of this
+
+import contextlib
+import errno
+import os
+import socket
+
+from supervisor.paths import Paths, UnsafePath, remember
+from transports.address import reached
+
+NO_HELP_ELSEWHERE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES}  # the journal would meet the same
+TEMP_ROOT = "/tmp"  # noqa: S108 - the name below it is random, made by us or not at all
+
+
+def place_for(paths: Paths) -> Paths:
+    """The paths with a socket that can be made. Also notes where XDG variables moved the home (see `remember`)."""
+    # A HOME that can't be written keeps no note: then the variables are all there is.
+    with contextlib.suppress(OSError, UnsafePath):
+        remember(paths)
+    return paths if _holds_sockets(paths.run) else paths.listening_at(_elsewhere())
+
+
+def give_up(paths: Paths) -> None:
+    """Remove the directory if it was made for the socket alone."""
+    directory = os.path.dirname(paths.socket)
+    if directory != paths.run:
+        with contextlib.suppress(OSError):
+            os.rmdir(directory)
+
+
+def _holds_sockets(directory: str) -> bool:
+    """Try it: make a socket there."""
+    path = os.path.join(directory, "greenroom.try")
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
+    try:
+        with socket.socket(socket.AF_UNIX) as probe:
+            reached(path, probe.bind)
+        os.unlink(path)
+    except OSError as error:
+        if error.errno in NO_HELP_ELSEWHERE:
+            raise OSError(error.errno, error.strerror, path) from error
+        return False
+    return True
+
+
+def _elsewhere() -> str:
+    import tempfile
+
+    return os.path.join(tempfile.mkdtemp(prefix="greenroom-", dir=TEMP_ROOT), "greenroom.sock")

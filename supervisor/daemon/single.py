@@ -1,0 +1,241 @@
+"""One daemon per home: the lock that says so, and the files that say where it is. Little is imported: see __main__.
+
+The lock file's text is `pid N, socket PATH` while the holder can be reached, `pid N` while it comes up or goes, and
+`pid N, embedded` while a program without a socket serves the home. A second block of it tells that process from any
+other that ever has the same pid.
+"""
+
+# ruff: noqa: PTH105, PTH108, PTH116, PTH123 # pathlib is most of what this would import
+
+import contextlib
+import fcntl
+import os
+import socket
+import time
+
+from actors.vocabulary.errors import GreenroomError
+from supervisor.paths import SOCKET, TOLD_BYTES
+from transports.address import reached
+
+LOOK_S = 0.02  # between looks at a lock that is taken
+EMBEDDED = ", embedded"
+CONNECT_S = 1.0  # a daemon that lives has a place in its backlog
+STRANGE_S = 0.5  # a daemon writes its pid as soon as it has the lock; children of a killed one end soon
+
+
+class AlreadyRunning(GreenroomError):
+    """Another daemon of this home holds the lock."""
+
+    code = "already_running"
+
+    def __init__(self, told: str, life: str = "") -> None:
+        """`life`: the holder's `life_of`, "" if the lock file does not have it yet."""
+        self.told = told
+        self.life = life
+        self.embedded = told.endswith(EMBEDDED)
+        named, _, self.socket = told.removesuffix(EMBEDDED).partition(SOCKET)
+        self.pid = int(named.removeprefix("pid ")) if named.removeprefix("pid ").isdecimal() else None
+        doing = "already runs" if self.socket else "is starting or stopping"
+        super().__init__(f"a daemon {doing} ({told or 'no pid yet'})")
+
+
+class HeldByAnEmbedded(GreenroomError):
+    """A program serves the home by itself as long as it lives, so waiting would not help."""
+
+    code = "held_by_an_embedded"
+
+
+class HeldByAStranger(GreenroomError):
+    """The lock is held by a process that is no daemon of ours, so waiting would not help."""
+
+    code = "held_by_a_stranger"
+
+
+class DaemonLock:
+    """A lock that is held as long as the process lives: the kernel frees it however the process ends."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._more = ""
+        self._lost: list[int] = []  # handles of deleted files; kept open, as another thread may be writing there
+        self._handle = _locked(path)
+        try:
+            self.tell()
+        except OSError as error:
+            os.close(self._handle)
+            raise OSError(error.errno, error.strerror, path) from error
+
+    def tell(self, address: str = "") -> None:
+        """Write the holder and its address into the lock file. One write: nobody reads half of it."""
+        self._write(f"{SOCKET}{address}" if address else "")
+
+    def tell_embedded(self) -> None:
+        """Note that this process serves one client and never a socket."""
+        self._write(EMBEDDED)
+
+    def look(self) -> str | None:
+        """Take the lock again if its file was deleted; a complaint if that fails. From one thread only."""
+        if _same_file(self._handle, self._path):
+            return None
+        try:
+            fresh = _locked(self._path)
+        except (AlreadyRunning, OSError) as error:
+            return f"{self._path} was taken away, and can't be made again: {error}"
+        self._lost.append(self._handle)
+        self._handle = fresh  # from here on `tell` writes there, and what it wrote before is written again
+        self._write(self._more)
+        return None
+
+    def _write(self, more: str) -> None:
+        self._more = more
+        text = os.fsencode(f"pid {os.getpid()}{more}").ljust(TOLD_BYTES)
+        os.pwrite(self._handle, text + life_of(os.getpid()).encode().ljust(TOLD_BYTES), 0)
+
+    def release(self) -> None:
+        with contextlib.suppress(OSError):
+            os.ftruncate(self._handle, 0)
+        for handle in (*self._lost, self._handle):
+            os.close(handle)
+
+
+def life_of(pid: int) -> str:
+    """An identity that no other process with this pid ever has; "" if there is no such process or no way to know."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id", "rb") as boot:
+            return f"{boot.read().strip().decode()}:{_stat(pid)[19]}"
+    except (OSError, IndexError):
+        return ""
+
+
+def _locked(path: str) -> int:
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        holder = _holder(handle)
+        os.close(handle)
+        raise holder from None
+    except BaseException:
+        os.close(handle)
+        raise
+    return handle
+
+
+def _same_file(handle: int, path: str) -> bool:
+    try:
+        there, ours = os.stat(path), os.fstat(handle)
+    except FileNotFoundError:
+        return False
+    except OSError:  # a disk that does not answer has not lost the file
+        return True
+    return (there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino)
+
+
+def held(path: str) -> AlreadyRunning | None:
+    """The holder of the lock, for programs that don't take it themselves; None if it is free."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)  # shared, so that two callers don't see each other
+    except BlockingIOError:
+        return _holder(handle)
+    finally:
+        os.close(handle)
+    return None
+
+
+def take_lock(path: str, patience_s: float) -> DaemonLock:
+    """Take the lock, waiting for a holder that starts or stops. AlreadyRunning when the holder serves.
+
+    The file's text is believed only if that daemon answers: the text stays when its writer is killed.
+    """
+    deadline = time.monotonic() + patience_s
+    strange_since = None
+    while True:
+        try:
+            return DaemonLock(path)
+        except AlreadyRunning as taken:
+            if taken.socket and answers(taken.socket):
+                raise
+            if taken.embedded and lives(taken.pid):
+                raise HeldByAnEmbedded(
+                    f"pid {taken.pid} serves this home by itself (`greenroom mcp --embedded`); end it, "
+                    "start it without --embedded, or set another GREENROOM_HOME"
+                ) from None
+            now = time.monotonic()
+            strange_since = None if lives(taken.pid) else strange_since or now
+            if strange_since is not None and now - strange_since > STRANGE_S:
+                raise HeldByAStranger(
+                    f"{path} is locked by a process that is not a daemon; `fuser {path}` shows which"
+                ) from None
+            if now > deadline:
+                raise
+        time.sleep(LOOK_S)
+
+
+def _holder(handle: int) -> AlreadyRunning:
+    told, life = (os.fsdecode(os.pread(handle, TOLD_BYTES, at)).strip() for at in (0, TOLD_BYTES))
+    return AlreadyRunning(told, life)
+
+
+def lives(pid: int | None) -> bool:
+    """Whether the process is alive. A zombie is not: it still has a pid, but has ended."""
+    if pid is None:
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # another user's process: no daemon of ours, but alive
+        return True
+    return state_of(pid) != "Z"
+
+
+def state_of(pid: int) -> str:
+    """The process's state as the kernel's letter; "" if there is none."""
+    return next(iter(_stat(pid)), "")
+
+
+def _stat(pid: int) -> list[str]:
+    """Fields of /proc/PID/stat from the state on; empty if there is none."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as stat:
+            return stat.read().rpartition(b")")[2].decode().split()
+    except OSError:
+        return []
+
+
+def answers(address: str) -> bool:
+    """Whether a live process listens there.
+
+    A child that a killed daemon was just starting keeps what it has inherited, the lock as well, until its exec.
+    """
+    from transports.peer import peer_of  # here, because most starts find no daemon and need not load it
+
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.settimeout(CONNECT_S)
+        try:
+            reached(address, probe.connect)
+            listener = peer_of(probe).pid
+        except OSError:
+            return False
+        return listener is None or lives(listener)  # None: a process of another namespace, which we can't see
+
+
+def write_pid(path: str) -> None:
+    """Write the pid file whole or not at all, as others may read it meanwhile."""
+    fresh = f"{path}.new"
+    handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    try:
+        os.fchmod(handle, 0o600)  # the file of an earlier process may have had another mode
+        os.write(handle, f"{os.getpid()}\n".encode())
+    finally:
+        os.close(handle)
+    os.replace(fresh, path)
+
+
+def remove_pid(path: str) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)

@@ -1,0 +1,90 @@
+"""The environment variables of a conversation's commands.
+
+Pure functions of an environment and a policy; this process's own environment is never read.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fnmatch import translate
+from functools import lru_cache
+
+from supervisor.config.models import Config
+from supervisor.config.providers import defined_providers
+from supervisor.config.shared import Inherit, ShellEnvironmentPolicy
+
+CORE = frozenset({"HOME", "LOGNAME", "PATH", "SHELL", "USER", "USERNAME", "TMPDIR", "TEMP", "TMP"})
+DEFAULT_EXCLUDES = ("*KEY*", "*SECRET*", "*TOKEN*", "*PASSWORD*", "*PASSWD*", "*PASSPHRASE*", "*CREDENTIAL*")
+# Whole words between underscores that mark a secret: MYSQL_PWD, GITHUB_PAT, NPM_AUTH.
+SECRET_WORDS = frozenset(
+    {*("PASS", "PWD", "PAT", "AUTH", "CREDS", "PRIVATE", "COOKIE", "COOKIES", "JWT", "BEARER"), "AUTHORIZATION"}
+)
+HARMLESS = frozenset({"PWD", "OLDPWD", "SSH_AUTH_SOCK"})  # directories, and where an agent is asked that shows no key
+NOT_A_WORD = re.compile(r"[^A-Z0-9]+")
+LONG_KEY = 16  # is recognised within a longer value, too: `Bearer …`, an address with the key in it
+SECRET_LENGTH = 6  # a key that is shorter is looked for by its name alone: many things may have the value `1`
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The keys of the configured providers: the variables' names, and the secret values themselves."""
+
+    names: frozenset[str] = frozenset()
+    values: frozenset[str] = field(default=frozenset(), repr=False)
+
+    @classmethod
+    def of(cls, config: Config, environ: Mapping[str, str]) -> "Keys":
+        """`environ` is where the providers' keys are looked up."""
+        names, values = set(), set()
+        for provider in defined_providers(config):
+            names |= {*((provider.env_key,) if provider.env_key else ()), *provider.env_http_headers.values()}
+            values |= {*provider.http_headers.values(), *provider.query_params.values()}
+        values |= {environ[name] for name in names if name in environ}
+        return cls(frozenset(names), frozenset(value.strip() for value in values))
+
+    def left_out_of(self, environ: Mapping[str, str]) -> dict[str, str]:
+        if not (self.names or self.values):
+            return dict(environ)
+        return {name: value for name, value in environ.items() if name not in self.names and not self._given(value)}
+
+    def _given(self, value: str) -> bool:
+        plain = value.strip()
+        if len(plain) >= SECRET_LENGTH and plain in self.values:
+            return True
+        return any(len(key) >= LONG_KEY and key in plain for key in self.values)
+
+
+def command_environment(
+    environ: Mapping[str, str], policy: ShellEnvironmentPolicy, keys: Keys = Keys()
+) -> dict[str, str]:
+    """Inherit, drop, set, keep: in this order, so `set` goes past the excludes but not past `include_only`.
+
+    The keys are dropped whatever the policy says of names; a variable that `set` names is the person's own word.
+    """
+    match policy.inherit:
+        case Inherit.ALL:
+            kept = dict(environ)
+        case Inherit.CORE:
+            kept = {name: value for name, value in environ.items() if name in CORE}
+        case Inherit.NONE:
+            kept = {}
+    dropped = _one_of((*policy.exclude, *(() if policy.ignore_default_excludes else DEFAULT_EXCLUDES)))
+    kept = {name: value for name, value in keys.left_out_of(kept).items() if not dropped.match(name.upper())}
+    if not policy.ignore_default_excludes:
+        kept = {name: value for name, value in kept.items() if not _called_a_secret(name)}
+    kept.update(policy.set)
+    if policy.include_only:
+        wanted = _one_of(policy.include_only)
+        kept = {name: value for name, value in kept.items() if wanted.match(name.upper())}
+    return kept
+
+
+@lru_cache(maxsize=64)  # policies: each new conversation and each turn looks at all variables
+def _one_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    """Codex's patterns know `*` and `?` only, so a bracket is a bracket."""
+    return re.compile("|".join(translate(one.upper().replace("[", "[[]")) for one in patterns) or "(?!)")
+
+
+@lru_cache(maxsize=4096)  # names of variables
+def _called_a_secret(name: str) -> bool:
+    return name not in HARMLESS and not SECRET_WORDS.isdisjoint(NOT_A_WORD.split(name.upper()))

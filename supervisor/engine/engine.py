@@ -1,0 +1,339 @@
+"""Everything behind the socket: journal, loop, actors, agents, started in order and stopped in reverse.
+
+The daemon puts a socket in front of it; `--embedded` and the demo use it directly.
+"""
+
+import asyncio
+import random
+import secrets
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, Literal
+
+import structlog
+
+from actors.conversation.messages import Quiesce
+from actors.conversation.orders import RunAgent
+from actors.conversation.session import SessionDeps
+from actors.conversation.state import Limits
+from actors.journal.journalist import Journalist
+from actors.journal.librarian import Librarian
+from actors.routing.messages import AllAnswered, AllEnded, AwaitAnswers, Known, RegistryInput
+from actors.routing.registry import Registry
+from actors.runtime import base
+from actors.runtime.base import Actor, Message, Ref, Start
+from actors.runtime.clock import LoopClock
+from actors.runtime.shared import SharedThread, soon
+from actors.vocabulary.errors import ConfigError
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.ports import Outbox
+from actors.vocabulary.settings import Decision
+from supervisor.agent.backends import Backend
+from supervisor.agent.backends.model import AgentOptions, ModelBackend
+from supervisor.agent.bounds import Bounds
+from supervisor.agent.environments import Around, Environments
+from supervisor.agent.model.client import ModelClient
+from supervisor.agent.processes import Processes, sweep_last_life
+from supervisor.agent.runner import Runner
+from supervisor.agent.sandbox import Sandbox
+from supervisor.agent.tools.patching import Patching
+from supervisor.agent.tools.shell import Shell, ShellLimits
+from supervisor.agent.tools.toolbox import Toolbox
+from supervisor.agent.transcripts import TranscriptCache
+from supervisor.agent.turn_hook import TurnHook
+from supervisor.config import Config, LoadedConfig
+from supervisor.daemon.signal_wakeup import SignalFlag, SignalWakeup
+from supervisor.engine.allocator import Trimming, keep_little
+from supervisor.engine.awaiting import Awaited, done_in_time
+from supervisor.engine.chores import Chores
+from supervisor.engine.health import Health, Look
+from supervisor.engine.loop import LoopThread
+from supervisor.engine.model_choice import Models
+from supervisor.engine.protection import protection
+from supervisor.engine.retention_timer import RetentionTimer
+from supervisor.journal import SqliteJournal
+from supervisor.paths import Paths, private_directory
+from supervisor.services.recent_events import RecentEvents
+
+DEFAULTS: dict[str, Literal[Decision.DENIED, Decision.ABORT]] = {"denied": Decision.DENIED, "abort": Decision.ABORT}
+
+AROUND = 2 << 20  # bytes of an event beside what was said: its words once more, and names
+START_S = 30.0  # a repair of a damaged journal may take that long; everything else is milliseconds
+STOP_S = 10.0  # processes get their grace in it
+INTERRUPT_S = 5.0  # for interrupted turns to be recorded: their grace, and a busy machine
+LOOK_S = 5.0  # between looks at the time while turns are draining; events end the wait
+SETTLE_S = 2.0  # for the ends of lost turns: one commit, and an actor for each of them
+
+log = structlog.get_logger()
+
+
+class Engine:
+    """Built on the main thread; each step of `start` has its undo in `stop`."""
+
+    def __init__(
+        self,
+        loaded: LoadedConfig,
+        paths: Paths,
+        environ: Mapping[str, str],
+        outbox: Outbox,
+        announce: Callable[[str], None] = lambda _: None,
+        looks: Sequence[Look] = (),
+    ) -> None:
+        """`announce` tells every client something; `looks` are at what else is to be watched beside the journal."""
+        self.loaded = loaded
+        self.paths = paths
+        self.loop = LoopThread()
+        self.shared = SharedThread(self.loop.loop)  # for actors that never block: registry, sessions, connections
+        self.clock = LoopClock(self.loop.loop)
+        self.environments = Environments(environ, loaded.config.greenroom.limits.environments_bytes)
+        self.sandbox = Sandbox(protection(loaded, paths, environ))
+        self.recent_events = RecentEvents()
+        self._environ = environ
+        self._outbox = outbox
+        self._announce = announce
+        self._looks = looks
+        self._undo: list[tuple[str, Callable[[], bool | None]]] = []
+        self._staff: list[Actor[Any]] = []  # actors that all others depend on
+
+    @property
+    def config(self) -> Config:
+        return self.loaded.config
+
+    @property
+    def whole_bytes(self) -> int:
+        """The largest event that is read whole, in bytes: a client's largest input, or the largest that we store."""
+        limits = self.config.greenroom.limits
+        return max(limits.frame_bytes + AROUND, limits.event_bytes)
+
+    def start(self) -> None:
+        """On a failure everything that was started is stopped again, and the error goes to the caller."""
+        try:
+            self._start()
+        except BaseException:
+            self.stop()
+            raise
+
+    def _start(self) -> None:
+        keep_little()
+        for directory in (self.paths.state, self.paths.run):
+            private_directory(directory)
+        self.journal = SqliteJournal(
+            Path(self.paths.journal_file),
+            whole_bytes=self.whole_bytes,
+            stored=self.recent_events.publish,
+            forgotten=self._forget,
+        )
+        self._undo.append(("journal", self.journal.close))
+        if self.journal.repaired:
+            log.error("journal.repaired", report=self.journal.repaired)
+        self.loop.start()
+        self._undo.append(("loop", lambda: self.loop.stop(STOP_S)))
+        self.loop.call(self._start_agents(), START_S)
+        self._undo.append(("agents", lambda: self.loop.call(self._stop_agents(), STOP_S)))
+        self.librarian = self._actor(Librarian(self.journal))
+        self.journalist = self._actor(Journalist(self.journal, self.librarian))
+        self.chores = Chores(self.loop.loop, self.journalist)
+        self._undo.append(("actors", self._wait_for_actors))
+        self._registry = Registry(self._session_deps, self.config.greenroom.limits.live_sessions)
+        self.registry = self._actor(self._registry, self.shared.start)
+        self._find_everybody()
+        self.loop.call(self._keep_house(), START_S)
+
+    async def _keep_house(self) -> None:
+        wanted = lambda: self.config.greenroom.retention  # noqa: E731  # as it is then: a reload may change it
+        RetentionTimer(self.journal.prune, self.chores, self.registry, self.clock, wanted).begin()
+        looks = (self.journal.look, *self._looks)
+        self.health = Health(looks, self.chores, self.clock, self._announce)
+        self.health.begin()
+        Trimming(self.clock, lambda work: self.loop.loop.run_in_executor(None, work)).begin()
+
+    def _find_everybody(self) -> None:
+        """Nobody is to see a turn of the last life that seems to run: first its end is written."""
+        ended = Awaited[AllEnded](self.loop.loop)
+        # Asked, not told: ready means that every conversation can be found.
+        self.registry.ask(Known(tuple(self.journal.heads()), ended), START_S)
+        if not self.loop.call(done_in_time(ended.answer(), SETTLE_S), START_S):
+            log.warning("engine.turns_unsettled")
+
+    def stop(self) -> None:
+        """Undo `start` in reverse order. A part that does not stop is logged as a bug."""
+        while self._undo:
+            name, undo = self._undo.pop()
+            try:
+                stopped = undo()
+            except Exception:
+                log.exception("engine.stop_failed", part=name)
+            else:
+                if stopped is False:
+                    log.error("engine.would_not_stop", part=name)
+
+    def wind_down(self, drain_s: float, wakeup: SignalWakeup, hurry: SignalFlag) -> None:
+        """Refuse new work, let turns go on until `drain_s` is over or `hurry` is set, then interrupt them.
+
+        Called on the main thread, which waits at `wakeup` meanwhile: a signal may set `hurry`.
+        """
+        pressing = asyncio.Event()
+        over = asyncio.run_coroutine_threadsafe(self._wind_down(drain_s, pressing), self.loop.loop)
+        over.add_done_callback(lambda _: wakeup.wake())
+        deadline = time.monotonic() + drain_s + INTERRUPT_S + SETTLE_S + STOP_S
+        while not over.done():
+            wakeup.wait(LOOK_S)
+            if hurry.is_set():
+                hurry.clear()
+                soon(self.loop.loop, pressing.set)
+            if time.monotonic() > deadline:
+                log.error("engine.loop_stuck")  # then the rest is stopped as far as possible
+                return
+        over.result()
+
+    async def _wind_down(self, drain_s: float, pressing: asyncio.Event) -> None:
+        self.registry.tell(Quiesce())
+        await done_in_time(self.runner.rest(), drain_s, pressing)
+        self.registry.tell(Quiesce(interrupt=True))
+        pressing.clear()
+        if not await done_in_time(self.runner.rest(), INTERRUPT_S, pressing):
+            log.error("engine.turns_left", **self.runner.statistics())
+        answered = Awaited[AllAnswered](self.loop.loop)  # a turn's last event is stored before it is told
+        self.registry.tell(AwaitAnswers(answered))
+        await done_in_time(answered.answer(), SETTLE_S, pressing)
+
+    def prepare(self) -> None:
+        """Do the work that the first turn would otherwise wait for, once clients can be served."""
+        soon(self.loop.loop, self._models.prepare)
+
+    def reload(self, loaded: LoadedConfig) -> None:
+        """Use this config from the next turn on; `config.changes` has the keys that need a restart.
+
+        A deleted file changes nothing: its sandbox and policies must not become defaults by accident.
+        """
+        before = self.loaded.file.path
+        if before is not None and loaded.file.path is None:
+            raise ConfigError(
+                f"{before} is gone, what it said stays in force; an empty file is what means no settings"
+            )
+        self.loaded = loaded
+        self.sandbox.protection = protection(loaded, self.paths, self._environ)
+        self._backend = self._model_backend()
+
+    def statistics(self) -> dict[str, object]:
+        return {
+            **{actor.name: actor.statistics() for actor in self._staff},
+            "agents": self.runner.statistics(),
+            "histories": self.transcripts.statistics(),
+            "processes": self.processes.statistics(),
+        }
+
+    def _wait_for_actors(self) -> bool:
+        left = self.shared.left(STOP_S)
+        if left:
+            log.error("engine.actors_left", names=left)
+        return not left
+
+    def _actor(self, actor: Actor[Message], start: Start = base.start) -> Ref[Message]:
+        ref = start(actor)
+        self._staff.append(actor)
+        self._undo.append((actor.name, lambda: ref.stop(STOP_S)))
+        return ref
+
+    def _forget(self, conversation: ConversationId) -> None:
+        """Drop what is in memory of a deleted conversation. On the journalist's thread."""
+        self.environments.forget(conversation)
+        soon(self.loop.loop, self.transcripts.forget, conversation)
+
+    def _session_deps(self, registry: Ref[RegistryInput]) -> SessionDeps:
+        greenroom = self.config.greenroom
+        # Names of turns and inputs have to be unique, not secret; asking the system for each would let go of the GIL.
+        chance = random.Random(secrets.randbits(256))  # noqa: S311  # see above
+        limits = Limits(
+            queue=greenroom.limits.queue_length,
+            queue_bytes=greenroom.limits.queue_bytes,
+            event_bytes=greenroom.limits.event_bytes,
+            said_bytes=self.whole_bytes,
+            unanswerable_s=greenroom.mcp.unanswerable_seconds,
+            idle_park_s=greenroom.idle_park_seconds,
+            interrupt_when_alone=greenroom.on_disconnect == "interrupt",
+        )
+        return SessionDeps(
+            registry=registry,
+            journalist=self.journalist,
+            librarian=self.librarian,
+            agents=self.runner,
+            outbox=self._outbox,
+            clock=self.clock,
+            fresh_name=lambda: f"{chance.getrandbits(64):016x}",
+            limits=limits,
+            start=self.shared.start,
+        )
+
+    async def _start_agents(self) -> None:
+        """On the loop thread, which spawns every child."""
+        ledger, instance = Path(self.paths.ledger_file), self.paths.state
+        if ended := await sweep_last_life(ledger, instance):
+            log.warning("processes.swept", ended=ended)
+        grace_s = self.config.greenroom.interrupt_grace_ms / 1000
+        self.processes = await Processes(ledger, instance, grace_s, guarded=True).__aenter__()
+        self._client = ModelClient(bounds=self._bounds)
+        _ = self.sandbox.availability  # found out by trying, now rather than in the first turn
+        self.transcripts = TranscriptCache(self.journal, self._bounds)
+        self._models = Models(self._client, lambda: self.loaded, self.environments.of, self._environ)
+        self._backend = self._model_backend()
+        self._turn_hook = TurnHook(
+            lambda: self.config.notify, lambda one: self.environments.for_notices(one, self.config)
+        )
+        self.runner = Runner(
+            self.loop.loop, self.processes, self._backend_for, self._turn_hook.completed, self.transcripts.forget
+        )
+
+    async def _stop_agents(self) -> None:
+        await self.runner.close()
+        await self._turn_hook.close()
+        await self.processes.__aexit__()
+        await self._client.aclose()
+
+    @property
+    def _bounds(self) -> Bounds:
+        limits = self.config.greenroom.limits
+        return Bounds(**{bound.name: getattr(limits, bound.name) for bound in fields(Bounds)})
+
+    def _backend_for(self, _: RunAgent) -> Backend:
+        return self._backend
+
+    def _model_backend(self) -> ModelBackend:
+        config = self.config
+        limits = config.greenroom.limits
+        patching = Patching(self.sandbox)
+        shell = Shell(
+            self.processes,
+            self.sandbox,
+            patching,
+            ShellLimits(
+                timeout_s=limits.command_timeout_ms / 1000,
+                model_bytes=limits.model_output_bytes,
+                model_lines=limits.model_output_lines,
+                history_bytes=limits.command_output_bytes,
+            ),
+        )
+        options = AgentOptions(
+            home=Path(self.paths.config),
+            guide_bytes=config.project_doc_max_bytes,
+            show_raw_reasoning=config.show_raw_agent_reasoning,
+            hide_reasoning=config.hide_agent_reasoning,
+            store_responses=not config.disable_response_storage,
+            approval_deadline_s=config.greenroom.approval_deadline_seconds,
+            approval_default=DEFAULTS[config.greenroom.approval_default],
+        )
+        return ModelBackend(
+            self._models,
+            self.transcripts,
+            Toolbox(shell, patching),
+            options,
+            self._around,
+            self._bounds,
+        )
+
+    def _around(self, order: RunAgent) -> Around:
+        """Surroundings of commands by the current config, with the conversation's own overrides."""
+        config = self.loaded.relayered(order.settings.overrides).config
+        return self.environments.for_commands(order.conversation, config)

@@ -1,0 +1,67 @@
+"""Checks of what a running daemon depends on, every few seconds: the journal's files and the home's lock.
+
+Owns the timer and tells the clients. Lives on the loop; the checks run on the journalist's thread, which
+may wait for a disk.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+import structlog
+
+from actors.conversation.messages import Address
+from actors.journal.messages import Chore, ChoreDone
+from actors.runtime.clock import Clock
+from actors.vocabulary.errors import GreenroomError
+
+EVERY_S = 2.0
+
+Look = Callable[[], str | None]  # a text for people if something is wrong
+log = structlog.get_logger()
+
+
+class Health:
+    """`trouble` is what is wrong now, and what to do about it. Every client is told of each change."""
+
+    def __init__(
+        self,
+        looks: Sequence[Look],
+        journalist: Address[Chore],
+        clock: Clock,
+        announce: Callable[[str], None],
+        every_s: float = EVERY_S,
+    ) -> None:
+        self.trouble: str | None = None
+        self._looks = looks
+        self._journalist = journalist
+        self._clock = clock
+        self._announce = announce
+        self._every_s = every_s
+
+    def begin(self) -> None:
+        self._clock.after(self._every_s, self, _LOOK)
+
+    def tell(self, message: ChoreDone | Literal["look"]) -> None:
+        if message is _LOOK:
+            self._journalist.tell(Chore(self._look, self))
+        elif isinstance(message, ChoreDone):
+            self._heard(message.result)
+            self._clock.after(self._every_s, self, _LOOK)
+
+    def _look(self) -> str:
+        return "; ".join(told for look in self._looks if (told := look()) is not None)
+
+    def _heard(self, result: object) -> None:
+        told = result.message if isinstance(result, GreenroomError) else str(result)
+        if told == (self.trouble or ""):
+            return
+        self.trouble = told or None
+        if told:
+            log.error("health.trouble", reason=told)
+            self._announce(f"the Greenroom daemon is not well: {told}")
+        else:
+            log.warning("health.well_again")
+            self._announce("the Greenroom daemon is well again")
+
+
+_LOOK: Literal["look"] = "look"

@@ -1,0 +1,36 @@
+"""Files that commands and patches may not change wherever their roots are: all that Greenroom itself relies on."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from supervisor.agent.sandbox import Protection
+from supervisor.config import LoadedConfig
+from supervisor.paths import Paths, codex_config_file, config_files, usual_places
+
+
+def protection(loaded: LoadedConfig, paths: Paths, environ: Mapping[str, str]) -> Protection:
+    """Every file that configuration is or could be read from, files that it names, journal, locks, sockets.
+
+    That includes what a program reads that is started without this one's variables, as editors start theirs.
+    """
+    usual_state, usual_files = usual_places(environ)
+    config = loaded.config
+    instructions = {
+        config.experimental_instructions_file,
+        *(profile.experimental_instructions_file for profile in config.profiles.values()),
+    }
+    programs = (part for part in config.notify or () if Path(part).is_absolute())
+    read = (loaded.file.path, *config_files(environ), codex_config_file(environ), *usual_files)
+    files = (Path(name) for name in (*read, *programs, *map(_expanded, filter(None, instructions))) if name)
+    return Protection(
+        closed=tuple(dict.fromkeys(map(Path, (*paths.protected, usual_state)))),
+        files=tuple(dict.fromkeys(files)),
+        hidden=tuple(dict.fromkeys(map(Path, paths.hidden))),
+    )
+
+
+def _expanded(name: str) -> str:
+    try:
+        return str(Path(name).expanduser())
+    except RuntimeError:  # no such user: it can't be read either
+        return name

@@ -1,0 +1,117 @@
+"""Read-only connections, lent to readers on any thread. Reading never waits for the writer."""
+
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from actors.vocabulary.errors import StorageFailed, UnknownConversation
+from actors.vocabulary.events import BackgroundEvent
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.records import Page, Record
+from actors.vocabulary.shortening import outline
+from supervisor.journal.rows import GET_EVENTS, GET_PLACE, GET_RANGE
+from supervisor.journal.schema import reader
+
+KEPT = 4  # idle connections; further readers open and close their own
+PIECE = 1 << 18  # bytes of a long body that are read at once
+OUTLINE = 1 << 20  # bytes of a shortened body, at most
+MOST_RECORDS = 100_000  # of one page, whatever was asked for
+
+
+class Hole(Exception):
+    """Events are missing that must be stored: the file is damaged."""
+
+
+class Connections:
+    def __init__(self, path: Path, connect: Callable[[Path], sqlite3.Connection] = reader) -> None:
+        self._path = path
+        self._connect = connect
+        self._lock = threading.Lock()
+        self._idle: list[sqlite3.Connection] = []
+        self._closed = False
+
+    @contextmanager
+    def snapshot(self) -> Iterator[sqlite3.Connection]:
+        """One consistent view for all statements in the block. After an error the connection is not used again."""
+        db = self._take()
+        try:
+            db.execute("BEGIN")
+            yield db
+            db.execute("COMMIT")
+        except BaseException:
+            db.close()
+            raise
+        self._give(db)
+
+    def close(self) -> None:
+        """Close all connections; those that are lent, when they are given back."""
+        with self._lock:
+            self._closed = True
+            idle, self._idle = self._idle, []
+        for db in idle:
+            db.close()
+
+    def _take(self) -> sqlite3.Connection:
+        with self._lock:
+            if self._closed:
+                raise StorageFailed("the journal is closed")
+            if self._idle:
+                return self._idle.pop()
+        return self._connect(self._path)
+
+    def _give(self, db: sqlite3.Connection) -> None:
+        with self._lock:
+            if not self._closed and len(self._idle) < KEPT:
+                self._idle.append(db)
+                return
+        db.close()
+
+
+def read_page(
+    db: sqlite3.Connection, conversation: ConversationId, after: int, limit: int, max_bytes: int, whole_bytes: int
+) -> Page | None:
+    found = db.execute(GET_RANGE, (conversation,)).fetchone()
+    if found is None:
+        return None
+    key, first, last = found
+    after = min(max(after, first - 1), last)  # a client's cursor may be any number
+    records: list[Record] = []
+    size = 0
+    with closing(db.execute(GET_EVENTS, (whole_bytes, key, after, min(max(limit, 1), MOST_RECORDS)))) as rows:
+        for row in rows:
+            record = Record(*row[:5]) if row[4] is not None else _shortened(db, row, whole_bytes)
+            size += len(record.body)
+            if records and size > max_bytes:
+                break
+            records.append(record)
+    _insist_on_density(records, after, last)
+    return Page(tuple(records), first, last)
+
+
+def read_part(db: sqlite3.Connection, conversation: ConversationId, seq: int, offset: int, count: int) -> bytes:
+    found = db.execute(GET_PLACE, (conversation, seq)).fetchone()
+    if found is None:
+        raise UnknownConversation(f"{conversation} was removed or pruned while it was read")
+    with db.blobopen("events", "body", found[0], readonly=True) as body:
+        body.seek(offset)
+        return body.read(count)
+
+
+def _shortened(db: sqlite3.Connection, row: tuple[Any, ...], whole_bytes: int) -> Record:
+    """Shorten an event that was stored before there was a limit. It is read in pieces, as it may have any length."""
+    seq, ts, turn, type_, _, rowid, size = row
+    with db.blobopen("events", "body", rowid, readonly=True) as body:
+        short = outline(iter(lambda: body.read(PIECE), b""), min(whole_bytes, OUTLINE))
+    if short is None:
+        told = f"a {type_} of {size} bytes, too long to be shown; `greenroom export` writes all of it"
+        short = BackgroundEvent(message=told).model_dump_json().encode()
+    return Record(seq, ts, turn, type_, short, size)
+
+
+def _insist_on_density(records: list[Record], after: int, last: int) -> None:
+    found = [record.seq for record in records]
+    if found != list(range(after + 1, after + 1 + len(found))) or (not found and after < last):
+        raise Hole(f"events after {after} of {last} are missing")

@@ -1,0 +1,1 @@
+"""Logging: the files, the form of a record, and the redaction of secrets."""

@@ -1,0 +1,1 @@
+"""Requests of dialects that are no conversation's own business, carried out."""

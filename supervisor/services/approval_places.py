@@ -1,0 +1,28 @@
+"""The place of an open approval in its history, read backwards, as it is near the end. Worker thread."""
+
+import json
+
+from actors.vocabulary.events import APPROVAL_REQUESTS
+from actors.vocabulary.ids import ApprovalId, ConversationId
+from actors.vocabulary.ports import Journal
+
+PAGE = 64
+BYTES = 1 << 30  # the whole page, however large its events are
+
+
+def asked(journal: Journal, conversation: ConversationId, approval: ApprovalId) -> tuple[int, float] | None:
+    """Seq and time of the request; None if history does not have it, or not any more."""
+    head = journal.head(conversation)
+    end = head.last_seq if head is not None else 0
+    while end > 0:
+        start = max(0, end - PAGE)
+        page = journal.read(conversation, start, end - start, BYTES)
+        if page is None:
+            return None
+        for record in reversed(page.records):
+            if record.type in APPROVAL_REQUESTS and json.loads(record.body)["approval_id"] == approval:
+                return record.seq, record.ts
+        if page.first_seq > start:
+            return None
+        end = start
+    return None

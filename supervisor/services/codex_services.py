@@ -1,0 +1,145 @@
+"""Work on the machine for Codex's conversation methods: one command, and a diff against the remote. Loop thread.
+
+No person can be asked about such a command: if it would need an approval, it is refused with that reason. All its
+processes have ended when the request is answered.
+"""
+
+import secrets
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from actors.vocabulary.errors import GreenroomError, InvalidInput, NotAllowed
+from actors.vocabulary.ids import ConversationId, TurnId
+from actors.vocabulary.settings import ApprovalPolicy, DangerFullAccess, ReadOnly, SandboxMode, SandboxPolicy
+from supervisor.agent.entering import in_a_thread
+from supervisor.agent.environments import Around
+from supervisor.agent.processes import Command, Finished, NotStarted, Output, Processes, reason
+from supervisor.agent.processes.output import Stream
+from supervisor.agent.safety.judge import confinement, judge_command
+from supervisor.agent.safety.names import plainly_named
+from supervisor.agent.safety.rules import MayRun, MustAsk, Reject
+from supervisor.agent.sandbox import Sandbox
+from supervisor.agent.search_paths import outside
+
+NOBODY = ConversationId("")  # whose conversation these commands belong to
+OUTPUT_BYTES = 1 << 20
+DIFF_BYTES = 8 << 20  # fits a line that a client must be able to read; a longer diff is refused rather than cut
+GIT_S = 30.0  # a cold cache and a large repository; more means that it hangs
+UNTRACKED = 1000  # files; a directory with more has some that should be ignored
+# Nothing is fetched, and nothing is started that the repository names; in the sandbox it could do no harm, either.
+SAFE_GIT = (
+    *("git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-c", "safe.bareRepository=explicit"),
+    *("-c", "protocol.allow=never"),
+)
+FILTERS = r"^filter\..*\.(clean|process)$"
+PLAIN_DIFF = ("diff", "--no-textconv", "--no-ext-diff", "--no-color")
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """The directory, environment and sandbox of one client's commands."""
+
+    processes: Processes
+    sandbox: Sandbox
+    around: Around
+    cwd: Path
+
+    async def run_once(
+        self, argv: tuple[str, ...], policy: ApprovalPolicy, sandbox: SandboxPolicy, timeout_s: float
+    ) -> dict[str, object]:
+        if not argv:
+            raise InvalidInput("command must not be empty")
+        confinement = self._judged(argv, policy, sandbox)
+        finished, output = await self._run(argv, confinement, timeout_s, OUTPUT_BYTES)
+        if finished.timed_out:
+            raise GreenroomError(f"command timed out after {timeout_s * 1000:.0f} milliseconds")
+        return {"exitCode": finished.exit_code, "stdout": output.stdout.text(), "stderr": output.stderr.text()}
+
+    async def diff_to_remote(self) -> dict[str, object]:
+        """The diff against the newest commit below HEAD that a remote has, with the files that git does not track."""
+        sha = await self._closest_remote()
+        plain = (*await self._without_filters(), *PLAIN_DIFF)
+        parts = [await self._git(*plain, sha)]
+        listed = await self._git("ls-files", "-z", "--others", "--exclude-standard")
+        names = [name for name in listed.split("\0") if name]
+        if len(names) > UNTRACKED:
+            raise InvalidInput(f"{len(names)} files are not tracked")
+        new = (*plain, "--no-index", "--", "/dev/null")
+        size = len(parts[0])
+        for name in names:
+            parts.append(await self._git(*new, name, may_differ=True))
+            size += len(parts[-1])
+            if size > DIFF_BYTES:
+                raise InvalidInput(f"the diff has more than {DIFF_BYTES} characters")
+        return {"sha": sha, "diff": "".join(parts)}
+
+    async def _closest_remote(self) -> str:
+        """The boundary of the commits that no remote has; HEAD if there are none."""
+        if not await self._git("for-each-ref", "--count=1", "refs/remotes"):
+            raise InvalidInput("no remote is known")
+        ours = (await self._git("rev-list", "--boundary", "HEAD", "--not", "--remotes")).split()
+        if not ours:
+            return (await self._git("rev-parse", "HEAD")).strip()
+        shared = [line.removeprefix("-") for line in ours if line.startswith("-")]
+        if not shared:
+            raise InvalidInput("nothing of this history is on a remote")
+        return shared[0]
+
+    async def _without_filters(self) -> tuple[str, ...]:
+        """Options that switch off the filters through which git would read the work tree."""
+        named = await self._git("config", "-z", "--name-only", "--get-regexp", FILTERS, may_differ=True)
+        return tuple(word for name in named.split("\0") if name for word in ("-c", f"{name}="))
+
+    async def _git(self, *arguments: str, may_differ: bool = False) -> str:
+        """Run git, confined if possible: the client's search path decides which program `git` is."""
+        policy = ReadOnly() if self.sandbox.availability.ok else DangerFullAccess()
+        around = replace(self.around, env=outside(self.around.env, (self.cwd,)))
+        machine = replace(self, around=around)
+        finished, output = await machine._run((*SAFE_GIT, *arguments), policy, GIT_S, DIFF_BYTES)  # noqa: SLF001 - ours
+        allowed = {0, 1} if may_differ else {0}
+        if finished.exit_code not in allowed or output.stdout.cut:
+            verb = next(word for word in arguments if word != "-c" and "=" not in word)
+            raise InvalidInput(f"git {verb} failed: {output.stderr.text().strip()[:200]}")
+        return output.stdout.text()
+
+    def _judged(self, argv: tuple[str, ...], policy: ApprovalPolicy, sandbox: SandboxPolicy) -> SandboxPolicy:
+        mode, available = SandboxMode(sandbox.mode), self.sandbox.availability.ok
+        plainly = not available and plainly_named(argv, self.around.env, sandbox, self.cwd)
+        match judge_command(argv, policy, mode, sandbox_available=available, plainly_named=plainly):
+            case MayRun() as run:
+                return confinement(run, sandbox)
+            case MustAsk():
+                raise NotAllowed("it would need an approval, and nobody is asked for a command of its own")
+            case Reject(text):
+                raise NotAllowed(text)
+
+    async def _run(
+        self, argv: tuple[str, ...], policy: SandboxPolicy, timeout_s: float, keep_bytes: int
+    ) -> tuple[Finished, Output]:
+        output = Output(_not_shown, keep_bytes=keep_bytes)
+        turn = TurnId(f"once-{secrets.token_hex(8)}")
+        try:
+            async with in_a_thread(lambda: self.sandbox.confine(policy, self.cwd, argv, self.around.env)) as confined:
+                command = Command(
+                    confined.argv,
+                    confined.cwd,
+                    confined.env,
+                    NOBODY,
+                    turn,
+                    timeout_s,
+                    keeper=confined.keeper,
+                    pass_fds=confined.pass_fds,
+                    umask=self.around.umask,
+                )
+                result = await self.processes.run(command, output)
+        except OSError as error:
+            result = NotStarted(reason(error))
+        finally:
+            await self.processes.end_turn(turn)
+        if isinstance(result, NotStarted):
+            raise InvalidInput(str(result))
+        return result, output
+
+
+async def _not_shown(_: Stream, __: bytes) -> None:
+    """Drop the output: no client watches it."""

@@ -1,0 +1,88 @@
+"""The latest stored events of all conversations, for readers with a cursor. Bounded; a slow reader learns it lagged.
+
+Written on the journalist's thread, by the journal after each commit; read on the loop. A lock orders the two and is
+never held while waiting.
+"""
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from actors.runtime.shared import soon
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.records import Append, Record
+from actors.vocabulary.shortening import outline, shortened
+
+KEPT_RECORDS = 8_192  # a busy second of many conversations, and a reader that pauses for it
+KEPT_BYTES = 4 << 20
+SHOWN_BYTES = KEPT_BYTES // 8  # of one event: a longer one is shortened here, so that it does not push out the others
+
+
+@dataclass(frozen=True, slots=True)
+class RecentPage:
+    """`cursor`: where to read on. `lagged`: events between the reader's cursor and `records` are lost."""
+
+    records: tuple[tuple[ConversationId, Record], ...]
+    cursor: int
+    lagged: bool = False
+
+
+def shown(record: Record) -> Record:
+    size = len(record.body)
+    if size <= SHOWN_BYTES:
+        return record
+    body = outline((record.body,), SHOWN_BYTES) or shortened(record.body, SHOWN_BYTES)
+    return replace(record, body=body, stored_bytes=record.stored_bytes or size)
+
+
+class RecentEvents:
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: deque[tuple[ConversationId, Record]] = deque()
+        self._bytes = 0
+        self._end = 0  # the number of all events so far
+        self._waiting: set[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = set()
+
+    def publish(self, appends: Sequence[Append]) -> None:
+        with self._lock:
+            for append in appends:
+                for whole in append.records:
+                    record = shown(whole)
+                    self._kept.append((append.conversation, record))
+                    self._bytes += len(record.body)
+                    self._end += 1
+            while len(self._kept) > KEPT_RECORDS or self._bytes > KEPT_BYTES:
+                self._bytes -= len(self._kept.popleft()[1].body)
+            waiting, self._waiting = self._waiting, set()
+        for loop, event in waiting:
+            soon(loop, event.set)
+
+    def after(self, cursor: int | None, limit: int) -> RecentPage:
+        """Events after the cursor (None: from now on). A cursor of an earlier process counts as lagging."""
+        with self._lock:
+            if cursor is None:
+                return RecentPage((), self._end)
+            first = self._end - len(self._kept)
+            lagged = cursor < first or cursor > self._end
+            start = first if lagged else cursor
+            place = start - first
+            records = tuple(self._kept[at] for at in range(place, min(len(self._kept), place + limit)))
+            return RecentPage(records, start + len(records), lagged)
+
+    async def wait(self, cursor: int, limit: int, wait_s: float) -> RecentPage:
+        """Like `after`, but wait for at least one record until the time is over."""
+        event = asyncio.Event()
+        entry = (asyncio.get_running_loop(), event)
+        with self._lock:
+            ready = cursor != self._end
+            if not ready:
+                self._waiting.add(entry)
+        if not ready:
+            try:
+                await asyncio.wait_for(event.wait(), wait_s)
+            except TimeoutError:
+                with self._lock:
+                    self._waiting.discard(entry)
+        return self.after(cursor, limit)

@@ -1,0 +1,163 @@
+"""The transcript that a turn begins with: the remembered one if it surely is the journal's, else the journal's."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from actors.conversation.orders import RunAgent
+from actors.vocabulary import events as ev
+from actors.vocabulary.errors import UnknownConversation
+from actors.vocabulary.ids import ConversationId, TurnId
+from actors.vocabulary.records import Append, Head, Record
+from actors.vocabulary.settings import Settings
+from supervisor.agent import transcripts
+from supervisor.agent.bounds import Bounds
+from supervisor.agent.model.request import said
+from supervisor.agent.transcript import ModelTranscript
+from supervisor.agent.transcripts import TranscriptCache
+from tests.fakes.journal import FakeJournal
+from tests.supervisor.agent.agents import CONVERSATION, an_input, an_order
+from tests.supervisor.agent.commands import limited
+
+
+def journal_of(*events: ev.DurableEvent) -> FakeJournal:
+    journal = FakeJournal()
+    records = tuple(
+        Record(seq, 0.0, TurnId("t"), event.type, event.model_dump_json().encode())
+        for seq, event in enumerate(events, 1)
+    )
+    head = Head(CONVERSATION, None, "/", "m", "idle", "", b"", b"", 0, 0.0, 0.0, len(records), 0)
+    assert journal.commit([Append(CONVERSATION, records, head)]) == [None]
+    return journal
+
+
+def order(seq: int, *, resume: bool = False) -> RunAgent:
+    return RunAgent(CONVERSATION, TurnId("t"), Settings(model="m", cwd=Path("/")), seq, resume, (an_input("new"),))
+
+
+STORED = (
+    ev.TaskStarted(),
+    ev.UserMessage(message="old"),
+    ev.AgentMessage(message="answer"),
+    ev.TaskComplete(),
+    ev.TaskStarted(),
+    ev.UserMessage(message="new"),
+)
+
+
+def test_the_first_turn_after_a_start_reads_the_journal_with_its_own_input() -> None:
+    async def scene() -> None:
+        transcript = await TranscriptCache(journal_of(*STORED)).open(order(len(STORED)))
+        assert transcript.items == [said("user", "old"), said("assistant", "answer"), said("user", "new")]
+        assert transcript.heard == ["new"]
+
+    limited(scene())
+
+
+def test_the_turn_that_a_conversation_begins_with_reads_nothing() -> None:
+    async def scene() -> None:
+        transcript = await TranscriptCache(FakeJournal()).open(replace(order(3), first=True))
+        assert transcript.items == [said("user", "new")]
+        assert transcript.heard == ["new"]
+
+    limited(scene())
+
+
+def test_nothing_beyond_the_orders_seq_is_read() -> None:
+    async def scene() -> None:
+        transcript = await TranscriptCache(journal_of(*STORED)).open(order(3))
+        assert transcript.items == [said("user", "old"), said("assistant", "answer")]
+
+    limited(scene())
+
+
+def test_a_long_history_is_read_in_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scene() -> None:
+        monkeypatch.setattr(transcripts, "PAGE", 4)
+        many = [ev.AgentMessage(message=str(number)) for number in range(50)]
+        transcript = await TranscriptCache(journal_of(*many)).open(order(50))
+        assert transcript.items == [said("assistant", str(number)) for number in range(50)]
+
+    limited(scene())
+
+
+def test_a_transcript_that_was_kept_is_used_with_the_new_input() -> None:
+    async def scene() -> None:
+        cache = TranscriptCache(FakeJournal())
+        kept = ModelTranscript()
+        kept.take(ev.AgentMessage(message="remembered"))
+        cache.keep(CONVERSATION, kept)
+        transcript = await cache.open(order(9))
+        assert transcript.items == [said("assistant", "remembered"), said("user", "new")]
+
+    limited(scene())
+
+
+@pytest.mark.parametrize("why", ["resumed", "forgotten", "taken"])
+def test_a_transcript_that_may_differ_from_the_journal_is_read_again(why: str) -> None:
+    """The transcript is taken out when a turn begins, so that a turn which ends badly leaves none behind."""
+
+    async def scene() -> None:
+        cache = TranscriptCache(journal_of(*STORED))
+        cache.keep(CONVERSATION, ModelTranscript())
+        if why == "forgotten":
+            cache.forget(CONVERSATION)
+        elif why == "taken":
+            await cache.open(order(len(STORED)))
+        transcript = await cache.open(order(len(STORED), resume=why == "resumed"))
+        assert len(transcript.items) == 3
+
+    limited(scene())
+
+
+def test_only_so_many_are_kept_and_the_oldest_goes_first() -> None:
+    async def scene() -> None:
+        cache = TranscriptCache(journal_of(*STORED), Bounds(transcripts=3))
+        cache.keep(CONVERSATION, ModelTranscript())
+        for number in range(3):
+            cache.keep(ConversationId(f"other-{number}"), ModelTranscript())
+        assert len((await cache.open(order(len(STORED)))).items) == 3
+
+    limited(scene())
+
+
+def test_transcripts_are_kept_up_to_so_many_bytes_together() -> None:
+    def kept(text: str) -> ModelTranscript:
+        transcript = ModelTranscript()
+        transcript.take(ev.AgentMessage(message=text))
+        return transcript
+
+    async def scene() -> None:
+        cache = TranscriptCache(journal_of(*STORED), Bounds(transcripts_bytes=10_000))
+        cache.keep(CONVERSATION, kept("x" * 6_000))
+        cache.keep(CONVERSATION, kept("y" * 6_000))  # replaces the first, so it counts once
+        assert (await cache.open(order(len(STORED)))).items[0] == said("assistant", "y" * 6_000)
+        cache.keep(CONVERSATION, kept("z" * 6_000))
+        cache.keep(ConversationId("other"), kept("x" * 6_000))
+        assert len((await cache.open(order(len(STORED)))).items) == 3
+        cache.keep(ConversationId("huge"), kept("x" * 10_001))
+        assert cache.statistics() == {"transcripts": 0, "size": 0}
+
+    limited(scene())
+
+
+def test_a_journal_that_ends_too_early_is_an_error_and_not_a_shorter_history() -> None:
+    async def scene() -> None:
+        with pytest.raises(UnknownConversation, match="ends at 6, not at 7"):
+            await TranscriptCache(journal_of(*STORED)).open(order(7))
+        with pytest.raises(UnknownConversation):
+            await TranscriptCache(FakeJournal()).open(an_order())
+
+    limited(scene())
+
+
+def test_items_without_a_letter_have_a_size_too() -> None:
+    """A model may say a thousand of them in one answer."""
+    cache = TranscriptCache(FakeJournal(), Bounds(transcripts_bytes=1_000_000))
+    for number in range(10):
+        transcript = ModelTranscript()
+        for _ in range(1000):
+            transcript.take(ev.AgentMessage(message=""))
+        cache.keep(ConversationId(f"c{number}"), transcript)
+    assert cache.statistics()["transcripts"] < 3

@@ -1,0 +1,64 @@
+"""The bridge of another dialect, as a program: a board of notes. All that it adds is this Replay."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from supervisor.cli import mcp
+from transports.bridge import messages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from transports.bridge.messages import Id, Message
+
+
+class BoardReplay:
+    """A board that is watched is watched again; a draft is lost with its daemon."""
+
+    server = "board"
+    handshake = "enter"
+
+    def __init__(self) -> None:
+        self._watched: dict[str, Message] = {}
+        self._drafts: list[str] = []
+
+    def answer_alone(self, request: Message) -> Message | None:
+        return {"alone": True} if request["method"] == "knock" else None
+
+    def keep(self, message: Message) -> Message | None:
+        return message if message.get("method") in ("watch", "draft") else None
+
+    def said(self, kept: Message, requests: dict[Id, Message]) -> None:
+        """Nothing: a request counts for the next daemon only once it is answered."""
+
+    def answered(self, kept: Message, answer: Message) -> None:
+        if "result" in answer and kept["method"] == "watch":
+            self._watched[kept["params"]["board"]] = kept
+        elif "result" in answer and kept["method"] == "draft":
+            self._drafts.append(answer["result"]["draft"])
+
+    def concerns(self, line: bytes) -> bool:
+        return b'"unask"' in line
+
+    def heard(self, notification: Message, requests: dict[Id, Message]) -> Id | None:  # noqa: ARG002  # a protocol
+        return messages.identity(notification["params"], "question")
+
+    def explained(self, kept: Message, error: Message) -> Message:
+        return {**error, "data": {**error["data"], "lost": kept.get("method")}}
+
+    def lost(self, questions: Iterable[Id], why: str) -> list[Message]:
+        told = [messages.notification("unask", {"question": number}) for number in questions]
+        told += [messages.notification("draft_lost", {"draft": draft, "why": why}) for draft in self._drafts]
+        self._drafts.clear()
+        return told
+
+    def again(self) -> list[Message]:
+        return list(self._watched.values())
+
+
+if __name__ == "__main__":
+    mcp.DIALECT = "board"
+    vars(mcp)["McpReplay"] = BoardReplay
+    sys.exit(mcp.main(sys.argv[1:]))

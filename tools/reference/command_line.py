@@ -1,0 +1,32 @@
+"""The reference of the command line, written from what help shows."""
+
+from collections.abc import Iterator
+
+from supervisor.cli.arguments import parser
+from supervisor.cli.topics import TOPICS
+from supervisor.cli.verbs import GROUPS, shown
+
+HEAD = """# The command line
+
+This page is written from the code by `make reference`.
+
+`greenroom VERB [ARGUMENT…]`. Results go to standard output, messages to standard error. Only `up`, `run`, `demo` and
+`mcp` start the daemon; no other verb does.
+"""
+
+
+def command_line_page() -> str:
+    return "\n".join([HEAD, *_verbs(), "## Topics", "", *_topics()])
+
+
+def _verbs() -> Iterator[str]:
+    for group, title in GROUPS.items():
+        yield from (f"## {title}", "")
+        for verb in shown():
+            if verb.group == group:
+                yield from (f"### greenroom {verb.name}", "", "```", parser(verb).format_help().rstrip(), "```", "")
+
+
+def _topics() -> Iterator[str]:
+    for name, (summary, text) in TOPICS.items():
+        yield from (f"### {name}: {summary}", "", "```", text, "```", "")

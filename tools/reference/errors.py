@@ -1,0 +1,52 @@
+"""The errors, as tables: those of the vocabulary, and those that the control API's own page has between its marks."""
+
+import re
+from collections.abc import Iterator
+
+from actors.vocabulary import errors
+from tools.reference.members import one_line
+from transports import hello
+
+START, END = "<!-- errors -->", "<!-- /errors -->"
+
+
+def error_rows() -> Iterator[str]:
+    """The vocabulary's; transports and supervisor have few, and say them in their text."""
+    kinds = [one for one in _descendants(errors.GreenroomError) if one.__module__ == errors.__name__]
+    parents = {parent for one in kinds for parent in one.__bases__}  # a subclass elsewhere makes none of a code
+    shown = (one for one in kinds if one not in parents or "code" not in vars(one))
+    rows = {(kind.jsonrpc, kind.code): kind for kind in shown}
+    for (number, code), kind in sorted(rows.items(), reverse=True):
+        meaning = one_line(kind.__doc__ or "") or code.replace("_", " ")
+        again = "yes" if kind.retryable else "no"
+        yield f"| `{code}` | {number} | {again} | {meaning} |"
+
+
+def with_errors(page: str) -> str:
+    """The page with the table between its marks."""
+    before, start, rest = page.partition(START)
+    _, end, after = rest.partition(END)
+    return f"{before}{start}\n\n{_table()}\n{end}{after}"
+
+
+def _table() -> str:
+    kinds: list[type[errors.GreenroomError]] = [errors.GreenroomError, *_descendants(errors.GreenroomError)]
+    told = [one for one in kinds if one.__module__ in {errors.__name__, hello.__name__}]
+    rows = ["| code | number | again? | means |", "|---|---|---|---|"]
+    for error in sorted(told, key=lambda one: (-one.jsonrpc, one.code)):
+        again = "yes" if error.retryable else ""
+        rows.append(f"| `{error.code}` | {error.jsonrpc} | {again} | {_means(error)} |")
+    return "\n".join(rows) + "\n"
+
+
+def _means(error: type[errors.GreenroomError]) -> str:
+    if error is errors.GreenroomError:
+        return "A bug of Greenroom; see the daemon's log."
+    said = (vars(error).get("__doc__") or "").partition("\n")[0]
+    return said or re.sub(r"(?<!^)(?=[A-Z])", " ", error.__name__).capitalize() + "."
+
+
+def _descendants(kind: type[errors.GreenroomError]) -> Iterator[type[errors.GreenroomError]]:
+    for one in kind.__subclasses__():
+        yield one
+        yield from _descendants(one)

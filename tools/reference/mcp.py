@@ -1,0 +1,59 @@
+"""The page of the MCP server, from the tables of its dialect: tools, resources, and Codex's conversation methods."""
+
+from collections.abc import Iterator
+
+from supervisor.config.own import Mcp
+from tools.reference.members import Schema, member_table, page
+from transports.dialects.codex.methods import METHODS
+from transports.dialects.mcp.resources import TEMPLATES
+from transports.dialects.mcp.revisions import REVISIONS
+from transports.dialects.mcp.tools import ALL
+
+HEAD = """# The MCP server
+
+This page is written from the code by `make reference`.
+
+`greenroom mcp` is an MCP server over stdio. It speaks these revisions: {revisions}. How it works is in
+[MCP, as Codex clients know it](../mcp.md), how to come from Codex in
+[migrating](../how-to/migrating-from-codex-mcp-server.md).
+
+## Tools
+
+All of them can be called. Which ones `tools/list` shows is the choice of `greenroom.mcp.tools` in the
+[configuration](../config.md); by default {listed}.
+"""
+
+RESOURCES = """## Resources
+
+| address | type | what it is |
+|---|---|---|"""
+
+METHODS_HEAD = """## Conversation methods
+
+Codex's own JSON-RPC methods, on the same connection. They are not part of MCP.
+"""
+
+
+def mcp_page() -> str:
+    default = Mcp()
+    listed = ", ".join(f"`{name}`" for name in default.tools)
+    parts = [HEAD.format(revisions=", ".join(REVISIONS), listed=listed), *_tools()]
+    rows = (f"| `{one['uriTemplate']}` | {one['mimeType']} | {one['description']} |" for one in TEMPLATES)
+    parts += [RESOURCES, *rows, "", METHODS_HEAD]
+    parts += (f"- `{name}`" for name in METHODS)
+    return page(parts)
+
+
+def _tools() -> Iterator[str]:
+    for tool in ALL:
+        yield f"### `{tool['name']}`\n"
+        yield f"{tool['description']}\n"
+        yield from _table("Arguments", tool["inputSchema"], asked=True)
+        yield from _table("Result (`structuredContent`)", tool["outputSchema"])
+
+
+def _table(title: str, schema: Schema, *, asked: bool = False) -> Iterator[str]:
+    if schema["properties"]:
+        yield f"{title}:\n"
+        yield from member_table(schema, asked=asked)
+        yield ""

@@ -1,0 +1,175 @@
+"""The generated modules of `greenroom`: events and answers as dataclasses, from the schema of the control API.
+
+An event or an answer is a dataclass; what it contains is still JSON, described by a TypedDict.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import Any
+
+from transports.dialects.control.schema import api_schema
+
+Schema = dict[str, Any]
+NAMED_IN_REQUESTS = ("SandboxMode",)
+ANSWERS = ("Created", "Row", "Conversation", "Taken", "TurnOver", "Stopped", "Status")
+QUESTIONS = {"ExecQuestion": "ExecApprovalRequest", "PatchQuestion": "ApplyPatchApprovalRequest"}
+SIMPLE = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
+
+WIDTH = 118
+HEAD = '"""{what} Written from the code by `make reference`."""\n{long}\n{imports}\n'
+LONG = "\n# ruff: noqa: E501  # a line is as long as the description of its member\n"
+KINDS = """
+
+KINDS: dict[str, type[Event]] = {{
+    kind.type: kind
+    for kind in (
+        {kinds},
+    )
+}}
+"""
+
+
+def events_module() -> str:
+    events = _events()
+    classes = (*map(_described, _parts(events)), *(_dataclass(name, "Event") for name in events))
+    text = "".join((*classes, KINDS.format(kinds=",\n        ".join(events))))
+    imports = ("from dataclasses import dataclass, field", _typing(text), "", "from greenroom.record import Event")
+    return _module("The events of conversations, as typed objects.", imports, text)
+
+
+def answers_module() -> str:
+    there = {*_events(), *_parts(_events())}
+    parts = (name for name in _parts(ANSWERS) if name not in there)
+    text = "".join((*map(_described, parts), *(_dataclass(name, "FromJson") for name in ANSWERS)))
+    used = ", ".join(sorted(name for name in there if re.search(rf"\b{name}\b(?=[,\]| \n])", _code(text))))
+    imports = (
+        *("from dataclasses import dataclass", _typing(text), ""),
+        *(f"from greenroom.events import {used}", "from greenroom.record import FromJson"),
+    )
+    return _module("The daemon's answers, as typed objects.", imports, text)
+
+
+def _module(what: str, imports: Iterable[str], text: str) -> str:
+    long = LONG if any(len(line) > WIDTH for line in text.splitlines()) else ""
+    return HEAD.format(what=what, long=long, imports="\n".join(imports)) + text
+
+
+def _events() -> list[str]:
+    mapping = _definitions()["Envelope"]["properties"]["event"]["discriminator"]["mapping"]
+    return [ref.rpartition("/")[2] for ref in mapping.values()]
+
+
+def _parts(names: Iterable[str]) -> list[str]:
+    """All structures inside these, at any depth: enumerations, then the rest, innermost first."""
+    found: dict[str, None] = {}
+
+    def visit(name: str) -> None:
+        for inner in _references(_definitions()[name]):
+            if inner not in found and inner not in QUESTIONS:
+                visit(inner)
+                found[inner] = None
+
+    for name in names:
+        visit(name)
+    found |= dict.fromkeys(NAMED_IN_REQUESTS)
+    return sorted(found, key=lambda name: "enum" not in _definitions()[name])
+
+
+def _references(schema: Any) -> Iterator[str]:
+    if isinstance(schema, dict):
+        if "$ref" in schema:
+            yield schema["$ref"].rpartition("/")[2]
+        for key, value in schema.items():
+            if key != "discriminator":
+                yield from _references(value)
+    elif isinstance(schema, list):
+        for value in schema:
+            yield from _references(value)
+
+
+@cache
+def _definitions() -> Schema:
+    definitions: Schema = api_schema()["$defs"]
+    return definitions
+
+
+# --- writing --------------------------------------------------------------------------------------------------------
+
+
+def _described(name: str) -> str:
+    """An enumeration as a Literal, anything else as a TypedDict."""
+    schema = _definitions()[name]
+    if "enum" in schema:
+        return f"\n{name} = {_kind(schema)}\n"
+    lines = [f"    {key}: {_kind(one)}{_meaning(one)}" for key, one in schema["properties"].items()]
+    return "\n".join(("", "", f"class {name}(TypedDict):", *_doc(schema), *lines, ""))
+
+
+def _dataclass(name: str, base: str) -> str:
+    schema = _definitions()[name]
+    lines = []
+    for key, one in schema["properties"].items():
+        if key == "type" and base == "Event":
+            lines.append(f'    type: ClassVar[str] = "{one["const"]}"')
+        else:
+            lines.append(f"    {key}: {_kind(one)}{_default(one)}{_meaning(one)}")
+    head = ("", "", "@dataclass(frozen=True, slots=True, kw_only=True)", f"class {name}({base}):")
+    return "\n".join((*head, *_doc(schema), *lines, ""))
+
+
+def _doc(schema: Schema) -> list[str]:
+    return [f'    """{schema["description"].splitlines()[0]}"""', ""] if "description" in schema else []
+
+
+def _meaning(schema: Schema) -> str:
+    return f"  # {schema['description']}" if "description" in schema else ""
+
+
+def _default(schema: Schema) -> str:
+    if "default" not in schema:
+        return ""
+    match schema["default"]:
+        case []:
+            return " = field(default_factory=list)"
+        case dict() as members:
+            given = ", ".join(f"{name}={_quoted(value)}" for name, value in members.items())
+            return f" = field(default_factory=lambda: {_kind(schema)}({given}))"
+        case value:
+            return f" = {_quoted(value)}"
+
+
+def _kind(schema: Schema) -> str:
+    if "$ref" in schema:
+        name: str = schema["$ref"].rpartition("/")[2]
+        return QUESTIONS.get(name, name)
+    if "anyOf" in schema or "oneOf" in schema:
+        return " | ".join(dict.fromkeys(map(_kind, schema.get("anyOf") or schema["oneOf"])))
+    if "const" in schema or "enum" in schema:
+        return f"Literal[{', '.join(map(_quoted, schema.get('enum', [schema.get('const')])))}]"
+    if schema.get("contentEncoding") == "base64":
+        return "bytes"
+    match schema.get("type"):
+        case "array":
+            return f"list[{_kind(schema.get('items', {}))}]"
+        case "object":
+            inner = schema.get("additionalProperties")
+            return f"dict[str, {_kind(inner) if isinstance(inner, dict) else 'Any'}]"
+        case str() as kind:
+            return SIMPLE[kind]
+        case _:
+            return "Any"
+
+
+def _quoted(value: object) -> str:
+    """A string literal as the formatter writes it."""
+    return repr(value).replace("'", '"')
+
+
+def _typing(text: str) -> str:
+    names = [name for name in ("Any", "ClassVar", "Literal", "TypedDict") if re.search(rf"\b{name}\b", _code(text))]
+    return f"from typing import {', '.join(names)}"
+
+
+def _code(text: str) -> str:
+    return re.sub(r"  # .*", "", text)

@@ -1,0 +1,321 @@
+"""The bridge's end towards the daemon: dialling, starting one, the hello, what waits to be sent, and every loss.
+
+Standard library only; never waits. Its owner polls its descriptors, calls `turn`, and gives the client what is in
+`outbox`. It is in one of four states: away, starting (a daemon is on its way up), greeting, open.
+"""
+
+from __future__ import annotations
+
+import select
+
+from transports.bridge.lean import deque
+from transports.bridge.lines import Lines
+from transports.bridge.messages import is_request, parsed, refusal, result, unreachable, written
+from transports.bridge.outstanding import Outstanding, Waiting
+
+TYPE_CHECKING = False  # loading typing costs more than all of the bridge
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any, Protocol
+
+    from transports.bridge.lean import socket
+    from transports.bridge.messages import Message
+    from transports.bridge.replay import Replay
+
+    class StartingDaemon(Protocol):
+        """A daemon on its way up."""
+
+        def fileno(self) -> int: ...
+
+        def said(self) -> str | None:
+            """The outcome, when the descriptor is readable: "" is ready, None not yet, a text why it failed."""
+
+        def close(self) -> None: ...
+
+    class DaemonAddress(Protocol):
+        def dial(self) -> socket | None:
+            """A socket that is connected and never waits; None if nobody listens."""
+
+        def start(self) -> StartingDaemon: ...
+
+
+CHUNK = 1 << 16
+BUFFER = 1 << 20  # bytes that wait to be sent; beyond it the client has to wait
+LOOKS_S = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 30.0)  # pauses between looks for a daemon that somebody else may start
+AGAIN_S = 0.1  # between tries when the client waits for an answer
+PATIENCE_S = 20.0  # for such tries, a start included; only the repair of a journal takes longer than a second
+HELLO_S = 10.0  # a daemon that is stopped or swapped out says no welcome
+
+LOST = "the Greenroom daemon went away before it answered; conversations are kept, and it can be asked again"
+HUNG = "the Greenroom daemon does not answer; `greenroom up --force` ends it and starts another"
+LEFT = "the input of this {} has ended; conversations are kept in the daemon"
+UPGRADE = "; the daemon and this bridge are of different versions: `greenroom down`, then start this {} again"
+
+
+class DaemonLink:
+    def __init__(self, address: DaemonAddress, hello: bytes, replay: Replay, note: Callable[[str], None]) -> None:
+        self.outbox = bytearray()
+        self._address = address
+        self._hello = hello
+        self._note = note
+        self._replay = replay
+        self._outstanding = Outstanding(replay)
+        self._start: StartingDaemon | None = None
+        self._socket: socket | None = None
+        self._open = False  # the daemon has said its welcome
+        self._mute = False  # it takes no more, but may have said something
+        self._lines = Lines()
+        self._first = bytearray()  # the hello, and what is replayed; goes before the queue
+        self._queue: deque[Waiting] = deque()
+        self._queued = 0  # bytes
+        self._left = 0  # of the first line in the queue, what has been sent
+        self._wanted_since: float | None = None  # the client waits for an answer, or is about to
+        self._looks = -1  # the last of LOOKS_S that was waited for
+        self._until: float | None = None  # the state's own deadline: a look, an end of patience
+
+    # --- for the bridge -------------------------------------------------------------------------------------------
+
+    @property
+    def full(self) -> bool:
+        return self._queued >= BUFFER
+
+    @property
+    def owes(self) -> bool:
+        """True if requests of the client are under way."""
+        reachable = self._socket is not None or self._wanted_since is not None
+        return self._outstanding.requests > 0 or (reachable and bool(self._queue))
+
+    @property
+    def due(self) -> float | None:
+        return self._until
+
+    def begin(self, now: float) -> None:
+        """Find a daemon, or start one: the client waits for an answer, or will say something soon."""
+        self._wanted_since = now
+        self._dial(now)
+
+    def take(self, line: bytes, now: float) -> None:
+        """Take a line of the client. A request is a reason to start a daemon, and so is a full queue."""
+        message = parsed(line)
+        if self._outstanding.is_stale(message):
+            self._note("an answer to a question of an earlier daemon was dropped")
+            return
+        asks = is_request(message)
+        away = self._socket is None and self._wanted_since is None
+        alone = self._replay.answer_alone(message) if away and asks else None
+        if alone is not None:
+            self.outbox += written(result(message["id"], alone))
+            return
+        self._queue.append(Waiting(line, message, self._replay))
+        self._queued += len(line)
+        if self._wanted_since is None and not self._open and (asks or (away and self.full)):
+            self._wanted_since = now
+            if away:
+                self._dial(now)
+
+    def interests(self, *, room: bool) -> list[tuple[int, int]]:
+        """The descriptors to poll, and for which events. `room`: the client can be told more."""
+        if self._start is not None:
+            return [(self._start.fileno(), select.POLLIN)]
+        if self._socket is None:
+            return []
+        sending = not self._mute and bool(self._first or (self._open and len(self._queue)))
+        events = (select.POLLIN if room else 0) | (select.POLLOUT if sending else 0)
+        return [(self._socket.fileno(), events)] if events else []
+
+    def turn(self, ready: Mapping[int, int], now: float) -> None:
+        if self._start is not None and self._start.fileno() in ready:
+            self._hear_start(self._start, now)
+        elif self._socket is not None and self._socket.fileno() in ready:
+            self._serve(self._socket, ready[self._socket.fileno()], now)
+        if self._until is not None and now >= self._until:
+            self._late(now)
+
+    def close(self) -> None:
+        """Close when the client goes. Its unanswered requests get their errors: half a line counts as sent."""
+        why = LEFT.format(self._replay.server)
+        if self._left:
+            self._drop_first()
+        self.outbox += b"".join(self._outstanding.lost(why, "client_left"))
+        if self._queue or self._outstanding.handshaking:
+            self._give_up(unreachable(why, "client_left"))
+        self._hang_up()
+
+    # --- finding a daemon -----------------------------------------------------------------------------------------
+
+    def _dial(self, now: float) -> None:
+        self._until = None
+        try:
+            found = self._address.dial()
+            if found is not None:
+                self._greet(found, now)
+            elif self._wanted_since is not None:
+                self._start = self._address.start()
+                self._until = self._wanted_since + PATIENCE_S
+            else:
+                self._look_later(now)
+        except (OSError, ImportError) as error:  # an upgrade may just have taken away what starts one
+            self._again(unreachable(f"the Greenroom daemon can't be reached: {error}"), now)
+
+    def _hear_start(self, start: StartingDaemon, now: float) -> None:
+        said = start.said()
+        if said is None:
+            return
+        self._hang_up()
+        if said:
+            self._give_up(unreachable(said))
+            return
+        try:
+            found = self._address.dial()
+        except OSError:
+            found = None
+        if found is not None:
+            self._greet(found, now)
+        else:
+            self._again(unreachable("the Greenroom daemon was ready, and then was not there"), now)
+
+    def _again(self, error: Message, now: float) -> None:
+        """Try again as long as the client can wait; then refuse with this error."""
+        self._hang_up()
+        if self._wanted_since is None:
+            self._look_later(now)
+        elif now >= self._wanted_since + PATIENCE_S:
+            self._give_up(error)
+        else:
+            self._until = now + AGAIN_S
+
+    def _look_later(self, now: float) -> None:
+        self._looks = min(self._looks + 1, len(LOOKS_S) - 1)
+        self._until = now + LOOKS_S[self._looks]
+
+    def _late(self, now: float) -> None:
+        if self._start is not None:
+            self._give_up(unreachable("the Greenroom daemon was not ready in time; its log says more"))
+        elif self._socket is not None:
+            self._give_up(unreachable(HUNG))
+        else:
+            self._dial(now)
+
+    def _give_up(self, error: Message) -> None:
+        """Refuse all that waits. The client may ask again, and no daemon is looked for before that."""
+        self._hang_up()
+        self._until = self._wanted_since = None
+        queued = (line.asks for line in self._queue if line.asks is not None)
+        numbers = [*self._outstanding.forget_handshake(), *queued]
+        self.outbox += b"".join(written(refusal(number, error)) for number in numbers)
+        self._queue.clear()
+        self._queued = 0
+        self._note(f"no daemon, and {len(numbers)} requests refused: {error['message']}")
+
+    # --- the hello ------------------------------------------------------------------------------------------------
+
+    def _greet(self, found: socket, now: float) -> None:
+        self._socket, self._open, self._mute = found, False, False
+        self._lines = Lines()
+        self._first = bytearray(self._outstanding.hello(self._hello))
+        self._until = now + HELLO_S
+        self._send(found)
+
+    def _hear_welcome(self, line: bytes, now: float) -> None:
+        said = parsed(line)
+        welcome = said.get("greenroom")
+        if not isinstance(welcome, dict):
+            self._refused(said.get("error"), now)
+            return
+        self._note(f"connected to daemon {welcome.get('version')}, instance {welcome.get('instance')}")
+        self._open = True
+        self._until = self._wanted_since = None
+        self._looks = -1
+        if not any(line.begins for line in self._queue):
+            self._first += b"".join(self._outstanding.again())
+
+    def _refused(self, error: Any, now: float) -> None:
+        """Handle the refusal of a daemon that is there."""
+        if not isinstance(error, dict) or not isinstance(error.get("data"), dict):
+            error = unreachable("the Greenroom daemon answered the hello with something else")
+        if error["data"].get("code") == "unknown_protocol":
+            error = {**error, "message": f"{error.get('message')}{UPGRADE.format(self._replay.server)}"}
+        if error["data"].get("retryable"):
+            self._again(error, now)
+        else:
+            self._give_up(error)
+
+    # --- an open line ---------------------------------------------------------------------------------------------
+
+    def _serve(self, found: socket, events: int, now: float) -> None:
+        if events & ~select.POLLOUT:
+            self._receive(found, now)
+        if self._socket is found and events & select.POLLOUT:
+            self._send(found)
+
+    def _receive(self, found: socket, now: float) -> None:
+        try:
+            data = found.recv(CHUNK)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self._lose(now)
+            return
+        for line in self._lines.feed(data):
+            if self._open:
+                if self._outstanding.received(line):
+                    self.outbox += line
+            else:
+                self._hear_welcome(line, now)
+                if self._socket is None:
+                    return
+        if self._lines.skipped:
+            self._note("a message of the daemon was too long, and left out")
+            self._lines.skipped = 0
+
+    def _send(self, found: socket) -> None:
+        try:
+            while self._first:
+                del self._first[: found.send(self._first[:CHUNK])]
+            while self._open and self._queue:
+                self._send_some(found)
+        except BlockingIOError:
+            return
+        except OSError:
+            self._mute = True  # its last lines may be in the socket: the reading side finds the end
+
+    def _send_some(self, found: socket) -> None:
+        first = self._queue[0]
+        sent = found.send(memoryview(first.line)[self._left : self._left + CHUNK])
+        if self._left == 0:
+            self._outstanding.sent(first)
+        self._left += sent
+        if self._left == len(first.line):
+            self._drop_first()
+
+    def _drop_first(self) -> None:
+        self._queued -= len(self._queue.popleft().line)
+        self._left = 0
+
+    # --- a loss ---------------------------------------------------------------------------------------------------
+
+    def _lose(self, now: float) -> None:
+        """Fail what was sent; lines that only waited to be sent are for the next daemon."""
+        if not self._open:
+            self._again(unreachable("the Greenroom daemon closed the connection without a message"), now)
+            return
+        if self._left:
+            self._drop_first()
+        self._hang_up()
+        told = self._outstanding.lost(LOST)
+        self.outbox += b"".join(told)
+        self._note(f"the daemon went away; {len(told)} requests and questions went with it")
+        if self._outstanding.handshaking or any(line.asks is not None for line in self._queue):
+            self.begin(now)
+        else:
+            self._look_later(now)
+
+    def _hang_up(self) -> None:
+        if self._start is not None:
+            self._start.close()  # a daemon that is coming up goes on to
+        if self._socket is not None:
+            self._socket.close()
+        self._start, self._socket, self._open, self._left = None, None, False, 0
+        self._first.clear()

@@ -1,0 +1,55 @@
+"""Messages of JSON-RPC as the bridge needs them: read, written and refused. Standard library only."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False  # loading typing costs more than all of the bridge
+if TYPE_CHECKING:
+    from typing import Any
+
+    Id = int | str
+    Message = dict[str, Any]
+
+GONE = -31302  # errors.ActorGone, which is too expensive to import here
+
+
+def parsed(line: bytes) -> Message:
+    """Parse a message; {} if it is none: the daemon will say what is wrong with it."""
+    import json
+
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def written(message: Message) -> bytes:
+    import json
+
+    return json.dumps(message, separators=(",", ":")).encode() + b"\n"
+
+
+def identity(members: Any, name: str = "id") -> Id | None:
+    """The id among these members, if it is one that can be answered."""
+    found = members.get(name) if isinstance(members, dict) else None
+    return found if isinstance(found, int | str) and not isinstance(found, bool) else None
+
+
+def is_request(message: Message) -> bool:
+    return "method" in message and identity(message) is not None
+
+
+def result(number: Id, value: Message) -> Message:
+    return {"jsonrpc": "2.0", "id": number, "result": value}
+
+
+def refusal(number: Id, error: Message) -> Message:
+    return {"jsonrpc": "2.0", "id": number, "error": error}
+
+
+def notification(method: str, params: Message) -> Message:
+    return {"jsonrpc": "2.0", "method": method, "params": params}
+
+
+def unreachable(why: str, code: str = "daemon_unreachable") -> Message:
+    return {"code": GONE, "message": why, "data": {"code": code, "retryable": True}}

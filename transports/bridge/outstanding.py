@@ -1,0 +1,155 @@
+"""The state between a client and its daemons: the handshake, and the requests open on either side.
+
+Pure; standard library only: json is loaded with the first message. A line is entered when its
+first byte goes to a daemon, so what was never sent is not in here. A client's line is parsed once; a daemon's only if
+the dialect needs what it says.
+"""
+
+from __future__ import annotations
+
+from transports.bridge.messages import identity, is_request, parsed, refusal, unreachable, written
+
+TYPE_CHECKING = False  # loading typing costs more than all of the bridge
+if TYPE_CHECKING:
+    from transports.bridge.messages import Id, Message
+    from transports.bridge.replay import Replay
+
+NOTIFICATION = b'{"jsonrpc":"2.0","method":'  # how our own encoder begins what has no id, and nothing else
+NUMBERED = b'{"jsonrpc":"2.0","id":'  # … and what has one
+HEAD_BYTES = 512  # of a line, in which its id stands
+OWN = "greenroom/replayed-"  # how ids of the bridge begin: the client may use its own ones again
+TRIES = 3  # daemons that may go down over one handshake; a client that hears an error there gives the server up
+
+
+class Waiting:
+    """A line of the client that is to be sent, and what of its message matters from then on."""
+
+    __slots__ = ("answers", "asks", "begins", "kept", "line")
+
+    def __init__(self, line: bytes, message: Message, replay: Replay) -> None:
+        self.line = line
+        number = identity(message)
+        self.asks = number if "method" in message else None
+        self.answers = None if "method" in message else number
+        self.begins = self.asks is not None and message["method"] == replay.handshake
+        self.kept = message if self.begins else replay.keep(message)
+
+
+class Outstanding:
+    def __init__(self, replay: Replay) -> None:
+        self._replay = replay
+        self._handshaking: Message | None = None  # the handshake that was sent and is not answered
+        self._handshake: Message | None = None  # the handshake that was answered
+        self._tries = 0
+        self._requests: dict[Id, Message] = {}  # of the client, and what was kept of each
+        self._questions: dict[Id, None] = {}  # requests of the daemon
+        self._withdrawn: set[Id] = set()  # of an earlier daemon: an answer to these is for nobody
+        self._first_question = 0  # beyond all that daemons have asked under numbers
+
+    @property
+    def requests(self) -> int:
+        """Requests of the client that were sent and are not answered."""
+        return len(self._requests)
+
+    @property
+    def handshaking(self) -> bool:
+        """True if a handshake was sent and not answered by any daemon yet."""
+        return self._handshaking is not None
+
+    # --- lines ----------------------------------------------------------------------------------------------------
+
+    def sent(self, waiting: Waiting) -> None:
+        """Enter a line that begins to leave for the daemon."""
+        if waiting.begins:
+            self._handshaking, self._handshake, self._tries = waiting.kept, None, 1
+        if waiting.asks is not None:
+            self._requests[waiting.asks] = waiting.kept or {}
+        elif waiting.answers is not None:
+            self._questions.pop(waiting.answers, None)
+        if waiting.kept is not None:
+            self._replay.said(waiting.kept, self._requests)
+
+    def is_stale(self, message: Message) -> bool:
+        """True for an answer to a question of an earlier daemon."""
+        number = identity(message)
+        return "method" not in message and number in self._withdrawn and number not in self._questions
+
+    def received(self, line: bytes) -> bool:
+        """Enter a line of the daemon; False if it is not for the client, as the answers to replayed requests."""
+        if line.startswith(NOTIFICATION) and not self._replay.concerns(line):
+            return True
+        message = self._plain_answer(line) or parsed(line)
+        number = identity(message)
+        if number is None:
+            taken_back = self._replay.heard(message, self._requests)
+            if taken_back is not None:
+                self._questions.pop(taken_back, None)
+        elif isinstance(number, str) and number.startswith(OWN):
+            return False
+        elif "method" in message:
+            self._questions[number] = None
+            if isinstance(number, int):
+                self._first_question = max(self._first_question, number + 1)
+        else:
+            self._answered(number, message)
+        return True
+
+    def _plain_answer(self, line: bytes) -> Message:
+        """The id alone of an answer that the dialect does not wait for: what follows may be 16 MiB."""
+        head, _, rest = line[:HEAD_BYTES].partition(b',"')[2].partition(b',"')
+        if not line.startswith(NUMBERED) or not rest.startswith((b'result":', b'error":')):
+            return {}
+        answer = parsed(b'{"' + head + b"}")
+        number = identity(answer)
+        return answer if number is not None and not self._requests.get(number) else {}
+
+    def _answered(self, number: Id, answer: Message) -> None:
+        kept = self._requests.pop(number, None)
+        if kept:
+            self._replay.answered(kept, answer)
+        if self._handshaking is not None and number == self._handshaking["id"]:
+            self._handshaking, self._handshake = None, self._handshaking
+
+    def hello(self, first: bytes) -> bytes:
+        """Ask the next daemon to count on: then no answer can be taken for one to another daemon's question."""
+        said = parsed(first).get("greenroom") if self._first_question else None
+        if not isinstance(said, dict):
+            return first
+        return written({"greenroom": {**said, "first_question": self._first_question}})
+
+    # --- daemons come and go --------------------------------------------------------------------------------------
+
+    def lost(self, why: str, code: str = "daemon_restarted") -> list[bytes]:
+        """The daemon is gone; returns lines for the client. Nothing stays open but a handshake that is said again."""
+        if self._handshaking is not None:
+            if self._tries < TRIES:
+                self._requests.pop(self._handshaking["id"], None)
+            else:
+                self._handshaking = None
+        told = [
+            refusal(number, self._replay.explained(kept, unreachable(why, code)))
+            for number, kept in self._requests.items()
+        ]
+        told += self._replay.lost(self._questions, why)
+        self._withdrawn.update(self._questions)
+        self._requests.clear()
+        self._questions.clear()
+        return [written(message) for message in told]
+
+    def again(self) -> list[bytes]:
+        """The lines that the next daemon has to hear first."""
+        if self._handshaking is not None:
+            self._tries += 1
+            self._requests[self._handshaking["id"]] = self._handshaking
+            return [written(self._handshaking)]
+        if self._handshake is None:
+            return []
+        said = [{**self._handshake, "id": f"{OWN}{self._replay.handshake}"}]
+        for place, message in enumerate(self._replay.again()):
+            said.append({**message, "id": f"{OWN}{place}"} if is_request(message) else message)
+        return [written(message) for message in said]
+
+    def forget_handshake(self) -> list[Id]:
+        """The request that no daemon will answer, if it is still open."""
+        given_up, self._handshaking = self._handshaking, None
+        return [] if given_up is None else [given_up["id"]]

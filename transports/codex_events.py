@@ -1,0 +1,167 @@
+"""Our events as Codex clients of August 2025 decode them, strictly: their types, their members, and the lines.
+
+Pure. What they don't know is left out; the journal has it. A slice is translated once for all who read it.
+"""
+
+import json
+from base64 import b64decode
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from actors.conversation.effects import Slice
+from actors.vocabulary.ids import TurnId
+from actors.vocabulary.records import Record
+from transports import jsonrpc
+from transports.jsonrpc import JsonObject
+
+SERVER = "codex-mcp-server"  # the name that Codex clients look for
+OUTPUT_LENGTH = 5120  # characters of each stream that the end of a command repeats
+ENCODED = "codex-2025-08"  # our key in a slice
+
+# Members that are always there, then those that are left out when they are null.
+MEMBERS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "session_configured": (("session_id", "model", "history_log_id", "history_entry_count"), ()),
+    "task_started": ((), ()),
+    "task_complete": (("last_agent_message",), ()),
+    "turn_aborted": (("reason",), ()),
+    "error": (("message",), ()),
+    "token_count": (
+        ("input_tokens", "cached_input_tokens", "output_tokens", "reasoning_output_tokens", "total_tokens"),
+        (),
+    ),
+    "agent_message": (("message",), ()),
+    "agent_message_delta": (("delta",), ()),
+    "agent_reasoning": (("text",), ()),
+    "agent_reasoning_delta": (("delta",), ()),
+    "agent_reasoning_section_break": ((), ()),
+    "agent_reasoning_raw_content": (("text",), ()),
+    "agent_reasoning_raw_content_delta": (("delta",), ()),
+    "exec_approval_request": (("call_id", "command", "cwd"), ("reason",)),
+    "exec_command_begin": (("call_id", "command", "cwd", "parsed_cmd"), ()),
+    "exec_command_output_delta": (("call_id", "stream", "chunk"), ()),
+    "exec_command_end": (("call_id", "stdout", "stderr", "exit_code", "duration"), ()),
+    "apply_patch_approval_request": (("call_id", "changes"), ("reason", "grant_root")),
+    "patch_apply_begin": (("call_id", "auto_approved", "changes"), ()),
+    "patch_apply_end": (("call_id", "stdout", "stderr", "success"), ()),
+    "turn_diff": (("unified_diff",), ()),
+    "background_event": (("message",), ()),
+    "plan_update": (("explanation", "plan"), ()),
+    "mcp_tool_call_begin": (("call_id", "invocation"), ()),
+    "mcp_tool_call_end": (("call_id", "invocation", "duration", "result"), ()),
+    "get_history_entry_response": (("offset", "log_id"), ("entry",)),
+    "shutdown_complete": ((), ()),
+}
+RENAMED = {"stream_error": "background_event"}  # a retry had no type of its own yet
+KNOWN_REASONS = frozenset({"interrupted", "replaced"})
+ENDED_BADLY = b'{"type":"task_complete"'  # how a turn that nobody stopped is over for them; its `error` came before
+
+
+@dataclass(frozen=True, slots=True)
+class CodexEvent:
+    """An event of a slice. `msg` is its JSON for the client, or None if it is not for such clients."""
+
+    type: str  # as the client knows it
+    turn: TurnId | None
+    msg: bytes | None
+    record: Record | None = None  # a delta has none
+
+
+def translated(slice_: Slice) -> Iterator[CodexEvent]:
+    messages = _messages(slice_)
+    for record, msg in zip(slice_.records, messages, strict=False):
+        yield CodexEvent(_type(record, msg), record.turn, msg or None, record)
+    for delta, msg in zip(slice_.deltas, messages[len(slice_.records) :], strict=True):
+        yield CodexEvent(delta.type, slice_.turn, msg or None)
+
+
+def _type(record: Record, msg: bytes) -> str:
+    if record.type == "turn_aborted" and msg.startswith(ENDED_BADLY):
+        return "task_complete"
+    return RENAMED.get(record.type, record.type)
+
+
+def seed_message(event: Mapping[str, object]) -> JsonObject | None:
+    """An event's JSON object as those clients know it, or None."""
+    kind = str(event.get("type"))
+    kind = RENAMED.get(kind, kind)
+    members = MEMBERS.get(kind)
+    if members is None:
+        return None
+    always, optional = members
+    msg = {"type": kind, **{name: event.get(name) for name in always}}
+    msg |= {name: event[name] for name in optional if event.get(name) is not None}
+    adapt = ADAPTED.get(kind)
+    return adapt(msg) if adapt is not None else msg
+
+
+def _messages(slice_: Slice) -> list[bytes]:
+    """One line each, empty for what is left out. JSON has no line breaks, so lines can be told apart again."""
+    if not (slice_.records or slice_.deltas):
+        return []
+    known = slice_.encoded.get(ENCODED)
+    if known is None:
+        events = [json.loads(record.body) for record in slice_.records]
+        events += [delta.model_dump(mode="json") for delta in slice_.deltas]
+        known = slice_.encoded[ENCODED] = b"\n".join(_line(event) for event in events)
+    return known.split(b"\n")
+
+
+def _line(event: Mapping[str, object]) -> bytes:
+    msg = seed_message(event)
+    return encoded(msg) if msg is not None else b""
+
+
+def _chunk_as_numbers(msg: JsonObject) -> JsonObject:
+    return {**msg, "chunk": list(b64decode(msg["chunk"]))}
+
+
+def _short_output(msg: JsonObject) -> JsonObject:
+    return {**msg, "stdout": msg["stdout"][:OUTPUT_LENGTH], "stderr": msg["stderr"][:OUTPUT_LENGTH]}
+
+
+def _known_reason(msg: JsonObject) -> JsonObject:
+    """The reason of an aborted turn as they know it: one that nobody interrupted ends as failed turns do there."""
+    return msg if msg["reason"] in KNOWN_REASONS else {"type": "task_complete", "last_agent_message": None}
+
+
+ADAPTED: Mapping[str, Callable[[JsonObject], JsonObject]] = {
+    "exec_command_output_delta": _chunk_as_numbers,
+    "exec_command_end": _short_output,
+    "turn_aborted": _known_reason,
+}
+
+
+# --- lines: put together from bytes that are JSON already -----------------------------------------------------------
+
+
+def event_notification(method: str, params: Mapping[str, object], msg: bytes) -> bytes:
+    """`params` come first, then the event as `msg`."""
+    head = jsonrpc.line(params)[:-2]
+    comma = b"," if params else b""
+    return _start(method) + head + comma + b'"msg":' + msg + b"}}\n"
+
+
+def listener_notification(kind: str, event_id: str, conversation: str, msg: bytes) -> bytes:
+    tail = jsonrpc.line({"conversationId": conversation})[1:-1]
+    event = jsonrpc.line({"id": event_id})[:-2] + b',"msg":' + msg + b"," + tail
+    return _start(f"codex/event/{kind}") + event + b"}\n"
+
+
+def initial_state(meta: Mapping[str, object], messages: list[bytes]) -> bytes:
+    events = b",".join(b'{"msg":' + msg + b"}" for msg in messages)
+    head = jsonrpc.line({"_meta": meta})[:-2]
+    return _start("notifications/initial_state") + head + b',"initial_state":{"events":[' + events + b"]}}}\n"
+
+
+def _start(method: str) -> bytes:
+    return jsonrpc.line({"jsonrpc": "2.0", "method": method})[:-2] + b',"params":'
+
+
+def history_of(messages: Iterable[bytes], left_out: int) -> list[bytes]:
+    """The messages, after an event that says how many earlier ones are not shown."""
+    marker = {"type": "background_event", "message": f"{left_out} earlier events are not shown"}
+    return [encoded(marker), *messages] if left_out else list(messages)
+
+
+def encoded(msg: JsonObject) -> bytes:
+    return jsonrpc.line(msg).rstrip(b"\n")

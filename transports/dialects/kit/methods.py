@@ -1,0 +1,75 @@
+"""Methods, and the call that a handler works with: the shape of the params, and the script that carries one out."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar, cast
+
+from pydantic import BaseModel
+
+from actors.vocabulary.errors import GreenroomError
+from actors.vocabulary.ids import RequestId
+from transports.dialect import Action, Client
+from transports.dialects.kit.client import ClientState
+from transports.dialects.kit.script import Script, refusal
+
+State_co = TypeVar("State_co", bound=ClientState, covariant=True)
+Params = TypeVar("Params", bound=BaseModel)
+AnyCall = TypeVar("AnyCall")
+AnyCall_contra = TypeVar("AnyCall_contra", contravariant=True)
+
+
+@dataclass(slots=True, eq=False)
+class Call(Generic[State_co]):
+    """One request under way. What its script returns, or the refusal that it raises, is its one answer."""
+
+    state: State_co
+    request: RequestId
+
+    @property
+    def client(self) -> Client:
+        return self.state.client
+
+    def do(self, action: Action) -> None:
+        """Carry out what needs no answer."""
+        self.state.do(action)
+
+
+def always(_: object) -> bool:
+    return True
+
+
+def never(_: object) -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class Method(Generic[AnyCall_contra]):
+    """`urgent`: whether it ends other requests, by its params, and so is let in when there is room for no more."""
+
+    params: type[BaseModel]
+    handler: Callable[[AnyCall_contra, BaseModel], Script[object]]
+    summary: str = ""
+    urgent: Callable[[BaseModel], bool] = never
+
+    def script(self, call: AnyCall_contra, params: BaseModel) -> Script[object]:
+        """The handler's script; a refusal before its first question is the script's, too."""
+        try:
+            return self.handler(call, params)
+        except GreenroomError as why:
+            return refusal(why)
+
+
+def method(
+    params: type[Params],
+    handler: Callable[[AnyCall, Params], Script[object]],
+    summary: str = "",
+    *,
+    urgent: Callable[[Params], bool] = never,
+) -> Method[AnyCall]:
+    """A method whose handler and urgency take the params as they are."""
+    return Method(
+        params,
+        cast("Callable[[AnyCall, BaseModel], Script[object]]", handler),
+        summary,
+        cast("Callable[[BaseModel], bool]", urgent),
+    )

@@ -1,0 +1,39 @@
+"""Reading a history page by page, with no more in hand than the reader keeps."""
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from actors.vocabulary.ids import ConversationId
+from actors.vocabulary.records import Record
+from transports.dialects.kit.script import Script, ask
+from transports.requests import ReadHistory
+
+STATE_BYTES = 8 << 20  # of messages in one answer: years of talk, and half of what a client must be able to read
+
+
+@dataclass(slots=True)
+class RecentMessages:
+    """The newest messages, within a bound."""
+
+    limit: int = STATE_BYTES
+    messages: deque[bytes] = field(default_factory=deque)
+    size: int = 0
+    left_out: int = 0
+
+    def add(self, message: bytes) -> None:
+        self.messages.append(message)
+        self.size += len(message)
+        while self.size > self.limit and len(self.messages) > 1:
+            self.size -= len(self.messages.popleft())
+            self.left_out += 1
+
+
+def read_all(conversation: ConversationId, keep: Callable[[Record], None]) -> Script[None]:
+    """`keep` gets every event in order."""
+    after: int | None = 0
+    while after is not None:
+        page = (yield from ask(ReadHistory(conversation, after))).page
+        for record in page.records:
+            keep(record)
+        after = None if page.complete else page.records[-1].seq

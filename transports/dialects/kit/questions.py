@@ -1,0 +1,208 @@
+"""The approvals that a client was asked for and has not answered. Each
+is asked once, whichever reader saw it first.
+
+A question closes when it is answered anywhere or its turn ends; the client is told, and a later reply means nothing.
+How a question is written is its sink's business.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count
+
+from actors.conversation.effects import Slice
+from actors.conversation.messages import AnswerApproval, PassOn, ToConversation
+from actors.vocabulary.events import APPROVAL_REQUESTS, ApprovalRequest, ApprovalResolved, durable_adapter
+from actors.vocabulary.ids import ApprovalId, ConversationId
+from actors.vocabulary.records import Record
+from actors.vocabulary.settings import Decision
+from transports.dialect import Tell, Write
+from transports.dialects.kit.bounded import Bounded
+from transports.dialects.kit.client import ClientState
+from transports.question import outside, place, summary
+
+RESOLVED = "approval_resolved"
+DISMISSED = "the client dismissed the question"
+DESCRIBED_LENGTH = 300  # of what waits, where a client can only be told
+CLOSED_KEPT = 256  # readers of one conversation are never further apart than this many approvals
+
+QuestionWriter = Callable[[ApprovalRequest], None]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenQuestion:
+    number: int
+    request: ApprovalRequest
+    conversation: ConversationId
+
+    @property
+    def approval(self) -> ApprovalId:
+        return self.request.approval_id
+
+
+class OpenQuestions:
+    def __init__(self, state: ClientState, withdrawal: Callable[[int, str], bytes], first: int = 0) -> None:
+        """`withdrawal`: the line that takes a question back, by its number, with a reason."""
+        self._state = state
+        self._withdrawal = withdrawal
+        self._numbers = count(first)
+        self._open: dict[int, OpenQuestion] = {}
+        self._closed: deque[ApprovalId] = deque(maxlen=CLOSED_KEPT)
+        self._unasked: dict[ApprovalId, ConversationId] = {}  # what was said instead of being asked
+        self._dismissed: Bounded[ApprovalId, ApprovalRequest] = Bounded()  # without a choice
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    @property
+    def unasked(self) -> int:
+        return len(self._unasked)
+
+    def open_in(self, conversation: ConversationId) -> bool:
+        return any(one.conversation == conversation for one in self._open.values())
+
+    # --- from the conversation ------------------------------------------------------------------------------------
+
+    def heed(self, slice_: Slice, record: Record | None, ask: QuestionWriter) -> None:
+        """Heed a written event. Questions in history are asked only if they still wait: `heed_pending`."""
+        if record is None:
+            return
+        if record.type == RESOLVED:
+            self.close(_resolution(record.body).approval_id, "answered elsewhere")
+        elif record.type in APPROVAL_REQUESTS and slice_.live and slice_.pending is None:
+            request = durable_adapter.validate_json(record.body)
+            assert isinstance(request, ApprovalRequest)  # noqa: S101  # its record says so
+            if not _resolved_within(slice_, request.approval_id):
+                ask(request)
+
+    def heed_pending(self, slice_: Slice, ask: QuestionWriter) -> None:
+        self._close_missed(slice_)
+        for request in slice_.pending or ():
+            ask(request)
+
+    def settle(self, slice_: Slice) -> None:
+        """Handle the events of a reader that shows none: only answers matter."""
+        for record in slice_.records:
+            if record.type == RESOLVED:
+                self.close(_resolution(record.body).approval_id, "answered elsewhere")
+        self._close_missed(slice_)
+
+    def _close_missed(self, slice_: Slice) -> None:
+        """Close questions that wait no more when a new reader begins: the one that saw their end may have left."""
+        if slice_.pending is None:
+            return
+        waiting = {request.approval_id for request in slice_.pending}
+        known = {one.approval: one.conversation for one in self._open.values()} | self._unasked
+        for approval, conversation in known.items():
+            if conversation == slice_.conversation and approval not in waiting:
+                self.close(approval, "answered elsewhere")
+
+    def ask(self, request: ApprovalRequest, conversation: ConversationId, write: Callable[[int], bytes]) -> None:
+        """Ask the client, unless it was asked. `write` makes the line, under a number."""
+        approval = request.approval_id
+        if approval in self._closed or any(one.approval == approval for one in self._open.values()):
+            return
+        number = next(self._numbers)
+        self._open[number] = OpenQuestion(number, request, conversation)
+        self._state.do(Write(write(number)))
+
+    def cannot_ask(self, request: ApprovalRequest, conversation: ConversationId, say: QuestionWriter) -> None:
+        """Tell the client what waits; if nobody else can answer, the conversation decides."""
+        approval = request.approval_id
+        if approval not in self._closed and approval not in self._unasked:
+            self._unasked[approval] = conversation
+            say(request)
+            client = self._state.client
+            passed = PassOn(client.connection, approval, asked=False, by=client.label)
+            self._state.do(Tell(ToConversation(conversation, passed)))
+
+    def close(self, approval: ApprovalId, reason: str) -> None:
+        self._closed.append(approval)
+        self._unasked.pop(approval, None)
+        for question in [one for one in self._open.values() if one.approval == approval]:
+            self._withdraw(question, reason)
+
+    def abandon(self, conversation: ConversationId, reason: str) -> None:
+        """Drop the questions of a conversation that nobody reads any more and whose answers nobody would hear of."""
+        self.forget_unasked(conversation)
+        for question in [one for one in self._open.values() if one.conversation == conversation]:
+            self._withdraw(question, reason)
+
+    def forget_unasked(self, conversation: ConversationId) -> None:
+        """Forget the questions that were only told: a client that reads there again is told again."""
+        self._unasked = {key: one for key, one in self._unasked.items() if one != conversation}
+
+    def _withdraw(self, question: OpenQuestion, reason: str) -> None:
+        del self._open[question.number]
+        self._state.do(Write(self._withdrawal(question.number, reason)))
+
+    # --- from the client ------------------------------------------------------------------------------------------
+
+    def decide(self, number: object, decision: Decision | None, reason: str) -> None:
+        """Handle a reply. None: the question was dismissed without a choice."""
+        question = self._take(number)
+        if question is None:
+            return
+        if decision is None:
+            self._dismissed.keep(question.approval, question.request)
+            self._pass_on(question, DISMISSED)
+        else:
+            answer = AnswerApproval(question.approval, decision, self._state.client.label, reason)
+            self._state.do(Tell(ToConversation(question.conversation, answer)))
+
+    def decline(self, number: object) -> None:
+        """Pass the question on, because the client can't answer; the conversation knows who else could."""
+        question = self._take(number)
+        if question is not None:
+            self._pass_on(question, "no client that was asked could answer it")
+
+    def denied_since_dismissed(self, record: Record | None) -> ApprovalRequest | None:
+        """A question that this client dismissed and that was denied for it."""
+        if record is None or record.type != RESOLVED:
+            return None
+        resolved = _resolution(record.body)
+        asked = self._dismissed.pop(resolved.approval_id)
+        return asked if resolved.decision is Decision.DENIED else None
+
+    def _take(self, number: object) -> OpenQuestion | None:
+        question = self._open.pop(number, None) if isinstance(number, int) else None
+        if question is not None:
+            self._closed.append(question.approval)
+        return question
+
+    def _pass_on(self, question: OpenQuestion, reason: str) -> None:
+        client = self._state.client
+        passed = PassOn(client.connection, question.approval, by=client.label, reason=reason)
+        self._state.do(Tell(ToConversation(question.conversation, passed)))
+
+
+def waiting_text(request: ApprovalRequest) -> str:
+    known = request.approval_id
+    return (
+        f"waiting for an approval of {described(request)}; `greenroom approvals {known}` shows all of it; "
+        f"answer with `greenroom approve {known}` or the tool answer_approval"
+    )
+
+
+def described(request: ApprovalRequest) -> str:
+    """The question in a line, for progress: what, where, and what is left out."""
+    asked = request.model_dump(mode="json")
+    what = summary(asked)
+    left_out = len(what) - DESCRIBED_LENGTH
+    if left_out > 0:
+        what = f"{what[:DESCRIBED_LENGTH]}… ({left_out:,} more characters)"
+    where = f" in `{place(asked['cwd'])}`" if "cwd" in asked else ""
+    return f"`{what}`{where}{', outside the sandbox' if outside(asked) else ''}"
+
+
+def _resolution(body: bytes) -> ApprovalResolved:
+    event = durable_adapter.validate_json(body)
+    assert isinstance(event, ApprovalResolved)  # noqa: S101  # its record says so
+    return event
+
+
+def _resolved_within(slice_: Slice, approval: ApprovalId) -> bool:
+    """True if the approval was answered within the slice that asks for it."""
+    return any(
+        record.type == RESOLVED and _resolution(record.body).approval_id == approval for record in slice_.records
+    )

@@ -1,0 +1,97 @@
+"""The tools of August 2025: `conversationCreate`, `…SendMessage`, `…Stream`, `conversationsList`."""
+
+from functools import partial
+from uuid import uuid4
+
+from actors.conversation.messages import Send
+from actors.routing.messages import ListConversations
+from actors.vocabulary.errors import GreenroomError, UnknownConversation
+from actors.vocabulary.ids import ConversationId, RequestId
+from transports.dialect import Ask
+from transports.dialects.kit.creation import begin, make_settings
+from transports.dialects.kit.paging import BadCursor, page_of
+from transports.dialects.kit.readers import FULL
+from transports.dialects.kit.refusals import worded
+from transports.dialects.kit.script import Script, command, look_up
+from transports.dialects.mcp import arguments as a
+from transports.dialects.mcp.calls.results import ToolError, payload
+from transports.dialects.mcp.sinks import StreamSink, disconnected
+from transports.dialects.mcp.state import McpCall, McpState
+from transports.jsonrpc import JsonObject
+from transports.requests import RememberEnvironment
+
+PAGE = 100
+TAKEN_OVER = "New stream() took over"
+
+
+def create(call: McpCall, wanted: a.ConversationCreate) -> Script[JsonObject]:
+    conversation = ConversationId(str(uuid4()))
+    try:
+        with worded(ToolError, "Failed to load config"):
+            made = yield from make_settings(call.state, wanted)
+        with worded(ToolError, "Failed to initialize session"):
+            begun = yield from begin(call.state, conversation, made.settings)
+    except ToolError as error:
+        return payload({"message": error.message}, error=True)
+    call.state.created.keep(conversation, call.request)
+    return payload({"conversation_id": conversation, "model": begun.settings.model})
+
+
+def send_message(call: McpCall, wanted: a.ConversationSendMessage) -> Script[JsonObject]:
+    """Send input; answered when that is stored. It can be cancelled until the turn that took it has ended."""
+    if not wanted.content:
+        return _unsent("No content items provided")
+    state, conversation = call.state, wanted.conversation_id
+    call.do(Ask(RememberEnvironment(conversation)))
+    said = Send(wanted.content, by=call.client.label)
+    try:
+        yield from command(conversation, said, noted=partial(state.sent.keep, call.request))
+    except GreenroomError as why:
+        state.sent.pop(call.request)
+        if isinstance(why, UnknownConversation):
+            return _unsent("Session does not exist")
+        return _unsent(f"Failed to submit user input: {why.message}")
+    return payload({"status": "ok"})
+
+
+def _unsent(why: str) -> JsonObject:
+    return payload({"status": "error", "message": why}, error=True)
+
+
+def stream(call: McpCall, wanted: a.ConversationStream) -> Script[JsonObject | None]:
+    """Stream: first the answer, then the state, then open questions, then live events."""
+    state, conversation = call.state, wanted.conversation_id
+    if state.readers.full:
+        raise ToolError(FULL)
+    reader = state.readers.new(conversation, StreamSink(state, conversation, call.request))
+    try:
+        yield from state.readers.attach(reader, 0)
+    except GreenroomError:
+        return {"content": [], "isError": True}
+    if reader not in state.readers:  # cancelled before it stood
+        return payload({}) if state.options.answer_cancelled else None
+    replaced = state.streams.get(conversation)
+    state.streams[conversation] = reader
+    if replaced is not None:
+        state.readers.detach(replaced)
+        call.do(disconnected(conversation, TAKEN_OVER))
+    return payload({})
+
+
+def end_stream(state: McpState, request: RequestId) -> None:
+    """End the stream that this request began, if it is open. Its turn and its questions go on."""
+    for reader in state.readers:
+        if isinstance(reader.sink, StreamSink) and reader.sink.request == request:
+            if state.streams.get(reader.conversation) is reader:
+                del state.streams[reader.conversation]
+            state.readers.leave(reader)
+
+
+def list_all(_: McpCall, wanted: a.ConversationsList) -> Script[JsonObject]:
+    limit = PAGE if wanted.limit is None else wanted.limit
+    try:
+        heads, cursor = page_of((yield from look_up(ListConversations())).heads, wanted.cursor, limit)
+    except (GreenroomError, BadCursor) as why:
+        return payload({"message": str(why)}, error=True)
+    rows = [{"conversation_id": head.conversation, "title": head.name or head.preview} for head in heads]
+    return payload({"conversations": rows, **({"next_cursor": cursor} if cursor else {})})

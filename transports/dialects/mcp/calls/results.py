@@ -1,0 +1,26 @@
+"""The results of tools: contents for models, the same in a structure for programs, and what went wrong. Pure."""
+
+import json
+from collections.abc import Mapping
+
+from actors.vocabulary.errors import GreenroomError
+from transports.jsonrpc import JsonObject
+
+
+class ToolError(GreenroomError):
+    """A refusal in the words of a tool."""
+
+
+def text(*texts: str) -> list[JsonObject]:
+    return [{"text": one, "type": "text"} for one in texts]
+
+
+def tool_error(*texts: str) -> JsonObject:
+    """An error as a result like any other, which is how Codex reports everything that goes wrong with a tool."""
+    return {"content": text(*texts), "isError": True}
+
+
+def payload(value: Mapping[str, object], *, error: bool = False) -> JsonObject:
+    """The same object twice: as JSON text for models, as structure for programs."""
+    written = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return {"content": text(written), "isError": error, "structuredContent": value}

@@ -1,0 +1,149 @@
+"""MCP's side of the bridge: the messages that the next daemon has to hear, and those that went with the last one.
+
+Log level and subscriptions are replayed. Streams and listeners are over: a resumed stream would be a whole history
+anew, which only the client can ask for, and a listener would miss how the lost turn ended. Pure; imports
+nothing but the bridge, which loads this at its start.
+"""
+
+from __future__ import annotations
+
+from transports.bridge.messages import identity, notification
+from transports.bridge.outstanding import NOTIFICATION
+
+TYPE_CHECKING = False  # loading typing costs more than all of the bridge
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from transports.bridge.messages import Id, Message
+
+CANCELLED = "notifications/cancelled"
+DISCONNECTED = "notifications/stream_disconnected"
+HEARD = tuple(NOTIFICATION + f'"{method}"'.encode() for method in (CANCELLED, DISCONNECTED))
+EVENT = NOTIFICATION + b'"codex/event"'
+CONFIGURED = b'"session_configured"'  # the first event of a call tells its conversation
+HEAD_BYTES = 512  # of an event, in which its type stands
+LEVEL = "logging/setLevel"
+INITIALIZED = "notifications/initialized"
+QUIET = ("error", "critical", "alert", "emergency")  # levels at which nobody wants to hear of a warning
+THREAD = ("sessionId", "threadId", "conversationId")  # how a call may name its conversation
+
+
+class McpReplay:
+    server = "MCP server"
+    handshake = "initialize"
+
+    def __init__(self) -> None:
+        self._holds: dict[str, Message] = {}  # said again in this order, by subject; bounded by what a daemon grants
+        self._streams: dict[str, Id] = {}  # requests, by conversation: a second one takes over
+        self._listeners: dict[str, str] = {}  # conversations, by subscription
+
+    def answer_alone(self, request: Message) -> Message | None:
+        return {} if request["method"] == "ping" else None
+
+    def keep(self, message: Message) -> Message | None:
+        match message:
+            case {"method": "tools/call", "params": {"name": "codex-reply", "arguments": dict(arguments)}}:
+                named = next((arguments[name] for name in THREAD if arguments.get(name)), None)
+                return {"threadId": named} if isinstance(named, str) else None
+            case (
+                {"method": "tools/call", "params": {"name": "conversationStream"}}
+                | {"method": "notifications/initialized" | "notifications/cancelled" | "logging/setLevel"}
+                | {"method": "resources/subscribe" | "resources/unsubscribe"}
+                | {"method": "addConversationListener" | "removeConversationListener"}
+            ):
+                return message
+            case _:
+                return None
+
+    def said(self, kept: Message, requests: dict[Id, Message]) -> None:
+        match kept:
+            case {"method": "initialize"}:  # a client that introduces itself anew has asked for nothing yet
+                self._holds.clear()
+            case {"method": "notifications/initialized"}:
+                self._holds.pop(INITIALIZED, None)
+                self._holds = {INITIALIZED: kept, **self._holds}
+            case {"method": "notifications/cancelled", "params": params}:
+                cancelled = identity(params, "requestId")
+                self._streams = {where: number for where, number in self._streams.items() if number != cancelled}
+                if cancelled is not None and requests.get(cancelled, {}).get("method") == "tools/call":
+                    requests[cancelled] = {**requests[cancelled], "params": None}
+            case _:
+                pass
+
+    def answered(self, kept: Message, answer: Message) -> None:
+        result = answer.get("result")
+        if not isinstance(result, dict):
+            return
+        match kept:
+            case {"method": "logging/setLevel" | "resources/subscribe"}:
+                self._holds.pop(_about(kept), None)
+                self._holds[_about(kept)] = kept
+            case {"method": "resources/unsubscribe"}:
+                self._holds.pop(_about(kept), None)
+            case {"method": "tools/call", "params": {"arguments": {"conversation_id": str(conversation)}}}:
+                if not result.get("isError"):
+                    self._streams[conversation] = kept["id"]
+            case {"method": "addConversationListener", "params": {"conversationId": str(conversation)}}:
+                self._listeners[str(result.get("subscriptionId"))] = conversation
+            case {"method": "removeConversationListener", "params": {"subscriptionId": str(subscription)}}:
+                self._listeners.pop(subscription, None)
+            case _:
+                pass
+
+    def concerns(self, line: bytes) -> bool:
+        return line.startswith(HEARD) or (line.startswith(EVENT) and CONFIGURED in line[:HEAD_BYTES])
+
+    def heard(self, notification: Message, requests: dict[Id, Message]) -> Id | None:
+        match notification:
+            case {"method": "notifications/cancelled", "params": params}:
+                return identity(params, "requestId")
+            case {"method": "notifications/stream_disconnected", "params": {"_meta": {"conversationId": str(where)}}}:
+                self._streams.pop(where, None)
+            case {"method": "codex/event", "params": {"_meta": {"threadId": str(thread)} as meta}}:
+                call = identity(meta, "requestId")
+                if call in requests:
+                    requests[call] = {**requests[call], "threadId": thread}
+            case _:
+                pass
+        return None
+
+    def explained(self, kept: Message, error: Message) -> Message:
+        """The error of a lost call. Calling again would begin anew, so the error names its conversation."""
+        thread = kept.get("threadId")
+        if thread is None:
+            return error
+        why = f"{error['message']}; this call's conversation is {thread}: continue it with codex-reply instead"
+        return {**error, "message": why, "data": {**error["data"], "threadId": thread}}
+
+    def lost(self, questions: Iterable[Id], why: str) -> list[Message]:
+        told = [notification(CANCELLED, {"requestId": number, "reason": why}) for number in questions]
+        told += [
+            notification(DISCONNECTED, {"_meta": {"conversationId": where}, "reason": why}) for where in self._streams
+        ]
+        if self._wants_warnings():  # a listener has no word of its own for its end
+            told += [
+                _warning(f"{where} can't be listened to any more: {why}")
+                for where in dict.fromkeys(self._listeners.values())
+            ]
+        self._streams.clear()
+        self._listeners.clear()
+        return told
+
+    def again(self) -> list[Message]:
+        return list(self._holds.values())
+
+    def _wants_warnings(self) -> bool:
+        match self._holds.get(LEVEL):
+            case {"params": {"level": level}}:
+                return level not in QUIET
+            case _:
+                return True
+
+
+def _about(kept: Message) -> str:
+    params = kept.get("params")
+    return LEVEL if kept["method"] == LEVEL else str(params.get("uri") if isinstance(params, dict) else None)
+
+
+def _warning(text: str) -> Message:
+    return notification("notifications/message", {"level": "warning", "logger": "greenroom", "data": text})

@@ -1,0 +1,60 @@
+"""The state of one client: requests, readers, calls, questions, streams."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pydantic import BaseModel
+
+from actors.vocabulary.ids import Caller, ConversationId, RequestId
+from transports.dialect import Client
+from transports.dialects.kit.bounded import Bounded
+from transports.dialects.kit.methods import Call
+from transports.dialects.kit.readers import SinkReader
+from transports.dialects.kit.reading import ReadingState
+from transports.dialects.mcp.decoding import without_effect
+from transports.dialects.mcp.notifications import ClientLog, ListChanges, withdrawal
+from transports.dialects.mcp.options import McpOptions
+from transports.dialects.mcp.revisions import Introduction
+from transports.dialects.mcp.turn_requests import ProgressToken, TurnRequests
+
+
+class McpState(ReadingState):
+    """`fresh` makes the options, now and when the config was read again."""
+
+    log: ClientLog
+
+    def __init__(self, client: Client, fresh: Callable[[], McpOptions]) -> None:
+        self._fresh = fresh
+        self.configure()
+        options = self.options
+        super().__init__(
+            client, options.requests_in_flight, options.subscriptions, withdrawal, options.first_question
+        )
+        self.log = ClientLog(self)
+        self.peer = Introduction()
+        self.initialized = False
+        self.calls = TurnRequests()
+        self.list_changes = ListChanges(self)
+        self.streams: dict[ConversationId, SinkReader] = {}
+        self.watched: dict[ConversationId, SinkReader] = {}  # resources
+        self.created: Bounded[ConversationId, RequestId] = Bounded()  # by conversationCreate, and by which request
+        self.sent: Bounded[RequestId, Caller] = Bounded()  # messages that were taken, while they may be cancelled
+
+    def configure(self) -> None:
+        """Take the options of the config as it is now."""
+        self.options = self._fresh()
+        self.version, self.person = self.options.version, self.options.person
+
+    def note_ignored(self, name: str, model: type[BaseModel], given: object) -> None:
+        for notice in without_effect(name, model, given):
+            self.log.once("warning", notice)
+
+    def has_twin(self, kind: str) -> bool:
+        """True if an event of this kind is told under its own name, too."""
+        twins = self.options.twin_notifications
+        return self.peer.may_wait_for_twins and not kind.endswith("_delta") if twins == "auto" else twins
+
+
+@dataclass(slots=True, eq=False)
+class McpCall(Call[McpState]):
+    progress: ProgressToken | None = None

@@ -1,0 +1,84 @@
+"""The `codex` and `codex-reply` calls that are open, and which of them a turn belongs to.
+
+A call is known from the moment it is accepted, so that it can be cancelled before anything came of it. What it sent
+carries its name in `by`; so when a turn takes that input, the turn's events are the call's. Calls that share a turn
+share its events: the one whose input came first owns them.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from actors.conversation.effects import Slice
+from actors.vocabulary.events import UserMessage, durable_adapter
+from actors.vocabulary.ids import ConversationId, RequestId, TurnId
+
+ProgressToken = int | str
+
+
+@dataclass(slots=True, eq=False)
+class TurnRequest:
+    request: RequestId
+    number: int
+    by: str
+    first: bool  # it began the conversation, so its turn goes by the request's id
+    progress: ProgressToken | None = None
+    conversation: ConversationId | None = None
+    sent: bool = False  # its words are with the conversation, which decides what a cancel means for them
+    cancelled: bool = False
+    activity: str = "starting"
+    reports: int = 0
+    notices: tuple[str, ...] = ()  # for the result, as many clients show no notifications
+    remarks: tuple[str, ...] = ()  # for the model that called: what it can't know from the answer
+
+    def event_id(self, turn: TurnId | None) -> str:
+        if turn is None:
+            return ""
+        return str(self.request) if self.first else turn
+
+
+class TurnRequests:
+    def __init__(self) -> None:
+        self._calls: dict[RequestId, TurnRequest] = {}
+        self._owners: dict[TurnId, TurnRequest] = {}
+
+    def __len__(self) -> int:
+        return len(self._calls)
+
+    def __iter__(self) -> Iterator[TurnRequest]:
+        return iter(tuple(self._calls.values()))
+
+    def add(self, call: TurnRequest) -> None:
+        self._calls[call.request] = call
+
+    def remove(self, call: TurnRequest) -> None:
+        del self._calls[call.request]
+        self._owners = {turn: one for turn, one in self._owners.items() if one is not call}
+
+    def get(self, request: RequestId) -> TurnRequest | None:
+        return self._calls.get(request)
+
+    def numbered(self, number: int) -> TurnRequest | None:
+        return next((one for one in self._calls.values() if one.number == number), None)
+
+    def of(self, conversation: ConversationId) -> list[TurnRequest]:
+        """The calls of a conversation, oldest first."""
+        return [one for one in self._calls.values() if one.conversation == conversation]
+
+    def claim_turns(self, slice_: Slice) -> None:
+        """Find the owners of new turns first: a turn's first event precedes the input that says whose it is."""
+        by = {one.by: one for one in self.of(slice_.conversation)}
+        for record in slice_.records:
+            if record.type == "user_message" and record.turn is not None and record.turn not in self._owners:
+                message = durable_adapter.validate_json(record.body)
+                if isinstance(message, UserMessage) and message.by in by:
+                    self._owners[record.turn] = by[message.by]
+
+    def owner(self, conversation: ConversationId, turn: TurnId | None) -> TurnRequest | None:
+        """The call of this turn; failing that, the call that has waited longest."""
+        owner = self._owners.get(turn) if turn is not None else None
+        waiting = self.of(conversation)
+        return owner or (waiting[0] if waiting else None)
+
+    def turn_ended(self, turn: TurnId | None) -> None:
+        if turn is not None:
+            self._owners.pop(turn, None)
