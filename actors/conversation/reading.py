@@ -53,7 +53,7 @@ def drop_connection(draft: Draft, gone: ConnectionId) -> bool:
     return len(draft.state.subscribers) < len(readers)
 
 
-def freed(state: State, news: Ready) -> State | None:
+def free_reader(state: State, news: Ready) -> State | None:
     """The state when all that has happened is that a reader is ready which has everything; None if there is more."""
     reader = state.subscribers.get(news.subscription)
     if reader is None or reader.paging or _is_behind(state, reader):
@@ -105,6 +105,11 @@ def feed_readers(draft: Draft) -> None:
         others = {key: one for key, one in readers.items() if key not in moved}
         draft.state.subscribers = {**others, **moved}  # the reader that has waited longest is the next
         draft.after_events(FeedOthers())
+
+
+def somebody_is_behind(state: State) -> bool:
+    """Whether there is anything to send to a reader that becomes ready."""
+    return any(_is_behind(state, reader) for reader in state.subscribers.values())
 
 
 def _is_behind(state: State, reader: Subscriber) -> bool:

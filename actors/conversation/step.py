@@ -47,8 +47,6 @@ MACHINERY = (Ready, ReadersWait, Committed, PageRead, TimerFired, Park)  # no si
 
 def step(state: State, message: SessionInput, stamp: Stamp) -> Step:
     """Decide on one input. Never waits, never fails but by a bug."""
-    if isinstance(message, Ready) and (quiet := reading.freed(state, message)) is not None:
-        return Step(quiet)  # nothing follows from it: half of all inputs while words are streamed
     command, caller = (message.command, message.caller) if isinstance(message, ToConversation) else (message, None)
     draft = Draft(state, stamp, caller)
     if state.storage_error is not None and isinstance(command, LOOKS_AT_THE_DISK_AGAIN):
