@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+from actors.conversation.messages import ToConversation
 from actors.conversation.session import Session
 from actors.vocabulary.answers import TurnResult
 from bench.whole import floors
@@ -26,7 +27,7 @@ from tests.support.engine_harness import EngineHarness, provider
 TURNS, WARM, IN_A_ROW = 200, 20, 20
 
 CLOCKS: tuple[tuple[type, str], ...] = (
-    (Session, "receive"),
+    (Session, "on_receive"),
     (SqliteJournal, "commit"),
     (Runner, "_start"),
     (ModelClient, "attempt"),
@@ -104,10 +105,13 @@ def watched(marks: Marks) -> Iterator[None]:
 
 
 def timed(method: Callable[..., Any], marks: Marks) -> Callable[..., Any]:
-    """Messages go by their own name, everything else by the method's."""
+    """Messages go by their own name, commands by that of what is in the envelope, everything else by the method's."""
 
     def name_of(args: tuple[object, ...]) -> str:
-        return type(args[1]).__name__ if method.__name__ == "receive" else method.__name__
+        if method.__name__ != "on_receive":
+            return method.__name__
+        message = args[1]
+        return type(message.command if isinstance(message, ToConversation) else message).__name__
 
     async def call_async(*args: object) -> object:
         marks.mark(f"{name_of(args)}>")
