@@ -20,5 +20,5 @@ def test_a_call_an_approval_and_a_cancel_need_no_daemon(own_stage: Stage, work: 
         client.event("exec_command_begin", after=mark)
         client.cancel(reply)
         assert interrupted(client.answer(reply)["result"])
-        assert client.leave() < 1.5  # a second, and what a busy machine adds
+        assert client.leave() < 3.0  # a second, and what a busy machine adds
     assert not Path(own_stage.home.paths.pid_file).exists()

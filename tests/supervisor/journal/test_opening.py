@@ -28,6 +28,8 @@ from tests.supervisor.journal.sample import (
     stored,
 )
 
+BUSY_S = 2.0  # for what takes a tenth of a second where nothing else runs
+
 
 def second_step(db: sqlite3.Connection) -> None:
     db.execute("ALTER TABLE conversations ADD COLUMN colour TEXT NOT NULL DEFAULT 'green'")
@@ -171,8 +173,8 @@ def test_ten_thousand_conversations_open_and_list_at_once(opened: Open) -> None:
     listed = time.perf_counter()
     assert len(heads) == 10_000
     # Generous bounds for a busy machine; bench/journal.py has the figures.
-    assert ready - started < 0.5
-    assert listed - ready < 0.5
+    assert ready - started < BUSY_S
+    assert listed - ready < BUSY_S
 
 
 def power_cut(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
