@@ -5,7 +5,7 @@ that survives; `state` adds what lives only as long as the actor; every other ro
 """
 
 from actors.conversation.facts import Facts, apply
-from actors.conversation.reading import free_reader, somebody_is_behind
+from actors.conversation.reading import free_reader
 from actors.conversation.restore import head_of, restore, survivors_of
 from actors.conversation.state import Stamp, State, Step
 from actors.conversation.step import step
@@ -21,7 +21,6 @@ __all__ = [
     "free_reader",
     "head_of",
     "restore",
-    "somebody_is_behind",
     "step",
     "summary",
     "survivors_of",

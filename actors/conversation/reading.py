@@ -107,11 +107,6 @@ def feed_readers(draft: Draft) -> None:
         draft.after_events(FeedOthers())
 
 
-def somebody_is_behind(state: State) -> bool:
-    """Whether there is anything to send to a reader that becomes ready."""
-    return any(_is_behind(state, reader) for reader in state.subscribers.values())
-
-
 def _is_behind(state: State, reader: Subscriber) -> bool:
     return (
         not reader.caught_up

@@ -14,7 +14,6 @@ from actors.conversation import (
     Step,
     free_reader,
     restore,
-    somebody_is_behind,
     step,
     summary,
     survivors_of,
@@ -98,9 +97,6 @@ class Headline:
         return self.epoch == news.epoch and self.head.last_seq <= news.seq
 
 
-READY: frozenset[type] = frozenset((Ready,))
-NO_KINDS: frozenset[type] = frozenset()
-
 SessionMessage = SessionInput | Loaded
 
 
@@ -177,8 +173,6 @@ class Session(Actor[SessionMessage]):
             self._undone.pop(0)
         self._performing = False
         self._handling = None
-        # A reader that becomes ready when there is nothing for it need wake nobody: an eighth of a stream's cost.
-        self.mailbox.silent = NO_KINDS if somebody_is_behind(result.state) else READY
 
     def _note(self, message: SessionInput, state: State) -> None:
         """Update what the shell itself keeps, after the core has taken the input."""

@@ -33,7 +33,6 @@ class Mailbox:
             None  # rung when the owner is awake and something comes that can't wait
         )
         self.hurried = False  # that has come since the mailbox was empty
-        self.silent: frozenset[type] = frozenset()  # kinds of messages that wake no owner, but wait for the next one
         self._asleep = False
         self._capacity = capacity
         self._counted = 0  # messages of the first lane that could have been refused
@@ -58,9 +57,8 @@ class Mailbox:
             hurries = not self.hurried and kind not in self.patient
             self.hurried = self.hurried or hurries
             if self._asleep:
-                if kind not in self.silent:
-                    self._asleep = False
-                    self.ring()
+                self._asleep = False
+                self.ring()
             elif hurries and self.hurry is not None:
                 self.hurry()
 

@@ -162,16 +162,3 @@ def test_a_message_that_was_handled_is_not_kept_alive_while_the_actor_waits() ->
     put(mailbox, News(2))
     thread.join(BOUND_S)
     assert not thread.is_alive()
-
-
-def test_a_silent_kind_wakes_nobody_and_comes_before_what_does() -> None:
-    mailbox = Mailbox()
-    rung: list[str] = []
-    mailbox.ring = lambda: rung.append("ring")
-    mailbox.silent = frozenset((Ready,))
-    assert mailbox.get_now() is None
-    put(mailbox, ready := Ready(SubscriptionId("s")))
-    assert rung == []
-    put(mailbox, News(1))
-    assert rung == ["ring"]
-    assert drained(mailbox) == [ready, News(1)]
