@@ -3,15 +3,13 @@
 A refusal names the key, so that a person can find and raise it.
 """
 
-from dataclasses import dataclass
-
+from msgspec import Struct
 from pydantic_core import PydanticSerializationError, to_json
 
 KIB, MIB = 1 << 10, 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(Struct, frozen=True):
     """The defaults are those of supervisor/config/own.py, where each has its reason; a test compares them."""
 
     answer_bytes: int = 8 * MIB

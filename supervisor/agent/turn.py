@@ -1,7 +1,8 @@
 """The turn as its backend sees it: a way to emit events, ask for approvals and take input. Loop thread."""
 
 import asyncio
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from actors.conversation.messages import Address
 from actors.conversation.orders import (
@@ -19,8 +20,7 @@ from actors.vocabulary.settings import Decision
 from supervisor.agent.output_batcher import OutputBatcher
 
 
-@dataclass(frozen=True, slots=True)
-class ApprovalAnswer:
+class ApprovalAnswer(Struct, frozen=True):
     decision: Decision
     reason: str = ""
 

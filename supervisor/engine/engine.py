@@ -8,11 +8,11 @@ import random
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import Any, Literal
 
 import structlog
+from msgspec.structs import fields
 
 from actors.conversation.messages import Quiesce
 from actors.conversation.orders import RunAgent

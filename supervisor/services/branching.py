@@ -4,11 +4,13 @@ Blocking: reads the journal. Both are replayed before they are stored, which giv
 """
 
 import base64
+import dataclasses
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
 from itertools import islice
 
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 from pydantic import ValidationError
 from pydantic_core import to_json
 
@@ -39,8 +41,7 @@ def check_name(journal: Journal, name: str | None, of: ConversationId | None = N
 # --- a fork ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class ForkedConversation:
+class ForkedConversation(Struct, frozen=True):
     """A copy that can be stored: events from 1 on, and the row that follows from them."""
 
     head: Head
@@ -114,8 +115,7 @@ def _history(journal: Journal, source: ConversationId, at: int | None) -> tuple[
 Lines = Iterable[str | bytes]  # that can be gone through more than once, and need not fit into memory
 
 
-@dataclass(frozen=True, slots=True)
-class Guest:
+class Guest(Struct, frozen=True):
     """Lines whose events may be imported; the journal checks that they are complete."""
 
     lines: Lines
@@ -123,8 +123,7 @@ class Guest:
     name: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Retold:
+class Retold(Struct, frozen=True):
     """Our header, the events of the given lines under their new id, and added events. Made anew for each pass."""
 
     header: Header
@@ -203,7 +202,7 @@ def _beginning(header: Header, conversation: ConversationId) -> State:
     except ValueError as error:  # pydantic's is one too
         raise InvalidInput("line 1: head.checkpoint is none", line=1) from error
     settings = state.facts.settings.model_copy(update={"roots": None})
-    state.facts = replace(state.facts, conversation=conversation, settings=settings)
+    state.facts = dataclasses.replace(state.facts, conversation=conversation, settings=settings)
     return state
 
 

@@ -5,8 +5,10 @@ processes have ended when the request is answered.
 """
 
 import secrets
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from actors.vocabulary.errors import GreenroomError, InvalidInput, NotAllowed
 from actors.vocabulary.ids import ConversationId, TurnId
@@ -35,8 +37,7 @@ FILTERS = r"^filter\..*\.(clean|process)$"
 PLAIN_DIFF = ("diff", "--no-textconv", "--no-ext-diff", "--no-color")
 
 
-@dataclass(frozen=True, slots=True)
-class Machine:
+class Machine(Struct, frozen=True):
     """The directory, environment and sandbox of one client's commands."""
 
     processes: Processes

@@ -8,7 +8,9 @@ import asyncio
 import threading
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from actors.runtime.shared import soon
 from actors.vocabulary.ids import ConversationId
@@ -20,8 +22,7 @@ KEPT_BYTES = 4 << 20
 SHOWN_BYTES = KEPT_BYTES // 8  # of one event: a longer one is shortened here, so that it does not push out the others
 
 
-@dataclass(frozen=True, slots=True)
-class RecentPage:
+class RecentPage(Struct, frozen=True):
     """`cursor`: where to read on. `lagged`: events between the reader's cursor and `records` are lost."""
 
     records: tuple[tuple[ConversationId, Record], ...]

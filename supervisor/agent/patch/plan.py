@@ -4,8 +4,9 @@ Reads only; blocking, for a worker thread. A plan has each file's state before a
 are folded into one edit.
 """
 
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from actors.vocabulary.events import FileChange
 from supervisor.agent.patch.edits import FileEdit, Move, summary, told_changes
@@ -17,8 +18,7 @@ from supervisor.agent.patch.locate import updated
 from supervisor.agent.patch.paths import PatchPath, patch_path
 
 
-@dataclass(frozen=True, slots=True)
-class PatchPlan:
+class PatchPlan(Struct, frozen=True):
     edits: tuple[FileEdit, ...]
     told: tuple[tuple[str, FileChange], ...]
     summary: str
@@ -53,8 +53,7 @@ def plan_patch(patch: Patch, cwd: Path, effort: Effort | None = None) -> PatchPl
     return PatchPlan(edits, told, summary(edits, draft.moves), empty=not patch.operations)
 
 
-@dataclass(slots=True)
-class _Draft:
+class _Draft(Struct):
     """The files as they would be after the operations so far."""
 
     cwd: Path

@@ -7,8 +7,8 @@ not parsed at all: some of 16 KiB keep the parser busy for many seconds.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from msgspec import Struct
 from tree_sitter import Node
 
 from supervisor.agent.safety.bash_tree import parse_bash, text_of
@@ -36,8 +36,7 @@ DOUBLE_QUOTED = re.compile(r"[^\0-\x08\x0b-\x1f\x7f$`\\\"]*")
 BLANKS = re.compile(rb"[ \t\n]*")
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
+class _Piece(Struct, frozen=True):
     """A command or an operator, and its place in the bytes of the script."""
 
     start: int

@@ -1,12 +1,12 @@
 """Results of the sandboxes for their users. A leaf, no logic."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
+from msgspec import Struct, field
 
-@dataclass(frozen=True, slots=True)
-class Availability:
+
+class Availability(Struct, frozen=True):
     """The answer whether commands can be confined here; if not, why, and what the user can do about it."""
 
     ok: bool
@@ -14,8 +14,7 @@ class Availability:
     how_to_get: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Confined:
+class Confined(Struct, frozen=True):
     """The argv to run in place of a command, and its surroundings."""
 
     argv: tuple[str, ...]

@@ -4,8 +4,9 @@ import asyncio
 import json
 import os
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from actors.vocabulary import events as ev
 from actors.vocabulary.settings import DangerFullAccess, SandboxMode, SandboxPolicy
@@ -30,16 +31,14 @@ REJECTED = "exec command rejected by user"
 SHOWN = 200  # characters of an unusable directory name that are shown
 
 
-@dataclass(frozen=True, slots=True)
-class ShellLimits:
+class ShellLimits(Struct, frozen=True):
     timeout_s: float = 10.0
     history_bytes: int = 128 * 1024
     model_bytes: int = 10 * 1024
     model_lines: int = 256
 
 
-@dataclass(frozen=True, slots=True)
-class Ran:
+class Ran(Struct, frozen=True):
     """The result of a command, as the model and all clients see it."""
 
     exit_code: int

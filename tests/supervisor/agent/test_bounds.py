@@ -4,9 +4,9 @@ import asyncio
 import gc
 import threading
 import time
-from dataclasses import fields
 
 import pytest
+from msgspec.structs import fields
 
 from supervisor.agent.bounds import DEFAULTS, Bounds, json_size
 from supervisor.agent.worker_job import WorkerJob, in_worker
